@@ -1,0 +1,58 @@
+# Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+# They need only Python 3.11 or newer (with venv), make, and a package registry.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+READY_BENCH := $(VENV)/.ready-bench
+WORKERS ?= 2
+DATA ?= $(or $(FACTBOOK_DATA),../shared/data)
+
+.PHONY: help demo test check bench fault embedder clean
+
+help: ## Say what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "factbook needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing factbook into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(READY_DEV): $(READY)
+	@echo "installing the test tools ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(READY_BENCH): $(READY)
+	@echo "installing the bench tools ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+demo: $(READY) ## Read the example logs and answer questions about them
+	@$(BIN)/python examples/demo.py
+
+test: $(READY_DEV) ## Run the tests
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+check: $(READY_DEV) ## Lint, type-check and hold the layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fault: $(READY_DEV) ## Kill an ingest 200 times at random moments, and check what is left (minutes)
+	@$(BIN)/python -m pytest -m slow tests/test_kill.py $(ARGS)
+
+bench: $(READY_BENCH) ## Measure speed and quality beside named baselines (minutes)
+	@$(BIN)/python -m bench --data $(DATA)
+
+embedder: ## Make the shipped embedding model again from its published weights (minutes, needs torch)
+	@$(PYTHON) scripts/make_embedder.py
+
+clean: ## Remove what the other targets made
+	@rm -rf $(VENV) .demo bench/out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,31 @@
+"""Long-term memory for AI agents and assistants that can show its sources."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from factbook.errors import FactbookError
+    from factbook.memory import Memory
+    from factbook.model import Evidence, Fact, Hit, Receipt
+
+__all__ = ["Evidence", "Fact", "FactbookError", "Hit", "Memory", "Receipt", "__version__"]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Evidence": "factbook.model",
+    "Fact": "factbook.model",
+    "FactbookError": "factbook.errors",
+    "Hit": "factbook.model",
+    "Memory": "factbook.memory",
+    "Receipt": "factbook.model",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Loaded when first named: the command line starts without numpy and the parsers.
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

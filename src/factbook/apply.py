@@ -1,0 +1,391 @@
+"""4 apply: the only writer. Ops go in, one transaction is written, a truthful Receipt comes out.
+
+Ops of one call are applied in the order sources, episodes, facts, refusals, cursors, so that what
+an Op refers to may stand anywhere in the same call. All of them are written, or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from factbook import policy
+from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.model import (
+    Cursor,
+    Episode,
+    LineCount,
+    Millis,
+    Receipt,
+    Source,
+    Stance,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.ops import (
+    AdvanceCursor,
+    AssertFact,
+    Op,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+    StoreVectors,
+)
+from factbook.store.base import (
+    FactState,
+    NewEvent,
+    NewEvidence,
+    NewFact,
+    NewRejection,
+    Place,
+    Store,
+    Writer,
+    claim_digest,
+)
+
+_TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
+
+_OpT = TypeVar("_OpT")
+
+
+def apply(store: Store, ops: Sequence[Op], *, trigger: Trigger, actor: str, now: Millis) -> Receipt:
+    """Write all of the ops in one transaction and return what the database changed.
+
+    Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
+    or an episode that does not exist; nothing is written then.
+    """
+    allowed = policy.MAY_EMIT[trigger]
+    for op in ops:
+        if type(op).__name__ not in allowed:
+            raise NotAllowed(trigger=trigger, op=type(op).__name__)
+    receipt = Receipt()
+    if not ops:
+        return receipt
+    with store.writing(trigger=trigger, actor=actor, now=now) as writer:
+        run = _Run(writer, receipt)
+        run.sources(_of(ops, RecordSource))
+        run.episodes([op.episode for op in _of(ops, RecordEpisode)])
+        run.facts(_of(ops, AssertFact))
+        run.rejections(_of(ops, RejectCandidate), _of(ops, RejectLine))
+        run.cursors(_of(ops, AdvanceCursor))
+        run.vectors(_of(ops, StoreVectors))
+        writer.add_events(run.events)
+    return receipt
+
+
+def _of(ops: Iterable[Op], kind: type[_OpT]) -> list[_OpT]:
+    return [op for op in ops if isinstance(op, kind)]
+
+
+@dataclass(slots=True)
+class _Claim:
+    """Everything that one call asserts of one claim."""
+
+    first: AssertFact
+    confidence: float
+    trust: Trust
+    evidence: dict[int, AssertFact] = field(default_factory=dict)  # episode id -> surest assertion
+
+
+class _Run:
+    """The state of one call of `apply`."""
+
+    def __init__(self, writer: Writer, receipt: Receipt) -> None:
+        self._writer = writer
+        self._receipt = receipt
+        self._source_ids: dict[str, int] = {}
+        self._episode_ids: dict[str, int] = {}
+        self.events: list[NewEvent] = []
+
+    # --- sources --------------------------------------------------------------------------------
+
+    def sources(self, ops: Sequence[RecordSource]) -> None:
+        latest = {op.source.key: op.source for op in ops}
+        known = self._writer.sources(list(latest))
+        for key, state in known.items():
+            self._source_ids[key] = state.id
+            merged = _merge_source(state.source, latest[key])
+            if merged != state.source:
+                self._writer.update_source(state.id, source=merged, cursor=None, lines=None)
+                self._event("update", "source", state.id)
+        new = [source for key, source in latest.items() if key not in known]
+        for key, source_id in self._writer.add_sources(new).items() if new else ():
+            self._source_ids[key] = source_id
+            self._receipt.sources += 1
+            self._event("store", "source", source_id)
+
+    def _source_id(self, key: str) -> int:
+        found = self._source_ids.get(key)
+        if found is None:
+            state = self._writer.sources([key]).get(key)
+            if state is None:
+                raise NotFound(what="source", name=key, hint="record it in the same call.")
+            found = self._source_ids[key] = state.id
+        return found
+
+    # --- episodes -------------------------------------------------------------------------------
+
+    def episodes(self, episodes: Sequence[Episode]) -> None:
+        if not episodes:
+            return
+        wanted = {episode.uid: episode for episode in reversed(episodes)}  # the first copy counts
+        known = self._writer.episodes(list(wanted))
+        self._episode_ids.update(known)
+        new = [
+            (self._source_id(episode.source), episode)
+            for episode in reversed(wanted.values())
+            if episode.uid not in known
+        ]
+        ids = self._writer.add_episodes(new)
+        per_source: Counter[int] = Counter()
+        for (source_id, episode), episode_id in zip(new, ids, strict=True):
+            self._episode_ids[episode.uid] = episode_id
+            per_source[source_id] += 1
+        self._receipt.episodes += len(ids)
+        self._receipt.episodes_unchanged += len(episodes) - len(ids)
+        # Episodes are immutable and carry their own date, so the history needs a line per step only.
+        for source_id, count in per_source.items():
+            self._event("add_episodes", "source", source_id, {"episodes": count})
+
+    # --- facts ----------------------------------------------------------------------------------
+
+    def facts(self, ops: Sequence[AssertFact]) -> None:
+        if not ops:
+            return
+        self._find_episodes({op.episode for op in ops})
+        claims = self._claims(ops)
+        states = self._writer.facts(list(claims))
+        episode_ids = {episode for claim in claims.values() for episode in claim.evidence}
+        places = self._writer.places(sorted(episode_ids))
+        known = self._writer.evidence(
+            [
+                (states[digest].id, episode)
+                for digest, claim in claims.items()
+                if digest in states
+                for episode in claim.evidence
+            ]
+        )
+        rule_ids = self._writer.rules(
+            (op.candidate.rule, op.candidate.method)
+            for claim in claims.values()
+            for op in claim.evidence.values()
+        )
+        evidence: list[NewEvidence] = []
+        new: list[tuple[_Claim, NewFact]] = []
+        changed: list[FactState] = []
+        for digest, claim in claims.items():
+            state = states.get(digest)
+            if state is None:
+                new.append((claim, _new_fact(digest, claim, places)))
+                continue
+            fresh = [one for one in claim.evidence if (state.id, one) not in known]
+            after = _grown(state, claim, [places[one] for one in fresh])
+            if after == state:
+                self._receipt.unchanged += 1
+                continue
+            changed.append(after)
+            evidence += [self._evidence(state.id, one, claim, rule_ids) for one in fresh]
+            self._event("update", "fact", state.id, _difference(state, after))
+        ids = self._writer.add_facts([fact for _, fact in new])
+        for (claim, fact), fact_id in zip(new, ids, strict=True):
+            evidence += [self._evidence(fact_id, one, claim, rule_ids) for one in claim.evidence]
+            self._event("store", "fact", fact_id, {"confidence": fact.confidence})
+        self._writer.update_facts(changed)
+        self._receipt.stored += len(ids)
+        self._receipt.updated += len(changed)
+        self._receipt.evidence += self._writer.add_evidence(evidence)
+
+    def _find_episodes(self, uids: set[str]) -> None:
+        missing = [uid for uid in uids if uid not in self._episode_ids]
+        self._episode_ids.update(self._writer.episodes(missing))
+        for uid in missing:
+            if uid not in self._episode_ids:
+                raise NotFound(what="episode", name=uid, hint="record it in the same call.")
+
+    def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
+        claims: dict[bytes, _Claim] = {}
+        for op in ops:
+            if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
+                raise UsageError(
+                    detail=f"the confidence {op.confidence} of {op.candidate.predicate} is not"
+                    " between 0 and 1"
+                )
+            one = op.candidate
+            digest = claim_digest(op.owner, one.subject, one.predicate, one.object)
+            claim = claims.get(digest)
+            if claim is None:
+                claim = claims[digest] = _Claim(op, op.confidence, op.trust)
+            claim.confidence = max(claim.confidence, op.confidence)
+            claim.trust = min(claim.trust, op.trust, key=_TRUST_RANK.__getitem__)
+            episode = self._episode_ids[op.episode]
+            before = claim.evidence.get(episode)
+            if before is None or before.confidence < op.confidence:
+                claim.evidence[episode] = op
+        return claims
+
+    def _evidence(
+        self, fact_id: int, episode_id: int, claim: _Claim, rule_ids: dict[tuple[str, str], int]
+    ) -> NewEvidence:
+        op = claim.evidence[episode_id]
+        one = op.candidate
+        return NewEvidence(
+            fact_id=fact_id,
+            episode_id=episode_id,
+            rule_id=rule_ids[one.rule, one.method],
+            stance=Stance.SUPPORTS,
+            quote=op.quote[: policy.QUOTE_CHARS],
+            start=one.start,
+            end=one.end,
+        )
+
+    # --- refusals -------------------------------------------------------------------------------
+
+    def rejections(
+        self, candidates: Sequence[RejectCandidate], lines: Sequence[RejectLine]
+    ) -> None:
+        if not candidates and not lines:
+            return
+        self._find_episodes({op.episode for op in candidates})
+        ids = [self._episode_ids[op.episode] for op in candidates]
+        places = self._writer.places(ids)
+        rows = [
+            NewRejection(
+                claim=_digest("candidate", op.episode, op.candidate.rule, op.candidate.object),
+                source_id=places[episode_id].source_id,
+                episode_id=episode_id,
+                position=places[episode_id].position,
+                offset=places[episode_id].offset,
+                reason=op.reason,
+                detail=op.detail,
+                excerpt=op.candidate.object[: policy.EXCERPT_CHARS],
+                rule=op.candidate.rule,
+                predicate=op.candidate.predicate,
+            )
+            for op, episode_id in zip(candidates, ids, strict=True)
+        ]
+        rows += [
+            NewRejection(
+                claim=_digest("line", op.source, str(op.line.offset), op.line.excerpt),
+                source_id=self._source_id(op.source),
+                episode_id=None,
+                position=op.line.position,
+                offset=op.line.offset,
+                reason=op.line.reason,
+                detail=op.line.detail,
+                excerpt=op.line.excerpt,
+            )
+            for op in lines
+        ]
+        for row, inserted in zip(rows, self._writer.add_rejections(rows), strict=True):
+            if inserted:
+                self._receipt.rejected += 1
+                counts = self._receipt.rejections
+                counts[row.reason] = counts.get(row.reason, 0) + 1
+
+    # --- cursors and vectors --------------------------------------------------------------------
+
+    def cursors(self, ops: Sequence[AdvanceCursor]) -> None:
+        latest: dict[str, tuple[Cursor, LineCount]] = {}
+        for op in ops:
+            if op.source in latest:
+                lines = latest[op.source][1]
+            else:
+                state = self._writer.sources([op.source]).get(op.source)
+                lines = state.lines if state else LineCount()
+            total = LineCount()
+            if not op.restart:
+                total.add(replace(lines, waiting=0))  # what waited is in the new count, if still
+            total.add(op.lines)
+            latest[op.source] = (op.cursor, total)
+        for key, (cursor, total) in latest.items():
+            self._writer.update_source(
+                self._source_id(key), source=None, cursor=cursor, lines=total
+            )
+
+    def vectors(self, ops: Sequence[StoreVectors]) -> None:
+        for op in ops:
+            if op.target not in ("episode", "fact") or len(op.vectors) != 2 * op.dim * len(op.ids):
+                raise UsageError(
+                    detail=f"{len(op.ids)} vectors of {op.dim} half-precision numbers for"
+                    f" {op.target} are {2 * op.dim * len(op.ids)} bytes, not {len(op.vectors)}"
+                )
+            written = self._writer.set_vectors(
+                op.target, op.ids, op.vectors, model=op.model, dim=op.dim
+            )
+            self._receipt.embedded += len(written)
+            if op.target == "fact":
+                for fact_id in written:
+                    self._event("embed", "fact", fact_id)
+
+    def _event(
+        self, op: str, kind: str, target: int, detail: dict[str, object] | None = None
+    ) -> None:
+        self.events.append(NewEvent(op=op, target_kind=kind, target_id=target, detail=detail))
+
+
+def _merge_source(known: Source, new: Source) -> Source:
+    """Take over what is newly known of a source, and keep what the new reading does not say."""
+    return replace(
+        known,
+        session=new.session or known.session,
+        uri=new.uri or known.uri,
+        project=new.project or known.project,
+        title=new.title or known.title,
+        agent=new.agent or known.agent,
+    )
+
+
+def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place]) -> NewFact:
+    one = claim.first.candidate
+    return NewFact(
+        claim=digest,
+        owner=claim.first.owner,
+        subject=one.subject,
+        predicate=one.predicate,
+        object=one.object,
+        statement=one.statement,
+        kind=one.kind,
+        status=Status.PENDING_EMBED if one.embed else Status.ACTIVE,
+        confidence=claim.confidence,
+        trust=claim.trust,
+        evidence_count=len(claim.evidence),
+        episode_id=min(claim.evidence),
+        occurred_at=_latest(places[episode].occurred_at for episode in claim.evidence),
+        embeddable=one.embed,
+    )
+
+
+def _grown(state: FactState, claim: _Claim, fresh: Sequence[Place]) -> FactState:
+    """Return the fact after new evidence: as sure and as trusted as its best evidence."""
+    if not fresh:
+        return state
+    return replace(
+        state,
+        confidence=max(state.confidence, claim.confidence),
+        trust=min(state.trust, claim.trust, key=_TRUST_RANK.__getitem__),
+        evidence_count=state.evidence_count + len(fresh),
+        occurred_at=_latest([state.occurred_at, *(place.occurred_at for place in fresh)]),
+    )
+
+
+def _difference(before: FactState, after: FactState) -> dict[str, object]:
+    found: dict[str, object] = {"evidence": after.evidence_count - before.evidence_count}
+    if after.confidence != before.confidence:
+        found["confidence"] = [before.confidence, after.confidence]
+    if after.trust != before.trust:
+        found["trust"] = [before.trust, after.trust]
+    return found
+
+
+def _latest(times: Iterable[Millis | None]) -> Millis | None:
+    return max((time for time in times if time is not None), default=None)
+
+
+def _digest(*parts: str) -> bytes:
+    data = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -1,0 +1,141 @@
+"""Name every failure that factbook reports, once.
+
+    FactbookError                      exit 1
+    |-- UsageError                     exit 2   what was asked cannot be done as asked
+    |   `-- NotAllowed                 exit 2   a trigger tried an op that the trigger table forbids
+    |-- InputError                     exit 3   what was given to read
+    |   |-- PathMissing
+    |   |-- PathUnreadable
+    |   |-- NoLogsFound
+    |   `-- UnsupportedHost
+    |-- StoreError                     exit 4   the database file
+    |   |-- StoreMissing
+    |   |-- NotAStore
+    |   |-- StoreTooNew
+    |   |-- StoreLocked
+    |   |-- StoreReadOnly
+    |   |-- StoreFull
+    |   |-- StoreCorrupt
+    |   `-- EmbedderMismatch
+    |-- RuleError                      exit 5   a rule file
+    |-- KeyFileError                   exit 6   the redaction key
+    |-- EmbedderError                  exit 7   the embedding model
+    `-- NotFound                       exit 8   no such fact, episode or source
+
+Each message is one sentence that says what, where and what to do; the class docstring is its
+template, so text and reference cannot differ.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class FactbookError(Exception):
+    """{detail}"""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, **details: object) -> None:
+        self.details = details
+        template = (type(self).__doc__ or "{detail}").strip()
+        super().__init__(template.format_map(_Missing(details)))
+
+
+class _Missing(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return f"<{key}>"
+
+
+class UsageError(FactbookError):
+    """{detail}"""
+
+    exit_code = 2
+
+
+class NotAllowed(UsageError):
+    """The trigger {trigger} may not emit {op}; policy.MAY_EMIT lists what it may."""
+
+
+class InputError(FactbookError):
+    """{detail}"""
+
+    exit_code = 3
+
+
+class PathMissing(InputError):
+    """{path} does not exist; give a log file or a folder that holds some."""
+
+
+class PathUnreadable(InputError):
+    """{path} cannot be read ({reason}); check its permissions and run again."""
+
+
+class NoLogsFound(InputError):
+    """No agent session logs were found in {path}; give a folder with .jsonl or .json logs of Claude Code, Codex or Gemini CLI."""  # noqa: E501
+
+
+class UnsupportedHost(InputError):
+    """{path} is a log of {host}, which is recognised but not supported yet; nothing was read from it."""  # noqa: E501
+
+
+class StoreError(FactbookError):
+    """{detail}"""
+
+    exit_code = 4
+
+
+class StoreMissing(StoreError):
+    """There is no database at {path}; run `factbook ingest` first, or name another file with --db."""  # noqa: E501
+
+
+class NotAStore(StoreError):
+    """{path} is not a factbook database ({reason}); it was left untouched, name another file with --db."""  # noqa: E501
+
+
+class StoreTooNew(StoreError):
+    """{path} has schema {found}, and this factbook knows up to {known}; upgrade factbook to open it."""  # noqa: E501
+
+
+class StoreLocked(StoreError):
+    """{path} stayed locked by another process for {seconds} seconds; nothing was changed, run it again when the other one is done."""  # noqa: E501
+
+
+class StoreReadOnly(StoreError):
+    """{path} cannot be written ({reason}); nothing was changed, make the file and its folder writable or name another file with --db."""  # noqa: E501
+
+
+class StoreFull(StoreError):
+    """The disk that holds {path} is full; the last batch was rolled back and all before it is kept, free some space and run it again."""  # noqa: E501
+
+
+class StoreCorrupt(StoreError):
+    """{path} is damaged ({reason}); copy it away, then `factbook doctor --db {path}` says what is still readable."""  # noqa: E501
+
+
+class EmbedderMismatch(StoreError):
+    """{path} holds vectors of {found}, not of {given}; run `factbook reembed` to change the embedding model."""  # noqa: E501
+
+
+class RuleError(FactbookError):
+    """{path}, line {line}: {reason}"""
+
+    exit_code = 5
+
+
+class KeyFileError(FactbookError):
+    """The redaction key {path} cannot be used ({reason}); restore it from a backup or move it away to have a new one made."""  # noqa: E501
+
+    exit_code = 6
+
+
+class EmbedderError(FactbookError):
+    """The embedding model cannot be used ({reason}); reinstall factbook, or go on with text search alone by --no-embed."""  # noqa: E501
+
+    exit_code = 7
+
+
+class NotFound(FactbookError):
+    """There is no {what} {name}; {hint}"""
+
+    exit_code = 8

@@ -1,0 +1,154 @@
+"""What a rule is: where it looks, what it matches, and what it then claims.
+
+Knows: the shape of a rule, of a place to look in and of a sentence template. Does not know any
+particular rule (`session_parser` is their table) nor how an episode is walked (`rules` does that).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from factbook.model import Episode, EpisodeKind, FactKind, Trust
+
+__all__ = [
+    "STATEMENT_CHARS",
+    "SUBJECTS",
+    "TEXT_KINDS",
+    "Finder",
+    "Found",
+    "Place",
+    "Rule",
+    "parse_place",
+    "parse_template",
+    "render",
+    "shorten",
+]
+
+STATEMENT_CHARS: Final = 300  # ours: a readable sentence; the object and the quote hold the whole
+
+SUBJECTS: Final = ("action", "task", "session", "action|task")
+"""Whom a rule may speak of. `action|task` is a command: the assistant's (action) or one that the
+user typed (task)."""
+
+TEXT_KINDS: Final[Mapping[str, EpisodeKind]] = {
+    "prompt": EpisodeKind.PROMPT,
+    "reply": EpisodeKind.REPLY,
+    "call": EpisodeKind.TOOL_CALL,
+    "result": EpisodeKind.TOOL_RESULT,
+    "summary": EpisodeKind.SUMMARY,
+    "record": EpisodeKind.RECORD,
+    "turn": EpisodeKind.TURN,
+}
+"""How `looks_in` names the kinds of episodes."""
+
+_PLACE: Final = re.compile(
+    r"(?P<what>tool name|field (?P<field>\w+)|attribute (?P<attribute>\w+)|text)"
+    r"(?: of (?P<of>\S+))?"
+)
+
+
+class Found(NamedTuple):
+    """One hit: the object of the claim, where it stands in the searched text, and more to say."""
+
+    object: str
+    start: int  # in the text that was searched
+    end: int  # exclusive
+    details: Mapping[str, str] | None = None  # further values for the sentence
+
+
+class Place(NamedTuple):
+    """Where a rule looks, taken apart."""
+
+    what: str  # tool, field, attribute or text
+    name: str  # of the field or attribute; empty for the others
+    of: tuple[str, ...]  # names of tools (`*` allowed), for texts and attributes kinds of episodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One row of the table of rules: how a kind of fact is recognised and how sure that is."""
+
+    name: str  # the predicate, with a suffix after a dot where several rules state the same one
+    predicate: str
+    confidence: float  # 0 to 1, before the cap by trust
+    method: str  # how it is found, in words; stored with every piece of evidence
+    subject: str  # one of SUBJECTS
+    looks_in: str  # see `parse_place`
+    statement: str  # readable sentence; {object}, {tool}, named groups and details are filled in
+    pattern: str | None = None  # regular expression; the object is its group `object`, else 1, else 0
+    find: Finder | None = None  # code, for what no regular expression can tell
+    keywords: tuple[str, ...] = ()  # words that `find` looks for; a user may replace them
+    noise: tuple[str, ...] = ()  # regular expressions: what they match is taken out before looking
+    ignored: tuple[str, ...] = ()  # objects that are never claimed
+    hints: tuple[str, ...] = ()  # a text with none of these substrings is not searched at all
+    cues: tuple[str, ...] = ()  # words of a question that point at this predicate
+    kind: FactKind = FactKind.OBSERVATION
+    trust: Trust | None = None  # where the record is surer than its channel
+    embed: bool = False  # statement-like: worth a vector
+    enabled: bool = True
+    linear: bool = False  # run the pattern through RE2, which no input can slow down
+
+
+Finder: TypeAlias = Callable[[str, Rule, Episode], Iterable[Found]]
+"""Find hits of a rule in a text; a pure function of its arguments."""
+
+
+def parse_place(looks_in: str) -> Place | None:
+    """Take a `looks_in` apart, or return None where it is none of the known forms.
+
+    The forms: `tool name`, `field NAME`, `attribute NAME`, `text of KIND`; all may end in
+    `of A|B`, which for a tool or a field names tools (`*` stands for any letters) and for an
+    attribute or a text kinds of episodes (prompt, reply, call, result, summary, record, turn).
+    """
+    match = _PLACE.fullmatch(looks_in)
+    if match is None:
+        return None
+    of = tuple(match["of"].split("|")) if match["of"] else ()
+    what = match["what"].split()[0]
+    if what in {"text", "attribute"} and not all(kind in TEXT_KINDS for kind in of):
+        return None
+    if what == "text" and not of:
+        return None
+    return Place(what, match["field"] or match["attribute"] or "", of)
+
+
+@lru_cache(maxsize=512)
+def parse_template(template: str) -> tuple[tuple[str, str], ...]:
+    """Cut a sentence template into (literal, name) pairs.
+
+    Raises ValueError for anything but plain `{name}` places: `{a.b}` or `{a[0]}` would reach into
+    Python objects.
+    """
+    parts: list[tuple[str, str]] = []
+    for literal, name, form, conversion in string.Formatter().parse(template):
+        if name is not None and (not name.isidentifier() or form or conversion):
+            raise ValueError(f"{{{name}}} is not a plain name in braces")
+        parts.append((literal, name or ""))
+    return tuple(parts)
+
+
+def render(template: str, values: Mapping[str, str]) -> str:
+    """Fill a sentence template; a value that is missing is left out, long ones are shortened."""
+    text = "".join(
+        literal + (shorten(values.get(name, ""), STATEMENT_CHARS) if name else "")
+        for literal, name in parse_template(template)
+    )
+    return text.strip()
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return a text on one line, cut at a word where it is longer than `limit` characters."""
+    if len(text) > 4 * limit:
+        text = text[: 4 * limit] + " …"  # white space of a huge text need not be looked at
+    text = " ".join(text.split())
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    # A text without spaces (Chinese, a long token) has no word to be cut at.
+    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:") + "…"

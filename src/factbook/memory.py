@@ -1,0 +1,471 @@
+"""Memory: open a file, put logs in, ask. Composes the parts of factbook and holds no rules itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.errors import NotFound
+from factbook.ingest import IngestReport, Redacting, ingest_files
+from factbook.model import (
+    Episode,
+    EpisodeKind,
+    Event,
+    Evidence,
+    Fact,
+    FactKind,
+    Hit,
+    LineCount,
+    Millis,
+    Receipt,
+    Source,
+    StoredEpisode,
+    Trigger,
+)
+from factbook.ops import Op, RecordEpisode, RecordSource, StoreVectors
+from factbook.recall.search import Answer, Engine
+from factbook.recall.when import now_ms
+from factbook.sources.original import Original, read_original
+from factbook.sources.redact import NO_REDACTION, Redactor, load_key
+from factbook.sources.session_log import Discovery, discover
+from factbook.store.base import Filters, Problem, Rejection, SourceState
+from factbook.store.sqlite import Mode, SQLiteStore
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.extract.rules import Rule, RuleSet
+
+
+def default_db() -> Path:
+    """Return where the database is when none is named: $FACTBOOK_DB, else the user's data folder."""
+    named = os.environ.get("FACTBOOK_DB")
+    return Path(named) if named else platformdirs.user_data_path("factbook") / "factbook.db"
+
+
+def default_key_file() -> Path:
+    """Return where the redaction key is: $FACTBOOK_KEY_FILE, else the user's configuration folder.
+
+    It never stands beside the database, so that a copied database gives no secret away.
+    """
+    named = os.environ.get("FACTBOOK_KEY_FILE")
+    return Path(named) if named else platformdirs.user_config_path("factbook") / "redaction.key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Everything that stands behind one fact."""
+
+    fact: Fact
+    evidence: Sequence[Evidence]
+    originals: Sequence[Original]  # for each evidence, the line of the log as it is now, redacted
+    history: Sequence[Event]
+    rule: Rule | None  # the rule of the first evidence, as it is defined now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleUse:
+    """A rule, and how often it has fired."""
+
+    rule: Rule
+    fired: int  # evidence rows
+    noise: RuleNoise | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleNoise:
+    """What of a rule's facts looks like noise, by signs that need no reading."""
+
+    facts: int
+    objects: int  # distinct objects
+    top_object: str  # the most frequent object
+    top_share: float  # its share of the facts, 0 to 1
+    rejected: int  # candidates of the rule that the gate refused
+    score: float  # 0 to 1, the larger the noisier
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """The numbers of a database."""
+
+    tenant: str
+    path: Path
+    size_bytes: int
+    counts: dict[str, int]
+    predicates: Sequence[tuple[str, float, int, int]]  # name, confidence, facts, objects
+    lines: LineCount
+    hosts: dict[str, int] = field(default_factory=dict)
+
+
+class Memory:
+    """One tenant's memory in one file.
+
+    Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
+    rules. Use it as a context manager, or call `close`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        mode: Mode = "create",
+        clock: Callable[[], Millis] = now_ms,
+        embedder: Embedder | None = None,
+        redact: bool = True,
+        key_file: str | os.PathLike[str] | None = None,
+        rules: RuleSet | None = None,
+        actor: str = "python",
+    ) -> None:
+        """Open the file, making it where the mode is "create".
+
+        `embedder` is the bundled model unless another is given; it is loaded when first needed.
+        `redact=False` keeps secrets as they are.
+        """
+        self.path = Path(path) if path is not None else default_db()
+        self.store = SQLiteStore(self.path, mode=mode)
+        self._clock = clock
+        self._embedder = embedder
+        self._redact = redact
+        self._key_file = Path(key_file) if key_file is not None else default_key_file()
+        self._redactor: Redacting | None = None
+        self._rules = rules
+        self._actor = actor
+        self._engine: Engine | None = None
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.store.close()
+
+    # --- parts, made when first needed: most commands need few of them ---------------------------
+
+    @property
+    def redactor(self) -> Redacting:
+        """The redactor, with the key that stands outside the database."""
+        if self._redactor is None:
+            self._redactor = (
+                Redactor(key=load_key(self._key_file)) if self._redact else NO_REDACTION
+            )
+        return self._redactor
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules in force."""
+        if self._rules is None:
+            from factbook.extract.rules import RuleSet
+
+            self._rules = RuleSet.default()
+        return self._rules
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+        if self._embedder is None:
+            from factbook.embed import bundled
+
+            self._embedder = bundled()
+        return self._embedder
+
+    # --- putting in -----------------------------------------------------------------------------
+
+    def discover(self, paths: Sequence[str | os.PathLike[str]] = ()) -> Discovery:
+        """Find the session logs in files and folders; in the agents' default folders without any."""
+        return discover([Path(path) for path in paths])
+
+    def ingest(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        found: Discovery | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> IngestReport:
+        """Read session logs from where the last run stopped, and write what they say.
+
+        Nothing is embedded here: new rows wait for `embed` and are found by text at once.
+        """
+        return ingest_files(
+            self.store,
+            found if found is not None else self.discover(paths),
+            rules=self.rules,
+            redactor=self.redactor,
+            clock=self._clock,
+            actor=self._actor,
+            progress=progress,
+        )
+
+    def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
+        """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
+        ops: list[Op] = [RecordSource(source=source)]
+        for episode in episodes:
+            ops.append(RecordEpisode(episode=_redacted(episode, self.redactor)))
+        return apply(
+            self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
+        )
+
+    def embed(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> Receipt:
+        """Give the waiting rows their vectors, newest rows last; safe to stop and to run again."""
+        total = Receipt()
+        for target in ("fact", "episode"):
+            after = 0
+            while limit is None or total.embedded < limit:
+                room = (
+                    policy.EMBED_BATCH
+                    if limit is None
+                    else min(policy.EMBED_BATCH, limit - total.embedded)
+                )
+                rows = self.store.waiting(target, limit=room, after=after)
+                if not rows:
+                    break
+                after = rows[-1][0]
+                total.add(self._embed_rows(target, rows))
+                if progress:
+                    progress(len(rows))
+        return total
+
+    def _embed_rows(self, target: str, rows: Sequence[tuple[int, str]]) -> Receipt:
+        import numpy as np
+
+        vectors = self.embedder.embed([text for _, text in rows]).astype(np.float16)
+        op = StoreVectors(
+            target=target,
+            model=self.embedder.id,
+            ids=[one for one, _ in rows],
+            vectors=vectors.tobytes(),
+            dim=self.embedder.dim,
+        )
+        return apply(self.store, [op], trigger=Trigger.UPKEEP, actor=self._actor, now=self._clock())
+
+    def waiting(self) -> int:
+        """Return how many rows wait for a vector."""
+        counts = self.store.counts()
+        return counts["episodes_waiting"] + counts["facts_waiting"]
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def recall(
+        self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None
+    ) -> Answer:
+        """Answer a question with the facts and episodes that bear on it, best first."""
+        if self._engine is None:
+            self._engine = Engine(
+                store=self.store,
+                embedder=lambda: self.embedder,
+                rules=self.rules,
+                clock=self._clock,
+                redact=self.redactor.redact,
+            )
+        return self._engine.recall(question, limit=limit, filters=filters or Filters())
+
+    def query_facts(
+        self,
+        *,
+        predicate: str | Sequence[str] | None = None,
+        min_confidence: float = 0.0,
+        subject: str = "",
+        object: str = "",  # the seeds' own word for this part of a fact
+        kind: FactKind | None = None,
+        since: Millis | None = None,
+        until: Millis | None = None,
+        host: str = "",
+        project: str = "",
+        session: str = "",
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[Fact]:
+        """Return the current facts that pass every given condition (seed 000's `query_facts`)."""
+        predicates = [predicate] if isinstance(predicate, str) else list(predicate or ())
+        filters = Filters(
+            predicates=predicates,
+            min_confidence=min_confidence,
+            subject=subject,
+            object=object,
+            kinds=[kind] if kind else (),
+            since=since,
+            until=until,
+            host=host,
+            project=project,
+            session=session,
+        )
+        return list(self.store.facts(filters, limit=limit, newest_first=newest_first))
+
+    def explain(self, fact_id: int) -> Explanation:
+        """Return the evidence, the lines of the log, the rule and the history of a fact.
+
+        Raises NotFound for an unknown id.
+        """
+        fact = self.store.fact(fact_id)
+        if fact is None:
+            raise NotFound(
+                what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
+            )
+        evidence = self.store.evidence_of([fact_id])[fact_id]
+        episodes = self.store.episodes_by_id([one.episode_id for one in evidence])
+        return Explanation(
+            fact=fact,
+            evidence=evidence,
+            originals=[
+                read_original(
+                    Path(one.source),
+                    offset=one.offset,
+                    position=one.position,
+                    quote=one.quote,
+                    redact=self.redactor.redact,
+                )
+                for one in evidence
+            ],
+            history=self.store.events_of("fact", fact_id),
+            rule=self.rules.find(evidence[0].rule) if evidence and episodes else None,
+        )
+
+    def episode(self, episode_id: int) -> StoredEpisode:
+        """Return an episode; raises NotFound for an unknown id."""
+        found = self.store.episodes_by_id([episode_id]).get(episode_id)
+        if found is None:
+            raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
+        return found
+
+    def sessions(self) -> list[SourceState]:
+        """Return every source, the newest first."""
+        states = self.store.source_states().values()
+        return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
+
+    def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
+        """Return what was asked and done, in the order in which it happened, the newest part."""
+        wanted = filters or Filters()
+        prompts = Filters(
+            episode_kinds=(EpisodeKind.PROMPT,),
+            since=wanted.since,
+            until=wanted.until,
+            host=wanted.host,
+            project=wanted.project,
+            session=wanted.session,
+        )
+        rows = [
+            Hit(
+                id=f"e{one.id}",
+                kind="episode",
+                text=one.text,
+                score=0.0,
+                confidence=policy.TRUST_CAP[one.trust],
+                occurred_at=one.occurred_at,
+                source=one.source,
+                position=one.position,
+                host=one.host,
+                project=one.project,
+                session=one.session,
+            )
+            for one in self.store.episodes(prompts, limit=limit, newest_first=True)
+        ]
+        done = Filters(
+            predicates=wanted.predicates or policy.TIMELINE_PREDICATES,
+            since=wanted.since,
+            until=wanted.until,
+            host=wanted.host,
+            project=wanted.project,
+            session=wanted.session,
+        )
+        rows += [
+            Hit(
+                id=f"f{one.id}",
+                kind="fact",
+                text=one.statement,
+                score=0.0,
+                confidence=one.confidence,
+                occurred_at=one.occurred_at,
+                source="",
+                position=0,
+                host=one.host,
+                project=one.project,
+                session=one.session,
+                predicate=one.predicate,
+                object=one.object,
+            )
+            for one in self.store.facts(done, limit=limit, newest_first=True)
+        ]
+        rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
+        return rows if limit is None else rows[-limit:]
+
+    # --- looking after --------------------------------------------------------------------------
+
+    def rule_uses(self, *, noise: bool = False) -> list[RuleUse]:
+        """Return every rule with how often it fired; with `noise`, what of it looks like noise."""
+        fired = self.store.rule_counts()
+        return [
+            RuleUse(
+                rule=rule,
+                fired=fired.get(rule.name, 0),
+                noise=self._noise(rule) if noise and fired.get(rule.name) else None,
+            )
+            for rule in self.rules.rules
+        ]
+
+    def _noise(self, rule: Rule) -> RuleNoise:
+        from factbook.extract.noise import measure_noise
+
+        facts, rejected = self.store.rule_objects(rule.name)
+        total = sum(count for _, count in facts)
+        score, why = measure_noise(rule, facts, rejected)
+        top, top_count = max(facts, key=lambda one: one[1], default=("", 0))
+        return RuleNoise(
+            facts=total,
+            objects=len(facts),
+            top_object=top,
+            top_share=top_count / total if total else 0.0,
+            rejected=rejected,
+            score=score,
+            why=why,
+        )
+
+    def stats(self) -> Stats:
+        """Return the numbers of the database, counted now."""
+        lines, hosts = LineCount(), dict[str, int]()
+        for state in self.store.source_states().values():
+            lines.add(state.lines)
+            hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
+        return Stats(
+            tenant=self.store.tenant,
+            path=self.path,
+            size_bytes=self.path.stat().st_size,
+            counts=self.store.counts(),
+            predicates=self.store.predicate_counts(),
+            lines=lines,
+            hosts=hosts,
+        )
+
+    def rejections(self, *, limit: int = 100) -> list[Rejection]:
+        """Return the newest lines and candidates that were refused, with the reasons."""
+        return self.store.rejections(limit=limit)
+
+    def check(self) -> list[Problem]:
+        """Audit the database; an empty list is clean."""
+        return self.store.check()
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Iterate over everything as plain records: sources, episodes, facts with their evidence."""
+        yield from self.store.export()
+
+
+def _redacted(episode: Episode, redactor: Redacting) -> Episode:
+    from dataclasses import replace
+
+    return replace(episode, text=redactor.redact(episode.text))

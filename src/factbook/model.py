@@ -1,0 +1,374 @@
+"""The nouns: what a source, an episode, a claim and its evidence are. Values only, no I/O.
+
+Times are integers, milliseconds since 1970-01-01 UTC (`Millis`); `None` where a log gives none.
+Offsets are characters into the text of one episode, end exclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+Millis: TypeAlias = int
+
+ME = "me"  # the owner when none is named
+
+
+class Trust(StrEnum):
+    """Say how far a channel is believed, from best to worst (the channel decides, never the content)."""  # noqa: E501
+
+    DIRECT = "direct"  # the user said or typed it
+    OBSERVED = "observed"  # a tool call that was really made, a field that the host recorded
+    DERIVED = "derived"  # text that a model wrote
+    EXTERNAL = "external"  # web pages, tool output
+
+
+class Role(StrEnum):
+    """Say who speaks in an episode."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
+class Trigger(StrEnum):
+    """Say what caused a write; `policy.MAY_EMIT` says what each may do."""
+
+    SESSION_LOG = "session_log"  # reading the log of an agent
+    USER_MESSAGE = "user_message"  # a turn of a conversation
+    COMMAND = "command"  # a person at the command line or in Python
+    UPKEEP = "upkeep"  # embedding and the nightly work
+
+
+class EpisodeKind(StrEnum):
+    """Say what an episode is."""
+
+    PROMPT = "prompt"  # what the human typed
+    REPLY = "reply"  # what the assistant wrote
+    TOOL_CALL = "tool_call"  # a call that the assistant made, with its input
+    TOOL_RESULT = "tool_result"  # what came back
+    SUMMARY = "summary"  # a compaction summary or recap, written by a model
+    RECORD = "record"  # a field that the host states exactly (branch, pull request, title)
+    TURN = "turn"  # one turn of a conversation that is not an agent's log
+
+
+class FactKind(StrEnum):
+    """Say which family a fact belongs to; it decides whether the fact fades and how it is shown."""
+
+    OBSERVATION = "observation"
+    STATEMENT = "statement"
+    TYPED = "typed"
+    WORLD = "world"
+    KEYED = "keyed"
+
+
+class Status(StrEnum):
+    """Say where a fact stands in its life."""
+
+    PENDING_EMBED = "pending_embed"
+    ACTIVE = "active"
+    PROPOSED = "proposed"
+    DEPRECATED = "deprecated"  # computed from the confidence now, never stored
+    SUPERSEDED = "superseded"
+    MERGED_INTO = "merged_into"
+    ERASED = "erased"
+
+
+class Stance(StrEnum):
+    """Say whether a piece of evidence speaks for or against its fact."""
+
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One input: a log file, a chat, a search (seed 000's `sessions`)."""
+
+    key: str  # what identifies it for ever, e.g. "file:/home/ann/.claude/projects/x/1234.jsonl"
+    kind: str  # session_log, conversation, ...
+    host: str  # claude-code, codex, gemini-cli, ...
+    session: str  # the host's own id of the session
+    uri: str  # where it was read from (a path)
+    project: str = ""  # the working folder that it names
+    title: str = ""  # the host's or the user's title
+    agent: str = ""  # the sub-agent's id, empty for the main agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A named part of a tool call's input, as a span of the episode's text."""
+
+    name: str  # canonical: command, path, url, query, pattern, description, ...
+    start: int  # first character
+    end: int  # one past the last character
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One immutable piece of a source, already redacted and bounded."""
+
+    uid: str  # the same wherever a record is copied to, so that copies count once
+    source: str  # Source.key
+    kind: EpisodeKind
+    role: Role
+    trust: Trust
+    text: str  # redacted, then cut
+    position: int  # line number in the file, from 1 (Gemini: message number)
+    offset: int  # byte where that line starts (Gemini: 0)
+    occurred_at: Millis | None = None
+    owner: str = ME
+    subject: str = ""  # task_<uuid>, action_<uuid> or session_<id>: what facts here are about
+    group: str = ""  # the assistant's message id, which several records share
+    session: str = ""  # the host's session id
+    project: str = ""  # working folder at that moment
+    branch: str = ""  # git branch at that moment
+    agent: str = ""  # sub-agent id, empty for the main agent
+    tool: str = ""  # name of the called tool, as the log writes it
+    call_id: str = ""  # id of the tool call that this is, or that this answers
+    fields: tuple[Field, ...] = ()  # spans of the input of a tool call; not stored
+    attributes: Mapping[str, str] = field(default_factory=dict)  # exact values of the record
+    is_error: bool = False  # the host marked this result as failed
+    cut: int = 0  # how many characters were left out of the text
+    injected: bool = False  # text that factbook itself put there: never evidence
+    embed: bool = True  # whether it is worth a vector
+
+    def value(self, name: str) -> str | None:
+        """Return the text of the first field of that name, or None."""
+        for part in self.fields:
+            if part.name == name:
+                return self.text[part.start : part.end]
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What an extractor proposes: a claim with the span that shows it."""
+
+    subject: str
+    predicate: str
+    object: str
+    statement: str  # the readable sentence
+    confidence: float  # 0 to 1, before the cap by trust
+    rule: str  # name of the rule that fired
+    method: str  # how it was found, in words (seed 000: "Direct from `tool_use.name`")
+    start: int  # span in the episode's text
+    end: int
+    kind: FactKind = FactKind.OBSERVATION
+    trust: Trust | None = (
+        None  # where the record itself is surer than its channel; else the episode's
+    )
+    embed: bool = False  # statement-like: worth a vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The gate lets a candidate in, with the confidence that its trust allows."""
+
+    candidate: Candidate
+    confidence: float
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """The gate refuses a candidate, and says why."""
+
+    candidate: Candidate
+    reason: str  # one of policy.REJECTION_REASONS
+    detail: str = ""
+
+
+Verdict: TypeAlias = Accepted | Rejected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One episode that speaks for or against a fact, as it is read back."""
+
+    fact_id: int
+    episode_id: int
+    rule: str
+    method: str
+    stance: Stance
+    quote: str  # the span's text, cut at policy.QUOTE_CHARS
+    start: int
+    end: int
+    occurred_at: Millis | None
+    source: str  # Source.uri
+    position: int  # line number
+    offset: int  # byte offset of the line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A claim as the store holds it."""
+
+    id: int
+    owner: str
+    subject: str
+    predicate: str
+    object: str
+    statement: str
+    kind: FactKind
+    status: Status
+    confidence: float  # as of `confidence_at`
+    confidence_at: Millis
+    trust: Trust
+    evidence_count: int  # distinct supporting episodes
+    occurred_at: Millis | None  # when its last evidence happened
+    learned_at: Millis
+    retired_at: Millis | None = None
+    valid_from: Millis | None = None
+    valid_to: Millis | None = None
+    merged_into_id: int | None = None
+    superseded_by: int | None = None
+    host: str = ""  # of the source of its first evidence
+    session: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEpisode:
+    """An episode as the store holds it."""
+
+    id: int
+    uid: str
+    source_id: int
+    source: str  # Source.uri
+    kind: EpisodeKind
+    role: Role
+    trust: Trust
+    text: str
+    position: int
+    offset: int
+    occurred_at: Millis | None
+    owner: str
+    subject: str
+    group: str
+    session: str
+    project: str
+    branch: str
+    agent: str
+    tool: str
+    call_id: str
+    host: str
+    is_error: bool
+    cut: int
+    injected: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One row of the append-only history."""
+
+    id: int
+    at: Millis
+    actor: str
+    trigger: Trigger
+    op: str
+    target: str  # "fact:12", "episode:3", "source:1"
+    detail: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """How far a file has been read, so that the next run goes on from there."""
+
+    offset: int = 0  # bytes consumed
+    line: int = 0  # lines consumed
+    size: int = 0  # size of the file at that time
+    mtime_ns: int = 0
+    head: str = ""  # digest of the consumed file's first bytes: another digest means another file
+    tail: str = ""  # digest of the last consumed bytes: another digest means rewritten content
+    state: Mapping[str, object] = field(default_factory=dict)  # what the reader must remember
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedLine:
+    """A line that could not be read, kept with its reason."""
+
+    position: int
+    offset: int
+    reason: str  # one of policy.LINE_REJECTIONS
+    detail: str
+    excerpt: str  # redacted first characters
+
+
+@dataclass(slots=True, kw_only=True)
+class Receipt:
+    """What the database really changed, as it counted; never what was asked for."""
+
+    sources: int = 0  # new sources
+    episodes: int = 0  # new episodes
+    episodes_unchanged: int = 0  # offered again, already there
+    stored: int = 0  # new facts
+    updated: int = 0  # facts whose row changed
+    unchanged: int = 0  # facts offered again with nothing new
+    evidence: int = 0  # new evidence rows
+    proposed: int = 0
+    rejected: int = 0
+    merged: int = 0
+    embedded: int = 0  # vectors written
+    rejections: dict[str, int] = field(default_factory=dict)  # reason -> count
+
+    def add(self, other: Receipt) -> None:
+        """Add the counts of another receipt to this one."""
+        for name in self.__slots__:
+            if name == "rejections":
+                for reason, count in other.rejections.items():
+                    self.rejections[reason] = self.rejections.get(reason, 0) + count
+            else:
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(slots=True, kw_only=True)
+class LineCount:
+    """Account for every line of a file: kept, ignored by kind, or rejected with a reason."""
+
+    lines: int = 0  # physical lines seen
+    records: int = 0  # JSON records in them (two glued on one line count two)
+    kept: dict[str, int] = field(default_factory=dict)  # kind of record -> count
+    ignored: dict[str, int] = field(default_factory=dict)  # kind -> count, on purpose
+    unknown: dict[str, int] = field(default_factory=dict)  # record types that nobody knows yet
+    rejected: dict[str, int] = field(default_factory=dict)  # reason -> count
+    waiting: int = 0  # a half-written last line, left for the next run
+
+    def total(self) -> int:
+        """Count the records that have an outcome; equals `records` + blank lines when all is well."""  # noqa: E501
+        parts = (self.kept, self.ignored, self.unknown, self.rejected)
+        return sum(sum(part.values()) for part in parts) + self.waiting
+
+    def add(self, other: LineCount) -> None:
+        """Add another count to this one."""
+        self.lines += other.lines
+        self.records += other.records
+        self.waiting += other.waiting
+        for name in ("kept", "ignored", "unknown", "rejected"):
+            mine: dict[str, int] = getattr(self, name)
+            for kind, count in getattr(other, name).items():
+                mine[kind] = mine.get(kind, 0) + count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One answer of recall: a fact or an episode, with what shows it."""
+
+    id: str  # "f12" or "e34"
+    kind: str  # "fact" or "episode"
+    text: str
+    score: float  # 0 to 1, comparable within one answer
+    confidence: float
+    occurred_at: Millis | None
+    source: str
+    position: int
+    host: str
+    project: str
+    session: str
+    predicate: str = ""
+    object: str = ""
+    count: int = 1  # how many facts of the same predicate and object stand behind it
+    evidence: Sequence[Evidence] = ()

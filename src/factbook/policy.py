@@ -1,0 +1,134 @@
+"""Every threshold, weight, window and bound, once, each with where it comes from.
+
+"seed 000" ... "seed 004" are the five documents that factbook was designed from; "ours" is a number
+that we measured or chose, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from factbook.model import Trigger, Trust
+
+# --- confidence (seed 000: bands) -----------------------------------------------------------------
+
+DIRECT_OBSERVATION: Final = 1.0  # seed 000: tool calls, exact commands
+RELIABLE_REGEX: Final = 0.9  # seed 000: ssh hosts
+PATTERN: Final = 0.8  # seed 000: archive operations, paths
+KEYWORD: Final = 0.7  # seed 000: system names, solutions, issues
+INFERENCE: Final = 0.6  # seed 000: discoveries
+
+TRUST_CAP: Final[Mapping[Trust, float]] = MappingProxyType(
+    {Trust.DIRECT: 1.0, Trust.OBSERVED: 1.0, Trust.DERIVED: 0.8, Trust.EXTERNAL: 0.6}
+)  # a fact is never surer than its channel
+
+TRUST_ORDER: Final[tuple[Trust, ...]] = (
+    Trust.DIRECT,
+    Trust.OBSERVED,
+    Trust.DERIVED,
+    Trust.EXTERNAL,
+)  # best first
+
+# --- what is never stored (seed 000) --------------------------------------------------------------
+
+GENERIC_WORDS: Final = frozenset(
+    ["the", "a", "an", "and", "or", "of", "to", "in", "on", "it", "is", "this", "that", "these", "those", "with", "for", "from", "by", "at", "as", "be", "was"]
+)  # seed 000: "generic words ("the", "a", "and")"
+
+INTERNAL_TOOLS: Final = frozenset(
+    {"TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}
+)  # seed 000, learned: bookkeeping of the host, no `used_tool`
+
+WARMUP_PROMPTS: Final = frozenset({"Warmup"})  # seed 000, learned: the host's own cache warming
+
+REJECTION_REASONS: Final = (
+    "empty",  # nothing but white space
+    "generic",  # only generic words
+    "no_span",  # the quoted span is not in the episode
+    "redacted",  # the object is nothing but a redaction label
+    "injected",  # factbook's own text is not evidence
+    "bad_confidence",  # not a number from 0 to 1
+)
+
+LINE_REJECTIONS: Final = (
+    "not_json",  # cannot be read as JSON at any place
+    "not_an_object",  # JSON, but not a record
+    "too_long",  # over MAX_LINE_BYTES
+    "too_deep",  # nested deeper than the parser allows
+    "bad_record",  # a known type whose required parts are missing or of another type
+)
+
+# --- bounds of what is kept (ours) ----------------------------------------------------------------
+
+SNIPPET_CHARS: Final = (
+    240  # CHECKLIST of seed 000: snippets are sentences of at most 240 characters
+)
+QUOTE_CHARS: Final = 400  # evidence quotes; the span's offsets always cover the whole
+PROMPT_CHARS: Final = 16_000  # what a human typed; longer is pasted material
+REPLY_CHARS: Final = 16_000  # what an assistant wrote
+FIELD_CHARS: Final = 600  # one bulky input field (old_string, content ...)
+COMMAND_CHARS: Final = 64_000  # seed 000 wants the full command; heredocs of files are cut here
+RESULT_CHARS: Final = 2_400  # tool output in all: first lines, error lines, last lines
+RESULT_HEAD_LINES: Final = 12
+RESULT_TAIL_LINES: Final = 8
+RESULT_NOTED_LINES: Final = 12  # lines in between that report an error or a finding
+RESULT_LINE_CHARS: Final = 240
+EXCERPT_CHARS: Final = 160  # of a rejected line
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024  # one JSONL record; larger ones are rejected and counted
+CURSOR_DIGEST_BYTES: Final = 4096  # how much of a file's head and tail tells whether it is the same
+BATCH_BYTES: Final = 4 * 1024 * 1024  # log bytes that one transaction covers at most
+CLOCK_SKEW_MS: Final = 24 * 3600 * 1000  # a record dated later than now + this keeps no date
+
+# --- redaction (CHECKLIST of seed 000) ------------------------------------------------------------
+
+MIN_DIGEST_CHARS: Final = 8  # shorter secrets get no digest: they could be guessed
+
+# --- recall (seed 001) ----------------------------------------------------------------------------
+
+SIMILARITY_WEIGHT: Final = 0.6  # seed 001: relevance_score
+CONFIDENCE_WEIGHT: Final = 0.3
+RECENCY_WEIGHT: Final = 0.1
+DECAY_PER_DAY: Final = 0.01  # seed 001: exp(-0.01 * days)
+MIN_CONFIDENCE_ACTIVE: Final = 0.3  # seed 001: below it a fact is deprecated
+MIN_CONFIDENCE_PASSIVE: Final = 0.5  # seed 001: passive needs more than this
+DEFAULT_LIMIT: Final = 10
+
+TIMELINE_PREDICATES: Final = (
+    "connects_to_host",
+    "operation_type",
+    "modified_file",
+    "fetched_url",
+    "searched_for",
+    "failed_with",
+    "linked_pr",
+    "on_branch",
+)  # what a person would tell of a day's work (ours)
+
+# --- the store (ours) -----------------------------------------------------------------------------
+
+BUSY_TIMEOUT_MS: Final = 30_000
+EMBED_BATCH: Final = 256  # texts that one embedding transaction covers
+
+# --- who may write what ---------------------------------------------------------------------------
+
+_OBSERVING: Final = frozenset(
+    {
+        "RecordSource",
+        "RecordEpisode",
+        "AssertFact",
+        "RejectCandidate",
+        "RejectLine",
+        "AdvanceCursor",
+    }
+)
+
+MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
+    {
+        Trigger.SESSION_LOG: _OBSERVING,
+        Trigger.USER_MESSAGE: _OBSERVING,
+        Trigger.COMMAND: _OBSERVING,
+        Trigger.UPKEEP: frozenset({"StoreVectors"}),
+    }
+)  # the trigger table: a write that is not listed is refused by `apply`

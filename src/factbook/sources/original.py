@@ -1,0 +1,75 @@
+"""Read back the line of a log that an episode came from, when it is still there.
+
+The log stays the source: factbook keeps what it needs of it, and shows the rest on request,
+redacted on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from factbook.policy import MAX_LINE_BYTES
+
+_WINDOW = 700  # characters of the line that are shown around the quote
+_NEEDLE = 40  # characters of the quote that must stand in the line for it to be the same one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """The line of a log as it is now."""
+
+    state: str  # "found", "changed" (the line is another now) or "gone" (the file or line is)
+    text: str  # redacted, around the quote; a sentence that says why when it is not found
+
+
+def read_original(
+    path: Path, *, offset: int, position: int, quote: str, redact: Callable[[str], str]
+) -> Original:
+    """Return the line at a byte offset, redacted, cut to a window around the quote."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            line = (
+                file.read(MAX_LINE_BYTES)
+                if path.suffix == ".json"
+                else file.readline(MAX_LINE_BYTES)
+            )
+    except OSError as error:
+        return Original(state="gone", text=f"{path} cannot be read ({error.strerror}).")
+    if path.suffix == ".json":
+        line = _message(line, position)
+    if not line.strip():
+        return Original(state="gone", text=f"{path} has no line {position} any more.")
+    text = redact(line.decode("utf-8", "replace").rstrip("\n"))
+    at = _find(text, quote)
+    if at < 0:
+        return Original(state="changed", text=f"{path}, line {position} holds something else now.")
+    start = max(0, at - _WINDOW // 2)
+    end = min(len(text), start + _WINDOW)
+    return Original(
+        state="found",
+        text=("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""),
+    )
+
+
+def _message(document: bytes, position: int) -> bytes:
+    """Return one message of a log that is a single JSON document."""
+    try:
+        value = orjson.loads(document)
+        return orjson.dumps(value["messages"][position - 1])
+    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError):
+        return b""
+
+
+def _find(text: str, quote: str) -> int:
+    """Return where the quote stands in a line of JSON, whose strings escape some characters."""
+    needle = quote[:_NEEDLE].split("\n", 1)[0]
+    for form in (needle, orjson.dumps(needle.encode("utf-8", "replace").decode()).decode()[1:-1]):
+        at = text.find(form)
+        if at >= 0:
+            return at
+    return -1

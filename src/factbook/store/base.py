@@ -1,0 +1,356 @@
+"""The port to a database: what `apply` writes through and what everything else reads.
+
+`Writer` offers set-based verbs inside one transaction and holds no rule of the domain; `Store`
+offers the reads. `factbook.testing.StoreConformance` is the runnable contract of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from factbook.model import (
+    Cursor,
+    Episode,
+    EpisodeKind,
+    Event,
+    Evidence,
+    Fact,
+    FactKind,
+    LineCount,
+    Millis,
+    Source,
+    Stance,
+    Status,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+
+
+def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
+    """Return the 16 bytes that stand for a claim in the unique index of current facts."""
+    parts = (owner, subject, predicate, obj)
+    # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
+    head = ",".join(str(len(part)) for part in parts)
+    data = "".join((head, "\0", *parts)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """What the store knows of a source."""
+
+    id: int
+    source: Source
+    cursor: Cursor
+    lines: LineCount
+    episode_count: int
+    first_at: Millis | None
+    last_at: Millis | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactState:
+    """What `apply` must know of a current fact to decide what new evidence changes."""
+
+    id: int
+    confidence: float
+    trust: Trust
+    evidence_count: int
+    occurred_at: Millis | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where and when an episode stands."""
+
+    source_id: int
+    occurred_at: Millis | None
+    position: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFact:
+    """A fact row to insert."""
+
+    claim: bytes  # digest of (owner, subject, predicate, object)
+    owner: str
+    subject: str
+    predicate: str
+    object: str
+    statement: str
+    kind: FactKind
+    status: Status
+    confidence: float
+    trust: Trust
+    evidence_count: int
+    episode_id: int  # its first evidence
+    occurred_at: Millis | None
+    embeddable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvidence:
+    """An evidence row to insert."""
+
+    fact_id: int
+    episode_id: int
+    rule_id: int
+    stance: Stance
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRejection:
+    """A rejection row to insert, once for its claim."""
+
+    claim: bytes
+    source_id: int
+    episode_id: int | None
+    position: int
+    offset: int
+    reason: str
+    detail: str
+    excerpt: str
+    rule: str = ""
+    predicate: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """A row of the history to append."""
+
+    op: str
+    target_kind: str  # fact, episode, source
+    target_id: int
+    detail: Mapping[str, object] | None = None
+
+
+class Writer(Protocol):
+    """The verbs of one open write transaction; it commits when its block ends without an error."""
+
+    def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
+        """Return the known ones of these sources by key."""
+
+    def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
+        """Insert sources that are not known and return their ids by key."""
+
+    def update_source(
+        self,
+        source_id: int,
+        *,
+        source: Source | None,
+        cursor: Cursor | None,
+        lines: LineCount | None,
+    ) -> None:
+        """Overwrite what is given of a source."""
+
+    def episodes(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of the known ones of these episodes by uid."""
+
+    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
+
+    def places(self, ids: Sequence[int]) -> dict[int, Place]:
+        """Return where and when episodes stand, by id."""
+
+    def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Return the ids of (name, method) pairs, inserting those that are new."""
+
+    def facts(self, claims: Sequence[bytes]) -> dict[bytes, FactState]:
+        """Return the current facts among these claims."""
+
+    def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
+        """Insert facts, none of them known, index them, return their ids."""
+
+    def update_facts(self, facts: Sequence[FactState]) -> None:
+        """Write confidence, trust, evidence count and date of known facts."""
+
+    def evidence(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Return the known ones of these (fact id, episode id) pairs."""
+
+    def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
+        """Insert evidence, none of it known, and return how many rows were inserted."""
+
+    def add_rejections(self, rejections: Sequence[NewRejection]) -> list[bool]:
+        """Insert rejections once each; True where a row was inserted."""
+
+    def add_events(self, events: Sequence[NewEvent]) -> None:
+        """Append to the history."""
+
+    def set_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep one vector per id and mark the rows; return the ids that were still waiting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a read is narrowed to; an empty one narrows nothing."""
+
+    predicates: Sequence[str] = ()
+    kinds: Sequence[FactKind] = ()
+    episode_kinds: Sequence[EpisodeKind] = ()
+    min_confidence: float = 0.0
+    since: Millis | None = None  # inclusive
+    until: Millis | None = None  # exclusive
+    host: str = ""
+    project: str = ""  # equals the folder, or is a part of its path
+    session: str = ""
+    owner: str = ""
+    object: str = ""  # exact object of a fact
+    subject: str = ""
+
+    @property
+    def narrows_episodes(self) -> bool:
+        """Tell whether any part applies to episodes."""
+        return bool(
+            self.episode_kinds
+            or self.since is not None
+            or self.until is not None
+            or self.host
+            or self.project
+            or self.session
+            or self.owner
+        )
+
+    @property
+    def narrows_facts(self) -> bool:
+        """Tell whether any part applies to facts."""
+        return bool(
+            self.predicates
+            or self.kinds
+            or self.min_confidence > 0
+            or self.since is not None
+            or self.until is not None
+            or self.host
+            or self.project
+            or self.session
+            or self.owner
+            or self.object
+            or self.subject
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A row of the rejection log, as it is read back."""
+
+    id: int
+    at: Millis
+    source: str
+    position: int
+    reason: str
+    detail: str
+    excerpt: str
+    rule: str
+    predicate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that `check` found wrong."""
+
+    what: str  # short name of the check
+    detail: str  # which row, and what it should be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """Vectors of one target, ready for an index."""
+
+    ids: Sequence[int]
+    rows: bytes  # len(ids) rows of float16
+    last: int  # the sequence number to go on from
+    dim: int
+
+
+class Store(Protocol):
+    """The reads of one tenant's ledger, and the way to its Writer."""
+
+    @property
+    def tenant(self) -> str:
+        """The tenant that this store was opened for (a UUID)."""
+
+    def writing(
+        self, *, trigger: Trigger, actor: str, now: Millis
+    ) -> AbstractContextManager[Writer]:
+        """Open one write transaction."""
+
+    def generation(self) -> int:
+        """Return a number that moves with every committed write."""
+
+    def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`."""
+
+    def fact(self, fact_id: int) -> Fact | None:
+        """Return one fact in whatever state it is."""
+
+    def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
+        """Return facts by id."""
+
+    def facts(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[Fact]:
+        """Iterate over current facts that pass the filters, by id or newest first."""
+
+    def evidence_of(
+        self, fact_ids: Sequence[int], *, limit: int | None = None
+    ) -> dict[int, list[Evidence]]:
+        """Return the evidence of facts, oldest first, at most `limit` of each."""
+
+    def events_of(self, target_kind: str, target_id: int) -> list[Event]:
+        """Return the history of one row, oldest first."""
+
+    def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id."""
+
+    def episodes(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[StoredEpisode]:
+        """Iterate over episodes that pass the filters."""
+
+    def search_episodes(
+        self, match: str, filters: Filters, *, limit: int
+    ) -> list[tuple[int, float]]:
+        """Return (episode id, BM25 score, larger is better) for an FTS5 expression, best first."""
+
+    def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
+        """Return (fact id, BM25 score, larger is better) of current facts, best first."""
+
+    def waiting(self, target: str, *, limit: int, after: int = 0) -> list[tuple[int, str]]:
+        """Return (id, text) of rows that wait for a vector."""
+
+    def ids(self, target: str, filters: Filters) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters, ascending."""
+
+    def vectors(self, target: str, *, after: int = 0) -> Vectors:
+        """Return the vectors that were written after a sequence number."""
+
+    def sequence(self, *, after: int = 0) -> list[tuple[int, int]]:
+        """Return (episode id, source id) of the episodes with a larger id, ascending by id."""
+
+    def embedder(self) -> tuple[str, int] | None:
+        """Return the id and dimension of the model whose vectors the store holds."""
+
+    def rule_counts(self) -> dict[str, int]:
+        """Return how many evidence rows each rule has made, by its name."""
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows by kind, counted now."""
+
+    def rejections(self, *, limit: int) -> list[Rejection]:
+        """Return the newest rejections."""
+
+    def check(self) -> list[Problem]:
+        """Audit counters, spans, indexes, vectors, pointers and JSON; an empty list is clean."""
+
+    def close(self) -> None:
+        """Close every connection."""

@@ -1,0 +1,381 @@
+"""Keep a tenant's ledger in one SQLite file.
+
+WAL, `synchronous=FULL`, `BEGIN IMMEDIATE` and a busy timeout: an acknowledged write is on the disk,
+and many processes may read and write the same file. Facts, evidence, full text, vectors, queue and
+history are tables of that one file, so they commit together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from factbook.errors import StoreCorrupt, StoreReadOnly
+from factbook.model import (
+    Event,
+    Evidence,
+    Fact,
+    Millis,
+    Stance,
+    StoredEpisode,
+    Trigger,
+)
+from factbook.store.base import Filters, Problem, Rejection, SourceState, Vectors
+from factbook.store.sqlite.audit import audit
+from factbook.store.sqlite.file import LedgerFile, Mode, translated
+from factbook.store.sqlite.rows import (
+    EPISODE,
+    EXPORTS,
+    FACT,
+    VECTOR_TABLES,
+    as_episode,
+    as_fact,
+    episode_where,
+    fact_where,
+    json_list,
+    source_states,
+)
+from factbook.store.sqlite.writer import SQLiteWriter
+
+__all__ = ["Mode", "SQLiteStore"]
+
+
+class SQLiteStore:
+    """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
+
+    def __init__(self, path: Path, *, mode: Mode = "create") -> None:
+        """Open the file, making or migrating it where the mode allows.
+
+        Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
+        """
+        self.path = path
+        self._file = LedgerFile(path, mode=mode)
+        with translated(path):
+            self._tenant = self._meta("tenant") or ""
+
+    @property
+    def tenant(self) -> str:
+        """The tenant's UUID, kept in the file."""
+        return self._tenant
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        self._file.close()
+
+    def _meta(self, name: str) -> str | None:
+        row = self._file.connection.execute("SELECT value FROM meta WHERE name = ?", (name,))
+        found = row.fetchall()
+        return str(found[0][0]) if found else None
+
+    # --- writing --------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, *, trigger: Trigger, actor: str, now: Millis) -> Iterator[SQLiteWriter]:
+        """Open one write transaction; it commits at the end of the block, or rolls back whole."""
+        if self._file.mode == "read":
+            raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
+        connection = self._file.connection
+        with translated(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield SQLiteWriter(
+                    connection, self.path, self.embedder, trigger=trigger, actor=actor, now=now
+                )
+                connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
+                connection.execute("COMMIT")
+            except BaseException:
+                if not connection.get_autocommit():  # a full disk may have rolled back already
+                    connection.execute("ROLLBACK")
+                raise
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        with translated(self.path):
+            return self._file.connection.execute(sql, bindings).fetchall()
+
+    def generation(self) -> int:
+        """Return the number of committed writes."""
+        with translated(self.path):
+            return int(self._meta("generation") or 0)
+
+    def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`."""
+        return source_states(self._file.connection, keys)
+
+    def fact(self, fact_id: int) -> Fact | None:
+        """Return one fact in whatever state it is."""
+        return self.facts_by_id([fact_id]).get(fact_id)
+
+    def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
+        """Return facts by id."""
+        rows = self._rows(
+            f"{FACT} WHERE f.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+        )
+        return {row[0]: as_fact(row) for row in rows}
+
+    def facts(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[Fact]:
+        """Iterate over current facts that pass the filters."""
+        where, bindings = fact_where(filters)
+        order = "f.occurred_at DESC, f.id DESC" if newest_first else "f.id"
+        sql = f"{FACT} WHERE {where} ORDER BY {order} LIMIT ?"
+        with translated(self.path):
+            for row in self._file.connection.execute(
+                sql, (*bindings, -1 if limit is None else limit)
+            ):
+                yield as_fact(row)
+
+    def evidence_of(
+        self, fact_ids: Sequence[int], *, limit: int | None = None
+    ) -> dict[int, list[Evidence]]:
+        """Return the evidence of facts, oldest first, at most `limit` of each."""
+        found: dict[int, list[Evidence]] = {one: [] for one in fact_ids}
+        sql = """
+            SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,
+                   v.end_char, e.occurred_at, s.uri, e.position, e.byte_offset
+            FROM evidence_row v
+            JOIN episode_row e ON e.id = v.episode_id
+            JOIN source_row s ON s.id = e.source_id
+            JOIN rule_row r ON r.id = v.rule_id
+            WHERE v.fact_id = ? ORDER BY v.episode_id LIMIT ?"""
+        for one in fact_ids:
+            for row in self._rows(sql, (one, -1 if limit is None else limit)):
+                found[one].append(
+                    Evidence(
+                        fact_id=row[0],
+                        episode_id=row[1],
+                        rule=row[2],
+                        method=row[3],
+                        stance=Stance(row[4]),
+                        quote=row[5],
+                        start=row[6],
+                        end=row[7],
+                        occurred_at=row[8],
+                        source=row[9],
+                        position=row[10],
+                        offset=row[11],
+                    )
+                )
+        return found
+
+    def events_of(self, target_kind: str, target_id: int) -> list[Event]:
+        """Return the history of one row, oldest first."""
+        rows = self._rows(
+            "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail"
+            " FROM event_row WHERE target_kind = ? AND target_id = ? ORDER BY id",
+            (target_kind, target_id),
+        )
+        return [
+            Event(
+                id=row[0],
+                at=row[1],
+                actor=row[2],
+                trigger=Trigger(row[3]),
+                op=row[4],
+                target=row[5],
+                detail=orjson.loads(row[6]),
+            )
+            for row in rows
+        ]
+
+    def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id."""
+        rows = self._rows(
+            f"{EPISODE} WHERE e.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+        )
+        return {row[0]: as_episode(row) for row in rows}
+
+    def episodes(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[StoredEpisode]:
+        """Iterate over episodes that pass the filters."""
+        where, bindings = episode_where(filters)
+        order = "e.occurred_at DESC, e.id DESC" if newest_first else "e.id"
+        sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
+        with translated(self.path):
+            for row in self._file.connection.execute(
+                sql, (*bindings, -1 if limit is None else limit)
+            ):
+                yield as_episode(row)
+
+    def search_episodes(
+        self, match: str, filters: Filters, *, limit: int
+    ) -> list[tuple[int, float]]:
+        """Return (episode id, BM25 score) for an FTS5 expression, best first."""
+        if not filters.narrows_episodes:
+            return self._rows(
+                "SELECT rowid, -rank FROM episode_fts WHERE episode_fts MATCH ?"
+                " ORDER BY rank LIMIT ?",
+                (match, limit),
+            )
+        where, bindings = episode_where(filters)
+        return self._rows(
+            "SELECT e.id, -x.rank FROM episode_fts x JOIN episode_row e ON e.id = x.rowid"
+            " JOIN source_row s ON s.id = e.source_id"
+            f" WHERE x.episode_fts MATCH ? AND {where} ORDER BY x.rank LIMIT ?",
+            (match, *bindings, limit),
+        )
+
+    def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
+        """Return (fact id, BM25 score) of current facts for an FTS5 expression, best first."""
+        where, bindings = fact_where(filters)
+        return self._rows(
+            "SELECT f.id, -x.rank FROM fact_fts x JOIN fact_row f ON f.id = x.rowid"
+            " JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id"
+            f" WHERE x.fact_fts MATCH ? AND {where} ORDER BY x.rank LIMIT ?",
+            (match, *bindings, limit),
+        )
+
+    def waiting(self, target: str, *, limit: int, after: int = 0) -> list[tuple[int, str]]:
+        """Return (id, text) of rows that wait for a vector, by id."""
+        sql = {
+            "episode": "SELECT id, text FROM episode_row WHERE vector_state = 1 AND id > ?"
+            " ORDER BY id LIMIT ?",
+            "fact": "SELECT id, statement FROM fact_row WHERE status = 'pending_embed' AND id > ?"
+            " ORDER BY id LIMIT ?",
+        }[target]
+        return [(row[0], row[1]) for row in self._rows(sql, (after, limit))]
+
+    def ids(self, target: str, filters: Filters) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters."""
+        if target == "episode":
+            where, bindings = episode_where(filters)
+            sql = (
+                "SELECT e.id FROM episode_row e JOIN source_row s ON s.id = e.source_id"
+                f" WHERE {where} ORDER BY e.id"
+            )
+        else:
+            where, bindings = fact_where(filters)
+            sql = (
+                "SELECT f.id FROM fact_row f JOIN episode_row e ON e.id = f.episode_id"
+                f" JOIN source_row s ON s.id = e.source_id WHERE {where} ORDER BY f.id"
+            )
+        return [row[0] for row in self._rows(sql, bindings)]
+
+    def vectors(self, target: str, *, after: int = 0) -> Vectors:
+        """Return the vectors that were written after a sequence number."""
+        table, column = VECTOR_TABLES[target]
+        rows = self._rows(
+            f"SELECT seq, {column}, vector FROM {table} WHERE seq > ? ORDER BY seq", (after,)
+        )
+        found = self.embedder()
+        return Vectors(
+            ids=[row[1] for row in rows],
+            rows=b"".join(row[2] for row in rows),
+            last=rows[-1][0] if rows else after,
+            dim=found[1] if found else 0,
+        )
+
+    def sequence(self, *, after: int = 0) -> list[tuple[int, int]]:
+        """Return (episode id, source id) of the episodes with a larger id."""
+        return self._rows(
+            "SELECT id, source_id FROM episode_row WHERE id > ? ORDER BY id", (after,)
+        )
+
+    def embedder(self) -> tuple[str, int] | None:
+        """Return the id and dimension of the model whose vectors the store holds."""
+        with translated(self.path):
+            name, dim = self._meta("embedder"), self._meta("embedder_dim")
+        return (name, int(dim)) if name and dim else None
+
+    def rule_counts(self) -> dict[str, int]:
+        """Return how many evidence rows each rule has made, by its name."""
+        return dict(
+            self._rows(
+                "SELECT r.name, count(*) FROM evidence_row v JOIN rule_row r ON r.id = v.rule_id"
+                " GROUP BY r.name ORDER BY r.name"
+            )
+        )
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows by kind, counted now."""
+        row = self._rows(
+            """SELECT (SELECT count(*) FROM source_row), (SELECT count(*) FROM episode_row),
+                      (SELECT count(*) FROM fact_row WHERE retired_at IS NULL),
+                      (SELECT count(*) FROM evidence_row), (SELECT count(*) FROM event_row),
+                      (SELECT count(*) FROM rejection_row),
+                      (SELECT count(*) FROM episode_row WHERE vector_state = 1),
+                      (SELECT count(*) FROM fact_row WHERE status = 'pending_embed'),
+                      (SELECT count(*) FROM episode_vector), (SELECT count(*) FROM fact_vector)"""
+        )[0]
+        names = (
+            "sources",
+            "episodes",
+            "facts",
+            "evidence",
+            "events",
+            "rejections",
+            "episodes_waiting",
+            "facts_waiting",
+            "episode_vectors",
+            "fact_vectors",
+        )
+        return dict(zip(names, row, strict=True))
+
+    def predicate_counts(self) -> list[tuple[str, float, int, int]]:
+        """Return (predicate, confidence, facts, distinct objects), most frequent first."""
+        return self._rows(
+            "SELECT predicate, max(confidence), count(*), count(DISTINCT object) FROM fact_row"
+            " WHERE retired_at IS NULL GROUP BY predicate ORDER BY count(*) DESC, predicate"
+        )
+
+    def rule_objects(self, rule: str) -> tuple[list[tuple[str, int]], int]:
+        """Return (object, facts) of a rule's facts, and how many of its candidates were refused."""
+        objects = self._rows(
+            "SELECT f.object, count(DISTINCT f.id) FROM evidence_row v"
+            " JOIN rule_row r ON r.id = v.rule_id JOIN fact_row f ON f.id = v.fact_id"
+            " WHERE r.name = ? AND f.retired_at IS NULL GROUP BY f.object ORDER BY 2 DESC, 1",
+            (rule,),
+        )
+        refused = self._rows("SELECT count(*) FROM rejection_row WHERE rule = ?", (rule,))
+        return objects, refused[0][0]
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Iterate over everything as plain records, each with its "record" kind."""
+        for record, sql in EXPORTS:
+            with translated(self.path):
+                cursor = self._file.connection.execute(sql)
+                for row in cursor:
+                    names = [part[0] for part in cursor.getdescription()]
+                    values = dict(zip(names, row, strict=True))
+                    for name in ("attributes", "lines", "detail"):
+                        if name in values:
+                            values[name] = orjson.loads(values[name])
+                    yield {"record": record, **values}
+
+    def rejections(self, *, limit: int) -> list[Rejection]:
+        """Return the newest rejections."""
+        rows = self._rows(
+            "SELECT r.id, r.at, s.uri, r.position, r.reason, r.detail, r.excerpt, r.rule,"
+            " r.predicate FROM rejection_row r JOIN source_row s ON s.id = r.source_id"
+            " ORDER BY r.id DESC LIMIT ?",
+            (limit,),
+        )
+        return [
+            Rejection(
+                id=row[0],
+                at=row[1],
+                source=row[2],
+                position=row[3],
+                reason=row[4],
+                detail=row[5],
+                excerpt=row[6],
+                rule=row[7],
+                predicate=row[8],
+            )
+            for row in rows
+        ]
+
+    def check(self) -> list[Problem]:
+        """Audit the file; an empty list is clean."""
+        try:
+            with translated(self.path):
+                return audit(self._file.connection, writable=self._file.mode != "read")
+        except StoreCorrupt as error:
+            return [Problem(what="file", detail=str(error))]

@@ -1,0 +1,180 @@
+"""Audit a SQLite ledger: do counters match rows, spans their texts, and indexes their tables?
+
+Every check is a query that finds offending rows, so an audit of a large file stays in SQLite.
+"""
+
+from __future__ import annotations
+
+import apsw
+
+from factbook.store.base import Problem, claim_digest
+
+_SHOWN = 5  # offending rows named per check; the number of all of them is said too
+
+_QUERIES: tuple[tuple[str, str], ...] = (
+    (
+        "evidence_count",
+        """SELECT f.id, f.evidence_count || ' counted, ' || count(v.fact_id) || ' rows'
+           FROM fact_row f LEFT JOIN evidence_row v ON v.fact_id = f.id AND v.stance = 'supports'
+           GROUP BY f.id HAVING f.evidence_count <> count(v.fact_id)""",
+    ),
+    (
+        "episode_count",
+        """SELECT s.id, s.episode_count || ' counted, ' || count(e.id) || ' rows'
+           FROM source_row s LEFT JOIN episode_row e ON e.source_id = s.id
+           GROUP BY s.id HAVING s.episode_count <> count(e.id)""",
+    ),
+    (
+        "fact_without_evidence",
+        """SELECT f.id, f.predicate FROM fact_row f WHERE NOT EXISTS (
+             SELECT 1 FROM evidence_row v WHERE v.fact_id = f.id AND v.episode_id = f.episode_id)""",
+    ),
+    (
+        "evidence_from_injected_text",
+        """SELECT v.fact_id, 'episode ' || e.id FROM evidence_row v
+           JOIN episode_row e ON e.id = v.episode_id WHERE e.injected = 1""",
+    ),
+    (
+        "fact_time",
+        """SELECT f.id, 'occurred_at ' || coalesce(f.occurred_at, 'null') FROM fact_row f
+           WHERE f.occurred_at IS NOT (
+             SELECT max(e.occurred_at) FROM evidence_row v JOIN episode_row e ON e.id = v.episode_id
+             WHERE v.fact_id = f.id)""",
+    ),
+    (
+        "fact_status",
+        """SELECT id, status FROM fact_row
+           WHERE status NOT IN ('pending_embed', 'active', 'proposed', 'superseded',
+                                'merged_into', 'erased')
+              OR (status IN ('pending_embed', 'active', 'proposed')) <> (retired_at IS NULL)
+              OR (status = 'merged_into') <> (merged_into_id IS NOT NULL)
+              OR (status = 'superseded') <> (superseded_by IS NOT NULL)
+              OR (status = 'pending_embed' AND embeddable = 0)""",
+    ),
+    (
+        "fact_vector",
+        """SELECT f.id, f.status FROM fact_row f LEFT JOIN fact_vector x ON x.fact_id = f.id
+           WHERE (f.status = 'pending_embed' AND x.fact_id IS NOT NULL)
+              OR (f.status = 'active' AND f.embeddable = 1 AND x.fact_id IS NULL)""",
+    ),
+    (
+        "episode_vector",
+        """SELECT e.id, 'state ' || e.vector_state FROM episode_row e
+           LEFT JOIN episode_vector x ON x.episode_id = e.id
+           WHERE (e.vector_state = 2) <> (x.episode_id IS NOT NULL)
+              OR e.vector_state NOT IN (0, 1, 2)""",
+    ),
+    (
+        "vector_size",
+        """SELECT id, size || ' bytes' FROM (
+             SELECT episode_id AS id, length(vector) AS size FROM episode_vector
+             UNION ALL SELECT fact_id, length(vector) FROM fact_vector)
+           WHERE size IS NOT (SELECT 2 * value FROM meta WHERE name = 'embedder_dim')""",
+    ),
+    (
+        "pointer",
+        """WITH RECURSIVE way(start, id, steps) AS (
+             SELECT id, coalesce(merged_into_id, superseded_by), 1 FROM fact_row
+              WHERE merged_into_id IS NOT NULL OR superseded_by IS NOT NULL
+             UNION ALL
+             SELECT way.start, coalesce(f.merged_into_id, f.superseded_by), way.steps + 1
+              FROM way JOIN fact_row f ON f.id = way.id
+              WHERE coalesce(f.merged_into_id, f.superseded_by) IS NOT NULL AND way.steps < 1000)
+           SELECT start, 'its pointers go in a circle' FROM way WHERE id = start OR steps >= 1000""",
+    ),
+    (
+        "history",
+        """SELECT f.id, 'no event stored it' FROM fact_row f WHERE NOT EXISTS (
+             SELECT 1 FROM event_row h WHERE h.target_kind = 'fact' AND h.target_id = f.id
+              AND h.op = 'store')""",
+    ),
+    (
+        "json",
+        """SELECT id, 'episode attributes' FROM episode_row WHERE NOT json_valid(attributes)
+           UNION ALL SELECT id, 'event detail' FROM event_row WHERE NOT json_valid(detail)
+           UNION ALL SELECT id, 'source cursor' FROM source_row WHERE NOT json_valid(cursor)
+           UNION ALL SELECT id, 'source lines' FROM source_row WHERE NOT json_valid(lines)""",
+    ),
+    (
+        "full_text",
+        """SELECT id, 'facts without an index entry' FROM fact_row
+             WHERE id NOT IN (SELECT id FROM fact_fts_docsize)
+           UNION ALL SELECT id, 'episode without an index entry' FROM episode_row
+             WHERE id NOT IN (SELECT id FROM episode_fts_docsize)
+           UNION ALL SELECT id, 'index entry without a fact' FROM fact_fts_docsize
+             WHERE id NOT IN (SELECT id FROM fact_row)
+           UNION ALL SELECT id, 'index entry without an episode' FROM episode_fts_docsize
+             WHERE id NOT IN (SELECT id FROM episode_row)""",
+    ),
+)
+
+
+def audit(connection: apsw.Connection, *, writable: bool) -> list[Problem]:
+    """Return everything that is wrong with the ledger; an empty list is clean."""
+    problems = [
+        Problem(what="integrity", detail=str(row[0]))
+        for row in connection.execute("PRAGMA integrity_check(20)")
+        if row[0] != "ok"
+    ]
+    if problems:
+        return problems  # the other checks would trip over the same damage
+    problems += [
+        Problem(what="foreign_key", detail=f"{row[0]} row {row[1]} points to no {row[2]}")
+        for row in connection.execute("PRAGMA foreign_key_check")
+    ]
+    for what, sql in _QUERIES:
+        rows = connection.execute(sql).fetchall()
+        problems += [Problem(what=what, detail=f"{row[0]}: {row[1]}") for row in rows[:_SHOWN]]
+        if len(rows) > _SHOWN:
+            problems.append(Problem(what=what, detail=f"and {len(rows) - _SHOWN} more"))
+    problems += _spans(connection)
+    problems += _claims(connection)
+    if writable:
+        problems += _full_text(connection)
+    return problems
+
+
+_SPAN_IS_WRONG = """
+    v.start_char < 0 OR v.end_char <= v.start_char OR v.end_char > length(e.text)
+    OR substr(e.text, v.start_char + 1, length(v.quote)) <> v.quote
+    OR length(v.quote) > v.end_char - v.start_char OR v.quote = ''"""
+
+
+def _spans(connection: apsw.Connection) -> list[Problem]:
+    """Compare every quote with the characters of its episode that it names."""
+    # SQLite's length() and substr() end at a NUL, so the few texts that hold one are read here.
+    rows = connection.execute(
+        "SELECT v.fact_id, e.id, v.start_char, v.end_char, v.quote, e.text"
+        " FROM evidence_row v JOIN episode_row e ON e.id = v.episode_id"
+        f" WHERE {_SPAN_IS_WRONG} OR instr(e.text, char(0)) > 0"
+    )
+    wrong = [
+        f"{fact}: span {start}-{end} of episode {episode}"
+        for fact, episode, start, end, quote, text in rows
+        if not 0 <= start < end <= len(text)
+        or not quote
+        or not text[start:end].startswith(quote)
+    ]
+    return [Problem(what="evidence_span", detail=one) for one in wrong[:_SHOWN]]
+
+
+def _claims(connection: apsw.Connection) -> list[Problem]:
+    wrong = [
+        row[0]
+        for row in connection.execute(
+            "SELECT id, claim, owner, subject, predicate, object FROM fact_row"
+        )
+        if claim_digest(row[2], row[3], row[4], row[5]) != row[1]
+    ]
+    return [Problem(what="claim", detail=f"{one}: its digest is another") for one in wrong[:_SHOWN]]
+
+
+def _full_text(connection: apsw.Connection) -> list[Problem]:
+    """Compare the full-text indexes with their tables, token by token (FTS5's own check)."""
+    problems = []
+    for table in ("episode_fts", "fact_fts"):
+        try:
+            connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")
+        except apsw.CorruptError as error:
+            problems.append(Problem(what="full_text", detail=f"{table}: {error}"))
+    return problems

@@ -1,0 +1,235 @@
+"""The SQL of the reads, and how its rows become values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+import orjson
+
+from factbook.model import (
+    Cursor,
+    EpisodeKind,
+    Fact,
+    FactKind,
+    LineCount,
+    Role,
+    Source,
+    Status,
+    StoredEpisode,
+    Trust,
+)
+from factbook.store.base import Filters, SourceState
+
+VECTOR_TABLES = {
+    "episode": ("episode_vector", "episode_id"),
+    "fact": ("fact_vector", "fact_id"),
+}
+
+EXPORTS = (
+    (
+        "source",
+        "SELECT id, key, kind, host, session, uri, project, title, agent, first_at, last_at,"
+        " episode_count, lines FROM source_row ORDER BY id",
+    ),
+    (
+        "episode",
+        "SELECT id, uid, source_id, owner, kind, role, trust, text, position, byte_offset,"
+        " occurred_at, subject, message, session, project, branch, agent, tool, call_id,"
+        " attributes, is_error, cut, injected, learned_at FROM episode_row ORDER BY id",
+    ),
+    (
+        "fact",
+        "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
+        " confidence_at, trust, evidence_count, episode_id, occurred_at, learned_at, retired_at,"
+        " valid_from, valid_to, merged_into_id, superseded_by FROM fact_row ORDER BY id",
+    ),
+    (
+        "evidence",
+        "SELECT v.fact_id, v.episode_id, r.name AS rule, r.method, v.stance, v.quote,"
+        " v.start_char, v.end_char, v.learned_at FROM evidence_row v"
+        " JOIN rule_row r ON r.id = v.rule_id ORDER BY v.fact_id, v.episode_id",
+    ),
+    (
+        "rejection",
+        "SELECT id, at, source_id, episode_id, position, byte_offset, reason, detail, excerpt,"
+        " rule, predicate FROM rejection_row ORDER BY id",
+    ),
+    (
+        "event",
+        "SELECT id, at, actor, trigger, op, target_kind, target_id, detail FROM event_row"
+        " ORDER BY id",
+    ),
+)
+
+FACT = """
+SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,
+       f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.learned_at,
+       f.retired_at, f.valid_from, f.valid_to, f.merged_into_id, f.superseded_by,
+       s.host, e.session, e.project
+FROM fact_row f JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id"""
+
+EPISODE = """
+SELECT e.id, e.uid, e.source_id, s.uri, e.kind, e.role, e.trust, e.text, e.position, e.byte_offset,
+       e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch, e.agent,
+       e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected
+FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
+
+
+def as_fact(row: Sequence[Any]) -> Fact:
+    """Read a row of FACT."""
+    return Fact(
+        id=row[0],
+        owner=row[1],
+        subject=row[2],
+        predicate=row[3],
+        object=row[4],
+        statement=row[5],
+        kind=FactKind(row[6]),
+        status=Status(row[7]),
+        confidence=row[8],
+        confidence_at=row[9],
+        trust=Trust(row[10]),
+        evidence_count=row[11],
+        occurred_at=row[12],
+        learned_at=row[13],
+        retired_at=row[14],
+        valid_from=row[15],
+        valid_to=row[16],
+        merged_into_id=row[17],
+        superseded_by=row[18],
+        host=row[19],
+        session=row[20],
+        project=row[21],
+    )
+
+
+def as_episode(row: Sequence[Any]) -> StoredEpisode:
+    """Read a row of EPISODE."""
+    return StoredEpisode(
+        id=row[0],
+        uid=row[1],
+        source_id=row[2],
+        source=row[3],
+        kind=EpisodeKind(row[4]),
+        role=Role(row[5]),
+        trust=Trust(row[6]),
+        text=row[7],
+        position=row[8],
+        offset=row[9],
+        occurred_at=row[10],
+        owner=row[11],
+        subject=row[12],
+        group=row[13],
+        session=row[14],
+        project=row[15],
+        branch=row[16],
+        agent=row[17],
+        tool=row[18],
+        call_id=row[19],
+        host=row[20],
+        is_error=bool(row[21]),
+        cut=row[22],
+        injected=bool(row[23]),
+    )
+
+
+def json_list(values: Iterable[Any]) -> str:
+    """Return values as a JSON array, for `json_each`."""
+    return orjson.dumps(list(values)).decode()
+
+
+def _common_where(filters: Filters, time_column: str) -> tuple[list[str], list[Any]]:
+    parts: list[str] = []
+    bindings: list[Any] = []
+    if filters.since is not None:
+        parts.append(f"{time_column} >= ?")
+        bindings.append(filters.since)
+    if filters.until is not None:
+        parts.append(f"{time_column} < ?")
+        bindings.append(filters.until)
+    if filters.host:
+        parts.append("s.host = ?")
+        bindings.append(filters.host)
+    if filters.project:
+        parts.append("instr(lower(e.project), lower(?)) > 0")
+        bindings.append(filters.project)
+    if filters.session:
+        parts.append("(e.session = ? OR s.session = ?)")
+        bindings += [filters.session, filters.session]
+    return parts, bindings
+
+
+def episode_where(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the condition on episodes (e) and sources (s), with its bindings."""
+    parts, bindings = _common_where(filters, "e.occurred_at")
+    parts.append("e.injected = 0")
+    if filters.owner:
+        parts.append("e.owner = ?")
+        bindings.append(filters.owner)
+    if filters.episode_kinds:
+        parts.append("e.kind IN (SELECT value FROM json_each(?))")
+        bindings.append(json_list(filters.episode_kinds))
+    return " AND ".join(parts), bindings
+
+
+def fact_where(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the condition on facts (f), episodes (e) and sources (s), with its bindings."""
+    parts, bindings = _common_where(filters, "f.occurred_at")
+    parts.append("f.retired_at IS NULL")
+    if filters.owner:
+        parts.append("f.owner = ?")
+        bindings.append(filters.owner)
+    if filters.predicates:
+        parts.append("f.predicate IN (SELECT value FROM json_each(?))")
+        bindings.append(json_list(filters.predicates))
+    if filters.kinds:
+        parts.append("f.kind IN (SELECT value FROM json_each(?))")
+        bindings.append(json_list(filters.kinds))
+    if filters.min_confidence > 0:
+        parts.append("f.confidence >= ?")
+        bindings.append(filters.min_confidence)
+    if filters.object:
+        parts.append("f.object = ?")
+        bindings.append(filters.object)
+    if filters.subject:
+        parts.append("f.subject = ?")
+        bindings.append(filters.subject)
+    return " AND ".join(parts), bindings
+
+
+def source_states(
+    connection: apsw.Connection, keys: Sequence[str] | None
+) -> dict[str, SourceState]:
+    """Return sources by key; all of them without `keys`."""
+    sql = (
+        "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count, first_at,"
+        " last_at, cursor, lines FROM source_row"
+    )
+    bindings: tuple[Any, ...] = ()
+    if keys is not None:
+        sql += " WHERE key IN (SELECT value FROM json_each(?))"
+        bindings = (json_list(keys),)
+    found: dict[str, SourceState] = {}
+    for row in connection.execute(sql, bindings):
+        source = Source(
+            key=row[1],
+            kind=row[2],
+            host=row[3],
+            session=row[4],
+            uri=row[5],
+            project=row[6],
+            title=row[7],
+            agent=row[8],
+        )
+        found[source.key] = SourceState(
+            id=row[0],
+            source=source,
+            episode_count=row[9],
+            first_at=row[10],
+            last_at=row[11],
+            cursor=Cursor(**orjson.loads(row[12])),
+            lines=LineCount(**orjson.loads(row[13])),
+        )
+    return found

@@ -1,0 +1,400 @@
+"""The verbs of one open write transaction on a SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import apsw
+import orjson
+
+from factbook.errors import EmbedderMismatch
+from factbook.model import Cursor, Episode, LineCount, Millis, Source, Trigger, Trust
+from factbook.store.base import (
+    FactState,
+    NewEvent,
+    NewEvidence,
+    NewFact,
+    NewRejection,
+    Place,
+    SourceState,
+)
+from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
+
+
+class SQLiteWriter:
+    """The verbs of one open write transaction on a SQLite file."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        embedder: Callable[[], tuple[str, int] | None],
+        *,
+        trigger: Trigger,
+        actor: str,
+        now: Millis,
+    ) -> None:
+        self._db = connection
+        self._path = path
+        self._embedder = embedder
+        self._trigger = trigger
+        self._actor = actor
+        self._now = now
+
+    def _next_id(self, table: str) -> int:
+        # The write lock is held, so ids can be given out here and bulk inserts need no round trip.
+        row = self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchall()[0]
+        return int(row[0])
+
+    def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
+        """Return the known ones of these sources by key."""
+        return source_states(self._db, keys)
+
+    def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
+        """Insert sources that are not known and return their ids by key."""
+        first = self._next_id("source_row")
+        rows = [
+            (
+                first + n,
+                one.key,
+                one.kind,
+                one.host,
+                one.session,
+                one.uri,
+                one.project,
+                one.title,
+                one.agent,
+                self._now,
+                self._now,
+            )
+            for n, one in enumerate(sources)
+        ]
+        self._db.executemany(
+            "INSERT INTO source_row (id, key, kind, host, session, uri, project, title, agent,"
+            " learned_at, updated_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            rows,
+        )
+        return {one.key: first + n for n, one in enumerate(sources)}
+
+    def update_source(
+        self,
+        source_id: int,
+        *,
+        source: Source | None,
+        cursor: Cursor | None,
+        lines: LineCount | None,
+    ) -> None:
+        """Overwrite what is given of a source."""
+        if source is not None:
+            self._db.execute(
+                "UPDATE source_row SET session = ?, uri = ?, project = ?, title = ?, agent = ?,"
+                " updated_at = ? WHERE id = ?",
+                (
+                    source.session,
+                    source.uri,
+                    source.project,
+                    source.title,
+                    source.agent,
+                    self._now,
+                    source_id,
+                ),
+            )
+        if cursor is not None:
+            self._db.execute(
+                "UPDATE source_row SET cursor = ?, updated_at = ? WHERE id = ?",
+                (orjson.dumps(cursor).decode(), self._now, source_id),
+            )
+        if lines is not None:
+            self._db.execute(
+                "UPDATE source_row SET lines = ?, updated_at = ? WHERE id = ?",
+                (orjson.dumps(lines).decode(), self._now, source_id),
+            )
+
+    def episodes(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of the known ones of these episodes by uid."""
+        if not uids:
+            return {}
+        rows = self._db.execute(
+            "SELECT e.uid, e.id FROM json_each(?) j CROSS JOIN episode_row e ON e.uid = j.value",
+            (json_list(uids),),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
+        if not episodes:
+            return []
+        first = self._next_id("episode_row")
+        now = self._now
+        self._db.executemany(
+            "INSERT INTO episode_row VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            [
+                (
+                    first + n,
+                    one.uid,
+                    source_id,
+                    one.owner,
+                    one.kind,
+                    one.role,
+                    one.trust,
+                    one.text,
+                    one.position,
+                    one.offset,
+                    one.occurred_at,
+                    one.subject,
+                    one.group,
+                    one.session,
+                    one.project,
+                    one.branch,
+                    one.agent,
+                    one.tool,
+                    one.call_id,
+                    orjson.dumps(one.attributes).decode() if one.attributes else "{}",
+                    one.is_error,
+                    one.cut,
+                    one.injected,
+                    1 if one.embed and not one.injected else 0,
+                    now,
+                )
+                for n, (source_id, one) in enumerate(episodes)
+            ],
+        )
+        last = first + len(episodes) - 1
+        self._db.execute(
+            "INSERT INTO episode_fts(rowid, text)"
+            " SELECT id, text FROM episode_row WHERE id BETWEEN ? AND ?",
+            (first, last),
+        )
+        self._db.execute(
+            "UPDATE source_row SET episode_count = episode_count + n,"
+            " first_at = min(coalesce(source_row.first_at, t0), coalesce(t0, source_row.first_at)),"
+            " last_at = max(coalesce(source_row.last_at, t1), coalesce(t1, source_row.last_at))"
+            " FROM (SELECT source_id, count(*) AS n, min(occurred_at) AS t0, max(occurred_at) AS t1"
+            "       FROM episode_row WHERE id BETWEEN ? AND ? GROUP BY source_id) AS new"
+            " WHERE source_row.id = new.source_id",
+            (first, last),
+        )
+        return list(range(first, last + 1))
+
+    def places(self, ids: Sequence[int]) -> dict[int, Place]:
+        """Return where and when episodes stand, by id."""
+        rows = self._db.execute(
+            "SELECT id, source_id, occurred_at, position, byte_offset FROM episode_row"
+            " WHERE id IN (SELECT value FROM json_each(?))",
+            (json_list(ids),),
+        )
+        return {
+            row[0]: Place(source_id=row[1], occurred_at=row[2], position=row[3], offset=row[4])
+            for row in rows
+        }
+
+    def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Return the ids of (name, method) pairs, inserting those that are new."""
+        wanted = dict.fromkeys(rules)
+        known = {
+            (row[1], row[2]): row[0]
+            for row in self._db.execute("SELECT id, name, method FROM rule_row")
+        }
+        for pair in wanted:
+            if pair not in known:
+                known[pair] = self._next_id("rule_row")
+                self._db.execute("INSERT INTO rule_row VALUES (?,?,?)", (known[pair], *pair))
+        return {pair: known[pair] for pair in wanted}
+
+    def facts(self, claims: Sequence[bytes]) -> dict[bytes, FactState]:
+        """Return the current facts among these claims."""
+        if not claims:
+            return {}
+        rows = self._db.execute(
+            "SELECT f.claim, f.id, f.confidence, f.trust, f.evidence_count, f.occurred_at"
+            " FROM json_each(?) j CROSS JOIN fact_row f"
+            " ON f.claim = unhex(j.value) AND f.retired_at IS NULL",
+            (json_list(claim.hex() for claim in claims),),
+        )
+        return {
+            row[0]: FactState(
+                id=row[1],
+                confidence=row[2],
+                trust=Trust(row[3]),
+                evidence_count=row[4],
+                occurred_at=row[5],
+            )
+            for row in rows
+        }
+
+    def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
+        """Insert facts, none of them known, index them, return their ids."""
+        if not facts:
+            return []
+        first = self._next_id("fact_row")
+        now = self._now
+        self._db.executemany(
+            "INSERT INTO fact_row (id, claim, owner, subject, predicate, object, statement, kind,"
+            " status, confidence, confidence_at, trust, evidence_count, episode_id, occurred_at,"
+            " learned_at, embeddable) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            [
+                (
+                    first + n,
+                    one.claim,
+                    one.owner,
+                    one.subject,
+                    one.predicate,
+                    one.object,
+                    one.statement,
+                    one.kind,
+                    one.status,
+                    one.confidence,
+                    now,
+                    one.trust,
+                    one.evidence_count,
+                    one.episode_id,
+                    one.occurred_at,
+                    now,
+                    one.embeddable,
+                )
+                for n, one in enumerate(facts)
+            ],
+        )
+        last = first + len(facts) - 1
+        self._db.execute(
+            "INSERT INTO fact_fts(rowid, statement)"
+            " SELECT id, statement FROM fact_row WHERE id BETWEEN ? AND ?",
+            (first, last),
+        )
+        return list(range(first, last + 1))
+
+    def update_facts(self, facts: Sequence[FactState]) -> None:
+        """Write confidence, trust, evidence count and date of known facts."""
+        self._db.executemany(
+            "UPDATE fact_row SET confidence_at = CASE confidence WHEN ?1 THEN confidence_at"
+            " ELSE ?6 END, confidence = ?1, trust = ?2, evidence_count = ?3, occurred_at = ?4"
+            " WHERE id = ?5",
+            [
+                (
+                    one.confidence,
+                    one.trust,
+                    one.evidence_count,
+                    one.occurred_at,
+                    one.id,
+                    self._now,
+                )
+                for one in facts
+            ],
+        )
+
+    def evidence(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Return the known ones of these (fact id, episode id) pairs."""
+        if not pairs:
+            return set()
+        rows = self._db.execute(
+            "SELECT v.fact_id, v.episode_id FROM json_each(?) j CROSS JOIN evidence_row v"
+            " ON v.fact_id = j.value ->> 0 AND v.episode_id = j.value ->> 1",
+            (json_list(pairs),),
+        )
+        return {(row[0], row[1]) for row in rows}
+
+    def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
+        """Insert evidence, none of it known, and return how many rows were inserted."""
+        before = self._db.total_changes()
+        self._db.executemany(
+            "INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)",
+            [
+                (
+                    one.fact_id,
+                    one.episode_id,
+                    one.rule_id,
+                    one.stance,
+                    one.quote,
+                    one.start,
+                    one.end,
+                    self._now,
+                )
+                for one in evidence
+            ],
+        )
+        return self._db.total_changes() - before
+
+    def add_rejections(self, rejections: Sequence[NewRejection]) -> list[bool]:
+        """Insert rejections once each; True where a row was inserted."""
+        inserted = []
+        for one in rejections:
+            self._db.execute(
+                "INSERT INTO rejection_row (claim, at, source_id, episode_id, position,"
+                " byte_offset, reason, detail, excerpt, rule, predicate)"
+                " VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (claim) DO NOTHING",
+                (
+                    one.claim,
+                    self._now,
+                    one.source_id,
+                    one.episode_id,
+                    one.position,
+                    one.offset,
+                    one.reason,
+                    one.detail,
+                    one.excerpt,
+                    one.rule,
+                    one.predicate,
+                ),
+            )
+            inserted.append(self._db.changes() == 1)
+        return inserted
+
+    def add_events(self, events: Sequence[NewEvent]) -> None:
+        """Append to the history."""
+        self._db.executemany(
+            "INSERT INTO event_row (at, actor, trigger, op, target_kind, target_id, detail)"
+            " VALUES (?,?,?,?,?,?,?)",
+            [
+                (
+                    self._now,
+                    self._actor,
+                    self._trigger,
+                    one.op,
+                    one.target_kind,
+                    one.target_id,
+                    orjson.dumps(one.detail).decode() if one.detail else "{}",
+                )
+                for one in events
+            ],
+        )
+
+    def set_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep one vector per id and mark the rows; return the ids that were still waiting.
+
+        Raises EmbedderMismatch where the file holds vectors of another model.
+        """
+        self._claim_embedder(model, dim)
+        table, column = VECTOR_TABLES[target]
+        if target == "episode":
+            wanted = "SELECT id FROM episode_row WHERE vector_state = 1"
+            mark = "UPDATE episode_row SET vector_state = 2 WHERE id = ?"
+        else:
+            wanted = "SELECT id FROM fact_row WHERE status = 'pending_embed'"
+            mark = "UPDATE fact_row SET status = 'active' WHERE id = ?"
+        waiting = {
+            row[0]
+            for row in self._db.execute(
+                f"{wanted} AND id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+            )
+        }
+        width = 2 * dim
+        rows = [
+            (one, vectors[n * width : (n + 1) * width])
+            for n, one in enumerate(ids)
+            if one in waiting
+        ]
+        self._db.executemany(f"INSERT INTO {table} ({column}, vector) VALUES (?,?)", rows)
+        self._db.executemany(mark, [(one,) for one, _ in rows])
+        return [one for one, _ in rows]
+
+    def _claim_embedder(self, model: str, dim: int) -> None:
+        found = self._embedder()
+        if found is None:
+            self._db.execute(
+                "INSERT INTO meta VALUES ('embedder', ?), ('embedder_dim', ?)", (model, str(dim))
+            )
+        elif found != (model, dim):
+            raise EmbedderMismatch(path=self._path, found=found[0], given=model)

@@ -1,0 +1,389 @@
+"""Parts for tests, shipped to users: a clock that stands still, and the contract of every store.
+
+A back end's test is a subclass with a constructor:
+
+    class TestMyStore(StoreConformance):
+        def open(self, path): return MyStore(path)
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+from factbook.apply import apply
+from factbook.errors import EmbedderMismatch, NotAllowed, NotFound, UsageError
+from factbook.model import (
+    Candidate,
+    Cursor,
+    Episode,
+    EpisodeKind,
+    FactKind,
+    LineCount,
+    Millis,
+    Receipt,
+    RejectedLine,
+    Role,
+    Source,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.ops import (
+    AdvanceCursor,
+    AssertFact,
+    Op,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+    StoreVectors,
+)
+from factbook.store.base import Filters, Store
+
+DAY: Millis = 24 * 3600 * 1000
+
+
+class FrozenClock:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self, now: Millis = 1_763_700_000_000) -> None:
+        self.now = now
+
+    def __call__(self) -> Millis:
+        """Return the time."""
+        return self.now
+
+    def advance(self, *, days: float = 0.0) -> None:
+        """Move the clock; backwards too."""
+        self.now += int(days * DAY)
+
+
+def sample_source(key: str = "file:/logs/a.jsonl") -> Source:
+    """Return a source to write with."""
+    return Source(
+        key=key, kind="session_log", host="claude-code", session="s1", uri="/logs/a.jsonl"
+    )
+
+
+def sample_episode(n: int, *, text: str = "Bash\ncommand: ssh root@nas ls", **given: object) -> Episode:  # noqa: E501
+    """Return the n-th episode of a source; other fields can be given."""
+    values: dict[str, object] = {
+        "uid": f"call:{n}",
+        "source": "file:/logs/a.jsonl",
+        "kind": EpisodeKind.TOOL_CALL,
+        "role": Role.ASSISTANT,
+        "trust": Trust.OBSERVED,
+        "text": text,
+        "position": n,
+        "offset": 100 * n,
+        "occurred_at": 1_763_000_000_000 + n * 1000,
+        "subject": f"action_{n}",
+        "project": "/home/ann/shop",
+        **given,
+    }
+    return Episode(**values)  # type: ignore[arg-type]
+
+
+def sample_fact(
+    episode: Episode, predicate: str, obj: str, *, confidence: float = 1.0, embed: bool = False
+) -> AssertFact:
+    """Return a claim whose object stands in the episode's text."""
+    start = episode.text.index(obj)
+    return AssertFact(
+        candidate=Candidate(
+            subject=episode.subject,
+            predicate=predicate,
+            object=obj,
+            statement=f"{predicate.replace('_', ' ')} {obj}",
+            confidence=confidence,
+            rule=predicate,
+            method="by hand",
+            start=start,
+            end=start + len(obj),
+            kind=FactKind.OBSERVATION,
+            embed=embed,
+        ),
+        episode=episode.uid,
+        owner=episode.owner,
+        confidence=confidence,
+        trust=episode.trust,
+        quote=obj,
+    )
+
+
+class StoreConformance(ABC):
+    """The runnable contract of a store; every method is a test (pytest collects subclasses)."""
+
+    @abstractmethod
+    def open(self, path: Path) -> Store:
+        """Open, or make, the store of one tenant at a place that is the test's own."""
+
+    def _write(self, store: Store, ops: Sequence[Op], *, now: Millis = 10) -> Receipt:
+        return apply(store, ops, trigger=Trigger.SESSION_LOG, actor="test", now=now)
+
+    def _two_calls(self) -> tuple[list[Op], Episode, Episode]:
+        first, second = sample_episode(1), sample_episode(2, subject="action_1")
+        ops: list[Op] = [
+            RecordSource(source=sample_source()),
+            RecordEpisode(episode=first),
+            RecordEpisode(episode=second),
+            sample_fact(first, "used_tool", "Bash"),
+            sample_fact(second, "used_tool", "Bash"),
+            sample_fact(first, "connects_to_host", "nas", confidence=0.9),
+        ]
+        return ops, first, second
+
+    def test_a_receipt_says_what_the_database_changed(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        receipt = self._write(store, ops)
+        assert (receipt.sources, receipt.episodes, receipt.stored) == (1, 2, 2)
+        assert receipt.evidence == 3  # two calls of one tool in one action: one fact, two pieces
+        counts = store.counts()
+        assert (counts["episodes"], counts["facts"], counts["evidence"]) == (2, 2, 3)
+        assert store.check() == []
+
+    def test_writing_the_same_again_changes_nothing(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        before = store.counts()
+        receipt = self._write(store, ops, now=20)
+        assert receipt == Receipt(episodes_unchanged=2, unchanged=2)
+        assert store.counts() == before
+        assert store.check() == []
+
+    def test_new_evidence_joins_a_known_fact(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, second = self._two_calls()
+        self._write(store, [op for op in ops if getattr(op, "episode", None) != second.uid])
+        receipt = self._write(store, [sample_fact(second, "used_tool", "Bash")], now=20)
+        assert (receipt.stored, receipt.updated, receipt.evidence) == (0, 1, 1)
+        fact = next(iter(store.facts(Filters(predicates=["used_tool"]), limit=None)))
+        assert fact.evidence_count == 2
+        assert fact.occurred_at == second.occurred_at
+        assert [event.op for event in store.events_of("fact", fact.id)] == ["store", "update"]
+        assert store.check() == []
+
+    def test_a_fact_is_as_sure_as_its_best_evidence(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        weak = sample_episode(1, trust=Trust.EXTERNAL)
+        strong = sample_episode(2, trust=Trust.OBSERVED, subject="action_1")
+        self._write(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=weak),
+                sample_fact(weak, "connects_to_host", "nas", confidence=0.6),
+            ],
+        )
+        self._write(
+            store,
+            [
+                RecordEpisode(episode=strong),
+                sample_fact(strong, "connects_to_host", "nas", confidence=0.9),
+            ],
+        )
+        (fact,) = store.facts(Filters(), limit=None)
+        assert (fact.confidence, fact.trust) == (0.9, Trust.OBSERVED)
+        assert store.check() == []
+
+    def test_all_or_nothing(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        stranger = sample_episode(9)
+        try:
+            self._write(store, [*ops, sample_fact(stranger, "used_tool", "Bash")])
+        except NotFound:
+            pass
+        else:
+            raise AssertionError("a fact without its episode was written")
+        assert store.counts()["episodes"] == 0
+        assert store.counts()["sources"] == 0
+        assert store.check() == []
+
+    def test_the_trigger_table_is_law(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        try:
+            apply(store, ops, trigger=Trigger.UPKEEP, actor="test", now=1)
+        except NotAllowed:
+            pass
+        else:
+            raise AssertionError("upkeep recorded an episode")
+        assert store.counts()["episodes"] == 0
+
+    def test_a_confidence_outside_the_range_is_refused(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1)
+        for bad in (-0.1, 1.1, float("nan"), float("inf")):
+            try:
+                self._write(
+                    store,
+                    [
+                        RecordSource(source=sample_source()),
+                        RecordEpisode(episode=episode),
+                        sample_fact(episode, "used_tool", "Bash", confidence=bad),
+                    ],
+                )
+            except UsageError:
+                continue
+            raise AssertionError(f"{bad} was taken for a confidence")
+        assert store.counts()["facts"] == 0
+
+    def test_facts_are_filtered(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, first, _ = self._two_calls()
+        self._write(store, ops)
+
+        def found(filters: Filters) -> list[str]:
+            return [fact.object for fact in store.facts(filters, limit=None)]
+
+        assert found(Filters(predicates=["connects_to_host"], min_confidence=0.8)) == ["nas"]
+        assert found(Filters(predicates=["connects_to_host"], min_confidence=0.95)) == []
+        assert found(Filters(object="Bash")) == ["Bash"]
+        assert found(Filters(project="shop")) == ["Bash", "nas"]
+        assert found(Filters(project="elsewhere")) == []
+        assert found(Filters(host="codex")) == []
+        assert first.occurred_at is not None
+        assert found(Filters(until=first.occurred_at)) == []
+        assert store.ids("fact", Filters(object="nas")) == [
+            fact.id for fact in store.facts(Filters(object="nas"), limit=None)
+        ]
+
+    def test_full_text_finds_facts_and_episodes(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        facts = store.search_facts('"connecting" OR "nas"', Filters(), limit=5)  # stemmed
+        assert [store.facts_by_id([one])[one].object for one, _ in facts] == ["nas"]
+        episodes = store.search_episodes('"ssh"', Filters(), limit=5)
+        assert len(episodes) == 2
+        assert all(score > 0 for _, score in episodes)
+        assert store.search_episodes('"ssh"', Filters(host="codex"), limit=5) == []
+
+    def test_waiting_rows_get_their_vectors_once(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1)
+        self._write(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=episode),
+                sample_fact(episode, "described_as", "ssh root", embed=True),
+            ],
+        )
+        (fact,) = store.facts(Filters(), limit=None)
+        assert fact.status is Status.PENDING_EMBED
+        assert store.waiting("fact", limit=9) == [(fact.id, fact.statement)]
+        row = struct.pack("<8e", 1, 0, 0, 0, 0, 0, 0, 0)
+
+        def embed(target: str, one: int, model: str = "m1") -> Receipt:
+            op = StoreVectors(target=target, model=model, ids=[one], vectors=row, dim=8)
+            return apply(store, [op], trigger=Trigger.UPKEEP, actor="test", now=30)
+
+        assert embed("fact", fact.id).embedded == 1
+        assert embed("fact", fact.id).embedded == 0  # a second worker was slower
+        (episode_id,) = store.ids("episode", Filters())
+        assert embed("episode", episode_id).embedded == 1
+        assert store.waiting("fact", limit=9) == []
+        assert store.waiting("episode", limit=9) == []
+        assert store.embedder() == ("m1", 8)
+        found = store.vectors("fact")
+        assert (list(found.ids), found.rows, found.dim) == ([fact.id], row, 8)
+        assert store.vectors("fact", after=found.last).ids == []
+        after = store.fact(fact.id)
+        assert after is not None
+        assert after.status is Status.ACTIVE
+        try:
+            embed("episode", episode_id, model="m2")
+        except EmbedderMismatch:
+            pass
+        else:
+            raise AssertionError("vectors of two models were mixed")
+        assert store.check() == []
+
+    def test_what_was_refused_is_kept_once(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1)
+        line = RejectedLine(
+            position=3, offset=77, reason="not_json", detail="unexpected end", excerpt='{"a'
+        )
+        ops: list[Op] = [
+            RecordSource(source=sample_source()),
+            RecordEpisode(episode=episode),
+            RejectCandidate(
+                candidate=sample_fact(episode, "targets_system", "nas").candidate,
+                episode=episode.uid,
+                owner=episode.owner,
+                reason="generic",
+            ),
+            RejectLine(source=sample_source().key, line=line),
+        ]
+        receipt = self._write(store, ops)
+        assert receipt.rejected == 2
+        assert receipt.rejections == {"generic": 1, "not_json": 1}
+        assert self._write(store, ops).rejected == 0
+        assert {one.reason for one in store.rejections(limit=9)} == {"generic", "not_json"}
+        assert store.check() == []
+
+    def test_a_cursor_adds_up_its_lines(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        key = sample_source().key
+
+        def step(offset: int, *, waiting: int, restart: bool = False) -> None:
+            lines = LineCount(lines=2, records=2, kept={"prompt": 2}, waiting=waiting)
+            cursor = Cursor(offset=offset, line=2, state={"cwd": "/x"})
+            self._write(
+                store,
+                [
+                    RecordSource(source=sample_source()),
+                    AdvanceCursor(source=key, cursor=cursor, lines=lines, restart=restart),
+                ],
+            )
+
+        step(10, waiting=1)
+        step(20, waiting=0)
+        state = store.source_states(keys=[key])[key]
+        assert state.cursor == Cursor(offset=20, line=2, state={"cwd": "/x"})
+        assert (state.lines.kept, state.lines.waiting) == ({"prompt": 4}, 0)
+        step(10, waiting=0, restart=True)
+        assert store.source_states()[key].lines.kept == {"prompt": 2}
+        assert store.check() == []
+
+    def test_any_unicode_comes_back_as_it_went_in(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        text = "Bash\ncommand: echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J' nas"
+        episode = sample_episode(1, text=text)
+        self._write(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=episode),
+                sample_fact(episode, "executed_command", "echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J'"),
+            ],
+        )
+        (stored,) = store.episodes(Filters(), limit=None)
+        assert stored.text == text
+        (fact,) = store.facts(Filters(), limit=None)
+        (evidence,) = store.evidence_of([fact.id])[fact.id]
+        assert stored.text[evidence.start : evidence.end] == fact.object
+        assert store.check() == []
+
+    def test_the_generation_moves_with_every_write(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        before = store.generation()
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        assert store.generation() > before
+
+    def test_the_tenant_stays(self, tmp_path: Path) -> None:
+        first = self.open(tmp_path)
+        tenant = first.tenant
+        first.close()
+        assert self.open(tmp_path).tenant == tenant
+
+

@@ -1,0 +1,227 @@
+"""The SQLite store keeps the contract, and treats files that are not its own with care."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from factbook.apply import apply
+from factbook.errors import (
+    NotAStore,
+    StoreCorrupt,
+    StoreLocked,
+    StoreMissing,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from factbook.model import Trigger
+from factbook.ops import RecordEpisode, RecordSource
+from factbook.store.base import Filters
+from factbook.store.sqlite import SQLiteStore
+from factbook.testing import StoreConformance, sample_episode, sample_fact, sample_source
+
+
+class TestSQLite(StoreConformance):
+    def open(self, path: Path) -> SQLiteStore:
+        return SQLiteStore(path / "memory.db")
+
+
+def _write(path: Path, first: int, count: int) -> None:
+    store = SQLiteStore(path)
+    for n in range(first, first + count):
+        episode = sample_episode(n)
+        apply(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=episode),
+                sample_fact(episode, "used_tool", "Bash"),
+            ],
+            trigger=Trigger.SESSION_LOG,
+            actor=f"writer {first}",
+            now=1,
+        )
+    store.close()
+
+
+def test_a_new_file_is_private(tmp_path: Path) -> None:
+    SQLiteStore(tmp_path / "deep" / "er" / "m.db").close()
+    assert stat.S_IMODE((tmp_path / "deep" / "er" / "m.db").stat().st_mode) == 0o600
+
+
+def test_a_missing_file_is_not_made_for_reading(tmp_path: Path) -> None:
+    with pytest.raises(StoreMissing, match="factbook ingest"):
+        SQLiteStore(tmp_path / "m.db", mode="read")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_is_not_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary")
+    with pytest.raises(NotAStore):
+        SQLiteStore(path)
+    assert path.read_text() == "dear diary"
+
+
+def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
+    with pytest.raises(NotAStore, match="folder"):
+        SQLiteStore(tmp_path)
+
+
+def test_the_database_of_another_program_is_left_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    apsw.Connection(str(path)).execute("CREATE TABLE songs (name); INSERT INTO songs VALUES ('x')")
+    before = path.read_bytes()
+    with pytest.raises(NotAStore, match="another program"):
+        SQLiteStore(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    SQLiteStore(path).close()
+    apsw.Connection(str(path)).execute("PRAGMA user_version = 999")
+    with pytest.raises(StoreTooNew, match="999"):
+        SQLiteStore(path)
+
+
+def test_a_damaged_file_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    _write(path, 0, 50)
+    data = bytearray(path.read_bytes())
+    data[8192:40960] = os.urandom(40960 - 8192)
+    path.write_bytes(data)
+    try:
+        problems = SQLiteStore(path).check()
+    except StoreCorrupt as error:
+        assert str(path) in str(error)
+    else:
+        assert problems
+
+
+def test_a_lock_is_waited_for_and_then_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    _write(path, 0, 1)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setenv("FACTBOOK_BUSY_TIMEOUT_MS", "50")
+    with pytest.raises(StoreLocked):
+        _write(path, 1, 1)
+    other.execute("ROLLBACK")
+    _write(path, 1, 1)
+    store = SQLiteStore(path)
+    assert store.counts()["episodes"] == 2
+    assert store.check() == []
+
+
+def test_a_file_opened_for_reading_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    _write(path, 0, 3)
+    store = SQLiteStore(path, mode="read")
+    assert len(list(store.facts(Filters(), limit=None))) == 3
+    with pytest.raises(StoreReadOnly), store.writing(trigger=Trigger.COMMAND, actor="x", now=1):
+        pass
+    assert store.check() == []
+
+
+def test_the_history_cannot_be_changed(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    _write(path, 0, 1)
+    connection = apsw.Connection(str(path))
+    for sql in ("DELETE FROM event_row", "UPDATE event_row SET actor = 'me'"):
+        with pytest.raises(apsw.ConstraintError, match="append-only"):
+            connection.execute(sql)
+
+
+def test_many_processes_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    context = multiprocessing.get_context("spawn")
+    # They overlap on purpose: episodes 20-29 are offered by two of them and count once.
+    workers = [
+        context.Process(target=_write, args=(path, first, 30)) for first in (0, 20, 50)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    store = SQLiteStore(path)
+    assert store.counts()["episodes"] == 80
+    assert store.counts()["facts"] == 80
+    assert store.check() == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ("UPDATE fact_row SET evidence_count = 7 WHERE id = 1", "evidence_count"),
+        ("UPDATE source_row SET episode_count = 99", "episode_count"),
+        ("UPDATE evidence_row SET end_char = 9999 WHERE fact_id = 2", "evidence_span"),
+        ("UPDATE evidence_row SET quote = 'Fish' WHERE fact_id = 2", "evidence_span"),
+        ("UPDATE fact_row SET object = 'Fish' WHERE id = 1", "claim"),
+        ("UPDATE fact_row SET status = 'pending_embed', embeddable = 1 WHERE id = 1;"
+         "INSERT INTO fact_vector (fact_id, vector) VALUES (1, x'00')", "fact_vector"),
+        ("UPDATE episode_row SET vector_state = 2 WHERE id = 1", "episode_vector"),
+        ("UPDATE episode_row SET attributes = '{' WHERE id = 1", "json"),
+        ("UPDATE episode_row SET injected = 1 WHERE id = 1", "evidence_from_injected_text"),
+        ("UPDATE fact_row SET status = 'merged_into', merged_into_id = 1, retired_at = 5"
+         " WHERE id = 1", "pointer"),
+        ("INSERT INTO episode_fts(episode_fts, rowid, text)"
+         " SELECT 'delete', id, text FROM episode_row WHERE id = 1", "full_text"),
+        ("UPDATE episode_row SET text = 'Bash and some other words' WHERE id = 1", "full_text"),
+        ("DROP TRIGGER event_is_never_deleted; DELETE FROM event_row", "history"),
+        ("UPDATE fact_row SET occurred_at = 5 WHERE id = 1", "fact_time"),
+    ],
+)  # fmt: skip
+def test_check_finds_the_damage(tmp_path: Path, damage: str, what: str) -> None:
+    path = tmp_path / "m.db"
+    _write(path, 0, 3)
+    apsw.Connection(str(path)).execute(damage)
+    assert what in {problem.what for problem in SQLiteStore(path).check()}
+
+
+def test_an_older_file_is_copied_before_it_is_migrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from factbook.store.sqlite import file as ledger_file
+
+    path = tmp_path / "m.db"
+    _write(path, 0, 3)
+    real = ledger_file.migrations()
+    later = (real[-1][0] + 1, "ALTER TABLE source_row ADD COLUMN colour TEXT")
+    monkeypatch.setattr(ledger_file, "migrations", lambda: [*real, later])
+    with pytest.raises(StoreReadOnly, match="migrated"):
+        SQLiteStore(path, mode="read")
+    SQLiteStore(path).close()
+    monkeypatch.undo()
+    copy = tmp_path / f"m.db.schema-{real[-1][0]}.bak"
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert SQLiteStore(copy).counts()["episodes"] == 3
+    with pytest.raises(StoreTooNew):
+        SQLiteStore(path)
+
+
+def test_a_failed_migration_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from factbook.store.sqlite import file as ledger_file
+
+    path = tmp_path / "m.db"
+    _write(path, 0, 3)
+    real = ledger_file.migrations()
+    broken = (real[-1][0] + 1, "CREATE TABLE half (x); CREATE TABLE nonsense nonsense")
+    monkeypatch.setattr(ledger_file, "migrations", lambda: [*real, broken])
+    with pytest.raises(apsw.SQLError):
+        SQLiteStore(path)
+    monkeypatch.undo()
+    store = SQLiteStore(path)
+    assert store.counts()["episodes"] == 3
+    assert store.check() == []
