@@ -257,8 +257,7 @@ class Memory:
 
     def waiting(self) -> int:
         """Return how many rows wait for a vector."""
-        counts = self.store.counts()
-        return counts["episodes_waiting"] + counts["facts_waiting"]
+        return self.store.counts_waiting()
 
     # --- asking ---------------------------------------------------------------------------------
 

@@ -127,6 +127,7 @@ class Episode:
     project: str = ""  # working folder at that moment
     branch: str = ""  # git branch at that moment
     agent: str = ""  # sub-agent id, empty for the main agent
+    speaker: str = ""  # who says a turn, where its text begins with "Name: "
     tool: str = ""  # name of the called tool, as the log writes it
     call_id: str = ""  # id of the tool call that this is, or that this answers
     fields: tuple[Field, ...] = ()  # spans of the input of a tool call; not stored
@@ -221,6 +222,7 @@ class Fact:
     evidence_count: int  # distinct supporting episodes
     occurred_at: Millis | None  # when its last evidence happened
     learned_at: Millis
+    episode_id: int  # its first evidence
     retired_at: Millis | None = None
     valid_from: Millis | None = None
     valid_to: Millis | None = None
@@ -335,6 +337,7 @@ class LineCount:
     ignored: dict[str, int] = field(default_factory=dict)  # kind -> count, on purpose
     unknown: dict[str, int] = field(default_factory=dict)  # record types that nobody knows yet
     rejected: dict[str, int] = field(default_factory=dict)  # reason -> count
+    repaired: dict[str, int] = field(default_factory=dict)  # what was mended in records above
     waiting: int = 0  # a half-written last line, left for the next run
 
     def total(self) -> int:
@@ -347,7 +350,7 @@ class LineCount:
         self.lines += other.lines
         self.records += other.records
         self.waiting += other.waiting
-        for name in ("kept", "ignored", "unknown", "rejected"):
+        for name in ("kept", "ignored", "unknown", "rejected", "repaired"):
             mine: dict[str, int] = getattr(self, name)
             for kind, count in getattr(other, name).items():
                 mine[kind] = mine.get(kind, 0) + count

@@ -34,7 +34,31 @@ TRUST_ORDER: Final[tuple[Trust, ...]] = (
 # --- what is never stored (seed 000) --------------------------------------------------------------
 
 GENERIC_WORDS: Final = frozenset(
-    ["the", "a", "an", "and", "or", "of", "to", "in", "on", "it", "is", "this", "that", "these", "those", "with", "for", "from", "by", "at", "as", "be", "was"]
+    [
+        "the",
+        "a",
+        "an",
+        "and",
+        "or",
+        "of",
+        "to",
+        "in",
+        "on",
+        "it",
+        "is",
+        "this",
+        "that",
+        "these",
+        "those",
+        "with",
+        "for",
+        "from",
+        "by",
+        "at",
+        "as",
+        "be",
+        "was",
+    ]
 )  # seed 000: "generic words ("the", "a", "and")"
 
 INTERNAL_TOOLS: Final = frozenset(
@@ -94,6 +118,16 @@ DECAY_PER_DAY: Final = 0.01  # seed 001: exp(-0.01 * days)
 MIN_CONFIDENCE_ACTIVE: Final = 0.3  # seed 001: below it a fact is deprecated
 MIN_CONFIDENCE_PASSIVE: Final = 0.5  # seed 001: passive needs more than this
 DEFAULT_LIMIT: Final = 10
+LEXICAL_CANDIDATES: Final = 200  # ours: how many rows each leg gives to the ranking
+VECTOR_CANDIDATES: Final = 200
+FACT_CANDIDATES: Final = 100
+CUED_CANDIDATES: Final = 400  # facts of a predicate that the question names, newest first
+CUED_SHARE: Final = 1.0  # of the best score, for a fact that is asked for and holds every word
+WINDOW_SHARE: Final = (
+    0.3  # of the best score, for a row in the time that a question names ("in May")
+)
+SHOWN_POOL: Final = 100  # rows that are read and weighed by the seed's relevance
+SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
 
 TIMELINE_PREDICATES: Final = (
     "connects_to_host",

@@ -68,7 +68,9 @@ def sample_source(key: str = "file:/logs/a.jsonl") -> Source:
     )
 
 
-def sample_episode(n: int, *, text: str = "Bash\ncommand: ssh root@nas ls", **given: object) -> Episode:  # noqa: E501
+def sample_episode(
+    n: int, *, text: str = "Bash\ncommand: ssh root@nas ls", **given: object
+) -> Episode:  # noqa: E501
     """Return the n-th episode of a source; other fields can be given."""
     values: dict[str, object] = {
         "uid": f"call:{n}",
@@ -385,5 +387,3 @@ class StoreConformance(ABC):
         tenant = first.tenant
         first.close()
         assert self.open(tmp_path).tenant == tenant
-
-

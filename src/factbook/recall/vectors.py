@@ -1,39 +1,939 @@
 """Find the nearest vectors of one owner: exactly when they are few, in two passes when many.
 
-The vectors are half-precision rows with int64 ids, held in segments of `SEGMENT_ROWS`. A full
-segment of a large index also carries a one-bit code: the signs of its rows after subtracting the
-segment's own mean and turning by a fixed random rotation, stored column by column as uint64 words.
-A search reads the codes of every row (48 bytes instead of 768), which yields for each row an upper
-bound of its cosine; rows are then scored exactly from the highest bound down, until no bound that
-is left reaches the k-th best cosine found. So easy data costs little, and hard data costs more
-instead of losing results. The estimate and its error are those of RaBitQ (Gao and Long, 2024).
+Knows: arrays, row ids, cosine similarity. Does not know: the store, the embedder, what an id means.
 
-Why so, and what was tried:
+Rows are half precision, in segments of `SEGMENT_ROWS`. A full segment of a large index also has a
+one-bit code: the signs of its rows, after subtracting the segment's mean and turning by a fixed
+random rotation, laid out column by column as 64-bit words. The first pass reads the codes of all
+rows (48 bytes instead of 768) and gives every row an upper bound of its cosine; the second pass
+scores rows exactly, from the highest bound down, until no bound reaches the k-th best cosine. So
+easy data costs little, and hard data costs time before it costs results. The estimate and its
+error are those of RaBitQ (Gao and Long, SIGMOD 2024), which a random rotation makes unbiased
+whatever the data are.
 
-- A mean for each segment instead of one for the index never grows stale: a segment is coded once,
-  when it is full, and rows that arrive later bring their own mean.
-- Comparing sign bits with sign bits (Hamming distance) is four times cheaper in the first pass, but
-  its error is 1.4 times as large; many more rows must then be scored to find the same neighbours.
-- `numpy.vecdot` sums every row in the same order wherever it stands, so equal rows have equal
-  cosines and a result does not depend on block sizes or threads. A matrix product does neither.
-- `float16.astype(float32)` converts one number at a time; shifting the bits as integers is four
-  times faster (see `_widen`).
+Why so, and what was rejected:
 
-This module knows arrays only: no store, no embedder, no owner, no meaning of an id.
+- A mean per segment, not one for the index: a segment is coded once, when it is full, and rows that
+  come later bring their own mean, so no code ever goes stale.
+- Signs against signs (Hamming distance) reads the codes in a third of the time, but its error is
+  1.4 times as large, and the rows to score exactly become so many that it loses.
+- `numpy.vecdot`, not a matrix product: it sums every row in the same order wherever the row stands,
+  so equal rows have equal cosines and no result depends on block sizes or threads.
+- Shifting bits, not `float16.astype(float32)`: numpy converts halves one by one, four times slower.
+- A graph or inverted lists would read fewer rows, but must be rebuilt or repaired as rows come and
+  go, and a filter breaks their recall. Here a filter is applied before rows are chosen.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-type_Ids = NDArray[np.int64]
+__all__ = ["VectorIndex", "VectorView"]
+
+Bits = NDArray[np.uint64]
+Floats = NDArray[np.float32]
+Halves = NDArray[np.float16]
+Ids = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Positions = NDArray[np.intp]
+
+SEGMENT_ROWS: Final = 8_192
+"""Rows of a segment: the work of one step, whose buffers stay in a core's cache; also the most rows
+that an index scans exactly because their segment is not full yet."""
+
+EXACT_ROWS: Final = 16_384
+"""An index of so many rows is scanned exactly (3 ms) and carries no codes."""
+
+EXACT_CHOSEN: Final = 8_192
+"""A filter that leaves so many rows or fewer has them scored directly."""
+
+FIRST_RERANK: Final = 512
+"""Rows scored exactly before the k-th best cosine is first known; at least 4k."""
+
+MAX_RERANK: Final = 16_384
+"""Rows scored exactly at most: the bound on the time that hard data may cost."""
+
+SPREADS: Final = 3.0
+"""How many standard errors the upper bound lies above the estimate: a row at the k-th place is
+missed about once in 740 searches, a nearer one less often."""
+
+QUERY_BITS: Final = 3
+"""Bits of each coordinate of the query in the first pass: a fourth would take a third more time
+and narrow the bound by 4 %, two would miss neighbours."""
+
+QUERY_STEP: Final = 0.586
+"""Step of the best even 3-bit grid for a normal coordinate, in standard deviations (Max, 1960)."""
+
+BATCH_QUERIES: Final = 128
+"""Queries of `search_many` that share one pass over the rows."""
+
+MAX_DIM: Final = 4_096
+"""Weighted bit counts of a row, at most 7 for each dimension, must fit 16 bits."""
+
+_BLOCK: Final = 256  # rows converted at once, so that they are still in cache when scored
+_CODE_LOSS: Final = 1 - 2 / np.pi  # share of a normal vector's square that its signs do not hold
+_HALF_TO_FLOAT: Final = np.float32(2.0**112)  # bias of float32 exponents over those of float16
+_ROTATION_SEED: Final = 384  # any fixed number: equal rows must always have equal codes
+_WORKERS: Final = min(4, os.cpu_count() or 1)  # the scan is bound by memory, more do not help
+
+
+# --- one segment ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Code:
+    """The first pass over one segment: cosine ~ slope * signs . query + offset + centre . query."""
+
+    columns: Bits  # (words, rows): word j of every row side by side
+    slope: Floats  # (rows,): turns a sum over signs into a cosine
+    offset: Floats  # (rows,): what the centre adds to the cosine, whatever the query
+    centre: Floats  # (dim,): mean of the rows, rotated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Segment:
+    """A run of rows that never changes; a change makes another segment that shares the arrays."""
+
+    ids: Ids  # (rows,)
+    rows: Halves  # (rows, dim)
+    scale: Floats  # (rows,): 1 / length of the row as rounded to half precision
+    low: int  # smallest id
+    high: int  # largest id
+    order: Positions | None  # what sorts the ids; None: they ascend
+    live: Mask | None = None  # (rows,): False where removed or replaced; None: all are live
+    code: _Code | None = None  # None: scanned exactly
+
+    @property
+    def live_rows(self) -> int:
+        """Count the rows that have not been removed or replaced."""
+        return len(self.ids) if self.live is None else int(np.count_nonzero(self.live))
+
+    def find(self, wanted: Ids) -> tuple[Positions, Positions]:
+        """Return where live `wanted` ids (ascending, distinct) stand in `wanted` and in here."""
+        first, last = np.searchsorted(wanted, (self.low, self.high + 1))
+        if first == last:
+            return _NOWHERE, _NOWHERE
+        sought = wanted[first:last]
+        place = np.searchsorted(self.ids, sought, sorter=self.order)
+        place = np.minimum(place, len(self.ids) - 1)
+        if self.order is not None:
+            place = self.order[place]
+        found = self.ids[place] == sought
+        if self.live is not None:
+            found &= self.live[place]
+        hits = np.flatnonzero(found)
+        return hits + first, place[hits]
+
+    def without(self, places: Positions) -> _Segment:
+        """Return this segment with the rows at `places` dead."""
+        live = np.ones(len(self.ids), np.bool_) if self.live is None else self.live.copy()
+        live[places] = False
+        return replace(self, live=live)
+
+
+_NOWHERE: Final[Positions] = np.empty(0, np.intp)
+
+
+def _segment(ids: Ids, rows: Halves, scale: Floats, live: Mask | None = None) -> _Segment:
+    """Describe checked rows as a segment without a code."""
+    ascending = bool(np.all(ids[1:] > ids[:-1]))
+    return _Segment(
+        ids=ids,
+        rows=rows,
+        scale=scale,
+        low=int(ids.min()),
+        high=int(ids.max()),
+        order=None if ascending else np.argsort(ids, kind="stable"),
+        live=live,
+    )
+
+
+def _encode(segment: _Segment) -> _Segment:
+    """Return the segment with its one-bit code."""
+    if segment.code is not None:
+        return segment
+    count, dim = segment.rows.shape
+    rows = np.empty((count, dim), np.float32)
+    _widen(segment.rows, rows)
+    rows *= (segment.scale * _HALF_TO_FLOAT)[:, None]
+    rows = rows @ _rotation(dim).T
+    centre = rows.mean(axis=0)
+    offset = np.vecdot(rows, centre) - np.vecdot(centre, centre)
+    rows -= centre
+    signs = _pack(rows > 0)
+    square = np.vecdot(rows, rows)
+    np.abs(rows, out=rows)
+    total = rows.sum(axis=1)
+    # A row that equals the mean has no direction; its slope of 0 says that its offset is exact.
+    slope = np.divide(square, total, out=np.zeros_like(square), where=total > 0)
+    code = _Code(columns=np.ascontiguousarray(signs.T), slope=slope, offset=offset, centre=centre)
+    return replace(segment, code=code)
+
+
+@lru_cache(maxsize=4)
+def _rotation(dim: int) -> Floats:
+    """Return the random orthogonal matrix that spreads every direction over all coordinates."""
+    normal = np.random.default_rng(_ROTATION_SEED).standard_normal((dim, dim))
+    q, r = np.linalg.qr(normal)
+    return np.ascontiguousarray(q * np.sign(np.diag(r)), dtype=np.float32)
+
+
+def _pack(bits: NDArray[np.bool_ | np.uint8]) -> Bits:
+    """Pack the last axis into 64-bit words, the last word filled up with zeros."""
+    packed = np.packbits(bits, axis=-1)
+    words = -(-packed.shape[-1] // 8)
+    padded = np.zeros((*packed.shape[:-1], words * 8), np.uint8)
+    padded[..., : packed.shape[-1]] = packed
+    return padded.view(np.uint64)
+
+
+def _widen(rows: Halves, out: Floats) -> None:
+    """Write `rows * 2**-112` as float32, exactly; finite rows only.
+
+    The bits of a half, moved to where a float32 has its exponent and fraction, are that number
+    with the smaller exponent bias. The factor belongs to the caller, who multiplies something
+    smaller than the rows by it.
+    """
+    bits = out.view(np.int32)
+    halves = rows.view(np.int16)
+    for start in range(0, len(rows), _BLOCK):
+        block = bits[start : start + _BLOCK]
+        np.copyto(block, halves[start : start + _BLOCK])
+        np.left_shift(block, 13, out=block)
+        np.bitwise_and(block, np.int32(-0x7000_0001), out=block)  # 0x8FFF_FFFF: one sign bit
+
+
+# --- threads and their buffers --------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    """Return the threads that help every search of this process."""
+    return ThreadPoolExecutor(max_workers=max(1, _WORKERS - 1), thread_name_prefix="vectors")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool's queue but not its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def _each(count: int, work: Callable[[int], None]) -> None:
+    """Call `work` with 0 to count - 1, each once, on this thread and on idle ones of the pool."""
+    helpers = max(0, min(_WORKERS, count) - 1)
+    todo = deque([*range(count), *(-1 for _ in range(helpers + 1))])
+
+    def drain() -> None:
+        while (step := todo.popleft()) >= 0:
+            work(step)
+
+    futures = [_pool().submit(drain) for _ in range(helpers)]
+    try:
+        drain()
+    finally:
+        # A helper that has not started has nothing left to do; one that has may still be writing.
+        started = [future for future in futures if not future.cancel()]
+        failures = [future.exception() for future in started]
+    for failure in failures:
+        if failure is not None:
+            raise failure
+
+
+class _Scratch(threading.local):
+    """Keep each thread's work buffers: a fresh one would cost a page fault every 4096 bytes."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, NDArray[np.uint8]] = {}
+
+    def take(self, name: str, shape: tuple[int, ...], kind: type[np.generic]) -> NDArray[Any]:
+        """Return the buffer of that name, its content undefined; the next caller gets it again."""
+        size = math.prod(shape) * np.dtype(kind).itemsize
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self._buffers[name] = np.empty(size, np.uint8)
+        return buffer[:size].view(kind).reshape(shape)
+
+
+_scratch: Final = _Scratch()
+
+
+# --- the query ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Lens:
+    """The query as each coded segment sees it: from the segment's mean, in `QUERY_BITS` planes.
+
+    `bound = slope * (high - low * W) + offset + shift`, where W is the weighted count of the bits
+    in which the row's signs differ from the planes.
+    """
+
+    planes: Bits  # (segments, words, QUERY_BITS), the lowest bit first
+    high: Floats  # (segments,)
+    low: Floats  # (segments,)
+    shift: Floats  # (segments,)
+
+
+def _focus(turned: Floats, centres: Floats) -> _Lens:
+    """Cut the rotated query into bit planes for each centre, and say how far the estimate may err.
+
+    A coordinate becomes an odd level from -7 to 7, which is a sum of signs weighted 1, 2 and 4;
+    so its product with a row's signs needs only XOR and bit counts.
+    """
+    dim = len(turned)
+    top = 2**QUERY_BITS - 1
+    seen = turned - centres
+    square = np.vecdot(seen, seen)
+    step = np.maximum(QUERY_STEP * np.sqrt(square / dim), np.finfo(np.float32).tiny)
+    cells = np.clip(np.floor(seen / step[:, None] + (top + 1) / 2), 0, top)
+    levels = 2 * cells - top
+    # Levels of this size are the query plus a part at right angles to it: no bias, more spread.
+    unit = square / np.maximum(np.vecdot(levels, seen), np.finfo(np.float32).tiny)
+    rounding = np.maximum(unit * unit * np.vecdot(levels, levels) - square, 0)
+    spread = np.sqrt(_CODE_LOSS * square + rounding)
+    bits = cells.astype(np.uint8)[:, None, :] >> np.arange(QUERY_BITS, dtype=np.uint8)[:, None]
+    return _Lens(
+        planes=np.ascontiguousarray(_pack(bits & 1).swapaxes(1, 2)),
+        high=(unit * (top * dim) + SPREADS * spread).astype(np.float32),
+        low=(2 * unit).astype(np.float32),
+        shift=np.vecdot(centres, turned),
+    )
+
+
+def _bound(code: _Code, lens: _Lens, place: int, out: Floats) -> None:
+    """Write the upper bound of the cosine of each row of one segment."""
+    words, rows = code.columns.shape
+    planes = lens.planes[place]
+    total = _scratch.take("total", (QUERY_BITS, rows), np.uint16)
+    partial = _scratch.take("partial", (QUERY_BITS, rows), np.uint8)
+    for first in range(0, words, 3):  # three words differ in at most 192 bits, which fit 8
+        some = slice(first, min(first + 3, words))
+        shape = (some.stop - first, QUERY_BITS, rows)
+        differ = _scratch.take("differ", shape, np.uint64)
+        count = _scratch.take("count", shape, np.uint8)
+        np.bitwise_xor(code.columns[some, None], planes[some, :, None], out=differ)
+        np.bitwise_count(differ, out=count)
+        if first == 0:
+            np.add.reduce(count, axis=0, dtype=np.uint16, out=total)
+        else:
+            np.add.reduce(count, axis=0, out=partial)
+            np.add(total, partial, out=total)
+    weighted = total[-1]
+    for plane in total[-2::-1]:
+        np.add(weighted, weighted, out=weighted)
+        np.add(weighted, plane, out=weighted)
+    np.multiply(weighted, -lens.low[place], out=out)
+    out += lens.high[place]
+    out *= code.slope
+    out += code.offset
+    out += lens.shift[place]
+
+
+def _cosines(rows: Halves, scale: Floats, query: Floats, out: Floats) -> None:
+    """Write the exact cosine of each row to the unit query."""
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        wide = _scratch.take("wide", block.shape, np.float32)
+        _widen(block, wide)
+        np.vecdot(wide, query * _HALF_TO_FLOAT, out=out[start : start + len(block)])
+    out *= scale
+    np.clip(out, -1.0, 1.0, out=out)
+
+
+def _highest(scores: Floats, count: int) -> Positions:
+    """Return, ascending, the places of at least the `count` highest finite scores, ties included.
+
+    The limit is read off an even sample, since sorting out a million scores would take longer than
+    computing them; so there are up to twice as many as asked for.
+    """
+    stride = max(1, count // 32)
+    limit = _nth_highest(scores[::stride], -(-count // stride))
+    places = np.flatnonzero(scores >= limit)
+    if len(places) < count:
+        limit = _nth_highest(scores, count)
+        places = np.flatnonzero(scores >= limit)
+    elif len(places) > 2 * count:
+        found = scores[places]
+        limit = _nth_highest(found, count)
+        places = places[found >= limit]
+    return places if limit > -np.inf else places[np.isfinite(scores[places])]
+
+
+def _nth_highest(scores: Floats, n: int) -> np.float32:
+    """Return the n-th highest score, or minus infinity where there are not so many."""
+    if n > len(scores):
+        return np.float32(-np.inf)
+    place = len(scores) - n
+    return np.float32(np.partition(scores, place)[place])
+
+
+# --- what readers see -----------------------------------------------------------------------------
+
+
+class VectorView:
+    """The rows of an index at one moment; it never changes, and any thread may read it.
+
+    An index answers each call from its newest view. Take a view yourself where two calls must see
+    the same rows, such as a `mask` made from `ids`.
+    """
+
+    __slots__ = ("_centres", "_ids", "_segments", "_size", "_starts", "dim")
+
+    def __init__(self, *, dim: int, segments: Sequence[_Segment] = ()) -> None:
+        """Show the live rows of the segments."""
+        self.dim: Final = dim
+        self._segments: Final = tuple(segments)
+        self._starts: Final = np.cumsum([0, *(len(part.ids) for part in segments)])
+        self._size: Final = sum(part.live_rows for part in segments)
+        self._ids: Ids | None = None
+        self._centres: tuple[Positions, Floats] | None = None
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self._size
+
+    @property
+    def ids(self) -> Ids:
+        """Return the ids of all rows, in the order that a `mask` has."""
+        if self._ids is None:
+            parts = [s.ids if s.live is None else s.ids[s.live] for s in self._segments]
+            self._ids = np.concatenate(parts) if parts else np.empty(0, np.int64)
+            self._ids.flags.writeable = False
+        return self._ids
+
+    def get(self, ids: ArrayLike) -> Floats:
+        """Return the vectors of the ids as unit float32 rows, in the order asked.
+
+        Raises LookupError for an id that the index does not hold.
+        """
+        asked = _as_ids(ids)
+        wanted, back = np.unique(asked, return_inverse=True)
+        rows = np.empty((len(wanted), self.dim), np.float32)
+        known = np.zeros(len(wanted), np.bool_)
+        for part in self._segments:
+            there, here = part.find(wanted)
+            rows[there] = part.rows[here].astype(np.float32) * part.scale[here, None]
+            known[there] = True
+        if not known.all():
+            missing = wanted[np.argmin(known)]
+            raise LookupError(f"the vector index holds no row {missing}; add it first")
+        return rows[back]
+
+    def search(
+        self,
+        query: ArrayLike,
+        *,
+        k: int,
+        mask: Mask | None = None,
+        allowed: ArrayLike | None = None,
+    ) -> tuple[Ids, Floats]:
+        """Return the ids and cosines of the k nearest rows, best first, equal cosines by id.
+
+        `query` is one vector of any length but zero. `mask` (one bool for each of `ids`) or
+        `allowed` (ids, unknown ones are ignored) leaves only some rows, before any is chosen.
+        Fewer than k rows come back only where fewer are there. The cosines are exact; that the
+        rows are the nearest is certain up to `EXACT_ROWS` rows and likely beyond (`SPREADS`).
+        """
+        unit = _unit_rows(np.asarray(query)[None], self.dim, what="the query")[0]
+        _check_k(k)
+        keep = self._keep(mask, allowed)
+        if keep is not None and np.count_nonzero(keep) <= EXACT_CHOSEN:
+            few = np.flatnonzero(keep)
+            return self._best(few, self._exact(few, unit), k)
+        coded = 4 * k <= MAX_RERANK and any(part.code is not None for part in self._segments)
+        scores = self._scores(unit, keep, coded=coded)
+        if not coded:
+            places = _highest(scores, k)
+            return self._best(places, scores[places], k)
+        first = _highest(scores, max(FIRST_RERANK, 4 * k))
+        cosines = self._exact(first, unit)
+        scores[first] = -np.inf
+        second = np.flatnonzero(scores >= max(_nth_highest(cosines, k), np.float32(-2)))
+        room = MAX_RERANK - len(first)
+        if len(second) > room:
+            bounds = scores[second]
+            second = second[bounds >= _nth_highest(bounds, room)][:room]
+        places = np.concatenate((first, second))
+        return self._best(places, np.concatenate((cosines, self._exact(second, unit))), k)
+
+    def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
+        """Return ids and cosines of the k nearest rows of each query, as two (queries, k) arrays.
+
+        Always exact: many queries share the reading of the rows, which makes a matrix product
+        cheaper than a first pass for each. There are fewer columns where there are fewer rows.
+        """
+        units = _unit_rows(np.asarray(queries), self.dim, what="query {}")
+        _check_k(k)
+        k = min(k, len(self))
+        ids = np.empty((len(units), k), np.int64)
+        cosines = np.empty((len(units), k), np.float32)
+        for start in range(0, len(units) if k else 0, BATCH_QUERIES):
+            batch = units[start : start + BATCH_QUERIES]
+            for at, places in enumerate(self._near(batch, k), start):
+                found = self._best(places, self._exact(places, units[at]), k)
+                ids[at], cosines[at] = found
+        return ids, cosines
+
+    def _keep(self, mask: Mask | None, allowed: ArrayLike | None) -> Mask | None:
+        """Turn a filter into one bool for each row, dead ones among them; None: no filter."""
+        if mask is not None and allowed is not None:
+            raise ValueError("a vector search takes `mask` or `allowed`, not both")
+        keep = np.zeros(int(self._starts[-1]), np.bool_)
+        if mask is not None:
+            given = np.asarray(mask)
+            if given.dtype != np.bool_ or given.shape != (len(self),):
+                raise ValueError(
+                    f"the mask is {given.dtype} of shape {given.shape}, "
+                    f"but the index has {len(self)} rows; give one bool for each of `ids`"
+                )
+            done = 0
+            for start, part in zip(self._starts, self._segments, strict=False):
+                rows, count = keep[start : start + len(part.ids)], part.live_rows
+                rows[... if part.live is None else part.live] = given[done : done + count]
+                done += count
+            return keep
+        if allowed is not None:
+            wanted = _as_ids(allowed)
+            if not np.all(wanted[1:] > wanted[:-1]):
+                wanted = np.unique(wanted)
+            for start, part in zip(self._starts, self._segments, strict=False):
+                keep[part.find(wanted)[1] + start] = True
+            return keep
+        return None
+
+    def _scores(self, unit: Floats, keep: Mask | None, *, coded: bool) -> Floats:
+        """Score every row: a bound where a code may be used, else the cosine (its own bound)."""
+        starts = self._starts
+        scores: Floats = _scratch.take("scores", (int(starts[-1]),), np.float32)
+        lens: _Lens | None = None
+        if coded:
+            if self._centres is None:
+                codes = [(i, s.code) for i, s in enumerate(self._segments) if s.code is not None]
+                place = np.zeros(len(self._segments), np.intp)
+                place[[i for i, _ in codes]] = np.arange(len(codes))
+                self._centres = place, np.stack([code.centre for _, code in codes])
+            lens = _focus(np.vecdot(_rotation(self.dim), unit), self._centres[1])
+        place = self._centres[0] if self._centres is not None else _NOWHERE
+
+        def step(at: int) -> None:
+            part = self._segments[at]
+            out = scores[starts[at] : starts[at + 1]]
+            if lens is not None and part.code is not None:
+                _bound(part.code, lens, int(place[at]), out)
+            else:
+                _cosines(part.rows, part.scale, unit, out)
+            if part.live is not None:
+                out[~part.live] = -np.inf
+            if keep is not None:
+                out[~keep[starts[at] : starts[at + 1]]] = -np.inf
+
+        _each(len(self._segments), step)
+        return scores
+
+    def _pieces(self, places: Positions) -> Iterator[tuple[_Segment, slice, Positions]]:
+        """Cut ascending places by segment: the segment, which of `places`, and where in it."""
+        cuts = np.searchsorted(places, self._starts)
+        for at, (first, last) in enumerate(pairwise(cuts.tolist())):
+            if first < last:
+                yield (
+                    self._segments[at],
+                    slice(first, last),
+                    places[first:last] - self._starts[at],
+                )
+
+    def _exact(self, places: Positions, unit: Floats) -> Floats:
+        """Return the cosines of the rows at ascending places."""
+        cosines = np.empty(len(places), np.float32)
+        chunk = 4 * _BLOCK
+
+        def step(at: int) -> None:
+            some = places[at * chunk : (at + 1) * chunk]
+            rows = _scratch.take("rows", (len(some), self.dim), np.float16)
+            scale = _scratch.take("scale", (len(some),), np.float32)
+            for part, where, here in self._pieces(some):
+                np.take(part.rows, here, axis=0, out=rows[where], mode="clip")
+                np.take(part.scale, here, out=scale[where], mode="clip")
+            _cosines(rows, scale, unit, cosines[at * chunk : (at + 1) * chunk])
+
+        _each(-(-len(places) // chunk), step)
+        return cosines
+
+    def _best(self, places: Positions, cosines: Floats, k: int) -> tuple[Ids, Floats]:
+        """Return the ids and cosines of the k best of some rows, equal cosines by id."""
+        if len(places) > k:
+            near = cosines >= _nth_highest(cosines, k)
+            places, cosines = places[near], cosines[near]
+        upward = np.argsort(places)
+        ids = np.empty(len(places), np.int64)
+        for part, where, here in self._pieces(places[upward]):
+            ids[upward[where]] = part.ids[here]
+        order = np.lexsort((ids, -cosines))[:k]
+        return ids[order], cosines[order]
+
+    def _near(self, units: Floats, k: int) -> list[Positions]:
+        """Return for each query the ascending places of its k nearest rows and a few more.
+
+        A matrix product rounds otherwise than `_cosines`; what it leaves within `_ROUNDING` of
+        the limit is kept, and the caller scores it again.
+        """
+        limit = np.full(len(units), -np.inf, np.float32)
+        kept: list[tuple[Positions, Positions, Floats]] = []
+        for at, part in enumerate(self._segments):
+            rows = _scratch.take("segment", part.rows.shape, np.float32)
+            _widen(part.rows, rows)
+            rows *= (part.scale * _HALF_TO_FLOAT)[:, None]
+            cosines = units @ rows.T
+            if part.live is not None:
+                cosines[:, ~part.live] = -np.inf
+            if not kept and len(rows) > k:
+                place = len(rows) - k
+                limit = np.partition(cosines, place, axis=1)[:, place]
+            query, here = np.nonzero(cosines >= np.maximum(limit - _ROUNDING, -2)[:, None])
+            kept.append((query, here + self._starts[at], cosines[query, here]))
+            if sum(len(some) for some, _, _ in kept) > 16 * k * len(units):
+                kept, limit = _tighten(kept, limit, k)
+        kept, limit = _tighten(kept, limit, k)
+        query, places, _ = kept[0]
+        return np.split(places, np.searchsorted(query, np.arange(1, len(units))))
+
+
+_ROUNDING: Final = np.float32(1e-5)  # how far two float32 sums of one cosine may differ, and more
+
+
+def _tighten(
+    kept: list[tuple[Positions, Positions, Floats]], limit: Floats, k: int
+) -> tuple[list[tuple[Positions, Positions, Floats]], Floats]:
+    """Raise each query's limit to the k-th best found so far, and drop what lies below it."""
+    query, places, cosines = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    order = np.lexsort((-cosines, query))
+    edges = np.searchsorted(query[order], np.arange(len(limit) + 1))
+    first, end = edges[:-1], edges[1:]
+    enough = first + k <= end
+    limit = limit.copy()
+    limit[enough] = cosines[order[(first + k - 1)[enough]]]
+    near = np.flatnonzero(cosines >= limit[query] - _ROUNDING)
+    near = near[np.lexsort((places[near], query[near]))]
+    return [(query[near], places[near], cosines[near])], limit
+
+
+# --- the writer -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Tail:
+    """The segment that is being filled. Rows past `count` are nobody's yet; no view shows them."""
+
+    ids: Ids  # (SEGMENT_ROWS,)
+    rows: Halves  # (SEGMENT_ROWS, dim)
+    scale: Floats  # (SEGMENT_ROWS,)
+    count: int  # rows filled
+    live: Mask | None  # (count,): as in a segment
+
+    def segment(self) -> _Segment:
+        """Show the filled rows as a segment."""
+        end = self.count
+        return _segment(self.ids[:end], self.rows[:end], self.scale[:end], self.live)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """Checked rows on their way into the index."""
+
+    ids: Ids  # (rows,), distinct
+    rows: Halves  # (rows, dim), finite and not zero
+    scale: Floats  # (rows,)
+
+
+class VectorIndex:
+    """A set of vectors by id that can be searched while it changes.
+
+    Any thread may call anything: writers wait for each other, and a reader sees the rows as they
+    were before or after a write, never in between. A row takes `2 * dim` bytes, 12 more, and in a
+    large index `dim / 8 + 8` for its code: 850 MB for a million rows of 384.
+    """
+
+    __slots__ = ("_coded", "_lock", "_sealed", "_tail", "_view")
+
+    def __init__(self, *, dim: int) -> None:
+        """Make an empty index for vectors of `dim` coordinates, a multiple of 8."""
+        if not 0 < dim <= MAX_DIM or dim % 8:
+            raise ValueError(
+                f"a vector index needs a dimension from 8 to {MAX_DIM} that is a multiple of 8, "
+                f"not {dim}"
+            )
+        self._coded = True
+        self._lock: Final = threading.Lock()
+        self._sealed: list[_Segment] = []
+        self._tail: _Tail | None = None
+        self._view = VectorView(dim=dim)
+
+    @classmethod
+    def from_blobs(
+        cls, ids: ArrayLike, blobs: bytes | memoryview | Halves, *, dim: int, prepare: bool = True
+    ) -> VectorIndex:
+        """Make an index of rows that lie one behind the other, without copying them.
+
+        `blobs` holds one half-precision row of `dim` for each id, as little-endian bytes or as an
+        array, and must not change afterwards. Rows need not have length 1. With `prepare=False`
+        no codes are made, which takes about 4 s for a million rows: a process that asks one
+        question gets its answer sooner, and the first that asks many calls `prepare`.
+        """
+        index = cls(dim=dim)
+        if isinstance(blobs, np.ndarray):
+            rows = blobs
+        else:
+            size = memoryview(blobs).nbytes
+            if size % (2 * dim):
+                raise ValueError(
+                    f"the vectors take {size} bytes, which is no multiple of {2 * dim}, "
+                    f"the size of one row of dimension {dim}"
+                )
+            rows = np.frombuffer(blobs, "<f2").astype(np.float16, copy=False).reshape(-1, dim)
+        checked = _checked(ids, rows, dim)
+        count = len(checked.ids)
+        parts = -(-count // SEGMENT_ROWS)
+        edges = [count * at // parts for at in range(parts + 1)] if parts else []
+        index._coded = prepare
+        sealed = [
+            _segment(checked.ids[a:b], checked.rows[a:b], checked.scale[a:b])
+            for a, b in pairwise(edges)
+        ]
+        index._commit(sealed, None)
+        return index
+
+    @property
+    def dim(self) -> int:
+        """Return the number of coordinates of a vector."""
+        return self._view.dim
+
+    @property
+    def ids(self) -> Ids:
+        """Return the ids of all rows, in the order that a `mask` has until the next write."""
+        return self._view.ids
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self._view)
+
+    def view(self) -> VectorView:
+        """Return the rows as they are now."""
+        return self._view
+
+    def get(self, ids: ArrayLike) -> Floats:
+        """Return the vectors of the ids; see `VectorView.get`."""
+        return self._view.get(ids)
+
+    def search(
+        self,
+        query: ArrayLike,
+        *,
+        k: int,
+        mask: Mask | None = None,
+        allowed: ArrayLike | None = None,
+    ) -> tuple[Ids, Floats]:
+        """Return the ids and cosines of the k nearest rows; see `VectorView.search`."""
+        return self._view.search(query, k=k, mask=mask, allowed=allowed)
+
+    def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
+        """Return the k nearest rows of each query; see `VectorView.search_many`."""
+        return self._view.search_many(queries, k=k)
+
+    def add(self, ids: ArrayLike, vectors: ArrayLike) -> None:
+        """Add one row for each id; a row whose id is known is replaced.
+
+        Half-precision vectors are kept as they are, others normalised and rounded. Raises
+        ValueError, and changes nothing, for a wrong shape, an id given twice, or a vector that is
+        zero or not finite.
+        """
+        new = _checked(ids, np.asarray(vectors), self.dim)
+        with self._lock:
+            sealed, tail, _ = self._without(np.sort(new.ids))
+            self._commit(*self._with(sealed, tail, new))
+
+    def remove(self, ids: ArrayLike) -> int:
+        """Remove the rows of the ids, and return how many there were."""
+        gone = np.unique(_as_ids(ids))
+        with self._lock:
+            sealed, tail, removed = self._without(gone)
+            if removed:
+                self._commit(sealed, tail)
+        return removed
+
+    def prepare(self) -> None:
+        """Make the codes that `from_blobs(prepare=False)` left out, and keep them from now on."""
+        with self._lock:
+            self._coded = True
+            self._commit(self._sealed, self._tail)
+
+    def _without(self, gone: Ids) -> tuple[list[_Segment], _Tail | None, int]:
+        """Return the segments and the tail with some ids dead, and how many were there."""
+        removed = 0
+        sealed = []
+        for part in self._sealed:
+            _, here = part.find(gone)
+            removed += len(here)
+            sealed.append(part.without(here) if len(here) else part)
+        tail = self._tail
+        if tail is not None:
+            part = tail.segment()
+            _, here = part.find(gone)
+            removed += len(here)
+            if len(here):
+                tail = replace(tail, live=part.without(here).live)
+        return sealed, tail, removed
+
+    def _with(
+        self, sealed: list[_Segment], tail: _Tail | None, new: _Rows
+    ) -> tuple[list[_Segment], _Tail | None]:
+        """Return the segments and the tail with rows behind them; a full tail becomes a segment."""
+        done = 0
+        while done < len(new.ids):
+            if tail is None:
+                tail = _Tail(
+                    ids=np.empty(SEGMENT_ROWS, np.int64),
+                    rows=np.empty((SEGMENT_ROWS, self.dim), np.float16),
+                    scale=np.empty(SEGMENT_ROWS, np.float32),
+                    count=0,
+                    live=None,
+                )
+            some = min(SEGMENT_ROWS - tail.count, len(new.ids) - done)
+            end = tail.count + some
+            tail.ids[tail.count : end] = new.ids[done : done + some]
+            tail.rows[tail.count : end] = new.rows[done : done + some]
+            tail.scale[tail.count : end] = new.scale[done : done + some]
+            live = tail.live
+            if live is not None:
+                live = np.concatenate((live, np.ones(some, np.bool_)))
+            tail = replace(tail, count=end, live=live)
+            done += some
+            if end == SEGMENT_ROWS:
+                sealed = [*sealed, tail.segment()]
+                tail = None
+        return sealed, tail
+
+    def _commit(self, sealed: list[_Segment], tail: _Tail | None) -> None:
+        """Show readers the new rows, all at once.
+
+        A segment that is mostly dead gives its rows to the tail, so memory and time follow the
+        rows that live, and no write has to move more than it has killed.
+        """
+        for part in [part for part in sealed if 2 * part.live_rows < len(part.ids)]:
+            sealed = [other for other in sealed if other is not part]
+            live = _NOWHERE if part.live is None else np.flatnonzero(part.live)
+            rest = _Rows(ids=part.ids[live], rows=part.rows[live], scale=part.scale[live])
+            sealed, tail = self._with(sealed, tail, rest)
+        if tail is not None and tail.live is not None and not tail.live.any():
+            tail = None
+        segments = sealed if tail is None else [*sealed, tail.segment()]
+        if self._coded and sum(part.live_rows for part in segments) > EXACT_ROWS:
+
+            def encode(at: int) -> None:
+                sealed[at] = _encode(sealed[at])
+
+            sealed = list(sealed)
+            _each(len(sealed), encode)
+            segments = sealed if tail is None else [*sealed, segments[-1]]
+        self._sealed, self._tail = sealed, tail
+        self._view = VectorView(dim=self.dim, segments=segments)
+
+
+# --- what comes in --------------------------------------------------------------------------------
+
+
+def _as_ids(ids: ArrayLike) -> Ids:
+    """Return row ids as a flat int64 array."""
+    array = np.asarray(ids)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(
+            f"row ids must be a flat list of integers, not {array.dtype} of shape {array.shape}"
+        )
+    return array.astype(np.int64, copy=False)
+
+
+def _check_k(k: int) -> None:
+    """Refuse a number of results that is not positive."""
+    if k < 1:
+        raise ValueError(f"k is {k}; ask a vector search for at least 1 row")
+
+
+def _unit_rows(vectors: NDArray[Any], dim: int, *, what: str) -> Floats:
+    """Return vectors as float32 rows of length 1; `what` names a bad one by its number."""
+    if vectors.ndim != 2 or vectors.shape[1] != dim:
+        raise ValueError(
+            f"the vectors have shape {vectors.shape}, but the index holds vectors of {dim}; "
+            "use the embedding model that the index was made with"
+        )
+    # Float64, so that the squares of the largest and the smallest float32 stay in range.
+    wide = vectors.astype(np.float64)
+    length = np.sqrt(np.vecdot(wide, wide))
+    bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
+    if len(bad):
+        raise ValueError(_refusal(what.format(bad[0]), zero=bool(length[bad[0]] == 0)))
+    unit: Floats = (wide / length[:, None]).astype(np.float32)
+    return unit
+
+
+def _refusal(which: str, *, zero: bool) -> str:
+    """Say why a vector cannot be compared."""
+    return f"{which} is {'zero' if zero else 'not finite'}, so it has no direction; embed it again"
+
+
+def _checked(ids: ArrayLike, vectors: NDArray[Any], dim: int) -> _Rows:
+    """Return rows that the index can hold, or raise ValueError and name the row id at fault."""
+    flat = _as_ids(ids)
+    if vectors.size == 0 and len(flat) == 0:
+        vectors = np.empty((0, dim), np.float16)
+    if vectors.ndim != 2 or vectors.shape != (len(flat), dim):
+        raise ValueError(
+            f"{len(flat)} row ids came with vectors of shape {vectors.shape}; "
+            f"this index needs shape ({len(flat)}, {dim})"
+        )
+    ascending = np.sort(flat)
+    twice = np.flatnonzero(ascending[1:] == ascending[:-1])
+    if len(twice):
+        raise ValueError(f"row id {ascending[twice[0]]} is given twice; give each id once")
+    if vectors.dtype != np.float16:
+        wide = vectors.astype(np.float64)
+        length = np.sqrt(np.vecdot(wide, wide))
+        bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
+        if len(bad):
+            at = bad[0]
+            raise ValueError(_refusal(f"the vector of row {flat[at]}", zero=bool(length[at] == 0)))
+        vectors = (wide / length[:, None]).astype(np.float16)
+    return _Rows(ids=flat, rows=vectors, scale=_scales(flat, vectors))
+
+
+def _scales(ids: Ids, rows: Halves) -> Floats:
+    """Return 1 / length of each row; refuse one that is zero or not finite."""
+    scale = np.empty(len(rows), np.float32)
+    finite = np.ones(len(rows), np.bool_)
+
+    def step(at: int) -> None:
+        where = slice(at * _BLOCK, (at + 1) * _BLOCK)
+        block = rows[where]
+        wide = _scratch.take("wide", block.shape, np.float32)
+        exponent = block.view(np.uint16) & np.uint16(0x7C00)
+        finite[where] = exponent.max(axis=1) < 0x7C00
+        _widen(block, wide)
+        wide *= _HALF_TO_FLOAT
+        length = np.sqrt(np.vecdot(wide, wide))
+        np.divide(1, length, out=scale[where], where=length > 0)
+        finite[where] &= length > 0
+        if not finite[where].all():
+            scale[where][length == 0] = 0
+
+    _each(-(-len(rows) // _BLOCK), step)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise ValueError(_refusal(f"the vector of row {ids[at]}", zero=not rows[at].any()))
+    return scale

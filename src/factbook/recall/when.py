@@ -43,9 +43,20 @@ _WORDS = {
     "couple of": 2,
     "few": 3,
 }
-_MONTHS = (
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
-)
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _NUMBER = r"(\d{1,3}|a couple of|couple of|a few|few|an?|" + "|".join(list(_WORDS)[2:10]) + ")"
 _MONTH = "(" + "|".join(f"{name}|{name[:3]}" for name in _MONTHS) + ")"
@@ -59,7 +70,8 @@ class Window:
 
     since: Millis | None  # inclusive
     until: Millis | None  # exclusive
-    phrase: str  # as it stands in the question, empty when it came from an option
+    phrase: str  # as it stands in the question
+    exact: bool  # it says when: "last week"; else only about when: "in May"
 
 
 def now_ms() -> Millis:
@@ -122,6 +134,7 @@ def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Wi
             since=None if since is None else to_ms(since),
             until=None if until is None else to_ms(until),
             phrase=match[0].strip(),
+            exact=reading not in (_in_month, _in_year),
         )
     return None
 
@@ -224,6 +237,11 @@ def _in_month(match: re.Match[str], here: datetime) -> _Span:
     return _month_start(year, month, here), _month_start(year, month + 1, here)
 
 
+def _in_year(match: re.Match[str], here: datetime) -> _Span:
+    start = _midnight(here).replace(year=int(match[1]), month=1, day=1)
+    return start, start.replace(year=start.year + 1)
+
+
 def _iso_day(match: re.Match[str], here: datetime) -> datetime:
     return datetime.fromisoformat(match[1]).replace(tzinfo=here.tzinfo)
 
@@ -258,12 +276,6 @@ _PHRASES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (rf"(?:on |last ){_DAY}", lambda m, h: _day(_weekday(m, h))),
         (rf"in {_MONTH}(?:,? (\d{{4}}))?", _in_month),
         (rf"{_MONTH},? (\d{{4}})", _in_month),
-        (
-            r"in ((?:19|20)\d\d)",
-            lambda m, h: (
-                _midnight(h).replace(year=int(m[1]), month=1, day=1),
-                _midnight(h).replace(year=int(m[1]) + 1, month=1, day=1),
-            ),
-        ),
+        (r"in ((?:19|20)\d\d)", _in_year),
     )
 )

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from factbook.model import (
     Cursor,
@@ -207,6 +207,19 @@ class Filters:
     owner: str = ""
     object: str = ""  # exact object of a fact
     subject: str = ""
+    rules: Sequence[str] = ()  # names of rules that made the fact's evidence
+
+    @property
+    def facts_wanted(self) -> bool:
+        """Tell whether facts can pass: a filter by kind of episode leaves none."""
+        return not self.episode_kinds
+
+    @property
+    def episodes_wanted(self) -> bool:
+        """Tell whether episodes can pass: a filter that only facts can meet leaves none."""
+        return not (
+            self.predicates or self.kinds or self.object or self.subject or self.min_confidence > 0
+        )
 
     @property
     def narrows_episodes(self) -> bool:
@@ -236,6 +249,7 @@ class Filters:
             or self.owner
             or self.object
             or self.subject
+            or self.rules
         )
 
 
@@ -260,6 +274,17 @@ class Problem:
 
     what: str  # short name of the check
     detail: str  # which row, and what it should be
+
+
+class EpisodeRow(NamedTuple):
+    """What ranking needs to know of an episode; a tuple, for a store may hold a million."""
+
+    id: int
+    source_id: int
+    occurred_at: Millis | None
+    chars: int  # of its text
+    asks: int  # 1 where it holds a question
+    speaker: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,8 +359,8 @@ class Store(Protocol):
     def vectors(self, target: str, *, after: int = 0) -> Vectors:
         """Return the vectors that were written after a sequence number."""
 
-    def sequence(self, *, after: int = 0) -> list[tuple[int, int]]:
-        """Return (episode id, source id) of the episodes with a larger id, ascending by id."""
+    def sequence(self, *, after: int = 0) -> list[EpisodeRow]:
+        """Return the episodes with a larger id without their texts, by id."""
 
     def embedder(self) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors the store holds."""
@@ -345,6 +370,9 @@ class Store(Protocol):
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by kind, counted now."""
+
+    def counts_waiting(self) -> int:
+        """Return how many rows wait for a vector."""
 
     def rejections(self, *, limit: int) -> list[Rejection]:
         """Return the newest rejections."""

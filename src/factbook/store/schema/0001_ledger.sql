@@ -26,7 +26,8 @@ CREATE TABLE source_row (
   updated_at    INTEGER NOT NULL
 ) STRICT;
 
--- One immutable piece of a source. vector_state: 0 needs none, 1 waits, 2 has one.
+-- One immutable piece of a source. vector_state: 0 needs none, 1 waits, 2 has one. `asks`: it holds
+-- a question. The text comes last, so that reading the other columns never touches long rows.
 CREATE TABLE episode_row (
   id           INTEGER PRIMARY KEY,
   uid          TEXT NOT NULL UNIQUE,
@@ -35,7 +36,6 @@ CREATE TABLE episode_row (
   kind         TEXT NOT NULL,
   role         TEXT NOT NULL,
   trust        TEXT NOT NULL,
-  text         TEXT NOT NULL,
   position     INTEGER NOT NULL,
   byte_offset  INTEGER NOT NULL,
   occurred_at  INTEGER,
@@ -52,7 +52,11 @@ CREATE TABLE episode_row (
   cut          INTEGER NOT NULL,
   injected     INTEGER NOT NULL,
   vector_state INTEGER NOT NULL,
-  learned_at   INTEGER NOT NULL
+  learned_at   INTEGER NOT NULL,
+  speaker      TEXT NOT NULL,
+  chars        INTEGER NOT NULL,
+  asks         INTEGER NOT NULL,
+  text         TEXT NOT NULL
 ) STRICT;
 CREATE INDEX episode_by_source ON episode_row(source_id);
 CREATE INDEX episode_by_time ON episode_row(occurred_at);

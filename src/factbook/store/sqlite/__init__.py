@@ -24,7 +24,7 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
 )
-from factbook.store.base import Filters, Problem, Rejection, SourceState, Vectors
+from factbook.store.base import EpisodeRow, Filters, Problem, Rejection, SourceState, Vectors
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import LedgerFile, Mode, translated
 from factbook.store.sqlite.rows import (
@@ -272,11 +272,14 @@ class SQLiteStore:
             dim=found[1] if found else 0,
         )
 
-    def sequence(self, *, after: int = 0) -> list[tuple[int, int]]:
-        """Return (episode id, source id) of the episodes with a larger id."""
-        return self._rows(
-            "SELECT id, source_id FROM episode_row WHERE id > ? ORDER BY id", (after,)
+    def sequence(self, *, after: int = 0) -> list[EpisodeRow]:
+        """Return the episodes with a larger id without their texts, by id."""
+        rows = self._rows(
+            "SELECT id, source_id, occurred_at, chars, asks, speaker FROM episode_row"
+            " WHERE id > ? ORDER BY id",
+            (after,),
         )
+        return [EpisodeRow(*row) for row in rows]
 
     def embedder(self) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors the store holds."""
@@ -317,6 +320,14 @@ class SQLiteStore:
             "fact_vectors",
         )
         return dict(zip(names, row, strict=True))
+
+    def counts_waiting(self) -> int:
+        """Return how many rows wait for a vector."""
+        rows = self._rows(
+            "SELECT (SELECT count(*) FROM episode_row WHERE vector_state = 1)"
+            " + (SELECT count(*) FROM fact_row WHERE status = 'pending_embed')"
+        )
+        return int(rows[0][0])
 
     def predicate_counts(self) -> list[tuple[str, float, int, int]]:
         """Return (predicate, confidence, facts, distinct objects), most frequent first."""

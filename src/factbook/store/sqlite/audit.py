@@ -89,6 +89,11 @@ _QUERIES: tuple[tuple[str, str], ...] = (
               AND h.op = 'store')""",
     ),
     (
+        "episode_length",
+        """SELECT id, chars || ' counted, ' || length(text) || ' characters' FROM episode_row
+           WHERE chars <> length(text) AND instr(text, char(0)) = 0""",
+    ),
+    (
         "json",
         """SELECT id, 'episode attributes' FROM episode_row WHERE NOT json_valid(attributes)
            UNION ALL SELECT id, 'event detail' FROM event_row WHERE NOT json_valid(detail)
@@ -151,9 +156,7 @@ def _spans(connection: apsw.Connection) -> list[Problem]:
     wrong = [
         f"{fact}: span {start}-{end} of episode {episode}"
         for fact, episode, start, end, quote, text in rows
-        if not 0 <= start < end <= len(text)
-        or not quote
-        or not text[start:end].startswith(quote)
+        if not 0 <= start < end <= len(text) or not quote or not text[start:end].startswith(quote)
     ]
     return [Problem(what="evidence_span", detail=one) for one in wrong[:_SHOWN]]
 

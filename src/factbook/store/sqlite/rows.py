@@ -67,7 +67,7 @@ FACT = """
 SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,
        f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.learned_at,
        f.retired_at, f.valid_from, f.valid_to, f.merged_into_id, f.superseded_by,
-       s.host, e.session, e.project
+       s.host, e.session, e.project, f.episode_id
 FROM fact_row f JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id"""
 
 EPISODE = """
@@ -102,6 +102,7 @@ def as_fact(row: Sequence[Any]) -> Fact:
         host=row[19],
         session=row[20],
         project=row[21],
+        episode_id=row[22],
     )
 
 
@@ -193,6 +194,12 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.object:
         parts.append("f.object = ?")
         bindings.append(filters.object)
+    if filters.rules:
+        parts.append(
+            "EXISTS (SELECT 1 FROM evidence_row v JOIN rule_row r ON r.id = v.rule_id"
+            " WHERE v.fact_id = f.id AND r.name IN (SELECT value FROM json_each(?)))"
+        )
+        bindings.append(json_list(filters.rules))
     if filters.subject:
         parts.append("f.subject = ?")
         bindings.append(filters.subject)

@@ -10,6 +10,7 @@ import orjson
 
 from factbook.errors import EmbedderMismatch
 from factbook.model import Cursor, Episode, LineCount, Millis, Source, Trigger, Trust
+from factbook.text import asks
 from factbook.store.base import (
     FactState,
     NewEvent,
@@ -128,7 +129,8 @@ class SQLiteWriter:
         first = self._next_id("episode_row")
         now = self._now
         self._db.executemany(
-            "INSERT INTO episode_row VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO episode_row VALUES"
+            " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             [
                 (
                     first + n,
@@ -138,7 +140,6 @@ class SQLiteWriter:
                     one.kind,
                     one.role,
                     one.trust,
-                    one.text,
                     one.position,
                     one.offset,
                     one.occurred_at,
@@ -156,6 +157,10 @@ class SQLiteWriter:
                     one.injected,
                     1 if one.embed and not one.injected else 0,
                     now,
+                    one.speaker,
+                    len(one.text),
+                    asks(one.text),
+                    one.text,
                 )
                 for n, (source_id, one) in enumerate(episodes)
             ],

@@ -1,0 +1,134 @@
+"""Hold in memory what ranking needs to know of every episode, and the vectors.
+
+Both follow the store: what was written since the last question is read before the next one.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from factbook.recall.vectors import VectorIndex
+    from factbook.store.base import Store
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpisodeTable:
+    """The episodes as columns, ascending by id; `position` is the ordinal within the source."""
+
+    ids: Ints
+    sources: Ints
+    positions: Ints
+    times: NDArray[np.float64]  # milliseconds; NaN where unknown
+    chars: Ints
+    asks: Bools
+    speakers: NDArray[np.int32]  # index into `names`; 0 is nobody
+    names: tuple[str, ...]
+    by_place: Ints  # row numbers ordered by (source, position)
+    rank: Ints  # of each row: where it stands in `by_place`
+
+    def rows(self, ids: Ints) -> Ints:
+        """Return the row numbers of episodes that are there."""
+        return np.searchsorted(self.ids, ids).astype(np.int64)
+
+    def around(self, rows: Ints, reach: int) -> Ints:
+        """Return these rows and those up to `reach` positions from them in the same source."""
+        if not len(rows):
+            return rows
+        offsets = np.arange(-reach, reach + 1)
+        places = self.rank[rows][:, None] + offsets[None, :]
+        inside = (places >= 0) & (places < len(self.by_place))
+        near = self.by_place[np.clip(places, 0, len(self.by_place) - 1)]
+        same = inside & (self.sources[near] == self.sources[rows][:, None])
+        return np.unique(near[same])
+
+
+class Catalog:
+    """The episode table and the vector indexes of one store, kept up to date."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._generation = -1
+        self._columns: dict[str, list[float]] = {name: [] for name in _COLUMNS}
+        self._names: dict[str, int] = {"": 0}
+        self._table: EpisodeTable | None = None
+        self._indexes: dict[str, VectorIndex | None] = {"episode": None, "fact": None}
+        self._last: dict[str, int] = {"episode": 0, "fact": 0}
+
+    def refresh(self) -> tuple[EpisodeTable, VectorIndex | None, VectorIndex | None]:
+        """Return (episodes, episode vectors, fact vectors) as the store has them now."""
+        with self._lock:
+            generation = self._store.generation()
+            if generation != self._generation or self._table is None:
+                self._read_episodes()
+                for target in ("episode", "fact"):
+                    self._read_vectors(target)
+                self._generation = generation
+            assert self._table is not None
+            return self._table, self._indexes["episode"], self._indexes["fact"]
+
+    def _read_episodes(self) -> None:
+        columns = self._columns
+        ids = columns["ids"]
+        rows = self._store.sequence(after=int(ids[-1]) if ids else 0)
+        if not rows and self._table is not None:
+            return
+        for row in rows:
+            columns["ids"].append(row.id)
+            columns["sources"].append(row.source_id)
+            columns["times"].append(math.nan if row.occurred_at is None else row.occurred_at)
+            columns["chars"].append(row.chars)
+            columns["asks"].append(row.asks)
+            columns["speakers"].append(self._names.setdefault(row.speaker, len(self._names)))
+        self._table = _table(self._columns, tuple(self._names))
+
+    def _read_vectors(self, target: str) -> None:
+        from factbook.recall.vectors import VectorIndex
+
+        found = self._store.vectors(target, after=self._last[target])
+        if not found.ids:
+            return
+        self._last[target] = found.last
+        ids = np.asarray(found.ids, np.int64)
+        halves = np.frombuffer(found.rows, np.float16).reshape(len(ids), found.dim)
+        index = self._indexes[target]
+        if index is None:
+            self._indexes[target] = VectorIndex.from_blobs(ids, halves, dim=found.dim)
+        else:
+            index.add(ids, halves)
+
+
+def _table(columns: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> EpisodeTable:
+    ids = np.asarray(columns["ids"], np.int64)
+    sources = np.asarray(columns["sources"], np.int64)
+    by_place = np.lexsort((ids, sources)).astype(np.int64)
+    rank = np.empty_like(by_place)
+    rank[by_place] = np.arange(len(by_place))
+    ordered = sources[by_place]
+    starts = np.searchsorted(ordered, ordered, side="left")
+    positions = np.empty_like(by_place)
+    positions[by_place] = np.arange(len(by_place)) - starts
+    return EpisodeTable(
+        ids,
+        sources,
+        positions,
+        np.asarray(columns["times"], np.float64),
+        np.asarray(columns["chars"], np.int64),
+        np.asarray(columns["asks"], np.bool_),
+        np.asarray(columns["speakers"], np.int32),
+        names,
+        by_place,
+        rank,
+    )

@@ -1,0 +1,73 @@
+"""Tell which rules a question asks about: "which hosts did I connect to" means `connects_to_host`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from snowballstemmer import EnglishStemmer
+
+
+class _Cued(Protocol):
+    """What is needed of a rule: its name, its predicate and the words that point at it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def predicate(self) -> str: ...
+
+    @property
+    def cues(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """The rules that a question asks about, and the words that are left to look for."""
+
+    rules: tuple[str, ...] = ()  # names of rules
+    predicates: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()  # terms of the question that pointed there
+    rest: tuple[str, ...] = ()  # terms that did not
+
+
+@cache
+def _stemmer() -> EnglishStemmer:
+    from snowballstemmer import EnglishStemmer
+
+    return EnglishStemmer()
+
+
+@cache
+def stem(word: str) -> str:
+    """Return the stem of an English word."""
+    return str(_stemmer().stemWord(word.lower()))
+
+
+def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:
+    """Return the rules with the most cues among the terms; none when nothing points anywhere.
+
+    One cue is enough only where it is at least half of what is asked: "server" alone in a long
+    question says little.
+    """
+    stems = {term: stem(term) for term in terms}
+    found: list[tuple[int, _Cued, set[str]]] = []
+    for rule in rules:
+        cues = {stem(cue) for cue in rule.cues}
+        matched = {term for term, root in stems.items() if root in cues}
+        if matched:
+            found.append((len(matched), rule, matched))
+    best = max((count for count, _, _ in found), default=0)
+    if best == 0 or (best == 1 and len(terms) > 2):
+        return Intent(rest=tuple(terms))
+    chosen = [(rule, matched) for count, rule, matched in found if count == best]
+    matched = set().union(*(one for _, one in chosen))
+    return Intent(
+        rules=tuple(rule.name for rule, _ in chosen),
+        predicates=tuple(dict.fromkeys(rule.predicate for rule, _ in chosen)),
+        matched=tuple(term for term in terms if term in matched),
+        rest=tuple(term for term in terms if term not in matched),
+    )

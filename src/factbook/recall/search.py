@@ -1,0 +1,467 @@
+"""Answer a question: two legs find, the ranking orders, and every hit shows what it rests on.
+
+Full text (stemmed BM25) and vectors each give their best rows of episodes and of facts; facts of
+the predicates that the question names join them; the turns around all of these come along, and
+`rank.fuse` orders the pool. The seed's relevance (0.6 similarity + 0.3 confidence + 0.1 recency)
+then weighs what remains. Facts that say the same are one hit with a count, and an episode is shown
+once, by its best hit. Rows that wait for their vector are found by text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.model import Evidence, Fact, Hit, Millis, Stance, StoredEpisode
+from factbook.recall import query as words
+from factbook.recall.catalog import Catalog, EpisodeTable
+from factbook.recall.cues import Intent, read_intent, stem
+from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
+from factbook.recall.when import DAY_MS, Window, find_window, without
+from factbook.store.base import Filters, Store
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.extract.rules import Rule
+    from factbook.recall.vectors import VectorIndex
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Rules(Protocol):
+    """What recall needs of the rules: the words that point at each."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The hits of one question, best first, and how the question was understood."""
+
+    question: str
+    hits: Sequence[Hit]
+    window: Window | None  # the time that the question named
+    predicates: tuple[str, ...]  # what it asked about, as far as rules know it
+    waiting: int  # rows without a vector yet: found by text only
+    outside: bool = False  # nothing was found in that time: the hits are from other times
+
+
+@dataclass(slots=True)
+class _Row:
+    """One row of the pool before it is shown."""
+
+    target: str  # "episode" or "fact"
+    id: int
+    episode: int  # its own id, or that of the fact's first evidence
+    lexical: float = math.nan
+    cosine: float = math.nan
+    cued: float = 0.0  # how well a fact of a named predicate fits, 0 to 1
+    fact: Fact | None = None
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Rows by (target, id)."""
+
+    rows: dict[tuple[str, int], _Row] = field(default_factory=dict)
+
+    def row(self, target: str, one: int, episode: int) -> _Row:
+        """Return the row, made when it is new."""
+        found = self.rows.get((target, one))
+        if found is None:
+            found = self.rows[target, one] = _Row(target, one, episode)
+        return found
+
+
+class Engine:
+    """Recall over one store; it keeps the vectors in memory and follows the store's writes."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        embedder: Callable[[], Embedder],
+        rules: Rules,
+        clock: Callable[[], Millis],
+        redact: Callable[[str], str],
+        weights: RankWeights = DEFAULT_WEIGHTS,
+    ) -> None:
+        """Compose the engine; the embedder is asked for only when the store holds vectors."""
+        self._store = store
+        self._embedder = embedder
+        self._rules = rules
+        self._clock = clock
+        self._redact = redact
+        self._weights = weights
+        self._catalog = Catalog(store)
+
+    def recall(self, question: str, *, limit: int, filters: Filters) -> Answer:
+        """Return the best `limit` hits; any text is a legal question."""
+        now = self._clock()
+        window = None
+        asked = question
+        if filters.since is None and filters.until is None:
+            window = find_window(question, now=now)
+        if window is not None and window.exact:
+            asked = without(question, window) or question
+            inside = replace(filters, since=window.since, until=window.until)
+            answer = self._answer(question, asked, inside, window, now=now, limit=limit)
+            if answer.hits:
+                return answer
+        answer = self._answer(question, asked, filters, window, now=now, limit=limit)
+        missed = window is not None and window.exact and bool(answer.hits)
+        return replace(answer, outside=missed)
+
+    def _answer(
+        self,
+        question: str,
+        asked: str,
+        filters: Filters,
+        window: Window | None,
+        *,
+        now: Millis,
+        limit: int,
+    ) -> Answer:
+        table, episode_index, fact_index = self._catalog.refresh()
+        named = words.named_speakers(asked, [name for name in table.names if name])
+        terms = words.without_names(words.content_terms(asked), named)
+        intent = read_intent(terms, self._rules.rules)
+        vector = self._vector(words.first_person(asked, named), episode_index, fact_index)
+
+        pool = _Pool()
+        self._find_episodes(pool, table, episode_index, terms, vector, filters)
+        self._find_facts(pool, fact_index, terms, vector, intent, filters)
+        order, scores = self._ranked(pool, table, episode_index, vector, named, window)
+        hits = self._hits(order, scores, terms, now=now, limit=limit, filters=filters)
+        counts = self._store.counts_waiting()
+        return Answer(
+            question=question,
+            hits=hits,
+            window=window,
+            predicates=intent.predicates,
+            waiting=counts,
+        )
+
+    def _vector(self, text: str, *indexes: VectorIndex | None) -> NDArray[np.float32] | None:
+        if not any(indexes):
+            return None  # nothing to compare with: the model need not be loaded
+        row: NDArray[np.float32] = self._embedder().embed([text])[0]
+        return row
+
+    # --- finding --------------------------------------------------------------------------------
+
+    def _find_episodes(
+        self,
+        pool: _Pool,
+        table: EpisodeTable,
+        index: VectorIndex | None,
+        terms: Sequence[str],
+        vector: NDArray[np.float32] | None,
+        filters: Filters,
+    ) -> None:
+        if not filters.episodes_wanted:
+            return
+        match = words.fts_query(list(terms))
+        if match:
+            found = self._store.search_episodes(match, filters, limit=policy.LEXICAL_CANDIDATES)
+            for one, score in found:
+                pool.row("episode", one, one).lexical = score
+        if index is not None and vector is not None:
+            allowed = None
+            if filters.narrows_episodes:
+                allowed = np.asarray(self._store.ids("episode", filters), np.int64)
+            ids, cosines = index.search(vector, k=policy.VECTOR_CANDIDATES, allowed=allowed)
+            for one, cosine in zip(ids.tolist(), cosines.tolist(), strict=True):
+                pool.row("episode", one, one).cosine = cosine
+        # The turns around what was found: an answer often shares no word with its question.
+        if filters.narrows_episodes or not pool.rows:
+            return
+        rows = table.rows(np.asarray([one for _, one in pool.rows], np.int64))
+        for one in table.ids[table.around(rows, self._weights.reach)].tolist():
+            pool.row("episode", one, one)
+
+    def _find_facts(
+        self,
+        pool: _Pool,
+        index: VectorIndex | None,
+        terms: Sequence[str],
+        vector: NDArray[np.float32] | None,
+        intent: Intent,
+        filters: Filters,
+    ) -> None:
+        if not filters.facts_wanted:
+            return
+        lexical: dict[int, float] = {}
+        cosines: dict[int, float] = {}
+        facts: dict[int, Fact] = {}
+        match = words.fts_query(list(terms))
+        if match:
+            lexical = dict(self._store.search_facts(match, filters, limit=policy.FACT_CANDIDATES))
+        if index is not None and vector is not None:
+            allowed = None
+            if filters.narrows_facts:
+                allowed = np.asarray(self._store.ids("fact", filters), np.int64)
+            ids, values = index.search(vector, k=policy.FACT_CANDIDATES, allowed=allowed)
+            cosines = dict(zip(ids.tolist(), values.tolist(), strict=True))
+        named: set[int] = set()
+        if intent.rules and not filters.predicates:
+            cued = replace(filters, rules=intent.rules)
+            for fact in self._store.facts(cued, limit=policy.CUED_CANDIDATES, newest_first=True):
+                facts[fact.id] = fact
+                named.add(fact.id)
+        elif filters.predicates:
+            for fact in self._store.facts(filters, limit=policy.CUED_CANDIDATES, newest_first=True):
+                facts[fact.id] = fact
+                named.add(fact.id)
+        missing = [one for one in {*lexical, *cosines} if one not in facts]
+        facts.update(self._store.facts_by_id(missing))
+        rest = [stem(term) for term in intent.rest]
+        for one, fact in facts.items():
+            if fact.retired_at is not None:
+                continue
+            row = pool.row("fact", one, fact.episode_id)
+            row.fact = fact
+            row.lexical = lexical.get(one, math.nan)
+            row.cosine = cosines.get(one, math.nan)
+            if one in named:
+                row.cued = _coverage(rest, fact.statement)
+
+    # --- ordering -------------------------------------------------------------------------------
+
+    def _ranked(
+        self,
+        pool: _Pool,
+        table: EpisodeTable,
+        index: VectorIndex | None,
+        vector: NDArray[np.float32] | None,
+        named: frozenset[str],
+        window: Window | None,
+    ) -> tuple[list[_Row], Floats]:
+        rows = list(pool.rows.values())
+        if not rows:
+            return [], np.zeros(0)
+        places = table.rows(np.asarray([row.episode for row in rows], np.int64))
+        is_fact = np.asarray([row.target == "fact" for row in rows])
+        cosine = np.asarray([row.cosine for row in rows], np.float64)
+        if index is not None and vector is not None:
+            missing = np.flatnonzero(np.isnan(cosine) & ~is_fact)
+            ids = np.asarray([rows[one].id for one in missing.tolist()], np.int64)
+            if len(ids):
+                known, values = index.search(vector, k=len(ids), allowed=ids)
+                at = {one: n for n, one in zip(missing.tolist(), ids.tolist(), strict=True)}
+                cosine[[at[one] for one in known.tolist()]] = values
+        speaking = np.asarray(
+            [code for code, name in enumerate(table.names) if name in named], np.int32
+        )
+        chars = table.chars[places]
+        chars[is_fact] = [len(row.fact.statement) for row in rows if row.fact is not None]
+        ranking = fuse(
+            CandidatePool(
+                ids=np.asarray([row.id * 2 + (row.target == "fact") for row in rows], np.int64),
+                sources=table.sources[places],
+                positions=table.positions[places],
+                lexical=np.asarray([row.lexical for row in rows], np.float64),
+                cosine=cosine,
+                asks=table.asks[places] & ~is_fact,
+                named=np.isin(table.speakers[places], speaking),
+                lengths=chars,
+            ),
+            weights=self._weights,
+        )
+        scores = ranking.scores.copy()
+        best = float(scores.max())
+        if window is not None and not window.exact:
+            # People say "in May" of what they told in May or soon after: it weighs, and excludes
+            # nothing.
+            times = table.times[places]
+            since = -np.inf if window.since is None else window.since
+            until = np.inf if window.until is None else window.until
+            scores += policy.WINDOW_SHARE * best * ((times >= since) & (times < until))
+        for n, row in enumerate(rows):
+            if row.cued:
+                # A fact of the kind that was asked for stands beside the best of the rest when it
+                # also holds the other words of the question.
+                scores[n] = max(scores[n], best * row.cued * policy.CUED_SHARE)
+        order = np.lexsort((ranking.order.argsort(), -scores))
+        return [rows[one] for one in order.tolist()], scores[order]
+
+    # --- showing --------------------------------------------------------------------------------
+
+    def _hits(
+        self,
+        rows: Sequence[_Row],
+        scores: Floats,
+        terms: Sequence[str],
+        *,
+        now: Millis,
+        limit: int,
+        filters: Filters,
+    ) -> list[Hit]:
+        depth = max(policy.SHOWN_POOL, 4 * limit)
+        top = list(zip(rows[:depth], scores[:depth].tolist(), strict=True))
+        top += [
+            (row, score)
+            for row, score in zip(rows[depth:], scores[depth:].tolist(), strict=True)
+            if row.cued
+        ]
+        episodes = self._store.episodes_by_id(
+            sorted({row.id for row, _ in top if row.target == "episode"})
+        )
+        weighed: list[tuple[float, float, int, _Row]] = []
+        for n, (row, score) in enumerate(top):
+            found = row.fact or episodes.get(row.id)
+            if found is None or (isinstance(found, StoredEpisode) and not _shown(found, filters)):
+                continue
+            confidence = _confidence(found)
+            if confidence < policy.MIN_CONFIDENCE_ACTIVE:
+                continue
+            relevance = (
+                policy.SIMILARITY_WEIGHT * score
+                + policy.CONFIDENCE_WEIGHT * confidence
+                + policy.RECENCY_WEIGHT * _recency(found.occurred_at, now)
+            )
+            weighed.append((relevance, score, n, row))
+        weighed.sort(key=lambda one: (-one[0], one[2]))
+        groups: dict[object, list[tuple[float, _Row]]] = {}
+        taken: dict[int, object] = {}
+        for relevance, _, _, row in weighed:
+            key: object = (
+                (row.fact.owner, row.fact.predicate, row.fact.statement)
+                if row.fact is not None
+                else row.id
+            )
+            if key not in groups:
+                if row.episode in taken:
+                    continue  # this episode is shown already, by something better
+                if len(groups) == limit:
+                    continue
+                groups[key] = []
+            taken.setdefault(row.episode, key)
+            groups[key].append((relevance, row))
+        evidence = self._store.evidence_of(
+            [rows[0][1].id for rows in groups.values() if rows[0][1].fact is not None],
+            limit=policy.SHOWN_EVIDENCE,
+        )
+        return [
+            self._hit(group[0][1], group[0][0], len(group), episodes, evidence, terms)
+            for group in groups.values()
+        ]
+
+    def _hit(
+        self,
+        row: _Row,
+        score: float,
+        count: int,
+        episodes: Mapping[int, StoredEpisode],
+        evidence: Mapping[int, Sequence[Evidence]],
+        terms: Sequence[str],
+    ) -> Hit:
+        if row.fact is not None:
+            fact = row.fact
+            shown = [
+                replace(one, quote=self._redact(one.quote)) for one in evidence.get(fact.id, ())
+            ]
+            return Hit(
+                id=f"f{fact.id}",
+                kind="fact",
+                text=self._redact(fact.statement),
+                score=round(score, 6),
+                confidence=fact.confidence,
+                occurred_at=fact.occurred_at,
+                source=shown[0].source if shown else "",
+                position=shown[0].position if shown else 0,
+                host=fact.host,
+                project=fact.project,
+                session=fact.session,
+                predicate=fact.predicate,
+                object=self._redact(fact.object),
+                count=count,
+                evidence=shown,
+            )
+        episode = episodes[row.id]
+        text = self._redact(episode.text)
+        start, end = passage(text, terms)
+        return Hit(
+            id=f"e{episode.id}",
+            kind="episode",
+            text=text,
+            score=round(score, 6),
+            confidence=_confidence(episode),
+            occurred_at=episode.occurred_at,
+            source=episode.source,
+            position=episode.position,
+            host=episode.host,
+            project=episode.project,
+            session=episode.session,
+            predicate=episode.kind,
+            evidence=[
+                Evidence(
+                    fact_id=0,
+                    episode_id=episode.id,
+                    rule=episode.kind,
+                    method="the episode itself",
+                    stance=Stance.SUPPORTS,
+                    quote=text[start:end],
+                    start=start,
+                    end=end,
+                    occurred_at=episode.occurred_at,
+                    source=episode.source,
+                    position=episode.position,
+                    offset=episode.offset,
+                )
+            ],
+        )
+
+
+def _coverage(stems: Iterable[str], statement: str) -> float:
+    """Return the share of the stems that a statement holds; 1 when there are none to hold."""
+    wanted = set(stems)
+    if not wanted:
+        return 1.0
+    held = {stem(word) for word in words.words(statement)}
+    return len(wanted & held) / len(wanted)
+
+
+def _shown(episode: StoredEpisode, filters: Filters) -> bool:
+    if episode.injected:
+        return False
+    return not filters.episode_kinds or episode.kind in filters.episode_kinds
+
+
+def _confidence(found: Fact | StoredEpisode) -> float:
+    return found.confidence if isinstance(found, Fact) else policy.TRUST_CAP[found.trust]
+
+
+def _recency(occurred_at: Millis | None, now: Millis) -> float:
+    if occurred_at is None:
+        return 0.0
+    return math.exp(-policy.DECAY_PER_DAY * max(0.0, (now - occurred_at) / DAY_MS))
+
+
+def passage(
+    text: str, terms: Sequence[str], *, size: int = policy.SNIPPET_CHARS
+) -> tuple[int, int]:
+    """Return the span of the lines of a text, about `size` characters, that hold most terms."""
+    if len(text) <= size:
+        return 0, len(text)
+    wanted = {stem(term) for term in terms}
+    best, best_count, start = (0, min(size, len(text))), -1, 0
+    for line in text.splitlines(keepends=True):
+        for offset in range(0, len(line), size):
+            part = line[offset : offset + size]
+            held = len(wanted & {stem(word) for word in words.words(part)})
+            if held > best_count and part.strip():
+                begin = start + offset
+                best, best_count = (begin, begin + len(part.rstrip())), held
+        start += len(line)
+    begin, end = best
+    return begin, max(end, begin + 1)
