@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -53,8 +54,8 @@ def print_table(
     table = Table(title=title, title_justify="left", title_style="bold")
     first = rows[0] if rows else {}
     for name, value in first.items():
-        number = isinstance(value, int | float)
-        table.add_column(name, justify="right" if number else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if isinstance(value, int | float) else "left"
+        table.add_column(name, justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row.get(name)) for name in first))
     (console or Console()).print(table)

@@ -328,7 +328,7 @@ def generate(*, seed: int, n: int = DEFAULT_LINES) -> list[SecretLine]:
 
     Every template is used about equally often, and every provider in turn.
     """
-    rng = random.Random(seed)
+    rng = random.Random(f"planted {seed}")
     filler = _Filler(rng)
     templates = [
         (family, template, families is COMMANDS)
@@ -349,7 +349,7 @@ def generate(*, seed: int, n: int = DEFAULT_LINES) -> list[SecretLine]:
 
 def benign(*, seed: int, n: int = DEFAULT_BENIGN) -> list[SecretLine]:
     """Generate `n` different lines without any secret: digests, ids, placeholders, talk, code."""
-    rng = random.Random(seed)
+    rng = random.Random(f"benign {seed}")  # another stream, lest it repeat planted values
     filler = _Filler(rng)
     templates = list(BENIGN)
     lines: dict[str, SecretLine] = {}

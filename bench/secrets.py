@@ -32,6 +32,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Protocol
 
+import orjson
+
 from bench._common import BenchError, data_dir, emit, print_table, run
 from bench.secret_lines import DEFAULT_LINES, SecretLine, Span, benign, generate
 
@@ -87,7 +89,7 @@ class Baseline:
 
     PATTERNS: Mapping[str, re.Pattern[str]] = {
         "assignment": re.compile(
-            r"(?i)[\w.-]*(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
+            r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secret|token|(?:api|access|private)[_-]?key)"
             r"[\w.-]*[\"']?\s*[:=]\s*[\"']?([^\s\"',;]{4,})"
         ),
         "url": re.compile(r"://[^/\s:@]+:([^@\s/]+)@"),
@@ -183,12 +185,16 @@ def real_texts(folder: Path) -> RealTexts:
     texts: list[str] = []
     unread = 0
     for file in files:
-        for line in file.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            raw = file.read_bytes()
+        except OSError as error:
+            raise BenchError(f"cannot read {file}: {error}; leave it out or mend it") from error
+        for line in raw.split(b"\n"):
             if not line.strip():
                 continue
             try:
-                record = json.loads(line)
-            except ValueError:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError:
                 unread += 1
                 continue
             if isinstance(record, dict):
@@ -272,7 +278,9 @@ def write_predictions(path: Path, items: Sequence[Item], found: Sequence[Redacti
 
 
 # The fixed first and last line of a key block may be redacted with it or not.
-_BLOCK_MARK = re.compile(r"-----(?:BEGIN|END) [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\*n|\s)*")
+_BLOCK_MARK = re.compile(
+    r"(?:\\+n|\s)*-----(?:BEGIN|END) [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\+n|\s)*"
+)
 
 
 def _overlaps(redaction: Span, spans: Iterable[Span]) -> bool:
@@ -284,7 +292,7 @@ def _percent(part: int, whole: int) -> float | None:
 
 
 def _rates(hits: Counter[str], all_: Counter[str]) -> dict[str, dict[str, object]]:
-    rows = {
+    rows: dict[str, dict[str, object]] = {
         name: {"planted": all_[name], "found": hits[name], "recall": _percent(hits[name], n)}
         for name, n in all_.items()
     }
@@ -312,7 +320,8 @@ def score(items: Sequence[Item], found: Sequence[Redactions]) -> dict[str, objec
         hits = sum(_overlaps(span, item.spans) for span in spans)
         redactions += len(spans)
         right += hits
-        wrong["on_secret_lines" if item.spans else f"on_{item.source}"] += len(spans) - hits
+        if len(spans) > hits:
+            wrong["on_secret_lines" if item.spans else f"on_{item.source}"] += len(spans) - hits
         if item.spans:
             rest = bytearray(b"\1" * len(item.text))
             marks = [(m.start(), m.end(), "") for m in _BLOCK_MARK.finditer(item.text)]
@@ -386,17 +395,26 @@ def show_missed(items: Sequence[Item], found: Sequence[Redactions]) -> list[dict
             left = sum(i not in covered for i in range(start, end))
             if left:
                 excerpt = _excerpt(item.text, start, end)
-                left_of = f"{left} of {end - start}"
-                row = {"family": item.family, "kind": kind, "left": left_of, "secret": excerpt}
-                rows.append(dict(row))
+                row = {"family": item.family, "kind": kind, "secret": excerpt}
+                rows.append({**row, "left": f"{left} of {end - start}"})
     return rows
 
 
 def _tables(figures: Mapping[str, Mapping[str, object]]) -> None:
-    names = ("recall", "precision", "over_redaction", "mb_per_s", "planted", "redactions")
+    names = {
+        "recall": "recall",
+        "precision": "precision",
+        "swallowed": "over_redaction",
+        "mb_per_s": "mb_per_s",
+        "planted": "planted",
+        "redactions": "redactions",
+    }
     print_table(
         "Secrets: percent; MB per second of one core",
-        [{"": who, **{name: of[name] for name in names}} for who, of in figures.items()],
+        [
+            {"": who, **{short: of[name] for short, name in names.items()}}
+            for who, of in figures.items()
+        ],
     )
     print_table(
         "Redactions that overlap no planted secret",

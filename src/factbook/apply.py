@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, get_args
 
 from factbook import policy
 from factbook.errors import NotAllowed, NotFound, UsageError
@@ -50,8 +50,6 @@ from factbook.store.base import (
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
-_OpT = TypeVar("_OpT")
-
 
 def apply(store: Store, ops: Sequence[Op], *, trigger: Trigger, actor: str, now: Millis) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
@@ -60,26 +58,25 @@ def apply(store: Store, ops: Sequence[Op], *, trigger: Trigger, actor: str, now:
     or an episode that does not exist; nothing is written then.
     """
     allowed = policy.MAY_EMIT[trigger]
+    sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
     for op in ops:
-        if type(op).__name__ not in allowed:
-            raise NotAllowed(trigger=trigger, op=type(op).__name__)
+        sorted_ops[type(op)].append(op)
+    for kind, given in sorted_ops.items():
+        if given and kind.__name__ not in allowed:
+            raise NotAllowed(trigger=trigger, op=kind.__name__)
     receipt = Receipt()
     if not ops:
         return receipt
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
         run = _Run(writer, receipt)
-        run.sources(_of(ops, RecordSource))
-        run.episodes([op.episode for op in _of(ops, RecordEpisode)])
-        run.facts(_of(ops, AssertFact))
-        run.rejections(_of(ops, RejectCandidate), _of(ops, RejectLine))
-        run.cursors(_of(ops, AdvanceCursor))
-        run.vectors(_of(ops, StoreVectors))
+        run.sources(sorted_ops[RecordSource])
+        run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
+        run.facts(sorted_ops[AssertFact])
+        run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
+        run.cursors(sorted_ops[AdvanceCursor])
+        run.vectors(sorted_ops[StoreVectors])
         writer.add_events(run.events)
     return receipt
-
-
-def _of(ops: Iterable[Op], kind: type[_OpT]) -> list[_OpT]:
-    return [op for op in ops if isinstance(op, kind)]
 
 
 @dataclass(slots=True)
@@ -100,6 +97,8 @@ class _Run:
         self._receipt = receipt
         self._source_ids: dict[str, int] = {}
         self._episode_ids: dict[str, int] = {}
+        self._texts: dict[int, str] = {}  # of the episodes that facts point to
+        self._places: dict[int, Place] = {}  # of the same episodes
         self.events: list[NewEvent] = []
 
     # --- sources --------------------------------------------------------------------------------
@@ -145,6 +144,10 @@ class _Run:
         per_source: Counter[int] = Counter()
         for (source_id, episode), episode_id in zip(new, ids, strict=True):
             self._episode_ids[episode.uid] = episode_id
+            self._texts[episode_id] = episode.text
+            self._places[episode_id] = Place(
+                source_id, episode.occurred_at, episode.position, episode.offset
+            )
             per_source[source_id] += 1
         self._receipt.episodes += len(ids)
         self._receipt.episodes_unchanged += len(episodes) - len(ids)
@@ -158,10 +161,11 @@ class _Run:
         if not ops:
             return
         self._find_episodes({op.episode for op in ops})
-        claims = self._claims(ops)
+        claims = self._claims(self._quoting(ops))
         states = self._writer.facts(list(claims))
-        episode_ids = {episode for claim in claims.values() for episode in claim.evidence}
-        places = self._writer.places(sorted(episode_ids))
+        places = self._find_places(
+            {episode for claim in claims.values() for episode in claim.evidence}
+        )
         known = self._writer.evidence(
             [
                 (states[digest].id, episode)
@@ -207,7 +211,29 @@ class _Run:
             if uid not in self._episode_ids:
                 raise NotFound(what="episode", name=uid, hint="record it in the same call.")
 
-    def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
+    def _find_places(self, ids: set[int]) -> Mapping[int, Place]:
+        self._places.update(self._writer.places(sorted(ids - self._places.keys())))
+        return self._places
+
+    def _quoting(self, ops: Sequence[AssertFact]) -> Iterator[AssertFact]:
+        """Pass on the claims whose quote stands where they say; no span, no fact.
+
+        A record that carries a known id and other words is not the episode that is stored.
+        """
+        known = {self._episode_ids[op.episode] for op in ops} - self._texts.keys()
+        self._texts.update(self._writer.texts(sorted(known)))
+        for op in ops:
+            one = op.candidate
+            text = self._texts[self._episode_ids[op.episode]]
+            room = min(one.end - one.start, policy.QUOTE_CHARS)
+            if 0 < len(op.quote) == room and text.startswith(op.quote, one.start):
+                yield op
+            else:
+                self._receipt.rejected += 1
+                counts = self._receipt.rejections
+                counts["not_quoted"] = counts.get("not_quoted", 0) + 1
+
+    def _claims(self, ops: Iterable[AssertFact]) -> dict[bytes, _Claim]:
         claims: dict[bytes, _Claim] = {}
         for op in ops:
             if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
@@ -238,7 +264,7 @@ class _Run:
             episode_id=episode_id,
             rule_id=rule_ids[one.rule, one.method],
             stance=Stance.SUPPORTS,
-            quote=op.quote[: policy.QUOTE_CHARS],
+            quote=op.quote,
             start=one.start,
             end=one.end,
         )
@@ -252,7 +278,7 @@ class _Run:
             return
         self._find_episodes({op.episode for op in candidates})
         ids = [self._episode_ids[op.episode] for op in candidates]
-        places = self._writer.places(ids)
+        places = self._find_places(set(ids))
         rows = [
             NewRejection(
                 claim=_digest("candidate", op.episode, op.candidate.rule, op.candidate.object),
@@ -364,8 +390,7 @@ def _grown(state: FactState, claim: _Claim, fresh: Sequence[Place]) -> FactState
     """Return the fact after new evidence: as sure and as trusted as its best evidence."""
     if not fresh:
         return state
-    return replace(
-        state,
+    return state._replace(
         confidence=max(state.confidence, claim.confidence),
         trust=min(state.trust, claim.trust, key=_TRUST_RANK.__getitem__),
         evidence_count=state.evidence_count + len(fresh),

@@ -318,7 +318,6 @@ class Memory:
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
             )
         evidence = self.store.evidence_of([fact_id])[fact_id]
-        episodes = self.store.episodes_by_id([one.episode_id for one in evidence])
         return Explanation(
             fact=fact,
             evidence=evidence,
@@ -333,8 +332,12 @@ class Memory:
                 for one in evidence
             ],
             history=self.store.events_of("fact", fact_id),
-            rule=self.rules.find(evidence[0].rule) if evidence and episodes else None,
+            rule=self._rule(evidence[0].rule) if evidence else None,
         )
+
+    def _rule(self, name: str) -> Rule | None:
+        # A rule of a user may be gone since: the evidence keeps its name and method.
+        return next((rule for rule in self.rules.rules if rule.name == name), None)
 
     def episode(self, episode_id: int) -> StoredEpisode:
         """Return an episode; raises NotFound for an unknown id."""
@@ -419,7 +422,7 @@ class Memory:
         ]
 
     def _noise(self, rule: Rule) -> RuleNoise:
-        from factbook.extract.noise import measure_noise
+        from factbook.extract.rule_noise import measure_noise
 
         facts, rejected = self.store.rule_objects(rule.name)
         total = sum(count for _, count in facts)

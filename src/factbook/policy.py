@@ -74,6 +74,7 @@ REJECTION_REASONS: Final = (
     "redacted",  # the object is nothing but a redaction label
     "injected",  # factbook's own text is not evidence
     "bad_confidence",  # not a number from 0 to 1
+    "not_quoted",  # the quote does not stand in the stored episode (a reused record id)
 )
 
 LINE_REJECTIONS: Final = (
@@ -122,10 +123,8 @@ LEXICAL_CANDIDATES: Final = 200  # ours: how many rows each leg gives to the ran
 VECTOR_CANDIDATES: Final = 200
 FACT_CANDIDATES: Final = 100
 CUED_CANDIDATES: Final = 400  # facts of a predicate that the question names, newest first
-CUED_SHARE: Final = 1.0  # of the best score, for a fact that is asked for and holds every word
-WINDOW_SHARE: Final = (
-    0.3  # of the best score, for a row in the time that a question names ("in May")
-)
+CUED_SHARE: Final = 1.25  # of the best score, for a fact that is asked for and holds every word
+TOLD_WITHIN_MS: Final = 7 * 24 * 3600 * 1000  # how long after a month people still tell of it
 SHOWN_POOL: Final = 100  # rows that are read and weighed by the seed's relevance
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
 

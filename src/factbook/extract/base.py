@@ -27,6 +27,7 @@ __all__ = [
     "parse_template",
     "render",
     "shorten",
+    "word_set",
 ]
 
 STATEMENT_CHARS: Final = 300  # ours: a readable sentence; the object and the quote hold the whole
@@ -46,6 +47,7 @@ TEXT_KINDS: Final[Mapping[str, EpisodeKind]] = {
 }
 """How `looks_in` names the kinds of episodes."""
 
+_UNEVEN_BLANKS: Final = re.compile(r"[^\S ]|  |^ | $")
 _PLACE: Final = re.compile(
     r"(?P<what>tool name|field (?P<field>\w+)|attribute (?P<attribute>\w+)|text)"
     r"(?: of (?P<of>\S+))?"
@@ -80,10 +82,12 @@ class Rule:
     subject: str  # one of SUBJECTS
     looks_in: str  # see `parse_place`
     statement: str  # readable sentence; {object}, {tool}, named groups and details are filled in
-    pattern: str | None = None  # regular expression; the object is its group `object`, else 1, else 0
+    pattern: str | None = (
+        None  # regular expression; its group `object` (or 1, or all) is the object
+    )
     find: Finder | None = None  # code, for what no regular expression can tell
     keywords: tuple[str, ...] = ()  # words that `find` looks for; a user may replace them
-    noise: tuple[str, ...] = ()  # regular expressions: what they match is taken out before looking
+    noise: tuple[str, ...] = ()  # regular expressions, lower case: what matches is taken out first
     ignored: tuple[str, ...] = ()  # objects that are never claimed
     hints: tuple[str, ...] = ()  # a text with none of these substrings is not searched at all
     cues: tuple[str, ...] = ()  # words of a question that point at this predicate
@@ -96,6 +100,11 @@ class Rule:
 
 Finder: TypeAlias = Callable[[str, Rule, Episode], Iterable[Found]]
 """Find hits of a rule in a text; a pure function of its arguments."""
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set; long lists read better as text than as code."""
+    return frozenset(text.split())
 
 
 def parse_place(looks_in: str) -> Place | None:
@@ -145,7 +154,8 @@ def shorten(text: str, limit: int) -> str:
     """Return a text on one line, cut at a word where it is longer than `limit` characters."""
     if len(text) > 4 * limit:
         text = text[: 4 * limit] + " …"  # white space of a huge text need not be looked at
-    text = " ".join(text.split())
+    if _UNEVEN_BLANKS.search(text):
+        text = " ".join(text.split())
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from factbook import policy
 from factbook.extract import shell
-from factbook.extract.base import Found, Rule, shorten
+from factbook.extract.base import Found, Rule, shorten, word_set
 from factbook.model import Episode
 
 __all__ = ["archives", "checks", "commits", "hosts", "packages"]
@@ -19,7 +20,7 @@ __all__ = ["archives", "checks", "commits", "hosts", "packages"]
 # --- hosts ----------------------------------------------------------------------------------------
 
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
-_IPV6: Final = re.compile(r"[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%\w+)?")
+_IPV6: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?")
 _LABEL: Final = re.compile(r"\[REDACTED:")
 
 _COPY_VALUED: Final = {
@@ -30,14 +31,12 @@ _COPY_VALUED: Final = {
     "mosh": "p",
     "ssh-copy-id": "ioptF",
 }
-_COPY_LONG_VALUED: Final = frozenset(
-    """
+_COPY_LONG_VALUED: Final = word_set("""
     --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from --filter
-    --bwlimit --log-file --password-file --port --timeout --out-format --chown --chmod --compress-level
-    --max-size --min-size --partial-dir --temp-dir --backup-dir --suffix --block-size --ssh --client
-    --server --bind-server
-    """.split()
-)
+    --bwlimit --log-file --password-file --port --timeout --out-format --chown --chmod
+    --compress-level --max-size --min-size --partial-dir --temp-dir --backup-dir --suffix
+    --block-size --ssh --client --server --bind-server
+    """)
 _URL_SCHEMES: Final = ("ssh://", "scp://", "sftp://", "rsync://")
 
 
@@ -82,14 +81,14 @@ def _destination(word: shell.Word, *, bare: bool) -> tuple[str, int] | None:
     if bracket >= 0 and not _LABEL.match(value, bracket):
         close = value.find("]", bracket, end)
         inside = value[bracket + 1 : close]
-        return (inside, bracket + 1) if close > 0 and _IPV6.fullmatch(inside) else None
+        return (inside, bracket + 1) if close > 0 and _is_ipv6(inside) else None
     colon = value.find(":", at, end)
     slash = value.find("/", at, end)
     if not bare and not url and (colon < 0 or 0 <= slash < colon):
         return None  # a local file
     user = value.rfind("@", at, colon if colon >= 0 and not bare else end)
     start = user + 1 if user >= 0 else at
-    if bare and not url and _IPV6.fullmatch(value[start:end]):
+    if bare and not url and _is_ipv6(value[start:end]):
         return value[start:end], start
     colon = value.find(":", start, end)
     host = value[start : colon if colon >= 0 else end]
@@ -98,12 +97,16 @@ def _destination(word: shell.Word, *, bare: bool) -> tuple[str, int] | None:
     return (host, start) if _HOST.fullmatch(host) else None
 
 
+def _is_ipv6(text: str) -> bool:
+    return text.count(":") >= 2 and _IPV6.fullmatch(text) is not None
+
+
 # --- archives -------------------------------------------------------------------------------------
 
-_UNPACK: Final = frozenset(
-    "unzip gunzip unrar bunzip2 unxz unzstd untar unlzma uncompress zcat bzcat xzcat zstdcat".split()
+_UNPACK: Final = word_set(
+    "unzip gunzip unrar bunzip2 unxz unzstd untar unlzma uncompress zcat bzcat xzcat zstdcat"
 )
-_TOGGLED: Final = frozenset("gzip bzip2 xz zstd lz4 lzma pigz".split())  # -d turns them round
+_TOGGLED: Final = word_set("gzip bzip2 xz zstd lz4 lzma pigz")  # -d turns them round
 
 
 def archives(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
@@ -135,7 +138,9 @@ def _archive_verb(command: shell.Command) -> str:
         first = command.args[0].value[:1]
         verbs = {"x": "unpacked", "e": "unpacked", "a": "packed", "u": "packed", "l": "listed"}
         return verbs.get(first, "tested" if first == "t" else "")
-    short = "".join(option[1:] for option in options if not option.startswith("--"))
+    short = "".join(option[1:] for option in options if option[1:].isalnum())
+    if name == "zip":
+        return "tested" if "T" in short else "packed"
     if "t" in short or "--test" in options:
         return "tested"
     if "l" in short or "--list" in options or name == "zipinfo":
@@ -164,26 +169,27 @@ def _tar_verb(command: shell.Command, options: Sequence[str]) -> str:
 
 # --- checks ---------------------------------------------------------------------------------------
 
-_QUOTES_OTHERS: Final = frozenset(
-    "echo printf grep egrep fgrep rg ag ack sed awk gawk find fd jq cat man which type export".split()
+_QUOTES_OTHERS: Final = word_set(
+    "echo printf grep egrep fgrep rg ag ack sed awk gawk find fd jq cat man which type export"
 )  # a flag among their words is a text that they search or print
 _CHECK_FLAGS: Final = ("--verify", "--check", "--dry-run", "--test")
+_ONLY_ASKS: Final = word_set(
+    "--help --version --markers --collect-only --co --listTests --list-tests --fixtures"
+)  # tells about tests and runs none
 _SUMS: Final = re.compile(r"(?:(?:sha\d*|md5|b2|b3|ck)sum|shasum)")
 _TEST_OF_ARCHIVE: Final = {
     "tar": "t", "bsdtar": "t", "gtar": "t", "unzip": "t", "gzip": "t", "gunzip": "t", "bzip2": "t",
     "xz": "t", "zstd": "t", "zip": "T",
 }  # fmt: skip
-_RUNNERS: Final = frozenset(
-    """
+_RUNNERS: Final = word_set("""
     npm pnpm yarn bun deno cargo go make gmake just task dotnet mvn mvnw gradle gradlew mix swift
-    flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng vue-cli-service forge
-    """.split()
-)
+    flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng forge
+    """)
 _TEST_TASK: Final = re.compile(r"tests?(?:[:_-][\w:.-]+)?")
-_TEST_PROGRAMS: Final = frozenset(
-    "pytest py.test vitest jest mocha ava rspec phpunit ctest unittest tox nox bats".split()
+_TEST_PROGRAMS: Final = word_set(
+    "pytest py.test vitest jest mocha ava rspec phpunit ctest unittest tox nox bats"
 )
-_LAUNCHERS: Final = frozenset("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm hatch rye".split())
+_LAUNCHERS: Final = word_set("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm hatch rye")
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 
@@ -202,9 +208,11 @@ def checks(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
 
 def _is_check(command: shell.Command) -> bool:
     name, args = command.name, command.args
+    values = [word.value for word in args]
+    if any(value in _ONLY_ASKS for value in values):
+        return False
     if name == "test" or name in _TEST_PROGRAMS:
         return bool(args) or name != "test"
-    values = [word.value for word in args]
     before_dashes = values[: values.index("--")] if "--" in values else values
     if any(_is_check_flag(value) for value in before_dashes):
         return True
@@ -239,10 +247,7 @@ def _runs_tests(name: str, values: Sequence[str]) -> bool:
         rest = [value for value in plain if value not in {"run", "exec", "dlx", "x"}]
         return bool(rest) and rest[0] in _TEST_PROGRAMS
     if _PYTHON.fullmatch(name):
-        return any(
-            flag == "-m" and module in _TEST_PROGRAMS
-            for flag, module in zip(values, values[1:], strict=False)
-        )
+        return any(flag == "-m" and module in _TEST_PROGRAMS for flag, module in pairwise(values))
     return False
 
 
@@ -335,14 +340,26 @@ _INSTALLERS: Final[dict[str, frozenset[str]]] = {
     "scoop": frozenset({"install"}),
 }
 _PACKAGE: Final = re.compile(r"@?[A-Za-z0-9][\w.+/-]*")
-_VERSION: Final = re.compile(r"(?:[<>=!~\[;^]|(?<=.)@)")
-_PACKAGE_VALUED: Final = frozenset(
-    """
-    -r -c -e -i -t -p -n -C -F --requirement --constraint --editable --index-url --extra-index-url
-    --target --prefix --python --group --extra --features --version --registry --filter --cwd --root
-    --path --git --branch --tag --index --workspace --name --channel
-    """.split()
-)
+_VERSION: Final = re.compile(r"[<>=!~\[;^]|(?<=.)@")
+_VALUED: Final[dict[str, frozenset[str]]] = {
+    # options that take the next word, by family of package managers
+    "python": word_set("""
+        -r -c -e -i -f -t -p -n -G -C --requirement --constraint --editable --index-url --find-links
+        --extra-index-url --index --target --prefix --python --group --extra --optional --source
+        --channel --name
+        """),
+    "npm": word_set("-w -F -C --workspace --filter --registry --prefix --cwd --dir --tag --omit"),
+    "apt": word_set("-t -o -c --target-release --repo --repository --enablerepo --virtual"),
+    "other": word_set("""
+        -v -F -p --version --features --path --git --branch --tag --rev --registry --source --id
+        --bucket --channel --root --target
+        """),
+}
+_FAMILY: Final = {
+    **dict.fromkeys(("pip", "pip3", "pipx", "uv", "poetry", "pdm", "conda", "mamba"), "python"),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), "npm"),
+    **dict.fromkeys(("apt", "apt-get", "dnf", "yum", "zypper", "apk"), "apt"),
+}
 
 
 def packages(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
@@ -357,24 +374,24 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
         verbs = _INSTALLERS.get(name)
         if verbs is None:
             continue
-        valued = frozenset({"-p", "-D"}) if name == "none" else _PACKAGE_VALUED
-        if name in {"npm", "pnpm", "yarn", "bun"}:
-            valued -= {"-e", "-i", "-p", "-r", "-n", "-t", "-c"}  # flags without a value there
-        elif name in {"apt", "apt-get", "dnf", "yum", "apk"}:
-            valued = frozenset({"-t", "-o", "--repository"})
+        valued = _VALUED[_FAMILY.get(name, "other")]
         _, operands = shell.options_and_operands(args, long_valued=valued)
         if not operands or operands[0].value not in verbs:
             continue
         for word in operands[1:]:
             package = _VERSION.split(word.value, maxsplit=1)[0]
-            if _PACKAGE.fullmatch(package) and not _is_place(word.value, package):
+            if _PACKAGE.fullmatch(package) and not _is_place(name, word.value, package):
                 start, end = word.span(0, len(package))
                 yield Found(package, start, end, {"program": name})
 
 
-def _is_place(value: str, package: str) -> bool:
-    """Tell a file or a URL from the name of a package."""
+def _is_place(program: str, value: str, package: str) -> bool:
+    """Tell a file or a URL (or a bare number) from the name of a package."""
     if package.startswith("@"):
         return "/" not in package
-    is_file = package.endswith((".whl", ".gz", ".zip", ".txt", ".deb", ".tgz", ".rpm"))
-    return "://" in value or is_file or (package.count("/") == 1 and "." not in package)
+    if "://" in value or not any(char.isalpha() for char in package):
+        return True
+    if package.endswith((".whl", ".gz", ".zip", ".txt", ".deb", ".tgz", ".rpm", "/")):
+        return True
+    owner_and_name = package.count("/") == 1 and "." not in package
+    return owner_and_name and program not in {"composer", "brew"}

@@ -1,39 +1,100 @@
-"""Tell by signs that need no reading which rules make noise.
+"""What the rules that read prose take out of a sentence before they look for their words.
 
-Seed 000's own project found about 67 % of its keyword facts to be noise. Three signs stood out
-there: one object that is most of what a rule finds (it says nothing), objects too short to mean
-anything, and a rule whose candidates are mostly refused.
+Regular expressions in lower case, tried on one sentence at a time; those that begin with `^` are
+tried at its start only. What they match is blanked, and the sentence counts only when one of the
+rule's words is left. Apostrophes may be typewriter or curly ones. Each line stands for chatter that
+was seen in real replies and says nothing that anyone would look for later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Final
 
-if TYPE_CHECKING:
-    from factbook.extract.rules import Rule
+__all__ = ["NO_DISCOVERY", "NO_ISSUE", "NO_SOLUTION"]
 
-_FEW = 5  # below this many facts a share says nothing
-_SHORT = 2  # objects of so few characters rarely name anything
+_CODE_AND_QUOTES: Final = (r"`[^`]*`", r"[\"“][^\"“”]{1,200}[\"”]")
+_SPEAKS_OF_PLANS: Final = (
+    r"(?:let me|let['’]s|let us|(?:i|we)['’](?:ll|d)|(?:i|we) (?:will|would|need to|should|want to"
+    r"|can|could|must)|i['’]?m (?:\w+ly |also )?\w+ing|i am \w+ing|we['’]?re \w+ing"
+    r"|you (?:can|could|should|may want to|might want to)|would you like|do you want|shall i"
+    r"|should i|want me to)\b.*"
+)
+_PLANS: Final = (
+    # What somebody is about to do, offers, asks for or is just doing is no result yet.
+    rf"^\W*(?:(?:now|next|so|then|first|and|but|ok(?:ay)?),? )*{_SPEAKS_OF_PLANS}",
+    rf"[,;—–(] ?(?:(?:so|then|and|but|or) )?{_SPEAKS_OF_PLANS}",
+    r"\b(?:try|trying|tried|attempt(?:ed|ing)?|going|need(?:s|ed)?|want(?:s|ed)?|how|ready|able"
+    r"|plan(?:ned)?|asked|continue|proceed|order|required|time) to\b.*",
+    r"\b(?:need(?:s|ed)?|look(?:ing)? for|wait(?:ing)? for|check(?:ing|ed)? for|expect(?:ed|ing)?) "
+    r"(?:a|an|the|any|some)\b.*",
+    r"^(?:(?:now|next|then|first|finally|also|please),? )*(?:add|apply|check|commit|compare|create|"
+    r"debug|edit|ensure|handle|implement|inspect|investigate|look|make|open|push|read|refactor|"
+    r"remove|replace|rerun|run|see|show|test|try|update|use|verify|wrap|write)\b.*",
+    r"^.*\?[\"'”)*]*$",  # questions
+)
+_CONDITIONS: Final = (
+    # What would happen is not what happened.
+    r"\b(?:if|when(?:ever)?|in case|unless|until|once|next time|so that)\b[^,;:.]*",
+    r"\b(?:may|might|could|can|would|will|should|must|must not|cannot|to|instead of|rather than)"
+    r"(?: \w+){0,4} (?:errors?|fail(?:s|ed|ing|ures?)?|found)\b",
+)
 
 
-def measure_noise(
-    rule: Rule, objects: Sequence[tuple[str, int]], rejected: int
-) -> tuple[float, str]:
-    """Return a score from 0 to 1 and the reason for it, from (object, facts) pairs.
+NO_SOLUTION: Final = (
+    *_CODE_AND_QUOTES,
+    *_PLANS,
+    # "fix" as a verb is a plan; as a noun, or before a colon, it tells what was done.
+    r"(?:^\W*|: |\b(?:now|then|and|also|automatically|just|first|or|lint|auto|not|that|to) )"
+    r"fix\b(?!:| (?:is|was|belongs|requires|should))",
+    r"\b(?:fix strategy|fixes go|(?:issues?|errors?|bugs?) fixed in|could add an?)\b.*",
+    r"\bhow i (?:resolved|fixed|solved) (?:it|this|that|them)\W*$",
+    r"\b(?:bug|auto|automatic|error|recent|pending|remaining|future|quick|lint) fix(?:es)?\b",
+    r"\bfixed[- ](?:(?:relative|absolute) )?(?:width|size|position|height|length|number|set|"
+    r"amount|rate|point|seed|order|list|interval|price|term|paths?|points?)\b",
+    r"\b(?:as|being|gets?|not|un|conflicts?(?: are| is| were)?) resolved\b",
+    r"\bresolved (?:config|value|thread|content|path|url|section|file|comment|conversation"
+    r"|version|type|module|dependenc|conflict|the (?:merge )?conflict)\w*",
+    r"^.*\b(?:unstaged|staged|rebas(?:e|ed|ing)|final diff|(?:latest|recent) commits?"
+    r"|local only|rerun(?:ning)?|is pushed|are pushed|the branch)\b.*",
+)
 
-    Rules that copy a field of the record exactly (confidence 1.0) repeat by nature: of them only
-    refused candidates count.
-    """
-    total = sum(count for _, count in objects)
-    if total + rejected < _FEW:
-        return 0.0, "too few to tell"
-    signs = [(rejected / (total + rejected), f"{rejected} candidates refused")]
-    if rule.confidence < 1.0 and total >= _FEW:
-        top, count = max(objects, key=lambda one: one[1])
-        if len(objects) > 1:
-            signs.append((count / total, f"{count} of {total} facts say {top[:40]!r}"))
-        short = sum(count for name, count in objects if len(name) <= _SHORT)
-        signs.append((short / total, f"{short} objects of {_SHORT} characters or fewer"))
-    score, why = max(signs)
-    return round(score, 3), why if score > 0 else "no sign of noise"
+NO_ISSUE: Final = (
+    *_CODE_AND_QUOTES,
+    *_PLANS,
+    *_CONDITIONS,
+    r"\b(?:no|zero|0|without|not|never|longer|any|few|fewer|free of)(?: \w+){0,3} "
+    r"(?:errors?|fail(?:s|ed|ing|ures?)?|bugs?)\b",
+    r"\b(?:errors?|failures?|failed|bugs?)\s*[:=]\s*(?:0|no|none)\b",
+    r"\b(?:errors?|failures?|bugs?)[ -](?:\w+ )?(?:handl\w+|messages?|actions?|recover\w*"
+    r"|report\w*|display\w*|cases?|states?|boundar\w+|fix(?:es)?|scenarios?|codes?|pages?"
+    r"|log(?:s|ging)?|types?|classes|status|badges?|tabs?|text|path|output|toasts?|fields?"
+    r"|markers?|tracking|check(?:s|ing)?|correction|rates?|modes?|summary|changes|free|prone"
+    r"|callbacks?|events?|objects?|analysis|list)\b",
+    r"\bfailed (?:handlers?|states?|messages?|status|tests? list|loads|items?)\b",
+    r"\bon (?:error|failure)s?\b|\bfor failed\b|\bthe case where\b.*|\b(?:error|bug) is marked\b",
+    r"\b(?:past|beyond) the (?:\w+ ){0,3}(?:error|failure)s?\b",
+    r"\bupdated? (?:\w+ ){0,3}failing\b",
+    # An error that is gone, caught or prevented is no issue any more.
+    r"\b(?:fix(?:e[ds])?|resolv(?:ed?|es|ing)|address(?:e[ds])?|handl(?:ed?|es|ing)"
+    r"|prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|suppress(?:e[ds])?|catch(?:es|ing)?|treat\w*"
+    r"|simulat\w+|mark\w*)(?: \S+){0,5} (?:errors?|failures?|failing|failed|bugs?)\b",
+    r"\b(?:errors?|failures?|bugs?|failing)\b.{0,60}\b(?:(?:been|are|is|was|were|now) (?:all )?"
+    r"(?:fixed|resolved|gone|green|addressed|pass(?:es|ing)?))\b",
+    r"\b(?:previously|originally|original) failing\b",
+    r"^(?:now )?i (?:see|understand|get|found) the (?:\w+ )?(?:bug|error|issue|failure)\W*$",
+)
+
+NO_DISCOVERY: Final = (
+    *_CODE_AND_QUOTES,
+    *_PLANS,
+    *_CONDITIONS,
+    r"\b(?:not|no|none|nothing|never|isn['’]t|wasn['’]t|aren['’]t)(?: \w+){0,4} found\b",
+    r"\b(?:is|are|be|was|were) found\b",
+    r"\bfound (?:no|nothing|in|at|under|with|by|here)\b",
+    r"\bfound (?:crucial|some|useful|more|relevant|enough)? ?(?:information|details|context)\b",
+    r"\bfound (?:a|an|the|one|it) ?(?:\w+ )?(?:issue|problem|bug|error|cause)?[.!:]*\s*$",
+    r"\bwhat (?:i|we)(?:['’]ve)? found\b",
+    r"\bdiscovered (?!that|an?\b|the|why|how|where|what|two|three|\d)\w+",
+    r"\broot cause (?:analysis|of the|fix|is (?:not|un)|may|might)\b",
+    r"\bsolve the root cause\b",
+)

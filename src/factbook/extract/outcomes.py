@@ -6,7 +6,7 @@ Knows: how failures look in the output of tools. Does not know what the call was
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from factbook import policy
@@ -16,31 +16,44 @@ from factbook.model import Episode
 __all__ = ["exit_code", "first_error"]
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_EXIT: Final = re.compile(r"\bexit(?:ed)?(?: with)?(?: status)?(?: code)?:?\s*(-?\d{1,10})\b", re.I)
+_EXIT_WORDS: Final = r"exit(?:ed)?(?: with)?(?: status)?(?: code)?:?"
+_EXIT: Final = re.compile(rf"\b{_EXIT_WORDS}\s*(-?\d{{1,10}})\b", re.IGNORECASE)
 _EXIT_LINE: Final = re.compile(
-    r"(?:Error:\s*)?(?:Process |Command )?exit(?:ed)?(?: with)?(?: status)?(?: code)?:?\s*-?\d+\.?", re.I
+    rf"(?:Error:\s*)?(?:Process |Command )?{_EXIT_WORDS}\s*-?\d+\.?", re.IGNORECASE
 )
 _TAGS: Final = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output)>")
-_WORTHLESS: Final = re.compile(
-    r"(?:Traceback \(most recent call last\):|During handling of the above exception.*|File \".*"
-    r"|(?:std(?:out|err)|output)\s*:?|[-=~*_.^#\s]+|\[.{0,30}cut.{0,30}\]|>\s.*|\$\s.*|at\s.*"
-    r"|wall time.*|chunk id.*|original token count.*)",
+_SAYS_WHY: Final = re.compile(
+    r"(?:^|[\s:\[(])(?:error|fatal|panic|ERR!)(?:\[\w+\])?\s*[:!\]]|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?:"
+    r"|: (?:command )?not found\b|\bno such file\b|\bpermission denied\b|^FAILED\b"
+    r"|\bfailed with\b|^E\s{2,}\S",
     re.IGNORECASE,
-)
-_ERROR: Final = re.compile(
-    r"\berr(?:or)?s?\b|\w(?:Error|Exception)\b|\bfail(?:ed|ure|s)?\b|\bfatal\b|\bpanic\w*|\bdenied\b"
-    r"|\bnot found\b|\bno such\b|\bcannot\b|\bcan't\b|\bcould not\b|\bcouldn't\b|\bunable to\b"
-    r"|\binvalid\b|\bmissing\b|\btimed out\b|\btimeout\b|\brefused\b|\bunrecognized\b|\bunknown\b"
-    r"|\bexceeds?\b|\bdoes not exist\b|\bdoesn't exist\b|\bnot allowed\b|\bconflict\b|✗|✘|❌|\bFAIL\b",
+)  # a line like this one names the cause
+_STRONG: Final = (
+    "rror", "ERROR", "ERR!", "atal", "FATAL", "anic", "Exception", "not found", "o such file",
+    "enied", "failed with", "FAILED", "E   ",
+)  # fmt: skip
+"""Pieces of words, one of which every line that `_SAYS_WHY` finds holds (near enough)."""
+_HINTS_AT_IT: Final = re.compile(
+    r"\berr(?:or)?s?\b|\w(?:Error|Exception)\b|\bfail(?:ed|ure|s)?\b|\bfatal\b|\bpanic\w*"
+    r"|\bdenied\b|\bnot found\b|\bno such\b|\bcannot\b|\bcan't\b|\bcould not\b|\bcouldn't\b"
+    r"|\bunable to\b|\binvalid\b|\bmissing\b|\btimed out\b|\btimeout\b|\brefused\b"
+    r"|\bunrecognized\b|\bunknown\b|\bexceeds?\b|\bdoes not exist\b|\bdoesn't exist\b"
+    r"|\bnot allowed\b|\bnot running\b|\bconflict\b|\bno \w+ found\b|[✗✘❌×]|\bfile has\b",
     re.IGNORECASE,
-)
-_NO_ERROR: Final = re.compile(r"\b(?:0|no|zero) (?:errors?|failed|failures?)\b|\berrors?: 0\b", re.I)
+)  # one like this is taken where no line names it
+_BESIDE_IT: Final = re.compile(
+    r"\((?:pass|skip)\)|\bPASS(?:ED)?\b|\bok\b\s*$|\bwarn(?:ing)?\b|\bhint:|^[⚠ℹi]\s|[│┃]"
+    r"|^\d+\s*[|+-]|\"\"\"|^[+>-]\s|\b(?:0|no|zero) (?:errors?|failed|failures?)\b|\berrors?: 0\b"
+    r"|\bthrow\b|^\s*(?:def|class|return|assert)\b",
+    re.IGNORECASE,
+)  # passed tests, warnings, quoted source
 _REFUSED: Final = re.compile(
     r"The user doesn't want to (?:proceed|take this action)|\[Request interrupted by user"
-    r"|User rejected|Tool use rejected|This command requires approval|Cancelled: parallel tool call",
+    r"|User rejected|Tool use rejected|requires? approval|requested permissions? to"
+    r"|Cancelled: parallel tool call|Sibling tool call errored",
     re.IGNORECASE,
 )
-_SCANNED_LINES: Final = 60  # ours: results are bounded, and the error stands near an end
+_LINE_CHARS: Final = 2_000
 
 
 def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
@@ -54,9 +67,9 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
         if match[1] == code:
             yield Found(code, match.start(), match.end())
             return
-    line = _lines(whole)
-    if line:
-        yield Found(code, *line[0])
+    place = _first_line(whole)
+    if place:
+        yield Found(code, *place)
 
 
 def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
@@ -65,39 +78,63 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
     code = episode.attributes.get("exit_code", "0").strip()
     if not episode.is_error and code in {"", "0"}:
         return
-    if _REFUSED.search(text, 0, 400):
+    if episode.attributes.get("denied") or _REFUSED.search(text, 0, 400):
         return  # the user said no: nothing failed
-    lines = _lines(text)
-    chosen: tuple[int, int] | None = None
-    for start, end in lines:
-        line = _clean(text[start:end])
-        if _WORTHLESS.fullmatch(line) or _EXIT_LINE.fullmatch(line) or not line:
-            continue
-        if _ERROR.search(_NO_ERROR.sub("", line)):
-            chosen = (start, end)
-            break
-        if chosen is None and episode.is_error and len(lines) <= 3:
-            chosen = (start, end)
-    if chosen:
-        message = shorten(_clean(text[slice(*chosen)]), policy.SNIPPET_CHARS)
+    hits = sorted(at for word in _STRONG if word in text for at in _finds(text, word))
+    place = _line_with(text, hits, _SAYS_WHY)
+    if place is None:
+        place = _line_with(text, (hit.start() for hit in _HINTS_AT_IT.finditer(text)), None)
+    if place:
+        message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
-            yield Found(message, *chosen)
+            yield Found(message, *place)
 
 
-def _lines(text: str) -> list[tuple[int, int]]:
-    """Return the places of the first lines that hold something."""
-    found: list[tuple[int, int]] = []
-    at = 0
-    while at < len(text) and len(found) < _SCANNED_LINES:
-        stop = text.find("\n", at)
-        stop = len(text) if stop < 0 else stop
-        line = text[at:stop]
-        if line.strip():
-            start = at + len(line) - len(line.lstrip())
-            found.append((start, start + min(len(line.strip()), 2_000)))
-        at = stop + 1
-    return found
+def _finds(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def _line_with(
+    text: str, hits: Iterable[int], pattern: re.Pattern[str] | None
+) -> tuple[int, int] | None:
+    """Return the first of the hit lines that the pattern finds and that is the error itself."""
+    done = -1
+    for hit in hits:
+        if hit <= done:
+            continue
+        start, done = _line_around(text, hit)
+        line = _clean(text[start:done])
+        if pattern is not None and not pattern.search(line):
+            continue
+        if line and not _BESIDE_IT.search(line) and not _EXIT_LINE.fullmatch(line):
+            return start, done
+    return None
+
+
+def _line_around(text: str, at: int) -> tuple[int, int]:
+    """Return the place of the line around a character, without the blanks at its ends.
+
+    Of a very long line only the part around the character is taken.
+    """
+    start = max(text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1, at - _LINE_CHARS)
+    end = text.find("\n", at, at + _LINE_CHARS)
+    line = text[start : end if end >= 0 else at + _LINE_CHARS]
+    start += len(line) - len(line.lstrip())
+    return start, max(at + 1, start + len(line.strip()))
+
+
+def _first_line(text: str) -> tuple[int, int] | None:
+    """Return the place of the first line that holds something."""
+    lead = len(text) - len(text.lstrip())
+    return _line_around(text, lead) if lead < len(text) else None
 
 
 def _clean(line: str) -> str:
-    return _TAGS.sub("", _ANSI.sub("", line)).strip()
+    if "\x1b" in line:
+        line = _ANSI.sub("", line)
+    if "<" in line:
+        line = _TAGS.sub("", line)
+    return line.strip()

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from factbook.extract import shell
-from factbook.extract.base import Found, Rule
+from factbook.extract.base import Found, Rule, word_set
 from factbook.model import Episode
 
 __all__ = ["absolute_in_text", "in_command", "relative_in_text"]
@@ -31,7 +32,10 @@ _DOMAIN: Final = re.compile(
 )
 _REGEX_FLAGS: Final = re.compile(r"/[dgimsuvy]{1,4}")
 _WINDOWS: Final = re.compile(r"[A-Za-z]:\\(?:[\w.@+%~ -]+\\)*[\w.@+%~-]+")
-_HOST_AND_PATH: Final = re.compile(r"(?:[\w.-]+@)?(?:[A-Za-z0-9][\w.-]+|\[[0-9A-Fa-f:]+\]):(?=[/~])")
+_HOST_AND_PATH: Final = re.compile(
+    r"(?:[\w.-]+@)?(?:[A-Za-z0-9][\w.-]+|\[[0-9A-Fa-f:]+\]):(?=[/~])"
+)
+_TRAILING: Final = ".,:;!?…\\"
 _LEFT_OF_PATH: Final = frozenset(" \t\r\n\"'`´“”‘’([{=,;|:")
 _ROUTE_BEFORE: Final = re.compile(
     r"(?:\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+"
@@ -42,31 +46,25 @@ _ROUTE_AFTER: Final = re.compile(
     r"[\"'`]?\s+(?:end ?points?|routes?|pages?|(?:slash )?commands?|urls?)\b", re.IGNORECASE
 )
 
-_ROOTS: Final = frozenset(
-    """
+_ROOTS: Final = word_set("""
     Applications Library System Users Volumes private app bin boot cdrom data dev etc home lib
     lib64 media mnt nix opt proc root run sbin snap srv storage sys tmp usr var work workspace
     workspaces config boot projects repo repos code src
-    """.split()
-)  # first names of absolute paths that are surely folders
-_ALONE: Final = frozenset("bin boot dev etc home lib mnt opt proc root srv sys tmp usr var".split())
-_ROUTES: Final = frozenset(
-    """
+    """)  # first names of absolute paths that are surely folders
+_ALONE: Final = word_set("bin boot dev etc home lib mnt opt proc root srv sys tmp usr var")
+_ROUTES: Final = word_set("""
     api rest graphql rpc auth oauth oauth2 login logout signin signup sign-in sign-up users user
     admin dashboard health healthz status metrics v1 v2 v3 v4 _next static assets images img docs
     blog posts search settings profile account accounts callback webhook webhooks ws socket.io
     about contact help pricing
-    """.split()
-)  # first names of what is rather the path of a URL
+    """)  # first names of what is rather the path of a URL
 _NULLS: Final = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
-_MIME: Final = frozenset("application text image audio video multipart font model message".split())
-_BARE_FILES: Final = frozenset(
-    """
+_MIME: Final = word_set("application text image audio video multipart font model message")
+_BARE_FILES: Final = word_set("""
     Makefile Dockerfile Containerfile Jenkinsfile Vagrantfile Rakefile Gemfile Procfile Justfile
     LICENSE NOTICE README CHANGELOG CODEOWNERS
-    """.split()
-)
-_SUFFIXED_NAMES: Final = frozenset("js ts py net io".split())  # Node.js/Next.js, socket.io/...
+    """)
+_SUFFIXED_NAMES: Final = word_set("js ts py net io")  # Node.js/Next.js, socket.io/...
 
 
 def absolute_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
@@ -104,11 +102,30 @@ def relative_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]
             yield Found(path, start + at, start + at + len(path))
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """Cut a text at blanks, quotes and brackets; give the pieces that could hold a path."""
-    for match in _PIECE.finditer(text):
+@lru_cache(maxsize=2)
+def _pieces(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Cut a text at blanks, quotes and brackets; return the pieces that could hold a path."""
+    found: list[tuple[int, int, str]] = []
+    done = 0
+    for mark in ("/", ":\\"):
+        at = text.find(mark)
+        while at >= 0:
+            # Only lines that hold a slash are cut up: most of what people write has none.
+            start = max(done, text.rfind("\n", 0, at) + 1)
+            end = text.find("\n", at)
+            done = len(text) if end < 0 else end
+            found += _pieces_of_line(text, start, done, mark)
+            at = text.find(mark, done)
+        done = 0
+    return tuple(found)
+
+
+def _pieces_of_line(
+    text: str, line_start: int, line_end: int, mark: str
+) -> Iterator[tuple[int, int, str]]:
+    for match in _PIECE.finditer(text, line_start, line_end):
         piece = match[0]
-        if "/" not in piece and ":\\" not in piece:
+        if mark not in piece:
             continue
         start = match.start()
         before = text[start - 1] if start else " "
@@ -142,8 +159,8 @@ def _is_route(text: str, start: int, end: int, path: str) -> bool:
 
 def _trimmed(piece: str) -> str:
     """Take off what follows a path: a sentence's punctuation, a line number, a test's name."""
-    piece = piece.rstrip(".,:;!?…")
-    return _LOCATION.sub("", piece, count=1).rstrip(".,:;!?…")
+    piece = piece.rstrip(_TRAILING)
+    return _LOCATION.sub("", piece, count=1).rstrip(_TRAILING)
 
 
 def _absolute(piece: str, *, spaces: bool = False) -> str:
@@ -187,8 +204,8 @@ def _relative(piece: str) -> str:
     first, last = names[0], names[-1]
     if len(names) < 2 or ".." in path:
         return ""
-    extension = _EXTENSION.search(last)
-    if extension is None and last not in _BARE_FILES:
+    is_folder = path.endswith("/") or re.match(r"\.[a-z]", first) is not None
+    if not is_folder and not _EXTENSION.search(last) and last not in _BARE_FILES:
         return ""
     if first in _MIME and len(names) == 2 and "." in last and last.startswith("vnd."):
         return ""

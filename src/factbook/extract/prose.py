@@ -27,7 +27,7 @@ MIN_SNIPPET_WORDS: Final = 4
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _FENCE: Final = re.compile(r"[ \t>]*(```+|~~~+)")
 _NOT_PROSE: Final = re.compile(
-    r"[ \t]*(?:\#{1,6}[ \t]|\||[-*_=─━═—]{3,}[ \t]*$|</?\w[^>]*>[ \t]*$|`[^`\n]*─[^`\n]*`[ \t]*$|★)"
+    r"[ \t]*(?:\#{1,6}[ \t]|\||[-*_=─━═—]{3,}[ \t]*$|</?\w[^>]*>[ \t]*$|`[^`\n]{0,80}─|★)"
 )
 _LIST_ITEM: Final = re.compile(
     r"[ \t>]*(?:[-*+•✓✔✗✘✅❌⚠️→]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
@@ -40,7 +40,7 @@ _ABBREVIATION: Final = re.compile(
     r"|^\W*\d{1,3})\.$"
 )
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
-_SENTENCE_END: Final = (".", "!", "?", ":", "。", "！", "？")
+_SENTENCE_END: Final = frozenset(".!?:。！？")
 
 
 class Sentence(NamedTuple):
@@ -77,7 +77,7 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     joins = False  # whether the next plain line goes on with the current block
     in_list = False
     for match in _LINE.finditer(text):
-        start, end = match.span()
+        start = match.start()
         line = match[0].rstrip()
         if not line:
             joins = False
@@ -113,11 +113,11 @@ def _blocks(text: str) -> list[tuple[int, int]]:
 
 def _goes_on(text: str, block: tuple[int, int], first: int) -> bool:
     """Tell whether a line goes on with the paragraph above it, or is one of its own."""
-    above = text[block[0] : block[1]]
     if text[first].islower():
         return True
-    last_line = above.rsplit("\n", 1)[-1]
-    return len(last_line) >= 60 and not above.endswith(_SENTENCE_END)
+    start, end = block
+    line_start = max(start, text.rfind("\n", start, end) + 1)
+    return end - line_start >= 60 and text[end - 1] not in _SENTENCE_END
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Sentence]:
@@ -128,6 +128,9 @@ def _split(text: str, start: int, end: int) -> Iterator[Sentence]:
         if at >= end:
             break
         if _NEXT_STARTS_LOW.match(text, at, end) and stop[0][0] == ".":
+            continue
+        # A full stop inside `inline code` ends nothing; an unpaired backtick must not join all.
+        if at - begin < MAX_SENTENCE_CHARS and text.count("`", begin, stop.start()) % 2:
             continue
         if _ABBREVIATION.search(text, max(begin, stop.start() - 8), stop.start() + 1):
             continue
@@ -142,18 +145,30 @@ def _split(text: str, start: int, end: int) -> Iterator[Sentence]:
 @lru_cache(maxsize=64)
 def _words_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     """Compile a list of words and phrases into one pattern with word boundaries."""
-    parts = sorted((r"\s+".join(map(re.escape, word.split())) for word in words), key=len)
-    return re.compile(r"(?<![\w-])(?:" + "|".join(reversed(parts)) + r")(?![\w-])", re.IGNORECASE)
+    parts = sorted((r"\s+".join(map(re.escape, word.lower().split())) for word in words), key=len)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(reversed(parts)) + r")(?![\w/(-])")
+
+
+class _Noise(NamedTuple):
+    """The noise of a rule, parted so that what can only stand at the start is tried once."""
+
+    start: re.Pattern[str] | None
+    anywhere: re.Pattern[str] | None
 
 
 @lru_cache(maxsize=64)
-def _noise_pattern(noise: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{part})" for part in noise), re.IGNORECASE)
+def _noise_patterns(noise: tuple[str, ...]) -> _Noise:
+    start = [f"(?:{part})" for part in noise if part.startswith("^")]
+    anywhere = [f"(?:{part})" for part in noise if not part.startswith("^")]
+    return _Noise(
+        re.compile("|".join(start)) if start else None,
+        re.compile("|".join(anywhere)) if anywhere else None,
+    )
 
 
 @lru_cache(maxsize=64)
 def _folded(words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word.split()[0].lower() for word in words)
+    return tuple({word.split()[0].lower(): None for word in words})
 
 
 @lru_cache(maxsize=4)
@@ -167,61 +182,88 @@ def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
     """Find the sentences that still hold one of the rule's words once its noise is taken out."""
     del episode
     lower = _lower(text)
-    first_words = _folded(rule.keywords)
-    if not any(word in lower for word in first_words):
+    hits = [at for word in _folded(rule.keywords) if word in lower for at in _finds(lower, word)]
+    if not hits:
         return
     words = _words_pattern(rule.keywords)
-    noise = _noise_pattern(rule.noise) if rule.noise else None
+    noise = _noise_patterns(rule.noise)
     places = sentences(text)
-    starts = [place.start for place in places]
     done = -1
-    for hit in words.finditer(text):
-        index = bisect_right(starts, hit.start()) - 1
-        if index <= done or index < 0 or hit.start() >= places[index].end:
+    for hit in sorted(hits):
+        index = bisect_right(places, hit, key=_start) - 1
+        if index <= done or index < 0 or hit >= places[index].end:
             continue
         done = index
-        found = _snippet(text, places[index], hit.start(), words, noise)
+        found = _snippet(text, lower, places[index], words, noise)
         if found:
             yield found
 
 
+def _start(place: Sentence) -> int:
+    return place.start
+
+
+def _finds(text: str, word: str) -> Iterator[int]:
+    """Find a word anywhere, also inside others: a plain search is far faster than a pattern."""
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
 def _snippet(
-    text: str,
-    place: Sentence,
-    hit: int,
-    words: re.Pattern[str],
-    noise: re.Pattern[str] | None,
+    text: str, lower: str, place: Sentence, words: re.Pattern[str], noise: _Noise
 ) -> Found | None:
+    """Judge one sentence; patterns see it in lower case, the snippet keeps its letters."""
     start, end = place
-    if hit - start > MAX_SENTENCE_CHARS // 2:
-        start = text.find(" ", hit - MAX_SENTENCE_CHARS // 2, hit) + 1 or hit
+    first = words.search(lower, start, end)
+    if first is None:
+        return None
+    if first.start() - start > MAX_SENTENCE_CHARS // 2:
+        start = text.find(" ", first.start() - MAX_SENTENCE_CHARS // 2, first.start()) + 1
+        start = start or first.start()
     end = min(end, start + MAX_SENTENCE_CHARS)
-    sentence = text[start:end]
-    if noise is not None:
-        # Taken out letter by letter, so that places stay what they are.
-        left = noise.sub(lambda match: " " * len(match[0]), sentence)
-        kept = words.search(left)
-        if kept is None:
-            return None
-        hit = start + kept.start()
-    if hit - start > policy.SNIPPET_CHARS * 3 // 4:
+    sentence = lower[start:end].replace("\n", " ")
+    # Noise is taken out letter by letter, so that places stay what they are.
+    if noise.start is not None:
+        opening = noise.start.match(sentence)
+        if opening:
+            sentence = " " * opening.end() + sentence[opening.end() :]
+    if noise.anywhere is not None:
+        sentence = noise.anywhere.sub(_blanks, sentence)
+    kept = words.search(sentence)
+    if kept is None:
+        return None
+    hit = start + kept.start()
+    lead = ""
+    if hit - start > policy.SNIPPET_CHARS * 3 // 4 and end - start > policy.SNIPPET_CHARS:
         start = text.find(" ", hit - policy.SNIPPET_CHARS // 2, hit) + 1 or hit
-    snippet = shorten(_EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS)
+        lead = "…"
+    snippet = lead + shorten(_EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS - len(lead))
     if snippet.count(" ") + 1 < MIN_SNIPPET_WORDS and snippet.isascii():
         return None
     return Found(snippet, start, end)
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
     """Find the rule's words themselves, each once; the object is the word as the rule has it."""
     del episode
     lower = _lower(text)
-    for word in rule.keywords:
-        if word.split()[0].lower() not in lower:
+    for word, first in _with_first_words(rule.keywords):
+        if first not in lower:
             continue
         hit = _system_pattern(word).search(text)
         if hit:
             yield Found(word.lower(), hit.start(), hit.end())
+
+
+@lru_cache(maxsize=64)
+def _with_first_words(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((word, word.split()[0].lower()) for word in words)
 
 
 @lru_cache(maxsize=1024)

@@ -11,9 +11,12 @@ knows no spans. Reading is one pass over the text; nesting beyond MAX_DEPTH is r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
+
+from factbook.extract.base import word_set
 
 __all__ = ["MAX_DEPTH", "Command", "Word", "options_and_operands", "parse"]
 
@@ -21,13 +24,16 @@ MAX_DEPTH: Final = 16
 """Levels of `$(...)`, subshells and quoted commands that are followed."""
 
 _BLANK: Final = re.compile(r"(?:[^\S\n]|\\\r?\n)+")
+_SIMPLE: Final = re.compile(
+    r"(?:([^\s'\"\\$`;&|<>()#]+)|'([^']*)'|\"([^\"\\$`]*)\")(?=[\s;&|)]|$)"
+)  # a word without surprises, as nearly all are: read in one step
 _PLAIN: Final = re.compile(r"[^\s'\"\\$`;&|<>()]+")
 _IN_DOUBLE: Final = re.compile(r'[^"\\$`]+')
 _SEPARATORS: Final = re.compile(r"[;&|]+")
 _REDIRECT: Final = re.compile(r"<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-_KEYWORDS: Final = frozenset("if then else elif do while until ! { } time fi done esac".split())
+_KEYWORDS: Final = word_set("if then else elif do while until ! { } time fi done esac")
 
 
 class Word(NamedTuple):
@@ -87,6 +93,12 @@ class _Reader:
         text, end = self.text, self.end
         first_heredoc = len(self.heredocs)
         while self.pos < end:
+            simple = _SIMPLE.match(text, self.pos, end)
+            if simple:
+                start, stop = simple.span(simple.lastindex or 0)
+                words.append(Word(text[start:stop], self.pos, simple.end(), start))
+                self.pos = simple.end()
+                continue
             blank = _BLANK.match(text, self.pos, end)
             if blank:
                 self.pos = blank.end()
@@ -336,7 +348,7 @@ class _Reader:
         if levels == 0:
             return
         if name in _SHELLS or name == "su":
-            for text in _shell_strings(args):
+            for text in _shell_strings(args, operands=name == "su"):
                 self._add_text(text)
         elif name == "eval" and len(args) == 1:
             self._add_text(args[0])
@@ -385,7 +397,7 @@ def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> 
     filled = [piece for piece in pieces if piece[0] < piece[1]]
     if not filled:
         return Word("", start, end, -1)
-    if all(before[1] == after[0] for before, after in zip(filled, filled[1:], strict=False)):
+    if all(before[1] == after[0] for before, after in pairwise(filled)):
         inner = filled[0][0]
         return Word(text[inner : filled[-1][1]], start, end, inner)
     return Word("".join(text[a:b] for a, b in filled), start, end, -1)
@@ -424,6 +436,7 @@ _WRAPPERS: Final[dict[str, tuple[str, int]]] = {
     "strace": ("eopsu", 0),
     "proxychains": ("f", 0),
     "proxychains4": ("f", 0),
+    "rtk": ("", 0),
 }
 
 _MAX_WRAPPERS: Final = 8  # nobody stacks more, and each costs a copy of the words
@@ -503,10 +516,12 @@ def options_and_operands(
     return options, operands
 
 
-def _shell_strings(args: Sequence[Word]) -> list[Word]:
-    """Return the word after `-c` (or `-lc` ...) of a shell."""
+def _shell_strings(args: Sequence[Word], *, operands: bool) -> list[Word]:
+    """Return the word after `-c` (or `-lc` ...) of a shell; su may name a user before it."""
     for at, word in enumerate(args[:-1]):
         if not word.value.startswith("-"):
+            if operands:
+                continue
             return []
         if not word.value.startswith("--") and word.value.endswith("c"):
             return [args[at + 1]]
@@ -516,9 +531,7 @@ def _shell_strings(args: Sequence[Word]) -> list[Word]:
 SSH_VALUED: Final = "BbcDEeFIiJLlmOoPpQRSWw"
 
 
-def ssh_parts(
-    args: Sequence[Word], *, name: str = "ssh"
-) -> tuple[Word | None, tuple[Word, ...]]:
+def ssh_parts(args: Sequence[Word], *, name: str = "ssh") -> tuple[Word | None, tuple[Word, ...]]:
     """Return the destination of an ssh command and the words of the command that it runs there."""
     valued = SSH_VALUED + ("M" if name == "autossh" else "")
     destination: Word | None = None

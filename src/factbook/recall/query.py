@@ -47,31 +47,29 @@ s t d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn c
 let lets please tell show list
 """
 STOPWORDS: Final = frozenset(_FUNCTION_WORDS.split())
-"""English words that carry grammar and no subject, as FTS5's tokeniser cuts them (so `didn`, `t`)."""
+"""English words that carry grammar and no subject, cut as FTS5 cuts them (`didn`, `t`)."""
 
 
 def words(text: str) -> list[str]:
-    """Cut a text into folded words, where FTS5's `unicode61 remove_diacritics 2` would cut it.
+    """Cut a text into words, where FTS5's `unicode61 remove_diacritics 2` would cut it.
 
     Letters, digits and private-use characters make words, everything else (also NUL and lone
     surrogates) separates them. Combining marks stay inside their word: where FTS5 cuts there, the
-    quoted word becomes a phrase of its pieces, which finds the same text.
+    quoted word becomes a phrase of its pieces, which finds the same text. Only ASCII is lowered
+    here: FTS5 folds case and accents by tables of its own, and must see what stood in the text.
     """
     found: list[str] = []
     word: list[str] = []
-    for char in unicodedata.normalize("NFD", text):
-        category = unicodedata.category(char)
-        if category[0] in "LN" or category == "Co":
+    for char in text:
+        kind = unicodedata.category(char)
+        if kind[0] in "LN" or kind == "Co" or (kind[0] == "M" and word):
             word.append(char)
-        elif category[0] == "M":
-            if word and not "\u0300" <= char <= "\u036f":
-                word.append(char)
         elif word:
             found.append("".join(word))
             word = []
     if word:
         found.append("".join(word))
-    return [unicodedata.normalize("NFC", part).lower() for part in found]
+    return [part.lower() if part.isascii() else part for part in found]
 
 
 def content_terms(question: str) -> list[str]:
@@ -123,8 +121,9 @@ def named_speakers(question: str, speakers: Iterable[str]) -> frozenset[str]:
 def first_person(question: str, names: Iterable[str]) -> str:
     """Return a question as the named speakers would put it: "Ana's dog" becomes "my dog".
 
-    This is the text to embed. A label stands on every turn of its speaker, so a name in the question
-    draws the vector to all turns of that person, whatever they say; and people call themselves "I".
+    This is the text to embed. A label stands on every turn of its speaker, so a name in the
+    question draws the vector to all turns of that person, whatever they say; and people call
+    themselves "I".
     """
     labels = [label for label in names if label]
     if not labels:

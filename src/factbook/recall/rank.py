@@ -8,7 +8,8 @@ A row's score is the sum of
 1. its own strength: BM25 and cosine, each as a share of the pool's best and sharpened;
 2. a part of its neighbours' strength, more from the question that it answers;
 3. the best strength nearby, because what belongs together is said together;
-4. small corrections: asking is not telling, the named speaker, very short turns.
+4. small corrections: asking is not telling, the named speaker, the time that the question names,
+   and turns of a word or two.
 
 `docs/ranking.md` has the figures of every part and of what was tried and left out:
 - reciprocal rank fusion: it throws the distance between the first hit and the second away, and the
@@ -19,8 +20,12 @@ A row's score is the sum of
   say the same from the scores that are there already;
 - unstemmed BM25 beside the stemmed one, the product of both legs: they raise what is high already;
 - pseudo-relevance feedback (Rocchio on the vectors of the first 3 or 5): no gain at 5 or at 10;
-- removing the mean vector and other corrections of hubs: the hub was the speaker's name, and it is
-  better taken from the question (`query.first_person`).
+- the mean vector and other corrections of hubs: the hub was the speaker's name, and it is better
+  taken from the question (`query.first_person`);
+- a second vector per turn that holds the turn before as well: twice the embedding for no gain once
+  part 2 is there;
+- the time as a filter, and its words taken out of the question: both lose to a plain bonus, because
+  people tell of July in August, and the words "last year" stand in turns too.
 """
 
 from __future__ import annotations
@@ -58,8 +63,9 @@ class RankWeights:
     reach: int = 8  # rows to either side that are "nearby"; 6 to a whole session are level
     asking: float = 0.2  # taken from a row that asks: it resembles a question, and answers none
     speaker: float = 0.2  # for a row said by whom the question names; helps all but trick questions
-    length: float = 0.2  # for a full row, falling with the logarithm to 0 for an empty one
-    full_length: int = 300  # characters from which a row counts as full
+    length: float = 0.1  # for a full row, so that "ok" stands first nowhere; level from 0 to 0.6
+    full_length: int = 300  # characters from which a row counts as full; falls with the logarithm
+    timely: float = 0.8  # for a row told in the time that the question names; +1 at R@5 and R@10
 
     def __post_init__(self) -> None:
         """Refuse weights with which a score would mean nothing."""
@@ -73,6 +79,7 @@ class RankWeights:
             self.asking,
             self.speaker,
             self.length,
+            self.timely,
         )
         if not all(np.isfinite(value) and value >= 0 for value in values) or self.sharpness == 0:
             raise ValueError("RankWeights: weights are finite and not negative, sharpness above 0")
@@ -99,17 +106,28 @@ class CandidatePool:
     asks: Bools  # it holds a question (`query.asks`)
     named: Bools  # it was said by someone whom the question names (`query.named_speakers`)
     lengths: Ints  # characters of its text
+    timely: Bools | None = None  # it was told in the time that the question names; None: no time
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths and places that cannot be."""
         count = len(self.ids)
-        for name in ("sources", "positions", "lexical", "cosine", "asks", "named", "lengths"):
-            if len(getattr(self, name)) != count:
+        for name in (
+            "sources",
+            "positions",
+            "lexical",
+            "cosine",
+            "asks",
+            "named",
+            "lengths",
+            "timely",
+        ):
+            column = getattr(self, name)
+            if column is not None and len(column) != count:
                 raise ValueError(
-                    f"CandidatePool.{name} has {len(getattr(self, name))} rows and ids {count};"
+                    f"CandidatePool.{name} has {len(column)} rows and ids {count};"
                     " give every column one value per row"
                 )
-        if count and not (0 <= int(self.positions.min()) and int(self.positions.max()) < _SPAN):
+        if count and not (int(self.positions.min()) >= 0 and int(self.positions.max()) < _SPAN):
             raise ValueError("CandidatePool.positions must be from 0 to 2**40 - 1")
 
     def __len__(self) -> int:
@@ -153,15 +171,19 @@ def fuse(pool: CandidatePool, *, weights: RankWeights = DEFAULT_WEIGHTS) -> Rank
         np.maximum(nearby, places.shifted(strength, -offset), out=nearby)
     score += weights.nearby * nearby
 
-    fullness = np.log1p(np.clip(pool.lengths, 0, weights.full_length)) / np.log1p(
-        weights.full_length
-    )
-    score += weights.speaker * pool.named + weights.length * fullness
-    score += weights.asking * ~pool.asks  # a bonus for telling is a malus for asking, and stays >= 0
+    full = np.log1p(weights.full_length)
+    length = np.log1p(np.clip(pool.lengths, 0, weights.full_length)) / full
+    score += weights.speaker * pool.named + weights.length * length
+    if pool.timely is not None:
+        score += weights.timely * pool.timely
+    score += (
+        weights.asking * ~pool.asks
+    )  # a bonus for telling is a malus for asking, and stays >= 0
 
     strongest = weights.lexical + 1.0
     around = 1.0 + weights.after + weights.answer + weights.before + weights.nearby
-    ceiling = strongest * around + weights.speaker + weights.length + weights.asking
+    ceiling = strongest * around + weights.speaker + weights.asking
+    ceiling += weights.length + weights.timely
     return Ranking(
         order=np.lexsort((pool.ids, -score)), scores=score / ceiling, own=own / strongest
     )

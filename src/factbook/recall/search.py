@@ -262,8 +262,12 @@ class Engine:
         speaking = np.asarray(
             [code for code, name in enumerate(table.names) if name in named], np.int32
         )
-        chars = table.chars[places]
-        chars[is_fact] = [len(row.fact.statement) for row in rows if row.fact is not None]
+        timely = None
+        if window is not None and not window.exact:
+            # People tell of May in May or soon after: it weighs, and excludes nothing.
+            since = -np.inf if window.since is None else window.since
+            until = np.inf if window.until is None else window.until + policy.TOLD_WITHIN_MS
+            timely = (table.times[places] >= since) & (table.times[places] < until)
         ranking = fuse(
             CandidatePool(
                 ids=np.asarray([row.id * 2 + (row.target == "fact") for row in rows], np.int64),
@@ -273,24 +277,18 @@ class Engine:
                 cosine=cosine,
                 asks=table.asks[places] & ~is_fact,
                 named=np.isin(table.speakers[places], speaking),
-                lengths=chars,
+                lengths=table.chars[places],
+                timely=timely,
             ),
             weights=self._weights,
         )
         scores = ranking.scores.copy()
         best = float(scores.max())
-        if window is not None and not window.exact:
-            # People say "in May" of what they told in May or soon after: it weighs, and excludes
-            # nothing.
-            times = table.times[places]
-            since = -np.inf if window.since is None else window.since
-            until = np.inf if window.until is None else window.until
-            scores += policy.WINDOW_SHARE * best * ((times >= since) & (times < until))
         for n, row in enumerate(rows):
             if row.cued:
                 # A fact of the kind that was asked for stands beside the best of the rest when it
                 # also holds the other words of the question.
-                scores[n] = max(scores[n], best * row.cued * policy.CUED_SHARE)
+                scores[n] = max(scores[n], min(1.0, best * row.cued * policy.CUED_SHARE))
         order = np.lexsort((ranking.order.argsort(), -scores))
         return [rows[one] for one in order.tolist()], scores[order]
 

@@ -4,22 +4,29 @@ Knows: arrays, row ids, cosine similarity. Does not know: the store, the embedde
 
 Rows are half precision, in segments of `SEGMENT_ROWS`. A full segment of a large index also has a
 one-bit code: the signs of its rows, after subtracting the segment's mean and turning by a fixed
-random rotation, laid out column by column as 64-bit words. The first pass reads the codes of all
-rows (48 bytes instead of 768) and gives every row an upper bound of its cosine; the second pass
-scores rows exactly, from the highest bound down, until no bound reaches the k-th best cosine. So
-easy data costs little, and hard data costs time before it costs results. The estimate and its
-error are those of RaBitQ (Gao and Long, SIGMOD 2024), which a random rotation makes unbiased
+random rotation, laid out column by column as 64-bit words. A search narrows down in three steps:
+
+1. signs of the query against the codes of all rows (48 bytes a row instead of 768), which gives
+   every row an upper bound of its cosine; some of the highest are scored exactly;
+2. rows whose bound reaches the k-th best cosine so far get a tighter bound, from the same codes and
+   a query of `QUERY_BITS` bits for each coordinate;
+3. rows are scored exactly, from the highest bound down, until no bound reaches the k-th best.
+
+So easy data costs little, and hard data costs time before it costs results. The estimates and
+their errors are those of RaBitQ (Gao and Long, SIGMOD 2024), which the rotation makes unbiased
 whatever the data are.
 
 Why so, and what was rejected:
 
 - A mean per segment, not one for the index: a segment is coded once, when it is full, and rows that
   come later bring their own mean, so no code ever goes stale.
-- Signs against signs (Hamming distance) reads the codes in a third of the time, but its error is
-  1.4 times as large, and the rows to score exactly become so many that it loses.
+- Step 2 on all rows took three times as long as step 1; step 3 right after step 1 had twenty times
+  as many rows to score.
 - `numpy.vecdot`, not a matrix product: it sums every row in the same order wherever the row stands,
   so equal rows have equal cosines and no result depends on block sizes or threads.
 - Shifting bits, not `float16.astype(float32)`: numpy converts halves one by one, four times slower.
+- One thread per search: a helper halves the time on idle cores, but between steps of some 10 us
+  each thread waits for the interpreter lock, and on busy cores a search took 2.5 times as long.
 - A graph or inverted lists would read fewer rows, but must be rebuilt or repaired as rows come and
   go, and a filter breaks their recall. Here a filter is applied before rows are chosen.
 """
@@ -27,11 +34,8 @@ Why so, and what was rejected:
 from __future__ import annotations
 
 import math
-import os
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -54,7 +58,7 @@ SEGMENT_ROWS: Final = 8_192
 that an index scans exactly because their segment is not full yet."""
 
 EXACT_ROWS: Final = 16_384
-"""An index of so many rows is scanned exactly (3 ms) and carries no codes."""
+"""An index of so many rows is scanned exactly (5 ms) and needs no codes."""
 
 EXACT_CHOSEN: Final = 8_192
 """A filter that leaves so many rows or fewer has them scored directly."""
@@ -62,19 +66,22 @@ EXACT_CHOSEN: Final = 8_192
 FIRST_RERANK: Final = 512
 """Rows scored exactly before the k-th best cosine is first known; at least 4k."""
 
+MAX_REFINED: Final = 131_072
+"""Rows that get the tighter bound at most: like `MAX_RERANK`, it bounds what hard data may cost."""
+
 MAX_RERANK: Final = 16_384
 """Rows scored exactly at most: the bound on the time that hard data may cost."""
 
 SPREADS: Final = 3.0
-"""How many standard errors the upper bound lies above the estimate: a row at the k-th place is
-missed about once in 740 searches, a nearer one less often."""
+"""How many standard errors an upper bound lies above its estimate: the row at the k-th place is
+missed about once in 400 searches (twice 1 in 740), a nearer one less often."""
 
 QUERY_BITS: Final = 3
-"""Bits of each coordinate of the query in the first pass: a fourth would take a third more time
-and narrow the bound by 4 %, two would miss neighbours."""
+"""Bits of each coordinate of the query for the tighter bound; a fourth narrows it by 4 % more."""
 
 QUERY_STEP: Final = 0.586
-"""Step of the best even 3-bit grid for a normal coordinate, in standard deviations (Max, 1960)."""
+"""Step of the best even 3-bit grid for a normal coordinate, in standard deviations (Max, 1960);
+one bit needs no step, only a sign."""
 
 BATCH_QUERIES: Final = 128
 """Queries of `search_many` that share one pass over the rows."""
@@ -86,7 +93,6 @@ _BLOCK: Final = 256  # rows converted at once, so that they are still in cache w
 _CODE_LOSS: Final = 1 - 2 / np.pi  # share of a normal vector's square that its signs do not hold
 _HALF_TO_FLOAT: Final = np.float32(2.0**112)  # bias of float32 exponents over those of float16
 _ROTATION_SEED: Final = 384  # any fixed number: equal rows must always have equal codes
-_WORKERS: Final = min(4, os.cpu_count() or 1)  # the scan is bound by memory, more do not help
 
 
 # --- one segment ----------------------------------------------------------------------------------
@@ -109,38 +115,34 @@ class _Segment:
     ids: Ids  # (rows,)
     rows: Halves  # (rows, dim)
     scale: Floats  # (rows,): 1 / length of the row as rounded to half precision
-    low: int  # smallest id
-    high: int  # largest id
-    order: Positions | None  # what sorts the ids; None: they ascend
+    keys: Ids  # ids of the live rows, ascending; a dead row may have the id of a live one
+    order: Positions | None  # where the rows of `keys` stand; None: in the same places
     live: Mask | None = None  # (rows,): False where removed or replaced; None: all are live
     code: _Code | None = None  # None: scanned exactly
 
     @property
     def live_rows(self) -> int:
         """Count the rows that have not been removed or replaced."""
-        return len(self.ids) if self.live is None else int(np.count_nonzero(self.live))
+        return len(self.keys)
 
     def find(self, wanted: Ids) -> tuple[Positions, Positions]:
         """Return where live `wanted` ids (ascending, distinct) stand in `wanted` and in here."""
-        first, last = np.searchsorted(wanted, (self.low, self.high + 1))
-        if first == last:
+        if not len(self.keys) or not len(wanted):
             return _NOWHERE, _NOWHERE
+        first, last = np.searchsorted(wanted, (self.keys[0], self.keys[-1] + 1))
         sought = wanted[first:last]
-        place = np.searchsorted(self.ids, sought, sorter=self.order)
-        place = np.minimum(place, len(self.ids) - 1)
-        if self.order is not None:
-            place = self.order[place]
-        found = self.ids[place] == sought
-        if self.live is not None:
-            found &= self.live[place]
-        hits = np.flatnonzero(found)
-        return hits + first, place[hits]
+        place = np.searchsorted(self.keys, sought)  # in range: no id sought lies beyond the last
+        hits = np.flatnonzero(self.keys[place] == sought)
+        here = place[hits]
+        return hits + first, here if self.order is None else self.order[here]
 
     def without(self, places: Positions) -> _Segment:
         """Return this segment with the rows at `places` dead."""
         live = np.ones(len(self.ids), np.bool_) if self.live is None else self.live.copy()
         live[places] = False
-        return replace(self, live=live)
+        order = np.arange(len(self.ids)) if self.order is None else self.order
+        order = order[live[order]]
+        return replace(self, live=live, keys=self.ids[order], order=order)
 
 
 _NOWHERE: Final[Positions] = np.empty(0, np.intp)
@@ -148,16 +150,12 @@ _NOWHERE: Final[Positions] = np.empty(0, np.intp)
 
 def _segment(ids: Ids, rows: Halves, scale: Floats, live: Mask | None = None) -> _Segment:
     """Describe checked rows as a segment without a code."""
-    ascending = bool(np.all(ids[1:] > ids[:-1]))
-    return _Segment(
-        ids=ids,
-        rows=rows,
-        scale=scale,
-        low=int(ids.min()),
-        high=int(ids.max()),
-        order=None if ascending else np.argsort(ids, kind="stable"),
-        live=live,
-    )
+    keys, order = ids, None
+    if live is not None or not np.all(ids[1:] > ids[:-1]):
+        order = np.arange(len(ids)) if live is None else np.flatnonzero(live)
+        order = order[np.argsort(ids[order], kind="stable")]
+        keys = ids[order]
+    return _Segment(ids=ids, rows=rows, scale=scale, keys=keys, order=order, live=live)
 
 
 def _encode(segment: _Segment) -> _Segment:
@@ -215,38 +213,7 @@ def _widen(rows: Halves, out: Floats) -> None:
         np.bitwise_and(block, np.int32(-0x7000_0001), out=block)  # 0x8FFF_FFFF: one sign bit
 
 
-# --- threads and their buffers --------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    """Return the threads that help every search of this process."""
-    return ThreadPoolExecutor(max_workers=max(1, _WORKERS - 1), thread_name_prefix="vectors")
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has the pool's queue but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def _each(count: int, work: Callable[[int], None]) -> None:
-    """Call `work` with 0 to count - 1, each once, on this thread and on idle ones of the pool."""
-    helpers = max(0, min(_WORKERS, count) - 1)
-    todo = deque([*range(count), *(-1 for _ in range(helpers + 1))])
-
-    def drain() -> None:
-        while (step := todo.popleft()) >= 0:
-            work(step)
-
-    futures = [_pool().submit(drain) for _ in range(helpers)]
-    try:
-        drain()
-    finally:
-        # A helper that has not started has nothing left to do; one that has may still be writing.
-        started = [future for future in futures if not future.cancel()]
-        failures = [future.exception() for future in started]
-    for failure in failures:
-        if failure is not None:
-            raise failure
+# --- buffers --------------------------------------------------------------------------------------
 
 
 class _Scratch(threading.local):
@@ -272,71 +239,79 @@ _scratch: Final = _Scratch()
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Lens:
-    """The query as each coded segment sees it: from the segment's mean, in `QUERY_BITS` planes.
+    """The query as each coded segment sees it, from the segment's mean, in planes of bits.
 
-    `bound = slope * (high - low * W) + offset + shift`, where W is the weighted count of the bits
-    in which the row's signs differ from the planes.
+    `bound = slope * (high - low * W) + offset + shift`, where W counts the bits in which the row's
+    signs differ from the planes, each weighted by its plane.
     """
 
-    planes: Bits  # (segments, words, QUERY_BITS), the lowest bit first
+    planes: Bits  # (words, planes, segments), the lowest bit first
     high: Floats  # (segments,)
     low: Floats  # (segments,)
     shift: Floats  # (segments,)
 
 
-def _focus(turned: Floats, centres: Floats) -> _Lens:
+def _focus(turned: Floats, centres: Floats, bits: int) -> _Lens:
     """Cut the rotated query into bit planes for each centre, and say how far the estimate may err.
 
-    A coordinate becomes an odd level from -7 to 7, which is a sum of signs weighted 1, 2 and 4;
-    so its product with a row's signs needs only XOR and bit counts.
+    With 3 bits, a coordinate becomes an odd level from -7 to 7, which is a sum of signs weighted
+    1, 2 and 4; so its product with a row's signs needs only XOR and bit counts.
     """
     dim = len(turned)
-    top = 2**QUERY_BITS - 1
+    top = 2**bits - 1
+    tiny = np.finfo(np.float32).tiny
     seen = turned - centres
     square = np.vecdot(seen, seen)
-    step = np.maximum(QUERY_STEP * np.sqrt(square / dim), np.finfo(np.float32).tiny)
+    step = np.maximum(QUERY_STEP * np.sqrt(square / dim), tiny)
     cells = np.clip(np.floor(seen / step[:, None] + (top + 1) / 2), 0, top)
     levels = 2 * cells - top
     # Levels of this size are the query plus a part at right angles to it: no bias, more spread.
-    unit = square / np.maximum(np.vecdot(levels, seen), np.finfo(np.float32).tiny)
+    unit = square / np.maximum(np.vecdot(levels, seen), tiny)
     rounding = np.maximum(unit * unit * np.vecdot(levels, levels) - square, 0)
     spread = np.sqrt(_CODE_LOSS * square + rounding)
-    bits = cells.astype(np.uint8)[:, None, :] >> np.arange(QUERY_BITS, dtype=np.uint8)[:, None]
+    planes = cells.astype(np.uint8)[:, None, :] >> np.arange(bits, dtype=np.uint8)[:, None]
     return _Lens(
-        planes=np.ascontiguousarray(_pack(bits & 1).swapaxes(1, 2)),
+        planes=np.ascontiguousarray(_pack(planes & 1).transpose(2, 1, 0)),
         high=(unit * (top * dim) + SPREADS * spread).astype(np.float32),
         low=(2 * unit).astype(np.float32),
         shift=np.vecdot(centres, turned),
     )
 
 
-def _bound(code: _Code, lens: _Lens, place: int, out: Floats) -> None:
-    """Write the upper bound of the cosine of each row of one segment."""
-    words, rows = code.columns.shape
-    planes = lens.planes[place]
-    total = _scratch.take("total", (QUERY_BITS, rows), np.uint16)
-    partial = _scratch.take("partial", (QUERY_BITS, rows), np.uint8)
+def _differing(columns: Bits, planes: Bits) -> NDArray[np.uint16]:
+    """Count the bits in which each row differs from the planes (words, planes, rows or 1)."""
+    words, rows = columns.shape
+    depth = planes.shape[1]
+    total = _scratch.take("total", (depth, rows), np.uint16)
+    partial = _scratch.take("partial", (depth, rows), np.uint8)
     for first in range(0, words, 3):  # three words differ in at most 192 bits, which fit 8
         some = slice(first, min(first + 3, words))
-        shape = (some.stop - first, QUERY_BITS, rows)
+        shape = (some.stop - first, depth, rows)
         differ = _scratch.take("differ", shape, np.uint64)
         count = _scratch.take("count", shape, np.uint8)
-        np.bitwise_xor(code.columns[some, None], planes[some, :, None], out=differ)
+        np.bitwise_xor(columns[some, None], planes[some], out=differ)
         np.bitwise_count(differ, out=count)
+        np.add.reduce(count, axis=0, out=partial)
         if first == 0:
-            np.add.reduce(count, axis=0, dtype=np.uint16, out=total)
+            np.copyto(total, partial)
         else:
-            np.add.reduce(count, axis=0, out=partial)
             np.add(total, partial, out=total)
     weighted = total[-1]
     for plane in total[-2::-1]:
         np.add(weighted, weighted, out=weighted)
         np.add(weighted, plane, out=weighted)
-    np.multiply(weighted, -lens.low[place], out=out)
-    out += lens.high[place]
+    result: NDArray[np.uint16] = weighted
+    return result
+
+
+def _bound(code: _Code, lens: _Lens, at: int, out: Floats) -> None:
+    """Write the upper bound of the cosine of each row of the segment with number `at`."""
+    weighted = _differing(code.columns, lens.planes[:, :, at : at + 1])
+    np.multiply(weighted, -lens.low[at], out=out)
+    out += lens.high[at]
     out *= code.slope
     out += code.offset
-    out += lens.shift[place]
+    out += lens.shift[at]
 
 
 def _cosines(rows: Halves, scale: Floats, query: Floats, out: Floats) -> None:
@@ -350,23 +325,25 @@ def _cosines(rows: Halves, scale: Floats, query: Floats, out: Floats) -> None:
     np.clip(out, -1.0, 1.0, out=out)
 
 
-def _highest(scores: Floats, count: int) -> Positions:
-    """Return, ascending, the places of at least the `count` highest finite scores, ties included.
+def _highest(scores: Floats, count: int, *, least: int) -> Positions:
+    """Return, ascending, the places of roughly the `count` highest scores above minus infinity.
 
-    The limit is read off an even sample, since sorting out a million scores would take longer than
-    computing them; so there are up to twice as many as asked for.
+    The limit is read off an even sample, since sorting out a million scores takes as long as
+    computing them. At least the `least` highest are there, with all that equal the last of them.
     """
-    stride = max(1, count // 32)
+    stride = max(1, count // 16)
     limit = _nth_highest(scores[::stride], -(-count // stride))
-    places = np.flatnonzero(scores >= limit)
-    if len(places) < count:
-        limit = _nth_highest(scores, count)
-        places = np.flatnonzero(scores >= limit)
-    elif len(places) > 2 * count:
+    places = np.flatnonzero(scores >= max(limit, _LOWEST))
+    if len(places) < least:
+        limit = _nth_highest(scores, least)
+        places = np.flatnonzero(scores >= max(limit, _LOWEST))
+    elif len(places) > 2 * count:  # rows whose order has the period of the sample
         found = scores[places]
-        limit = _nth_highest(found, count)
-        places = places[found >= limit]
-    return places if limit > -np.inf else places[np.isfinite(scores[places])]
+        places = places[found >= _nth_highest(found, max(count, least))]
+    return places
+
+
+_LOWEST: Final = np.finfo(np.float32).min  # any score but the minus infinity of a row left out
 
 
 def _nth_highest(scores: Floats, n: int) -> np.float32:
@@ -396,7 +373,10 @@ class VectorView:
         self._starts: Final = np.cumsum([0, *(len(part.ids) for part in segments)])
         self._size: Final = sum(part.live_rows for part in segments)
         self._ids: Ids | None = None
-        self._centres: tuple[Positions, Floats] | None = None
+        # Segments with a code come first: a segment is coded no later than those behind it.
+        centres = [part.code.centre for part in segments if part.code is not None]
+        many = self._size > EXACT_ROWS
+        self._centres: Final = np.stack(centres) if centres and many else None
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -450,21 +430,34 @@ class VectorView:
         if keep is not None and np.count_nonzero(keep) <= EXACT_CHOSEN:
             few = np.flatnonzero(keep)
             return self._best(few, self._exact(few, unit), k)
-        coded = 4 * k <= MAX_RERANK and any(part.code is not None for part in self._segments)
-        scores = self._scores(unit, keep, coded=coded)
-        if not coded:
-            places = _highest(scores, k)
+        centres = self._centres
+        if centres is None or 4 * k > MAX_RERANK:
+            scores = self._scores(unit, keep, None)
+            places = _highest(scores, k, least=k)
             return self._best(places, scores[places], k)
-        first = _highest(scores, max(FIRST_RERANK, 4 * k))
-        cosines = self._exact(first, unit)
-        scores[first] = -np.inf
-        second = np.flatnonzero(scores >= max(_nth_highest(cosines, k), np.float32(-2)))
-        room = MAX_RERANK - len(first)
-        if len(second) > room:
-            bounds = scores[second]
-            second = second[bounds >= _nth_highest(bounds, room)][:room]
-        places = np.concatenate((first, second))
-        return self._best(places, np.concatenate((cosines, self._exact(second, unit))), k)
+        turned = np.vecdot(_rotation(self.dim), unit)
+        scores = self._scores(unit, keep, _focus(turned, centres, 1))
+        places = _highest(scores, max(FIRST_RERANK, 4 * k), least=k)
+        cosines = self._exact(places, unit)
+        scores[places] = -np.inf
+        limit = _nth_highest(cosines, k)
+        left = np.flatnonzero(scores >= max(limit, _LOWEST))
+        bounds = scores[left]
+        if len(left) > MAX_REFINED:
+            some = bounds >= _nth_highest(bounds, MAX_REFINED)
+            left, bounds = left[some], bounds[some]
+        if len(left) > FIRST_RERANK:
+            bounds = self._refined(left, bounds, _focus(turned, centres, QUERY_BITS))
+        batch = FIRST_RERANK
+        while len(left) and len(places) < MAX_RERANK:
+            high = bounds >= max(limit, _nth_highest(bounds, batch))
+            places = np.concatenate((places, left[high]))
+            cosines = np.concatenate((cosines, self._exact(left[high], unit)))
+            limit = _nth_highest(cosines, k)
+            low = ~high & (bounds >= limit)
+            left, bounds = left[low], bounds[low]
+            batch *= 2
+        return self._best(places, cosines, k)
 
     def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
         """Return ids and cosines of the k nearest rows of each query, as two (queries, k) arrays.
@@ -511,34 +504,47 @@ class VectorView:
             return keep
         return None
 
-    def _scores(self, unit: Floats, keep: Mask | None, *, coded: bool) -> Floats:
-        """Score every row: a bound where a code may be used, else the cosine (its own bound)."""
+    def _scores(self, unit: Floats, keep: Mask | None, lens: _Lens | None) -> Floats:
+        """Score every row: a bound where there is a lens and a code, else the cosine itself."""
         starts = self._starts
         scores: Floats = _scratch.take("scores", (int(starts[-1]),), np.float32)
-        lens: _Lens | None = None
-        if coded:
-            if self._centres is None:
-                codes = [(i, s.code) for i, s in enumerate(self._segments) if s.code is not None]
-                place = np.zeros(len(self._segments), np.intp)
-                place[[i for i, _ in codes]] = np.arange(len(codes))
-                self._centres = place, np.stack([code.centre for _, code in codes])
-            lens = _focus(np.vecdot(_rotation(self.dim), unit), self._centres[1])
-        place = self._centres[0] if self._centres is not None else _NOWHERE
 
-        def step(at: int) -> None:
-            part = self._segments[at]
+        for at, part in enumerate(self._segments):
             out = scores[starts[at] : starts[at + 1]]
             if lens is not None and part.code is not None:
-                _bound(part.code, lens, int(place[at]), out)
+                _bound(part.code, lens, at, out)
             else:
                 _cosines(part.rows, part.scale, unit, out)
             if part.live is not None:
                 out[~part.live] = -np.inf
             if keep is not None:
                 out[~keep[starts[at] : starts[at + 1]]] = -np.inf
-
-        _each(len(self._segments), step)
         return scores
+
+    def _refined(self, places: Positions, bounds: Floats, lens: _Lens) -> Floats:
+        """Return the bounds of rows at ascending places, tighter where the rows have a code."""
+        bounds = bounds.copy()
+        end = int(np.searchsorted(places, self._starts[lens.high.size]))  # uncoded rows are last
+        words = lens.planes.shape[0]
+
+        for start in range(0, end, SEGMENT_ROWS):
+            where = slice(start, min(start + SEGMENT_ROWS, end))
+            some = places[where]
+            columns = _scratch.take("columns", (words, len(some)), np.uint64)
+            slope = _scratch.take("slope", (len(some),), np.float32)
+            offset = _scratch.take("offset", (len(some),), np.float32)
+            for part, there, here in self._pieces(some):
+                if part.code is not None:
+                    columns[:, there] = part.code.columns[:, here]
+                    slope[there] = part.code.slope[here]
+                    offset[there] = part.code.offset[here]
+            segment = np.searchsorted(self._starts, some, side="right") - 1
+            weighted = _differing(columns, lens.planes[:, :, segment])
+            tight = slope * (lens.high[segment] - lens.low[segment] * weighted)
+            tight += offset
+            tight += lens.shift[segment]
+            bounds[where] = tight
+        return bounds
 
     def _pieces(self, places: Positions) -> Iterator[tuple[_Segment, slice, Positions]]:
         """Cut ascending places by segment: the segment, which of `places`, and where in it."""
@@ -555,17 +561,14 @@ class VectorView:
         """Return the cosines of the rows at ascending places."""
         cosines = np.empty(len(places), np.float32)
         chunk = 4 * _BLOCK
-
-        def step(at: int) -> None:
-            some = places[at * chunk : (at + 1) * chunk]
+        for start in range(0, len(places), chunk):
+            some = places[start : start + chunk]
             rows = _scratch.take("rows", (len(some), self.dim), np.float16)
             scale = _scratch.take("scale", (len(some),), np.float32)
             for part, where, here in self._pieces(some):
                 np.take(part.rows, here, axis=0, out=rows[where], mode="clip")
                 np.take(part.scale, here, out=scale[where], mode="clip")
-            _cosines(rows, scale, unit, cosines[at * chunk : (at + 1) * chunk])
-
-        _each(-(-len(places) // chunk), step)
+            _cosines(rows, scale, unit, cosines[start : start + chunk])
         return cosines
 
     def _best(self, places: Positions, cosines: Floats, k: int) -> tuple[Ids, Floats]:
@@ -659,7 +662,7 @@ class VectorIndex:
 
     Any thread may call anything: writers wait for each other, and a reader sees the rows as they
     were before or after a write, never in between. A row takes `2 * dim` bytes, 12 more, and in a
-    large index `dim / 8 + 8` for its code: 850 MB for a million rows of 384.
+    large index `dim / 8 + 8` for its code: 840 MB for a million rows of 384.
     """
 
     __slots__ = ("_coded", "_lock", "_sealed", "_tail", "_view")
@@ -685,8 +688,8 @@ class VectorIndex:
 
         `blobs` holds one half-precision row of `dim` for each id, as little-endian bytes or as an
         array, and must not change afterwards. Rows need not have length 1. With `prepare=False`
-        no codes are made, which takes about 4 s for a million rows: a process that asks one
-        question gets its answer sooner, and the first that asks many calls `prepare`.
+        no codes are made, which takes 10 s for a million rows, and every search is an exact scan
+        until `prepare` is called: a process that asks one question has its answer sooner.
         """
         index = cls(dim=dim)
         if isinstance(blobs, np.ndarray):
@@ -836,12 +839,7 @@ class VectorIndex:
             tail = None
         segments = sealed if tail is None else [*sealed, tail.segment()]
         if self._coded and sum(part.live_rows for part in segments) > EXACT_ROWS:
-
-            def encode(at: int) -> None:
-                sealed[at] = _encode(sealed[at])
-
-            sealed = list(sealed)
-            _each(len(sealed), encode)
+            sealed = [_encode(part) for part in sealed]
             segments = sealed if tail is None else [*sealed, segments[-1]]
         self._sealed, self._tail = sealed, tail
         self._view = VectorView(dim=self.dim, segments=segments)
@@ -916,24 +914,19 @@ def _checked(ids: ArrayLike, vectors: NDArray[Any], dim: int) -> _Rows:
 def _scales(ids: Ids, rows: Halves) -> Floats:
     """Return 1 / length of each row; refuse one that is zero or not finite."""
     scale = np.empty(len(rows), np.float32)
-    finite = np.ones(len(rows), np.bool_)
 
-    def step(at: int) -> None:
-        where = slice(at * _BLOCK, (at + 1) * _BLOCK)
+    for start in range(0, len(rows), _BLOCK):
+        where = slice(start, start + _BLOCK)
         block = rows[where]
         wide = _scratch.take("wide", block.shape, np.float32)
         exponent = block.view(np.uint16) & np.uint16(0x7C00)
-        finite[where] = exponent.max(axis=1) < 0x7C00
         _widen(block, wide)
         wide *= _HALF_TO_FLOAT
         length = np.sqrt(np.vecdot(wide, wide))
-        np.divide(1, length, out=scale[where], where=length > 0)
-        finite[where] &= length > 0
-        if not finite[where].all():
-            scale[where][length == 0] = 0
-
-    _each(-(-len(rows) // _BLOCK), step)
-    if not finite.all():
-        at = int(np.argmin(finite))
-        raise ValueError(_refusal(f"the vector of row {ids[at]}", zero=not rows[at].any()))
+        good = (exponent.max(axis=1) < 0x7C00) & (length > 0)
+        if not good.all():
+            at = int(np.argmin(good))
+            which = f"the vector of row {ids[start + at]}"
+            raise ValueError(_refusal(which, zero=bool(length[at] == 0)))
+        np.divide(1, length, out=scale[where])
     return scale

@@ -33,11 +33,9 @@ from factbook.model import (
 
 def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
     """Return the 16 bytes that stand for a claim in the unique index of current facts."""
-    parts = (owner, subject, predicate, obj)
     # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
-    head = ",".join(str(len(part)) for part in parts)
-    data = "".join((head, "\0", *parts)).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=16).digest()
+    data = f"{len(owner)},{len(subject)},{len(predicate)}\0{owner}{subject}{predicate}{obj}"
+    return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +51,7 @@ class SourceState:
     last_at: Millis | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactState:
+class FactState(NamedTuple):
     """What `apply` must know of a current fact to decide what new evidence changes."""
 
     id: int
@@ -64,8 +61,7 @@ class FactState:
     occurred_at: Millis | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """Where and when an episode stands."""
 
     source_id: int
@@ -74,9 +70,8 @@ class Place:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFact:
-    """A fact row to insert."""
+class NewFact(NamedTuple):
+    """A fact row to insert (a tuple like the other rows here: a log makes thousands)."""
 
     claim: bytes  # digest of (owner, subject, predicate, object)
     owner: str
@@ -94,8 +89,7 @@ class NewFact:
     embeddable: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEvidence:
+class NewEvidence(NamedTuple):
     """An evidence row to insert."""
 
     fact_id: int
@@ -123,8 +117,7 @@ class NewRejection:
     predicate: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEvent:
+class NewEvent(NamedTuple):
     """A row of the history to append."""
 
     op: str
@@ -157,6 +150,9 @@ class Writer(Protocol):
 
     def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
+
+    def texts(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the texts of episodes by id."""
 
     def places(self, ids: Sequence[int]) -> dict[int, Place]:
         """Return where and when episodes stand, by id."""

@@ -1,9 +1,9 @@
 """Find secrets that a name introduces: settings, fields, flags, headers, tags, tables and prose.
 
-The prefilter stops at a word such as `password` or `api_key` that something is assigned to. From
-there: read the whole name and judge it (`names`), read how it is joined to its value (`JOINTS`),
-read the value (`reading`), and judge that (`values`). How sure the value must look depends on all
-three: after `password:` an ordinary word is believed, after `token =` only what a machine drew.
+The prefilter stops at a word such as `password` or `api_key`. From there: read the whole name and
+judge it (`names`), read how it is joined to its value, read the value (`reading`), judge that
+(`values`). How sure the value must look depends on all three: after `password:` an ordinary word is
+believed, after `token =` only what a machine drew; an .env file is believed more than a sentence.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from factbook.sources.redact.headers import cookie_spans, credential_span
 from factbook.sources.redact.names import Name, classify
 from factbook.sources.redact.reading import (
     MAX_VALUE,
-    OPEN_QUOTE,
     Value,
+    line_end,
     read_bare,
     read_quoted,
     run_on,
 )
+from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import (
     is_code,
+    is_identifier,
+    is_jumbled,
     is_measure,
     is_mixed,
     is_path,
@@ -32,377 +35,416 @@ from factbook.sources.redact.values import (
     is_stand_in,
     is_stop_word,
     is_wordy,
-    names_a_secret,
+    speaks_of_a_secret,
 )
 
-__all__ = ["HINT", "assignment_spans", "believe_field"]
+__all__ = ["HINT", "assignment_spans", "field_kind"]
 
-Span = tuple[int, int, str]
-
-# ---------------------------------------------------------------------------- the prefilter's part
-
-# `token`, `pass` and `auth` are also the beginnings of everyday words: they must end there, or go
-# on as a name does.
-_GOES_ON: Final = r"(?:[A-Z0-9_.-][A-Za-z0-9_-]{0,20})?"
-_WORDS: Final = (
-    r"(?:"
-    r"(?i:pass(?:words?|wds?|phrase|[-_ ]?code|wort))[A-Za-z0-9_-]{0,20}"
-    r"|(?i:kennwort|senha|contrase.a|contrase..a|wachtwoord|mnemonic|presharedkey)"
-    r"|(?:[Ss]ecret|SECRET)s?(?:[A-Z0-9_ -][A-Za-z0-9_-]{0,20})?"
-    r"|(?:[Tt]oken|TOKEN|[Pp]ass|PASS|[Pp]wd|PWD|[Aa]uth|AUTH|[Pp]sw|\b[Pp]w|[_-]PW|[_-]pw|[a-z]Pw)"
-    + _GOES_ON
-    + r"|(?:[Aa]uthorization|AUTHORIZATION|[Cc]redentials?|CREDENTIALS?|[Cc]reds?|CREDS?|[Cc]ookie|COOKIE)"
-    + _GOES_ON
-    + r"|(?i:api|access|secret|private|sign(?:ing)?|encrypt(?:ion)?|account|auth|master|shared|session"
-    r"|licen[cs]e|app|application|service|admin|storage|subscription|write|client|consumer|deploy|jwt|hmac"
-    r"|cookie|webhook|integration|ingestion|instrumentation|bot|server|ssh|sas|bearer|function|crypto)"
-    r"[-_ .]?(?:[kK]eys?|KEYS?)" + _GOES_ON + r"|\b(?i:jwt|psk|bearer)|[_-](?:PAT|pat|psk|PSK|jwt|JWT)"
-    r"|(?i:seed|recovery)[-_ ]?(?i:phrase|words)|(?i:require|master|user|store|key)(?:pass|auth)"
-    r")"
+# `token`, `pass` and `auth` also begin everyday words and stand in everyday sentences, so what
+# follows them is part of their hint.
+HINT: Final = (
+    r"(?i:passw|passphrase|passcode|pass[-_]phrase|kennwort|senha|wachtwoord|contrase|secret|"
+    r"credential|authorization|cookie|mnemonic)"
+    r"|[tT]oken[^a-z ,.)]|TOKEN|[tT]oken[ ,][=:|\"'`\\]|[tT]oken (?:is|was)"
+    r"|-(?:token|auth|pass|pw|pwd) |(?:store|key)pass |\bPAT[=:]"
+    r"|[aA]uth[^a-z ,.)]|AUTH|[aA]uth [=:]|[cC]reds?[^a-z ]|CRED"
+    r"|[pP]ass(?:[A-Z0-9_\"'`\\\]:=<>-]|[ ,][:=|\"'`\\])|PASS[^A-Zi]"
+    r"|[pP](?:wd|sw|w)[^a-zA-Z ]|PWD|PW[^A-Z]|(?i:\bjwt|psk)[^a-z]|[_-](?:PAT|pat)[^A-Za-z]"
+    r"|(?i:(?:api|access|secret|private|sign|signing|encrypt|encryption|account|auth|master|shared|"
+    r"session|licen[sc]e|app|application|service|admin|storage|subscription|write|client|consumer|"
+    r"deploy|jwt|hmac|webhook|integration|ingestion|instrumentation|bot|server|ssh|sas|function|"
+    r"crypto)[-_ .]?key)|(?i:seed|recovery)[-_ ]?(?i:phrase|words)|\?\?[:=]"
 )
-_JOINED: Final = (
-    r"""[\\"'`\])*?&;]{0,8}(?:[ \t]{0,24}(?:[:=|]|->|=>|!=|\?|%3[dD])"""
-    r"""|[\\"',\s]{1,30}(?i:value|content)"""
-    r"""|[ \t]{0,4},[ \t]{0,4}[\\"'`]|[A-Za-z]{0,12}\([\\"'`]|(?:\s[^<>\n]{0,40})?>|[ \t]{1,4}["'`\\]"""
-    r"""|[ \t](?:is|was|are|to|of|will be|should be|[Ii]s set to|=|as)[ \t:])"""
-)
-_FLAG: Final = r"(?:^|[\s\"'`(\[=,])--?[A-Za-z0-9-]{0,24}(?i:pass|secret|token|key|auth|pwd|credential|psk|pw)[A-Za-z0-9-]{0,12}[\"'\\,]{0,4}[ \t=]"
-_SPOKEN: Final = r"(?i:with|using|and|use|the|has|as|my|your|our) (?i:pass(?:word|wd|phrase|code)|pwd) "
-_FOREIGN: Final = r"\?{2,12}[\"'`*\\]{0,3}[ ]{0,2}(?:[:=]|\?)"
-HINT: Final = rf"(?:{_WORDS}{_JOINED}|{_FLAG}|{_SPOKEN}|{_FOREIGN})"
 
 # ------------------------------------------------------------------------------- names and joints
 
-_KEY_CHARS: Final = re.compile(r"[A-Za-z0-9_.\-\u00c0-\uffff]{1,96}")
-_KEY_BACK: Final = re.compile(r"[A-Za-z0-9_.\-\u00c0-\uffff]*$")
-_BACK: Final = 64
-_SPACED_KEY: Final = re.compile(
-    r"(?i)\b((?:api|access|secret|private|signing|encryption|account|auth|master|shared|license)[ ]"
-    r"(?:access )?(?:key|token|password|secret))$"
-)
+_BEFORE: Final = 160  # characters before a name that are looked at
+_FIRM: Final = frozenset({"assign", "comma", "call", "pair", "compare"})
+_KEY_LIMIT: Final = 96  # no name of a secret is longer; a longer run is data
+_KEY: Final = re.compile(r"[\w.-]+")
+_SPACED: Final = re.compile(r"(?i)([a-z]{3,14}) (?:access )?(key|phrase|words)\b")
 
+_QUOTE: Final = r"[rbfuRBFU]{0,2}\\*[\"'`“„«‘]"
 _JOINT: Final = re.compile(
-    r"""(?x)
-    (?P<close>(?:(?:\\*["'`”’»]|&quot;|&\#34;|\*\*|__|\*|\]|\)){0,4}))
+    rf"""(?x)
+    (?:\\*["'`”’»]|&quot;|&\#34;|\*\*|__|\*|\]|\)){{0,4}}          # closes the name
     (?:
-        (?P<tag>  (?:\s[^<>\n]{0,60})?>\s* )(?=[^<>\s])
-      | (?P<plist> </key>\s*<string> )
-      | (?P<pair> (?:[\s,]|\\+[nrt]){1,40}? (?:\\*["'])? (?:default_?)?(?i:value|content) (?:\\*["'])? \s*[:=]\s* )
-      | (?P<cell> [ \t]*\|[ \t]* )
-      | (?P<typed> [ \t]*:[ \t]*&?(?:'\w+[ ])?[A-Za-z_][\w.<>\[\]| ]{0,40}?[ \t]*=[ \t]*(?=[rbu]?\\*["'`]) )
-      | (?P<compare> [ \t]*[!=]==?[ \t]*(?=\\*["'`]) )
-      | (?P<assign> (?:\s|\\+[nrt])*(?:=>|:=|->|→|:|=|：|＝|%3[dD])(?:[ \t]*\*\*|[ \t]*__)?[ \t]* )
-      | (?P<comma> [ \t]*,[ \t]*(?=[rbfu]?\\*["'`]) )
-      | (?P<call> [A-Za-z]{0,12}\([ \t]*(?=[rbfu]?\\*["'`]) )
-      | (?P<said> [ \t]+(?:is[ ]set[ ]to|is[ ]now|is|was|are|to|of|as|will[ ]be|should[ ]be)[ \t]*:?[ \t]+ )
-      | (?P<next> [ \t]+(?=[rbfu]?\\*["'`“„«]) )
-      | (?P<blank> [ \t]+ )
+        (?P<tag>     (?:\s[^<>\n]{{0,60}})?>(?:</key>)?\s*(?:<string>)?(?=[^<>\s]) )
+      | (?P<plist>   </key>\s*<string> )
+      | (?P<pair>    (?:[\s,]|\\+[nrt]){{1,40}}?(?:\\*["'])?(?:[dD]efault_?)?(?i:value|content)
+                     (?:\\*["'])?\s*[:=]\s* )
+      | (?P<default> [ \t]*(?:\|\||\?\?|\bor\b)[ \t]*(?={_QUOTE}) )
+      | (?P<cell>    [ \t]*\|[ \t]* )
+      | (?P<typed>   [ \t]*:[ \t]*&?(?:'\w+[ ])?[A-Za-z_][\w.<>\[\]|]{{0,40}}[ \t]*=[ \t]*(?={_QUOTE}) )
+      | (?P<compare> [ \t]*[!=]==?[ \t]*(?={_QUOTE}) )
+      | (?P<assign>  (?:\s|\\+[nrt]){{0,8}}(?:=>|:=|->|→|:|=|：|＝|%3[dD])(?:[ \t]*(?:\*\*|__))?[ \t]* )
+      | (?P<comma>   [ \t]*,[ \t]*(?={_QUOTE}) )
+      | (?P<call>    [A-Za-z]{{0,12}}\([ \t]*(?={_QUOTE}) )
+      | (?P<said>    [ \t]+(?:(?:for|of)[ ][\w@.-]{{1,40}}[ ])?
+                     (?:(?:is[ ]|was[ ]|has[ ]been[ ]|been[ ])?(?:re)?(?:set|changed)[ ]to
+                     |is[ ]now|is|was|are|to|of|as|will[ ]be|should[ ]be)[ \t]*:?[ \t]+ )
+      | (?P<next>    [ \t]+(?={_QUOTE}) )
+      | (?P<blank>   [ \t]+ )
     )"""
 )
-_FLAG_JOINT: Final = re.compile(r"""(?:\\*["'],?\s*(?=\\*["'])|\\*["']\s*=?\s*|[ \t]*=[ \t]*|[ \t]+)""")
-_PREFIX: Final = re.compile(r"""(?:[rRbBuUfF]{1,2}|@|\$|L)(?=\\*["'])""")
+_FLAG_JOINT: Final = re.compile(
+    r"(?:\\*[\"'],?\s*(?=\\*[\"'])|\\*[\"']\s*=?\s*|[ \t]*=[ \t]*|[ \t]+)"
+)
+_LITERAL: Final = re.compile(r"(?:[rRbBuUfF]{1,2}|@|\$|L)(?=\\*[\"'])")
 _BLOCK: Final = re.compile(r"[|>][-+]?\d?[ \t]*(?:\n|\\n)(?:[ \t]|\\n)*")
+_NEXT_LINE: Final = re.compile(r"(?:\s|\\+[nrt]){1,40}")
 
-# What may stand before a name that is alone in its line: a prompt, a diff mark, a line number, a
-# list mark, a file name of grep, the words of a shell.
+# What may stand before a name that begins its line: the name of a file from grep, a line number, a
+# diff's or a list's mark, a prompt, the words of a shell.
 _LEAD: Final = re.compile(
     r"""(?x)^
     (?:[\w./~-]{1,80}[:-]\d*[:-]?)?
-    \s*(?:\d+\s*[→:|│\t]|[+>*#;$|│-](?=[\s\w])|-)?\s*
-    (?P<shell>(?:\$[ ]|sudo[ ])?(?:export|set|setx|declare[ ]-\w+|local|readonly|env|ENV|ARG|typeset(?:[ ]-\w+)?|Environment=)\s+)?
-    (?P<ps>\$(?:env|global|script):|\$)?
+    \s*(?:\d+\s*[→:|│\t]|[+>\#;$|│-](?=[\s\w])|[*_]{1,2}|-)?\s*
+    (?P<shell>(?:\$[ ]|sudo[ ])?
+        (?:export|set|setx|declare[ ]-\w+|local|readonly|env|ENV|ARG|typeset(?:[ ]-\w+)?)\s+
+        |Environment=)?
+    (?:\$(?:env|global|script):|\$)?
     $"""
 )
-_CODE_LEAD: Final = re.compile(
+_SHELL: Final = re.compile(
+    r"(?:^|[\s;&|\"'])(?:export|env|set|ENV|-e|--env|--build-arg|--set|-D|declare -\w+)[ =]?$|-D$"
+)
+_CODE: Final = re.compile(
     r"""(?x)
-      \b(?:const|let|var|val|def|function|return|if|elif|else|while|for|assert|await|new|self|this|
-         final|func|fn|import|from|lambda|print|console|raise|throw|case|expect|assert\w*|yield|with|public|private|protected|static|type|class)\b
-    | [({=?!]\s*$ | [\w\])]\([^)]*$ | \[ | => | ->
+      \b(?:const|let|var|val|def|function|return|if|elif|else|while|for|assert\w*|await|new|self|
+         this|final|func|fn|import|from|lambda|print|console|raise|throw|case|expect|yield|public|
+         private|protected|static|type|class)\b
+    | ^\s*\w+,[ ]$ | [({=?!]\s*$ | [\w\])]\([^)]*$ | \[ | => | ->
     """
 )
-_LOGIN: Final = re.compile(r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b")
+_LOGIN: Final = re.compile(
+    r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b"
+)
 _QUERY: Final = re.compile(r"[?&]$|&amp;$|%26$|;$")
-_SHELL_VERB: Final = re.compile(r"(?:^|[\s;&|\"'])(?:export|env|set|ENV|-e|--env|--build-arg|-D|declare -\w+)[ =]?$|-D$|--set[ =]$")
+_DECLARES: Final = re.compile(
+    r"(?i)(?:\b(?:with|use|using|encrypted|set)[ ]|#define\s|define\(\s*['\"]|\b(?:set|with|change)_?)"
+    r"[\w.-]*$"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Where a value stands, as far as it decides what is believed."""
+    """Where a value stands, as far as that decides what is believed."""
 
-    joint: str  # the name of the joint that led to it
+    joint: str  # what joins it to its name
     alone: bool  # the name begins its line, as in a settings file
     shell: bool  # an assignment of a shell or an .env file: no blanks around `=`
-    query: bool  # a parameter of a URL
-    flag: bool  # an option of a command line
+    query: bool  # a parameter of an address
+    tight: bool  # joined by `=` without blanks
+    spaced: bool  # a blank stands before the value
+    declared: bool  # what stands before says that a password is being set
     code: bool  # what stands before looks like source code
     before: str  # the line before the name
+    after: str  # the text behind the value
+    quoted: bool
 
 
-def assignment_spans(text: str, at: int, hint_end: int) -> Iterator[Span]:
-    """Give the secret that the name at a hint introduces, if there is one.
+_FIELD: Final = _Place(
+    joint="assign",
+    alone=False,
+    shell=False,
+    query=False,
+    tight=False,
+    spaced=True,
+    declared=False,
+    code=False,
+    before="",
+    after="",
+    quoted=True,
+)
 
-    `at` and `hint_end` bound the prefilter's find; every word in it is tried, for a hint that began
-    with an innocent word may end with a telling one.
-    """
-    key = _read_key(text, at, hint_end)
-    if key is None:
+
+def field_kind(key: str, value: str) -> str | None:
+    """Judge a field of a decoded object: the kind of secret that `value` is, or None."""
+    name = classify(key)
+    if name is None or name.kind == "cookie" or not value:
+        return None
+    if is_stand_in(value) or is_stop_word(value):
+        return None
+    return name.kind if _believe(value, name, _FIELD) else None
+
+
+def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the secrets that the name around a hint introduces."""
+    read = _read_name(text, at, end)
+    if read is None:
         return
-    start, end, name = key
-    line = max(text.rfind("\n", max(0, start - 160), start) + 1, start - 160, 0)
-    before = text[line:start]
-    broken = before.rfind("\\n")
-    escaped = broken >= 0
-    if escaped:
-        before = before[broken + 2 :]
-    flag = text[start] == "-" and (start == 0 or text[start - 1] in " \t\n\"'`([=,\\")
-    if flag:
-        joint = _FLAG_JOINT.match(text, end, end + 24)
-        kind = "flag"
-    else:
-        joint = _JOINT.match(text, end, end + 120)
-        kind = joint.lastgroup or "" if joint is not None else ""
+    start, stop, name = read
+    flag = text[start] == "-"
+    joint = (_FLAG_JOINT if flag else _JOINT).match(text, stop, stop + 120)
     if joint is None:
         return
-    lead = _LEAD.match(before)
-    tight = joint[0] == "="
-    upper = text[start:end].isupper()
-    place = _Place(
-        joint=kind,
-        alone=lead is not None,
-        shell=tight and (upper or (lead is not None and lead["shell"] is not None))
-        or bool(_SHELL_VERB.search(before)) and tight,
-        query=bool(_QUERY.search(before)) and tight,
-        flag=flag,
-        code=bool(_CODE_LEAD.search(before)),
-        before=before,
-    )
-    yield from _value_spans(text, joint.end(), name, place, escaped=escaped)
-
-
-def _read_key(text: str, at: int, hint_end: int) -> tuple[int, int, Name] | None:
-    """Read the whole name around a hint and judge it: its start, its end, its meaning."""
-    back = _KEY_BACK.search(text, max(0, at - _BACK), at)
-    pos = back.start() if back is not None else at
-    while pos < hint_end:
-        found = _KEY_CHARS.match(text, pos, pos + 96)
-        if found is None:
-            pos += 1
-            continue
-        start, end = found.span()
-        if start and text[start - 1] == "\\" and text[start] in "nrt":
-            start += 1
-        while end > start and text[end - 1] in ".-":
-            end -= 1
-        if end > start:
-            key = text[start:end]
-            name = classify(key.lstrip("-"))
-            spaced = _SPACED_KEY.search(text, max(0, start - 32), end)
-            if spaced is not None and (name is None or name.kind != "password"):
-                name = classify(spaced[1].replace(" ", "_"))
-                start = spaced.start(1)
-            if name is not None and end > at:
-                return start, end, name
-        pos = max(found.end(), pos + 1)
-    return None
-
-
-def _value_spans(text: str, pos: int, name: Name, place: _Place, *, escaped: bool) -> Iterator[Span]:
-    """Read the value at `pos` and give the part of it that is secret."""
-    block = _BLOCK.match(text, pos, pos + 80) if place.joint == "assign" else None
-    if block is not None:
-        pos = block.end()
-    literal = _PREFIX.match(text, pos, pos + 4)
-    template = literal is not None and literal[0].lower() in {"f", "rf", "fr", "$"}
-    if literal is not None:
-        pos = literal.end()
-    quoted = read_quoted(text, pos)
-    if quoted is None and place.joint == "assign":
-        # A pretty-printed value may stand in the next line, but only a quoted one is sure to be it.
-        gap = re.compile(r"\s+").match(text, pos, pos + 40)
-        if gap is not None:
-            quoted = read_quoted(text, gap.end())
-            if quoted is None:
-                return
-    if quoted is not None:
-        value = quoted
-    else:
-        if place.joint == "tag":
-            close = text.find("<", pos, pos + MAX_VALUE)
-            if close < 0 or text[close : close + 2] != "</":
-                return
-            value = Value(start=pos, end=close, quote="<", after=close)
-        elif place.joint == "plist":
-            close = text.find("</string>", pos, pos + MAX_VALUE)
-            if close < 0:
-                return
-            value = Value(start=pos, end=close, quote="<", after=close)
-        else:
-            bare = read_bare(text, pos, whole=place.alone and not escaped and not place.code and place.joint == "assign")
-            if bare is None:
-                return
-            value = bare
-    if value.end <= value.start:
+    kind = "flag" if flag else joint.lastgroup or ""
+    before, escaped = _line_before(text, start)
+    value = _read_value(text, joint.end(), kind, before=None if escaped else before)
+    if value is None or value.end <= value.start:
         return
-    word = text[value.start : value.end]
-    if name.kind == "credential" and place.joint in {"assign", "comma", "call", "pair", "compare"}:
+    if name.kind == "credential" and kind in _FIRM:
         span = credential_span(text, value)
         if span is not None:
             yield span
             return
     if name.kind == "cookie":
-        if place.joint in {"assign", "comma", "call"}:
+        if kind in {"assign", "comma", "call"}:
             yield from cookie_spans(text, value)
         return
-    if template and "{" in word:
+    word = text[value.start : value.end]
+    if is_stand_in(word) or is_stop_word(word):
         return
-    after = text[value.after : value.after + 48]
-    if _believe(word, name, place, quoted=bool(value.quote), after=after):
-        end = value.end
-        if end - value.start >= MAX_VALUE:
-            end = run_on(text, end)
-        yield value.start, end, name.kind
+    lead = _LEAD.match(before)
+    tight = joint[0] == "="
+    place = _Place(
+        joint=kind,
+        alone=lead is not None,
+        shell=tight
+        and (
+            text[start:stop].isupper()
+            or (lead is not None and lead["shell"] is not None)
+            or _SHELL.search(before) is not None
+        ),
+        tight=tight,
+        query=tight and _QUERY.search(before) is not None,
+        spaced=joint[0][-1:].isspace(),
+        declared=_DECLARES.search(text[max(0, start - 24) : stop]) is not None,
+        code=_CODE.search(before) is not None,
+        before=before,
+        after=text[value.after : value.after + 48],
+        quoted=bool(value.quote),
+    )
+    if _believe(word, name, place):
+        stop = value.end
+        if stop - value.start >= MAX_VALUE:
+            stop = run_on(text, stop)
+        yield value.start, stop, name.kind
+
+
+def _line_before(text: str, start: int) -> tuple[str, bool]:
+    """Give what stands before a name in its line, and whether the line begins by an escape."""
+    low = max(0, start - _BEFORE)
+    before = text[max(text.rfind("\n", low, start) + 1, low) : start]
+    escape = before.rfind("\\n")
+    return (before, False) if escape < 0 else (before[escape + 2 :], True)
+
+
+def _read_name(text: str, at: int, end: int) -> tuple[int, int, Name] | None:
+    """Read the whole name around a hint and judge it: its start, its end, its meaning."""
+    start = at
+    low = max(0, at - _KEY_LIMIT)
+    while start > low and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
+        start -= 1
+    found = _KEY.search(text, start, start + 2 * _KEY_LIMIT)
+    if found is None:
+        return None
+    start, stop = found.span()
+    if stop - start > _KEY_LIMIT:
+        return None
+    if start and text[start - 1] == "\\" and text[start] in "nrt":
+        start += 1
+    while stop > start and text[stop - 1] in ".-":
+        stop -= 1
+    if stop <= start:
+        return None
+    name = classify(text[start:stop].lstrip("-"))
+    if name is None or name.kind == "credential":
+        spaced = _SPACED.match(text, start, end + 8)  # `API key: ...`, `seed phrase: ...`
+        told = classify(f"{spaced[1]}_{spaced[2]}") if spaced is not None else None
+        if spaced is not None and told is not None:
+            return start, spaced.end(), told
+    return None if name is None else (start, stop, name)
+
+
+def _read_value(text: str, pos: int, joint: str, *, before: str | None) -> Value | None:
+    """Read the value at `pos`; None for a template, and where no value stands.
+
+    `before`: the line before the name; None when the line is escaped, so that its end is.
+    """
+    if joint == "assign":
+        block = _BLOCK.match(text, pos, pos + 80)
+        if block is not None:
+            pos = block.end()
+    literal = _LITERAL.match(text, pos, pos + 4)
+    if literal is not None:
+        pos = literal.end()
+    quoted = read_quoted(text, pos)
+    if quoted is None and joint == "assign":
+        # The value may stand in the next line, but only a quoted one is sure to be it.
+        gap = _NEXT_LINE.match(text, pos, pos + 40)
+        if gap is not None:
+            return read_quoted(text, gap.end())
+    if quoted is not None:
+        template = literal is not None and literal[0].lower() in {"f", "rf", "fr", "$"}
+        if template and "{" in text[quoted.start : quoted.end]:
+            return None
+        return quoted
+    if joint in {"tag", "plist"}:
+        close = text.find("<", pos, pos + MAX_VALUE)
+        if not text.startswith("</", max(close, 0)):
+            return None
+        return Value(start=pos, end=close, quote="<", after=close)
+    if joint == "cell":
+        close = text.find("|", pos, line_end(text, pos, pos + 200))
+        if close < 0:
+            return None
+        stop = pos + len(text[pos:close].rstrip())
+        return Value(start=pos, end=stop, quote="", after=close)
+    whole = (
+        joint == "assign"
+        and before is not None
+        and _LEAD.match(before) is not None
+        and _CODE.search(before) is None
+    )
+    return read_bare(text, pos, whole=whole)
 
 
 # ----------------------------------------------------------------------------------------- belief
 
-_SENTENCE: Final = re.compile(r"^[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
-_NEXT_SETTING: Final = re.compile(r"^[ \t]+[\w.-]{1,40}[ \t]?[=:]")
-_LINE_END: Final = re.compile(r"^[ \t]*(?:$|[\r\n#]|\\n|\\r|\"|'|//|<|\(|[.,;!?](?:\s|$))")
-_IDENTIFIER: Final = re.compile(r"^[A-Za-z_$][A-Za-z0-9_$]*$")
+_SENTENCE: Final = re.compile(r"[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
+_NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
+_LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\n|\\r|[\"']|//|[.,;!?](?:\s|$))")
 _CAMEL: Final = re.compile(r"^[a-z]+(?:[A-Z][a-z]+)+$|^(?:[A-Z][a-z]+){2,}$")
-_SUFFIXED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
-_DECLARES: Final = re.compile(r"(?i)\b(?:with|identified by|encrypted|define|set)\s*(?:encrypted\s+)?$|#define\s+$|define\(\s*['\"]$")
-_ALGORITHM: Final = re.compile(r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d+\w*$|^(?:v|p|t|arg|param|var|val|x)\d$")
+_INFLECTED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
+_OWN: Final = re.compile(r"(?i)\b(?:my|our)(?: \w+)? $")
+_ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
+_ALGORITHM: Final = re.compile(
+    r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d+\w*$"
+    r"|^(?:v|p|t|arg|param|var|val|x)\d$"
+)
 
 
-def believe_field(key: str, value: str) -> str | None:
-    """Judge a field of a decoded object: the kind of secret that `value` is, or None."""
-    name = classify(key)
-    if name is None or name.kind == "cookie" or not value:
-        return None
-    place = _Place(
-        joint="assign", alone=False, shell=False, query=False, flag=False, code=False, before=""
-    )
-    return name.kind if _believe(value, name, place, quoted=True, after="") else None
-
-
-def _believe(word: str, name: Name, place: _Place, *, quoted: bool, after: str) -> bool:
-    """Decide whether a value is the secret that its name announces."""
-    head = word[:256]
-    if is_stand_in(head) or is_stop_word(head):
-        return False
-    if name.plain:
-        believed = _believe_password(head, name, place, quoted=quoted, after=after)
-    else:
-        believed = _believe_key(word, name, place, quoted=quoted)
-    return believed
-
-
-def _believe_password(word: str, name: Name, place: _Place, *, quoted: bool, after: str) -> bool:
-    """Decide about a value that people choose, so that it may be an ordinary word."""
-    size = len(word)
-    mixed = is_mixed(word)
-    if size < 3 or names_a_secret(word) or is_path(word):
+def _believe(word: str, name: Name, place: _Place) -> bool:
+    """Decide whether a value that stands for itself is the secret that its name announces."""
+    if not name.plain:
+        return _believe_drawn(word, name, place)
+    if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or _ALGORITHM.match(word):
         return False
     if word.isdigit():
-        if size < 4 or (name.bare and not quoted):
-            return False
-        return place.joint in {"assign", "flag", "pair", "tag", "plist", "cell"}
-    if is_measure(word) and not quoted:
+        firm = place.joint in {"assign", "flag", "pair", "tag", "plist", "cell"}
+        return firm and len(word) >= 4 and (place.quoted or not name.bare)
+    mixed = is_mixed(word)
+    if name.bare and not _believe_short_name(word, place, mixed=mixed):
         return False
-    if name.bare and not (mixed or (_LOGIN.search(place.before) and place.joint == "assign")):
-        return False
-    if _ALGORITHM.match(word):
-        return False
-    if quoted:
-        return _believe_quoted_password(word, place, mixed=mixed, after=after)
-    if is_code(word) and not (place.shell and "(" not in word):
-        return False
-    if place.joint in {"comma", "call", "compare", "typed"}:
-        return False
-    if place.shell or place.query:
-        return True
-    if place.flag:
-        return mixed or not (word[0] == "-" or _CAMEL.match(word) or word.isupper())
-    if place.joint in {"tag", "plist", "pair"}:
-        return mixed or (not _SENTENCE.match(after) and not _SUFFIXED.search(word))
-    if place.joint == "cell":
-        return mixed and not is_wordy(word)
+    if place.quoted:
+        return _believe_quoted(word, place, mixed=mixed)
     if place.joint in {"said", "next", "blank"}:
-        return _believe_spoken(word, place, mixed=mixed, after=after)
-    if _IDENTIFIER.match(word):
-        if place.code or after[:1] in {"(", ")", "[", "{"}:
-            return False
-        if not any(c.isdigit() for c in word):
-            if "_" in word or "$" in word or _CAMEL.match(word) or _SUFFIXED.search(word):
-                return place.alone and not place.code and "_" in word and _LINE_END.match(after) is not None
-            if _SENTENCE.match(after) and not _NEXT_SETTING.match(after):
-                return False
-            return bool(_LINE_END.match(after) or _NEXT_SETTING.match(after))
+        return _believe_said(word, place)
+    return _believe_bare(word, place, mixed=mixed)
+
+
+def _believe_short_name(word: str, place: _Place, *, mixed: bool) -> bool:
+    """Decide whether `pass`, `pw` or `pwd` means a password where it stands."""
+    if _LOGIN.search(place.before) is not None:
         return True
-    return mixed or (place.alone and bool(_LINE_END.match(after)))
+    if place.joint not in {"assign", "flag", "pair", "tag", "plist"}:
+        return False
+    drawn = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return place.tight or (mixed and drawn)
 
 
-def _believe_quoted_password(word: str, place: _Place, *, mixed: bool, after: str) -> bool:
-    """Decide about a quoted password."""
+def _believe_quoted(word: str, place: _Place, *, mixed: bool) -> bool:
+    """Decide about a password in quotes or between tags."""
     if " " in word.strip():
         words = word.split()
-        if any(is_stop_word(part) for part in words):
+        if any(is_stop_word(part) for part in words) or len(words) > 12:
             return False
-        return all(part.islower() for part in words) and 3 <= len(words) <= 12 or mixed and len(words) <= 4 and not is_wordy(word)
-    if is_code(word) and ("(" in word or "." in word) and not any(c.isdigit() for c in word):
+        phrase = len(words) >= 3 and all(part.isalpha() and part.islower() for part in words)
+        return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
+    if word[0] in "#." or word[-1] in ":?":  # a selector, a label
         return False
-    if place.joint in {"comma", "call", "compare", "cell"}:
-        return mixed or bool(_DECLARES.search(place.before))
-    if place.joint in {"next", "blank"}:
-        return mixed or bool(_DECLARES.search(place.before))
+    weak = {"comma", "call", "compare", "default", "cell", "next", "blank"}
+    if is_code(word) and (place.joint in weak or not mixed):
+        return False
+    if place.joint in weak:
+        return mixed or place.declared
     if place.joint == "said":
-        return not (_SUFFIXED.search(word) and not mixed)
-    return not word.startswith(("#", ".")) and not (word.endswith(":") or word.endswith("?"))
+        return mixed or not _INFLECTED.search(word)
+    return True
 
 
-def _believe_spoken(word: str, place: _Place, *, mixed: bool, after: str) -> bool:
-    """Decide about a bare word in a sentence such as `the password is hunter2`."""
+def _believe_said(word: str, place: _Place) -> bool:
+    """Decide about a bare word in a sentence such as `the password is hunter2`.
+
+    Only what no sentence would say goes: letters with digits or marks. `The password is swordfish`
+    cannot be told from `the password is expired`.
+    """
     core = word.rstrip(".,;:!?)")
-    if is_code(core) or is_measure(core):
+    if is_code(core) or is_measure(core) or not any(c.isalpha() for c in core):
         return False
-    letters = any(c.isalpha() for c in core)
-    if letters and any(c.isdigit() for c in core) and len(core) >= 5:
+    if any(c.isdigit() for c in core):
+        return len(core) >= 5
+    if core.isalpha():
+        own = _OWN.search(place.before) is not None and place.joint == "said"
+        return is_jumbled(core) or (own and core.islower() and _INFLECTED.search(core) is None)
+    return is_mixed(core) and len(core) >= 6 and _ASIDE.search(core) is None
+
+
+def _believe_bare(word: str, place: _Place, *, mixed: bool) -> bool:
+    """Decide about a bare password in a setting, a flag, a parameter or a table."""
+    if place.joint in {"comma", "call", "compare", "default", "typed"} or is_measure(word):
+        return False
+    if place.shell or place.query:
+        return not is_code(word) or "(" not in word
+    if place.joint == "flag":
+        if word[0] in "-|(" or word.isupper():
+            return False
+        return mixed or not (_CAMEL.match(word) or is_code(word))
+    if is_code(word):
+        return False
+    if place.joint == "cell":
+        return (mixed or is_jumbled(word)) and not any(c.isspace() for c in word)
+    if not is_identifier(word):
+        return mixed or (place.alone and bool(_LINE_END.match(place.after)))
+    # It could be a variable: believed where no source code is near, and nothing says more of it.
+    if place.code or place.after[:1] in {"(", ")", "[", "{", "."}:
+        return is_random(word) or (is_jumbled(word) and not word.isupper())
+    if any(c.isdigit() for c in word):
         return True
-    if mixed and len(core) >= 6 and letters:
-        return "'" not in core and "/" not in core and not core.startswith(("(", "[", "*", "#", "@"))
-    if place.joint != "said" or not core.isalpha() or len(core) < 4:
+    if _CAMEL.match(word) or _INFLECTED.search(word) or "$" in word:
         return False
-    if not re.search(r"(?:is|was|be|now|to)\s*:?\s*$", place.before) and place.joint != "said":
-        return False
-    return not _SUFFIXED.search(core) and core.islower() and bool(_LINE_END.match(after)) and False
+    if "_" in word:
+        return place.alone and bool(_LINE_END.match(place.after))
+    if _NEXT_SETTING.match(place.after):
+        return True
+    if not place.alone and not place.spaced and not place.tight:
+        return False  # `passwd:shell` names a part of something
+    return bool(_LINE_END.match(place.after)) and not _SENTENCE.match(place.after)
 
 
-def _believe_key(word: str, name: Name, place: _Place, *, quoted: bool) -> bool:
-    """Decide about a value that a machine draws."""
-    if word[:7].lower() == "base64:":
-        word = word[7:]
+def _believe_drawn(word: str, name: Name, place: _Place) -> bool:
+    """Decide about a value that a machine draws: keys, tokens, secrets."""
+    word = word.removeprefix("base64:")
     if any(c.isspace() for c in word):
         words = word.split()
-        return name.kind == "secret" and len(words) in {12, 15, 18, 21, 24} and all(w.isalpha() and w.islower() for w in words)
-    if not quoted and is_code(word[:256]):
+        return (
+            name.kind == "secret"
+            and len(words) in {12, 15, 18, 21, 24}
+            and all(part.isalpha() and part.islower() for part in words)
+        )
+    if not place.quoted and is_code(word) and not is_random(word, least=40):
         return False
-    if place.joint in {"said", "next", "blank", "cell", "comma", "call", "compare"} or name.kind == "credential":
+    weak = {"said", "next", "blank", "cell", "comma", "call", "compare", "default"}
+    if place.joint in weak or name.kind == "credential":
         return is_random(word, least=12)
-    if name.bare and not (place.shell or place.query or place.flag):
-        return is_random(word, least=10) or (quoted and name.kind == "secret" and _chosen(word))
+    if name.bare and not (place.shell or place.query or place.joint == "flag"):
+        return is_random(word, least=10) or (place.quoted and name.kind == "secret" and _chosen(word))
     if is_random(word):
         return True
-    return (quoted or place.shell or place.alone) and not place.code and _chosen(word)
+    return (place.quoted or place.shell or place.alone) and not place.code and _chosen(word)
 
 
 def _chosen(word: str) -> bool:
-    """Tell whether a key was chosen by a person: no word, but letters with digits or marks."""
+    """Tell whether a key was chosen by a person: no word, but letters with digits."""
+    digits = sum(c.isdigit() for c in word)
     return (
         len(word) >= 8
-        and any(c.isdigit() for c in word)
+        and not set("[](){}\\<>|") & set(word)
+        and digits > 0
         and any(c.isalpha() for c in word)
         and not is_path(word)
         and not is_measure(word)
-        and not (is_wordy(word) and sum(c.isdigit() for c in word) < 3)
+        and not (is_wordy(word) and digits < 3)
     )

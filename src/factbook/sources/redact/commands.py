@@ -1,104 +1,98 @@
 """Find secrets that a program takes in its own way: `sshpass -p`, `curl -u`, `mysql -pSECRET`.
 
-Options that name their secret (`--password X`) are found by name wherever they stand. This table is
+Options that name their secret (`--password X`) are found by that name wherever they stand. This is
 for the rest: short options, pairs of user and password, words at a fixed place, standard input.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from factbook.sources.redact.headers import cookie_spans
 from factbook.sources.redact.names import classify
-from factbook.sources.redact.reading import Value, read_quoted
-from factbook.sources.redact.values import is_random, is_stand_in
+from factbook.sources.redact.reading import Value, line_end, read_quoted
+from factbook.sources.redact.spans import Span
+from factbook.sources.redact.values import is_random, is_stand_in, is_stop_word
 
-Span = tuple[int, int, str]
+__all__ = ["HINT", "KINDS", "PROGRAMS", "Program", "command_spans"]
+
+KINDS: Final = frozenset({"password", "token", "secret", "cookie"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """How one group of programs takes secrets."""
+    """How a group of programs takes secrets; every field is a list of words."""
 
-    names: str  # the programs, separated by blanks
-    secret: str = ""  # options whose next word is the secret; short ones may be glued to it
+    names: str  # the programs
+    secret: str = ""  # options before the secret; short ones may be glued to it
     glued: str = ""  # options that are always glued to the secret
-    pair: str = ""  # options whose word is user:password
-    needs: str = ""  # a word that must stand in the command, else the options mean something else
-    cookie: str = ""  # options whose word is a cookie header
-    last: str = ""  # an option that makes the last word the secret
-    after: str = ""  # bare words behind which the secret stands
-    at: int = 0  # the secret's place among the bare words (1 is the first; 0: none)
+    pair: str = ""  # options before a user:password
+    cookie: str = ""  # options before a cookie header
+    after: str = ""  # bare words before the secret
+    place: int = 0  # the secret's place among the bare words, from 1; -1 is the last
+    needs: str = ""  # one of these words must stand in the command
     kind: str = "password"  # the label's kind
 
 
 PROGRAMS: Final[tuple[Program, ...]] = (
     Program(names="sshpass", secret="-p"),
     Program(
-        names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh mariadb "
-        "mariadb-dump mariadb-admin mysqlbinlog mysqlslap xtrabackup mariabackup",
+        names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
+        "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
         glued="-p",
     ),
-    Program(names="mycli pgcli", secret="-p"),
+    Program(names="mycli", secret="-p"),
     Program(names="curl", pair="-u --user -U --proxy-user", cookie="-b --cookie"),
-    Program(names="http https xh httpie aria2c", pair="-a --auth"),
-    Program(names="wget2 ab", pair="-A -P"),
+    Program(names="http https xh httpie", pair="-a --auth"),
+    Program(names="ab", pair="-A -P"),
     Program(names="redis-cli valkey-cli keydb-cli", secret="-a"),
     Program(
         names="mongosh mongo mongodump mongorestore mongoexport mongoimport mongostat mongotop",
         secret="-p",
     ),
     Program(
-        names="docker podman nerdctl buildah helm oras crane az oc cf skopeo vercel rancher argocd",
+        names="docker podman nerdctl buildah helm oras crane skopeo az oc cf argocd rancher",
         secret="-p",
         needs="login auth",
     ),
     Program(names="skopeo", pair="--creds --src-creds --dest-creds"),
     Program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
-    Program(names="zip unzip zipcloak zipinfo", secret="-P"),
-    Program(names="htpasswd", last="b"),
+    Program(names="zip unzip zipcloak", secret="-P"),
+    Program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
     Program(names="openssl", secret="-k"),
     Program(names="ssh-keygen", secret="-N -P"),
-    Program(names="sqlcmd bcp osql isql tsql", secret="-P"),
-    Program(names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd ldapcompare", secret="-w"),
-    Program(names="ipmitool mosquitto_pub mosquitto_sub", secret="-P"),
-    Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec influx", secret="-p"),
+    Program(names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", secret="-P"),
+    Program(names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd", secret="-w"),
+    Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", secret="-p"),
     Program(names="plink pscp psftp", secret="-pw"),
-    Program(names="nmcli", after="password", needs="password"),
-    Program(names="wpa_passphrase", at=2),
+    Program(names="nmcli", after="password"),
+    Program(names="wpa_passphrase", place=2),
     Program(names="useradd usermod", secret="-p"),
     Program(names="doctl", secret="-t", needs="auth", kind="token"),
     Program(names="snmpwalk snmpget snmpset", secret="-A -X"),
     Program(names="security", secret="-w", needs="add-generic-password add-internet-password"),
     Program(names="smbclient rpcclient", pair="-U --user"),
-    Program(names="bw", at=2, needs="unlock"),
-    Program(names="bw", at=3, needs="login"),
     Program(names="lftp", pair="-u"),
+    Program(names="bw", place=2, needs="unlock"),
+    Program(names="bw", place=3, needs="login"),
+    Program(names="poetry", place=-1, needs="pypi-token http-basic", kind="token"),
 )
 
-_NAMES: Final = sorted({name for row in PROGRAMS for name in row.names.split()})
-_SETTERS: Final = r"(?:set -[a-zA-Z]{1,4}|setenv|setx|ENV|requirepass|masterauth|(?:config|configure|secret|secrets)[ :]set)"
-_SINKS: Final = (
-    r"\|[ \t\\\n]{0,6}(?:sudo|su|docker|podman|nerdctl|gh|glab|helm|chpasswd|passwd|kinit|cryptsetup|wrangler|npx|vault|gpg|gpg2|op|oc|"
-    r"crane|skopeo|oras|secret-tool|smbpasswd|pass|ansible-vault|vercel|heroku|fly|flyctl|supabase|keyctl|kubectl|kubeseal|doppler|"
-    r"pbcopy|xclip|openssl|sshpass|ssh-add|htpasswd|security|rclone|restic|borg|age)\b"
-)
-HINT: Final = (
-    r"\b(?:" + "|".join(_NAMES) + r")(?:\.exe)? "
-    r"|\b" + _SETTERS + r" |--from-literal|-(?:passin|passout|pass|password)[ =]pass:|\bpass:[^\s\"']|<<< ?|"
-    + _SINKS
-    + r"|ConvertTo-SecureString|[sS]end(?:line|_line|Line)?[ (]{1,2}[\"'\\]|gpg(?:2)? "
-    r"|\b(?:sqlplus|expdp|impdp|sqlldr|rman) |--(?:secret-string|user|proxy-user|auth|creds)[ =]|net (?:user|use) "
-    r"|(?:http-basic|pypi-token)\.[a-z.-]{1,40} |poetry config |vault (?:login|kv put|write) |(?i:auth=\(|BasicAuth\()|--with-token"
-)
-_LONGEST: Final = 2048
+_BY_NAME: Final[dict[str, list[Program]]] = {}
+for _program in PROGRAMS:
+    for _name in _program.names.split():
+        _BY_NAME.setdefault(_name, []).append(_program)
 
-_BREAK: Final = re.compile(r"\\+n|\\+r")
-_PLAIN: Final = re.compile(r"""[^\s"'`\\|;&<>()]+""")
+# --------------------------------------------------------------------------------- words of a line
+
+_LONGEST: Final = 2048  # characters of a command that are read
+_PLAIN: Final = re.compile(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
+_QUOTE_AHEAD: Final = re.compile(r"\\*[\"'`]")
+_ESCAPED_BREAK: Final = re.compile(r"\\+[nr]|\\$|\\(?=[\r\n])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,370 +104,349 @@ class _Word:
     text: str  # as written, with its quotes
 
 
-def _words(text: str, pos: int) -> list[_Word]:
-    """Cut a command line into words, from `pos` to the end of the command."""
+def _words(text: str, pos: int, *, most: int = 64) -> list[_Word]:
+    """Cut a command into words, from `pos` to where the command ends."""
     words: list[_Word] = []
     limit = min(len(text), pos + _LONGEST)
-    while pos < limit:
+    while pos < limit and len(words) < most:
         blank = _BLANKS.match(text, pos, limit)
-        if blank is not None:
-            pos = blank.end()
-            continue
-        start = pos
+        start = pos = blank.end() if blank is not None else pos
         while pos < limit:
             plain = _PLAIN.match(text, pos, limit)
             if plain is not None:
                 pos = plain.end()
-                continue
-            char = text[pos]
-            if char in "\"'`" or (char == "\\" and re.match(r"\\+[\"'`]", text[pos : pos + 8])):
-                value = read_quoted(text, pos)
-                if value is None or value.after <= pos:
-                    break
-                pos = value.after
-            elif char == "\\":
-                if _BREAK.match(text, pos) or text[pos + 1 : pos + 2] in {"", "\n", "\r"}:
-                    break
-                pos += 2
-            elif char == "$" or (char == "(" and pos > start and text[pos - 1] == "$"):
+            elif _QUOTE_AHEAD.match(text, pos, limit) is not None:
+                quoted = read_quoted(text, pos)
+                pos = quoted.after if quoted is not None else limit
+            elif text.startswith("$(", pos):
                 close = text.find(")", pos, limit)
                 pos = close + 1 if close >= 0 else limit
+            elif text[pos] == "$":
+                pos += 1
+            elif text[pos] == "\\" and _ESCAPED_BREAK.match(text, pos) is None:
+                pos += 2
             else:
                 break
+        pos = min(pos, limit)
         if pos == start:
             break
-        words.append(_Word(start=start, end=min(pos, limit), text=text[start : min(pos, limit)]))
+        words.append(_Word(start=start, end=pos, text=text[start:pos]))
     return words
 
 
 def _inside(text: str, start: int, end: int) -> tuple[int, int]:
-    """Take the quotes off a word or off the part of one that follows its option."""
+    """Take the quotes off a word, or off the part of one that follows its option."""
     quoted = read_quoted(text, start) if start < end else None
-    if quoted is not None and quoted.after <= end + 1:
-        return quoted.start, min(quoted.end, end)
+    if quoted is not None and quoted.after <= end:
+        return quoted.start, quoted.end
     return start, end
 
 
 def _secret(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    """Give the secret that stands at a place where only a secret can stand."""
+    """Give the secret at a place where nothing but a secret can stand."""
+    if text[start] == "-":
+        return  # the next option
     start, end = _inside(text, start, end)
-    word = text[start:end][:256]
-    if end - start >= 1 and not is_stand_in(word) and not word.startswith("-"):
+    if start < end and not is_stand_in(text[start:end]):
         yield start, end, kind
 
 
-def _paired(text: str, start: int, end: int) -> Iterator[Span]:
-    """Give the password of a `user:password` word (also `user%password`, `user,password`)."""
+_USER: Final = re.compile(r"[^\s:%,/]*[:%,]")
+
+
+def _pair(text: str, start: int, end: int) -> Iterator[Span]:
+    """Give the password of a word such as `user:password` (also `user%password`)."""
     start, end = _inside(text, start, end)
-    found = re.match(r"[^\s:%,/]*[:%,]", text[start:end])
-    if found is None or text[start:end].startswith("$("):
+    user = _USER.match(text, start, end)
+    if user is None:
         return
-    begin = start + found.end()
-    word = text[begin:end][:256]
-    if not word or is_stand_in(word) or (word.isdigit() and found[0][:-1].isdigit()):
-        return
-    yield begin, end, "password"
+    word = text[user.end() : end]
+    ids = word.isdigit() and user[0][:-1].isdigit()  # 1000:1000
+    if word and not ids and not is_stand_in(word):
+        yield user.end(), end, "password"
 
 
-def command_spans(text: str, at: int, hint: str) -> Iterator[Span]:
-    """Give the secrets of the command whose hint begins at `at`."""
-    word = hint.rstrip(" ").removesuffix(".exe")
-    end = at + len(hint)
-    if hint[0] == "|":
-        yield from _piped(text, at, end)
-    elif hint.startswith("<<<"):
-        yield from _here_string(text, at, end)
-    elif hint == "--from-literal":
-        yield from _literal(text, end)
-    elif hint == "--with-token":
-        return
-    elif "pass:" in hint:
-        begin = at + hint.index("pass:") + 5
-        yield from _pass_word(text, at, begin)
-    elif hint.startswith("ConvertTo"):
-        found = re.compile(r"\s+(?:-String\s+)?(?=\\*[\"'])").match(text, end, end + 40)
-        if found is not None:
-            value = read_quoted(text, found.end())
-            if value is not None and not is_stand_in(text[value.start : value.end][:256]):
-                yield value.start, value.end, "password"
-    elif hint.lower().startswith("send"):
-        yield from _sent(text, at, end)
-    elif hint.startswith("--"):
-        yield from _long_pair(text, end)
-    elif hint.startswith("net "):
-        yield from _net(text, at)
-    elif hint.lower().startswith(("auth=(", "basicauth(")):
-        yield from _auth_tuple(text, end)
-    elif word in {"sqlplus", "expdp", "impdp", "sqlldr", "rman"}:
-        for part in _words(text, end)[:6]:
-            found = re.match(r"[\"']?[\w$#]+/([^\s@\"'/]+)@", part.text)
-            if found is not None and not is_stand_in(found[1]):
-                yield part.start + found.start(1), part.start + found.end(1), "password"
-    elif word in {"gpg", "gpg2"}:
-        return
-    elif word.startswith(("http-basic", "pypi-token", "poetry", "vault")):
-        yield from _stored(text, at, end, word)
-    elif word in _BY_NAME:
-        words = _words(text, end)
-        for row in _BY_NAME[word]:
+# ------------------------------------------------------------------------------------ the programs
+
+
+def _program_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the secrets of a program of the table."""
+    words: list[_Word] | None = None
+    line = text[end : line_end(text, end, end + _LONGEST)]
+    for row in _BY_NAME[text[at:end].strip().removesuffix(".exe")]:
+        options = f"{row.secret} {row.glued} {row.pair} {row.cookie} {row.after}".split()
+        if row.place == 0 and "\\" not in line and not any(option in line for option in options):
+            continue  # most mentions of a program are not commands
+        if words is None:
+            words = _words(text, end)
+        if not row.needs or any(_has(words, need) for need in row.needs.split()):
             yield from _row_spans(text, row, words)
-    else:
-        yield from _set(text, end)
 
 
-def _index() -> dict[str, list[Program]]:
-    rows: dict[str, list[Program]] = {}
-    for row in PROGRAMS:
-        for name in row.names.split():
-            rows.setdefault(name, []).append(row)
-    return rows
-
-
-_BY_NAME: Final = _index()
+def _has(words: Sequence[_Word], need: str) -> bool:
+    """Tell whether one of a command's words is, or is about, what a row needs."""
+    return any(word.text == need or word.text.startswith(need + ".") for word in words)
 
 
 def _row_spans(text: str, row: Program, words: Sequence[_Word]) -> Iterator[Span]:
     """Apply one row of the table to the words behind the program's name."""
-    plain = [word.text for word in words]
-    if row.needs and not any(need in plain for need in row.needs.split()):
-        return
-    secret, glued, pair, cookie = (
-        row.secret.split(), row.glued.split(), row.pair.split(), row.cookie.split(),
-    )
+    secret, glued, pair = row.secret.split(), row.glued.split(), row.pair.split()
     for i, word in enumerate(words):
+        option = word.text.strip("\"'\\")
         following = words[i + 1] if i + 1 < len(words) else None
-        bare = word.text.strip("\"'\\")
-        if bare in secret:
+        if option in secret or option in row.after.split():
             if following is not None:
                 yield from _secret(text, following.start, following.end, row.kind)
-            continue
-        if bare in pair:
+        elif option in pair:
             if following is not None:
-                yield from _paired(text, following.start, following.end)
-            continue
-        if bare in cookie:
+                yield from _pair(text, following.start, following.end)
+        elif option in row.cookie.split():
             if following is not None:
                 start, end = _inside(text, following.start, following.end)
                 yield from cookie_spans(text, Value(start=start, end=end, quote='"', after=end))
-            continue
-        for option in pair:
-            if option.startswith("--") and word.text.startswith(option + "="):
-                yield from _paired(text, word.start + len(option) + 1, word.end)
-            elif len(option) == 2 and word.text.startswith(option) and len(word.text) > 2:
-                yield from _paired(text, word.start + 2, word.end)
-        for option in (*secret, *glued):
-            if word.text.startswith(option) and len(word.text) > len(option) and not option.startswith("--"):
-                begin = word.start + len(option) + (word.text[len(option)] == "=" and option in secret)
-                if option == "-p" and re.match(r"-p(?:rofile|ort|rogress|ath|refix)\b", word.text):
-                    continue
-                if option == "-P" and row.names.startswith("zip") and False:
-                    continue
-                yield from _secret(text, begin, word.end, row.kind)
-                break
-        if row.after and bare in row.after.split() and following is not None:
-            yield from _secret(text, following.start, following.end, row.kind)
-    bare_words = [word for word in words if not word.text.startswith("-")]
-    if row.at and len(bare_words) >= row.at:
-        chosen = bare_words[row.at - 1]
+        else:
+            yield from _glued(text, word, secret + glued, pair, row.kind)
+    bare = [word for word in words if word.text[0] != "-"]
+    if row.place and len(bare) >= max(row.place, 2):
+        chosen = bare[row.place - 1 if row.place > 0 else -1]
         yield from _secret(text, chosen.start, chosen.end, row.kind)
-    if row.last and len(bare_words) >= 2 and any(
-        word.text.startswith("-") and not word.text.startswith("--") and row.last in word.text for word in words
-    ):
-        yield from _secret(text, bare_words[-1].start, bare_words[-1].end, row.kind)
 
 
-def _set(text: str, pos: int) -> Iterator[Span]:
+def _glued(
+    text: str, word: _Word, secret: Sequence[str], pair: Sequence[str], kind: str
+) -> Iterator[Span]:
+    """Give the secret that is written in one word with its option: `-pSECRET`, `--user=a:b`."""
+    for option in secret:
+        if word.text.startswith(option) and len(word.text) > len(option):
+            begin = word.start + len(option)
+            if text[begin] == "=" and begin + 1 < word.end:
+                begin += 1
+            yield from _secret(text, begin, word.end, kind)
+            return
+    for option in pair:
+        joined = option + "=" if option.startswith("--") else option
+        if word.text.startswith(joined) and len(word.text) > len(joined):
+            yield from _pair(text, word.start + len(joined), word.end)
+            return
+
+
+# ---------------------------------------------------------------------------- what is not an option
+
+
+def _setting_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the value of `setenv NAME value`, `set -x NAME value`, `config set name value`."""
-    words = _words(text, pos)
-    words = [word for word in words[:6] if not re.match(r"-{1,2}\w[\w-]*$", word.text)]
-    if len(words) < 2:
+    words = [word for word in _words(text, end, most=6) if word.text[0] != "-"]
+    verb = text[at:end].strip()
+    if verb in {"requirepass", "masterauth"}:
+        if words and not is_stop_word(words[0].text):
+            yield from _secret(text, words[0].start, words[0].end, "password")
         return
-    if "=" in words[0].text:
+    if len(words) < 2 or "=" in words[0].text:
         return
     name = classify(words[0].text.rpartition(":")[2].strip("\"'"))
-    if name is None:
-        return
-    start, end = _inside(text, words[1].start, words[1].end)
-    word = text[start:end][:256]
-    if word and not is_stand_in(word) and (name.plain or is_random(word)):
-        yield start, end, name.kind
+    start, stop = _inside(text, words[1].start, words[1].end)
+    word = text[start:stop]
+    if name is not None and word and not is_stand_in(word) and (name.plain or is_random(word)):
+        yield start, stop, name.kind
 
 
-def _literal(text: str, pos: int) -> Iterator[Span]:
+_OPEN_FIELDS: Final = frozenset(
+    "user username login email host hostname port name db database url endpoint region type".split()
+)
+_KEY_VALUE: Final = re.compile(r"[= ](\\*[\"'])?([\w.-]+)=")
+
+
+def _literal_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the value of `--from-literal=key=value`."""
-    found = re.compile(r"[= ](\\*[\"'])?([\w.-]+)=").match(text, pos, pos + 120)
-    if found is None:
+    found = _KEY_VALUE.match(text, end, end + 160)
+    if found is None or found[2].lower() in _OPEN_FIELDS:
         return
-    start = found.end()
-    if found[1]:
-        value = read_quoted(text, found.start(1))
-        end = value.end if value is not None else start
-    else:
-        inner = read_quoted(text, start)
-        if inner is not None:
-            start, end = inner.start, inner.end
-        else:
-            word = re.compile(r"[^\s\"'`\\]+").match(text, start, start + 1024)
-            end = word.end() if word is not None else start
-    if end > start and not is_stand_in(text[start:end][:256]):
-        yield start, end, "secret"
+    quoted = read_quoted(text, found.start(1)) if found[1] else None
+    words = _words(text, found.end(), most=1)
+    if quoted is not None:
+        yield from _secret(text, found.end(), quoted.end, "secret")
+    elif words:
+        yield from _secret(text, words[0].start, words[0].end, "secret")
 
 
-def _pass_word(text: str, at: int, begin: int) -> Iterator[Span]:
-    """Give the password of OpenSSL's `pass:word`."""
-    before = text[max(0, at - 24) : begin - 5]
-    if not re.search(r"-(?:passin|passout|pass|password)[ =]\\*[\"']?$", before):
-        return
-    found = re.compile(r"[^\s\"'`\\;|&)]+").match(text, begin, begin + 256)
-    if found is not None and not is_stand_in(found[0]):
-        yield *found.span(), "password"
+_OPENSSL: Final = re.compile(r"-pass(?:in|out|word)?[ =]\\*[\"']?pass:((?:[^\s\"'`\\;|&)]|&(?=\w)){1,256})")
 
 
-_STDIN: Final = re.compile(
+def _openssl_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password of OpenSSL's `-passin pass:word`."""
+    found = _OPENSSL.match(text, at)
+    if found is not None and not is_stand_in(found[1]):
+        yield *found.span(1), "password"
+
+
+_SECURE: Final = re.compile(r"ConvertTo-SecureString\s+(?:-String\s+)?(?=\\*[\"'])")
+
+
+def _powershell_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the text of PowerShell's `ConvertTo-SecureString "word" -AsPlainText`."""
+    found = _SECURE.match(text, at, at + 80)
+    value = read_quoted(text, found.end()) if found is not None else None
+    if value is not None and value.start < value.end:
+        yield from _secret(text, value.start, value.end, "password")
+
+
+_READS_A_SECRET: Final = re.compile(
     r"""(?x)(?:
-      sudo\s(?:-[A-Za-z]+\s+)*?(?:-[A-Za-z]*S|--stdin)\b | (?:sudo\s+)?chpasswd | (?:sudo\s+)?passwd\s.*--stdin | su\s
-    | \S+(?:\s+\S+){0,8}\s+(?:--password-stdin|--with-token|--stdin|--passphrase-fd(?:[ ]|=)0|-pass\sstdin|--pinentry-mode)
-    | (?:sudo\s+)?cryptsetup | kinit | smbpasswd | keyctl
-    | (?:docker|podman)\s+secret\s+create | gh\s+secret\s+set | (?:npx\s+)?wrangler\s+(?:pages\s+)?secret\s+put | op\s | secret-tool\s+store
-    | vault\s+login\s+- | pass\s+insert | kubeseal | ansible-vault\s+encrypt_string | vercel\s+env\s+add | doppler\s+secrets | ssh-add
-    | sshpass | security\s+add | rclone\s+obscure | htpasswd\s+-\w*i
+      sudo\s(?:-[A-Za-z]+\s+){0,4}?(?:-[A-Za-z]*S|--stdin)\b | su\s | kinit | smbpasswd | keyctl
+    | (?:sudo\s+)?(?:chpasswd|cryptsetup) | (?:sudo\s+)?passwd\s[^|]{0,60}--stdin | sshpass
+    | [\w./-]+(?:[ ]+[^\s|]+){0,8}[ ]+
+      (?:--password-stdin|--with-token|--stdin|--passphrase-fd[ =]0|-pass[ ]stdin)
+    | (?:docker|podman)\s+secret\s+create | gh\s+secret\s+set | op\s | secret-tool\s+store
+    | (?:npx\s+)?wrangler\s+(?:pages\s+)?secret\s+put | vault\s+login\s+- | pass\s+insert
+    | ansible-vault\s+encrypt_string | vercel\s+env\s+add | doppler\s+secrets | kubeseal | ssh-add
+    | security\s+add | rclone\s+obscure | htpasswd\s+-\w*i
     )"""
 )
 _ECHO: Final = re.compile(
     r"""(?x)
-    \b(?:echo|printf|print|Write-Output)\s+(?:-[neE]+\s+)*(?:\\*["']?%s(?:\\+n)?\\*["']?\s+)?
-    (?:(?P<quote>\\*["'])(?P<quoted>[^"'\n]{1,400}?)(?:\\+n)?(?P=quote)|(?P<bare>[^\s"'|;&]{1,400}))\s*\\?\s*$"""
+    \b(?:echo|printf|print|Write-Output)\s+(?:-[neE]+\s+){0,3}(?:\\*["']?%s(?:\\+n)?\\*["']?\s+)?
+    (?:(?P<quote>\\*["'])(?P<quoted>[^"'\n]{1,400}?)(?:\\+n)?(?P=quote)|(?P<bare>[^\s"'|;&]{1,400}))
+    \s*$"""
 )
+_AFTER_PIPE: Final = re.compile(r"\|(?:[ \t]|\\\r?\n|\\\\+n)*")
 
 
-def _piped(text: str, at: int, end: int) -> Iterator[Span]:
+def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what `echo` writes into a program that reads a secret there."""
-    pipe = at + 1
-    rest = re.compile(r"[\s\\]*").match(text, pipe, pipe + 12)
-    begin = rest.end() if rest is not None else pipe
-    if _STDIN.match(text[begin : begin + 240].partition("\n")[0]) is None:
+    pipe = _AFTER_PIPE.match(text, at, at + 40)
+    start = pipe.end() if pipe is not None else at
+    reader = text[start : line_end(text, start, start + 240)]
+    if _READS_A_SECRET.match(reader) is None:
         return
     found = _ECHO.search(text, max(0, at - 480), at)
-    if found is None:
-        return
-    start, stop = found.span("quoted" if found["quoted"] is not None else "bare")
-    word = text[start:stop]
-    if "chpasswd" in text[begin : begin + 20]:
-        user, colon, _ = word.partition(":")
-        if not colon:
-            return
-        start += len(user) + 1
-        word = text[start:stop]
-    if word and not is_stand_in(word) and word.lower() not in {"y", "yes", "n", "no"}:
-        yield start, stop, "password"
+    if found is not None:
+        start, stop = found.span("quoted" if found["quoted"] is not None else "bare")
+        yield from _handed(text, start, stop, reader)
 
 
-def _here_string(text: str, at: int, end: int) -> Iterator[Span]:
+def _here_string_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what a here-string hands to a program that reads a secret there."""
-    before = text[max(0, at - 240) : at].rpartition("\n")[2]
-    found = re.search(r"[^|;&]*$", before)
-    if found is None or _STDIN.search(found[0]) is None:
+    reader = re.split(r"[|;&\n]", text[max(0, at - 240) : at])[-1]
+    if _READS_A_SECRET.search(reader) is None:
         return
-    words = _words(text, end)
-    if words:
-        start, stop = _inside(text, words[0].start, words[0].end)
-        word = text[start:stop]
-        if "chpasswd" in found[0]:
-            start += len(word.partition(":")[0]) + 1
-        if start < stop and not is_stand_in(word[:256]):
-            yield start, stop, "password"
+    for word in _words(text, end, most=1):
+        start, stop = _inside(text, word.start, word.end)
+        yield from _handed(text, start, stop, reader)
 
 
-def _sent(text: str, at: int, end: int) -> Iterator[Span]:
+def _handed(text: str, start: int, end: int, reader: str) -> Iterator[Span]:
+    """Give the secret in what a program reads; `chpasswd` reads the user before it."""
+    if "chpasswd" in reader:
+        start = text.find(":", start, end) + 1 or end
+    word = text[start:end]
+    if word and not is_stand_in(word) and word.lower() not in {"y", "yes", "n", "no"}:
+        yield start, end, "password"
+
+
+_SENT: Final = re.compile(r"(?:--\s)?(.*?)(?:\\+[rn])*$")
+
+
+def _sent_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what an expect script sends when it was asked for a password."""
     before = text[max(0, at - 160) : at]
     asked = max(before.rfind("assword"), before.rfind("assphrase"))
-    if asked < 0 or re.search(r"send", before[asked:]):
+    if asked < 0 or "send" in before[asked:]:
         return
-    pos = end - 1
-    while text[pos - 1] == "\\":
-        pos -= 1
-    value = read_quoted(text, pos)
-    if value is None:
-        return
-    word = re.match(r"(?:--\s)?(.*?)(?:\\+[rn])*$", text[value.start : value.end])
-    if word is not None and word[1] and not is_stand_in(word[1]):
-        start = value.start + word.start(1)
-        yield start, start + len(word[1]), "password"
+    value = read_quoted(text, end)
+    if value is not None:
+        word = _SENT.match(text[value.start : value.end])
+        if word is not None and word[1]:
+            start = value.start + word.start(1)
+            yield from _secret(text, start, start + len(word[1]), "password")
 
 
-def _long_pair(text: str, pos: int) -> Iterator[Span]:
+def _user_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of `--user name:password`, whichever program takes it."""
-    words = _words(text, pos)
-    if not words:
-        return
-    start, end = _inside(text, words[0].start, words[0].end)
-    word = text[start:end]
-    user, colon, password = word.partition(":")
-    if (
-        colon
-        and re.fullmatch(r"[\w.@+-]{1,64}", user)
-        and not password.isdigit()
-        and "/" not in password
-        and len(password) >= 3
-        and not is_stand_in(password[:256])
-        and not re.fullmatch(r"[a-z_-]+", password)
-    ):
-        yield start + len(user) + 1, end, "password"
+    for word in _words(text, end, most=1):
+        start, stop = _inside(text, word.start, word.end)
+        user, _, password = text[start:stop].partition(":")
+        named = re.fullmatch(r"[\w.@+-]{1,64}", user) is not None
+        group = password.isdigit() or re.fullmatch(r"[a-z_-]*", password) is not None
+        if named and not group and "/" not in password and not is_stand_in(password):
+            yield start + len(user) + 1, stop, "password"
 
 
-def _net(text: str, at: int) -> Iterator[Span]:
+def _windows_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of Windows' `net user name password /add` and `net use`."""
-    words = _words(text, at)
-    plain = [word.text for word in words]
-    if len(words) >= 4 and plain[1] == "user" and re.match(r"[^/\s]", plain[3]) and any(w.lower() == "/add" or w.startswith("/") for w in plain[4:]):
-        yield from _secret(text, words[3].start, words[3].end, "password")
-    if len(plain) >= 4 and plain[1] == "use" and any(w.lower().startswith("/user:") for w in plain):
-        for word in words[2:]:
-            if not re.match(r"[A-Za-z]:$|\\|/|[\"']?\\\\", word.text):
+    words = _words(text, end, most=10)
+    plain = [word.text.lower() for word in words]
+    if "user" in text[at:end].split():
+        if len(words) >= 3 and plain[1][0] != "/" and any(w[0] == "/" for w in plain[2:]):
+            yield from _secret(text, words[1].start, words[1].end, "password")
+    elif any(word.startswith("/user:") for word in plain):
+        for word in words:
+            if not re.match(r"[A-Za-z]:$|\\|/|[\"']?\\\\|\*", word.text):
                 yield from _secret(text, word.start, word.end, "password")
                 return
 
 
-_TUPLE: Final = re.compile(r"""\s*(?:\w+\s*=\s*)?(\\*["'])[^"'\n]{0,80}\1\s*,\s*(?:\w+\s*=\s*)?(?=\\*["'])""")
+_TUPLE: Final = re.compile(
+    r"\s*(?:\w+\s*=\s*)?(\\*[\"'])[^\"'\n]{0,80}\1\s*,\s*(?:\w+\s*=\s*)?(?=\\*[\"'])"
+)
 
 
-def _auth_tuple(text: str, pos: int) -> Iterator[Span]:
+def _tuple_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of `auth=("user", "password")`."""
-    found = _TUPLE.match(text, pos, pos + 200)
-    if found is None:
-        return
-    value = read_quoted(text, found.end())
-    if value is not None and value.end - value.start >= 3:
-        word = text[value.start : value.end][:256]
-        if not is_stand_in(word) and word.lower() not in {"password", "pass", "passwd"}:
-            yield value.start, value.end, "password"
+    found = _TUPLE.match(text, end, end + 200)
+    value = read_quoted(text, found.end()) if found is not None else None
+    if value is not None and not is_stop_word(text[value.start : value.end]):
+        yield from _secret(text, value.start, value.end, "password")
 
 
-def _stored(text: str, at: int, end: int, word: str) -> Iterator[Span]:
-    """Give what is put into a store of secrets."""
-    words = _words(text, end)
-    if word.startswith("vault"):
-        if word == "vault login":
-            for part in words[:2]:
-                if not part.text.startswith("-") and "=" not in part.text:
-                    if is_random(part.text.strip("\"'"), least=8):
-                        yield from _secret(text, part.start, part.end, "token")
-                    return
-            return
-        for part in words[1:]:
-            found = re.match(r"([\w.-]+)=(?!@)", part.text)
-            if found is not None and len(part.text) > found.end():
-                name = classify(found[1])
-                start, stop = _inside(text, part.start + found.end(), part.end)
-                if name is not None and stop > start and not is_stand_in(text[start:stop][:256]):
-                    yield start, stop, name.kind
+_ASSIGNED: Final = re.compile(r"([\w.-]+)=(?!@)(?=.)")
+
+
+def _vault_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give what is put into a store of secrets, and the token that opens it."""
+    words = _words(text, end, most=16)
+    if "login" in text[at:end]:
+        first = next((word for word in words if word.text[0] != "-"), None)
+        if first is not None and is_random(first.text.strip("\"'")):
+            yield from _secret(text, first.start, first.end, "token")
         return
-    if word.startswith("poetry"):
-        if not words or not re.match(r"(?:http-basic|pypi-token)\.", words[0].text):
+    for word in words[1:]:
+        found = _ASSIGNED.match(word.text)
+        name = classify(found[1]) if found is not None else None
+        if found is not None and name is not None:
+            yield from _secret(text, word.start + found.end(), word.end, name.kind)
+
+
+_Finder = Callable[[str, int, int], Iterator[Span]]
+_PIPED: Final = (
+    "sudo su docker podman nerdctl gh glab helm chpasswd passwd kinit cryptsetup wrangler npx vault gpg "
+    "gpg2 op oc crane skopeo oras secret-tool smbpasswd pass ansible-vault vercel keyctl kubeseal "
+    "doppler openssl sshpass ssh-add htpasswd security rclone"
+)
+_FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
+    (r"\b(?:" + "|".join(sorted(_BY_NAME, reverse=True)) + r")(?:\.exe)? ", _program_spans),
+    (
+        r"\b(?:set -[a-zA-Z]{1,3}|setenv|setx|ENV|requirepass|masterauth|"
+        r"(?:config|configure|secrets?)[ :]set) ",
+        _setting_spans,
+    ),
+    (r"--from-literal", _literal_spans),
+    (r"-pass(?:in|out|word)?[ =][\\\"']*pass:", _openssl_spans),
+    (r"ConvertTo-SecureString", _powershell_spans),
+    (r"\|[ \t\\\n]*(?:" + "|".join(_PIPED.split()) + r")\b", _piped_spans),
+    (r"<<< ?", _here_string_spans),
+    (r"[sS]end(?:line|_line|Line)?[ (]", _sent_spans),
+    (r"--user[ =]", _user_spans),
+    (r"\bnet use(?:r)? ", _windows_spans),
+    (r"(?:auth=|Auth)\(", _tuple_spans),
+    (r"\bvault (?:login|kv put|kv patch|write) ", _vault_spans),
+)
+HINT: Final = "|".join(hint for hint, _ in _FORMS)
+_BEGINNINGS: Final = tuple((re.compile(hint), finder) for hint, finder in _FORMS)
+
+
+def command_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the secrets of the command at a hint."""
+    for beginning, finder in _BEGINNINGS:
+        if beginning.match(text, at) is not None:
+            yield from finder(text, at, end)
             return
-        words = words[1:]
-    if word.startswith("pypi-token") and words:
-        yield from _secret(text, words[0].start, words[0].end, "token")
-    elif len(words) >= 2:
-        yield from _secret(text, words[1].start, words[1].end, "password")

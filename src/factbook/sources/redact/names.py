@@ -37,7 +37,17 @@ _PASSWORD_TAIL: Final = re.compile(
     r"(?:^|my|db|user|login|root|admin|ssh|pg|key|store|redis|require|sudo|become|mysql|smtp|mail|"
     r"ftp|app|ldap|wifi|vnc|rpc|bind|auth|cert|proxy|http|default)pass)$"
 )
-_TOKENS: Final = frozenset({"token", "jwt", "bearer", "authtoken", "accesstoken", "apitoken", "pat"})
+_SHORT: Final = frozenset({"pass", "pw", "pwd"})
+_PASS_OWNERS: Final = frozenset(
+    """db database user login root admin ssh pg key store redis sudo become mysql postgres mongo smtp
+    mail email imap ftp sftp app ldap wifi vnc rpc bind auth cert proxy http basic default rabbitmq
+    mq mariadb sql service svc registry nexus git github docker ansible vault master api my test
+    backup""".split()
+)
+_PAT_OWNERS: Final = frozenset(
+    {"", "github", "gh", "gitlab", "git", "azure", "devops", "ext", "ado", "my", "user", "ci"}
+)
+_TOKENS: Final = frozenset({"token", "jwt", "bearer", "authtoken", "accesstoken", "apitoken"})
 _TOKEN_TAIL: Final = re.compile(
     r"(?:auth|access|refresh|api|bot|id|session|user|login|deploy|my|csrf|xsrf|personal|git|"
     r"github|gitlab|npm|gh|hf|slack|vault|bearer|security|oauth|push|device|admin)token$"
@@ -114,11 +124,14 @@ def _tail(words: list[str]) -> Name | None:
     if last in _PASSWORDS or _PASSWORD_TAIL.search(last):
         if prior in _TALK:
             return None
-        return Name(kind="password", plain=True, bare=not before and last in {"pass", "pw", "pwd"})
+        bare = last in _SHORT and prior not in _PASS_OWNERS
+        return Name(kind="password", plain=True, bare=bare)
     if last in {"word", "phrase", "code"} and prior == "pass":  # passWord, pass_phrase
         return Name(kind="password", plain=True, bare=False)
+    if last == "pat":  # a personal access token; elsewhere a pattern
+        return Name(kind="token", plain=False, bare=True) if prior in _PAT_OWNERS else None
     if last in _TOKENS or _TOKEN_TAIL.search(last):
-        if _PAGING.intersection(before[-2:]):
+        if _PAGING.intersection(before[-2:]) or "public" in before:
             return None
         return Name(kind="token", plain=False, bare=not before)
     if last in _SECRETS or _SECRET_TAIL.search(last):

@@ -1,8 +1,8 @@
 """Read quoted and bare values where they stand, in text that may be escaped any number of times.
 
-A command inside JSON inside JSON has its quotes written as `\\\\\\"`. What opens a value is a quote
-with the backslashes before it, and the same number of backslashes closes it: more of them are a
-quote inside the value, fewer are the end of the string around it.
+A command inside JSON inside JSON has backslashes before its quotes. What opens a value is a quote
+with the backslashes before it, and the same number of them closes it: more are a quote inside the
+value, fewer are the end of the string around it.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["OPEN_QUOTE", "Value", "read_bare", "read_quoted"]
+__all__ = ["MAX_VALUE", "Value", "line_end", "read_bare", "read_quoted", "run_on"]
 
 MAX_VALUE: Final = 4096
 """Characters of a value that are looked at; a longer secret is followed to its end."""
 
-OPEN_QUOTE: Final = re.compile(r"""(\\*)(["'`]{1,3}|&quot;|&apos;|&\#39;|[“”„‘’‚«])""".replace(r"\#", "#"))
-_CLOSERS: Final = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "‚": "‘’", "«": "»"}
+_OPENING: Final = re.compile(r"(\\{0,15})([\"'`]{1,3}|&quot;|&apos;|&#3[49];|[“”„‘’‚«])")
+_CLOSING: Final = {"“": "”", "„": "”", "‘": "’", "‚": "’", "«": "»"}
 
-_BARE: Final = re.compile(r"""[^\s"'`<>\\]+""")
+_BARE: Final = re.compile(r"[^\s\"'`<>\\]+")
 _WHOLE: Final = re.compile(r"\S+")
 _RUN: Final = re.compile(r"[^\s\"'`<>\\]*")
 _ESCAPED_BREAK: Final = re.compile(r"\\+(?:[nrt]|u00[01])")
 # Where a bare value ends although no blank follows: the next setting, the next command.
 _NEXT: Final = re.compile(
     r"""(?x)
-      ;(?=\s*[A-Za-z_][\w .]{0,40}=) | ;$ | ;(?=[\s\\])
+      ;(?=\s*[A-Za-z_][\w .]{0,40}=) | ;$ | ;(?=\\)
     | &(?:amp;)?(?=[\w.\[\]%-]{1,60}=) | && | \|\| | &$
-    | ,(?=["'\\]|$) | ,(?=[\w.-]{1,40}["']?\s?[=:]) | \|$ | \|(?=[a-z]+\s)
+    | ,(?=["'\\]|$) | ,(?=[\w.-]{1,40}["']?\s?[=:]) | \|$
     """
 )
+_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,70 +49,54 @@ def read_quoted(text: str, pos: int) -> Value | None:
 
     A value that is not closed in its line was cut: it ends with the line.
     """
-    opened = OPEN_QUOTE.match(text, pos, pos + 24)
+    opened = _OPENING.match(text, pos)
     if opened is None:
         return None
     slashes, quote = len(opened[1]), opened[2]
     start = opened.end()
-    if quote[0] in "\"'`" and len(quote) == 2:  # an empty string
+    if len(quote) == 2 and quote[0] == quote[1]:  # an empty string
         return Value(start=start - 1, end=start - 1, quote=quote[0], after=start)
     limit = min(len(text), start + MAX_VALUE)
-    line = text.find("\n", start, limit)
-    if len(quote) == 3:
-        close = text.find(quote, start, limit)
-        end = close if close >= 0 else limit
-        return Value(start=start, end=end, quote=quote, after=min(len(text), end + 3))
-    if line >= 0:
-        limit = line
-    closers = _CLOSERS.get(quote, quote)
-    if len(quote) > 1:  # an entity
-        close = text.find(quote, start, limit)
-        end = close if close >= 0 else limit
-        return Value(start=start, end=end, quote=quote, after=min(len(text), end + len(quote)))
+    if len(quote) == 1:
+        limit = line_end(text, start, limit)
+    closing = _CLOSING.get(quote, quote)
     at = start
     while True:
-        close = min((i for i in (text.find(c, at, limit) for c in closers) if i >= 0), default=-1)
+        close = text.find(closing, at, limit)
         if close < 0:
             return Value(start=start, end=limit, quote=quote, after=limit)
         before = close
         while before > start and text[before - 1] == "\\":
             before -= 1
         count = close - before
-        if count == slashes or (slashes == 0 and count % 2 == 0) or quote == "'" and slashes == 0:
-            # The backslashes of the closing quote are not part of the value.
-            end = close - slashes if slashes else close
-            return Value(start=start, end=end, quote=quote, after=close + 1)
-        if slashes and count < slashes:
-            return Value(start=start, end=close - count, quote=quote, after=close)
-        at = close + 1
+        after = close + len(closing)
+        if slashes == 0 and count % 2 == 0:
+            return Value(start=start, end=close, quote=quote, after=after)
+        if slashes and count <= slashes:  # the backslashes before it belong to the quote
+            return Value(start=start, end=before, quote=quote, after=after)
+        at = after
 
 
 def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:
     """Read the bare value at `pos`.
 
-    `whole`: the value is alone in its line, as in an .env file, so quotes, brackets and backslashes
-    belong to it. Otherwise they end it, and so does what begins the next setting.
+    `whole`: the value is alone in its line, as in an .env file, so quotes and brackets belong to
+    it. Otherwise they end it, and so does what begins the next setting.
     """
     found = (_WHOLE if whole else _BARE).match(text, pos, pos + MAX_VALUE)
     if found is None:
         return None
-    start, end = found.span()
     value = found[0]
-    broken = _ESCAPED_BREAK.search(value) if whole else None
-    if broken is not None:
-        end = start + broken.start()
-        value = value[: broken.start()]
-    cut = _NEXT.search(value)
-    if cut is not None:
-        end = start + cut.start()
-        value = value[: cut.start()]
+    for ending in (_ESCAPED_BREAK, _NEXT):
+        cut = ending.search(value)
+        if cut is not None:
+            value = value[: cut.start()]
     if not whole:
-        end = start + _balanced(value)
-    while end > start and (text[end - 1] in ".,;:" or (text[end - 1] in "\"'`" and whole)):
-        end -= 1
-    if end <= start:
+        value = value[: _balanced(value)]
+    value = value.rstrip(";," if whole else ".,;:")
+    if not value:
         return None
-    return Value(start=start, end=end, quote="", after=found.end())
+    return Value(start=pos, end=pos + len(value), quote="", after=pos + len(value))
 
 
 def run_on(text: str, end: int) -> int:
@@ -120,19 +105,20 @@ def run_on(text: str, end: int) -> int:
     return rest.end() if rest is not None else end
 
 
-_PAIRS: Final = {")": "(", "]": "[", "}": "{"}
+def line_end(text: str, pos: int, limit: int) -> int:
+    """Find the end of the line at `pos`, at most `limit`."""
+    end = text.find("\n", pos, limit)
+    return end if end >= 0 else min(limit, len(text))
 
 
 def _balanced(value: str) -> int:
-    """Find where a closing bracket ends a value that was opened before it."""
-    if not any(c in value for c in ")]}"):
-        return len(value)
-    depth = {"(": 0, "[": 0, "{": 0}
-    for i, c in enumerate(value):
-        if c in depth:
-            depth[c] += 1
-        elif c in _PAIRS:
-            depth[_PAIRS[c]] -= 1
-            if depth[_PAIRS[c]] < 0:
+    """Find where a bracket closes that was opened before the value."""
+    depth = dict.fromkeys(_BRACKETS.values(), 0)
+    for i, char in enumerate(value):
+        if char in depth:
+            depth[char] += 1
+        elif char in _BRACKETS:
+            depth[_BRACKETS[char]] -= 1
+            if depth[_BRACKETS[char]] < 0:
                 return i
     return len(value)

@@ -1,6 +1,7 @@
 """Judge a value: is it a secret, or does it stand for one, name one, compute one, describe one?
 
-Everything here takes short strings, so the cost is bounded by the callers' limits.
+Everything here takes one short value and looks at its first characters only, so the cost is bounded
+however long the value is.
 """
 
 from __future__ import annotations
@@ -15,104 +16,101 @@ from typing import Final
 __all__ = [
     "decodes_to_pair",
     "is_code",
+    "is_identifier",
+    "is_jumbled",
+    "is_measure",
     "is_mixed",
+    "is_path",
     "is_random",
     "is_stand_in",
     "is_stop_word",
     "is_wordy",
+    "speaks_of_a_secret",
 ]
 
-# Words that describe a secret, or that mean nothing was given. Compared whole and folded.
-_STOP: Final = frozenset(
+_LOOK: Final = 256  # characters that decide what a value is; more would make long values expensive
+
+# Words that describe a secret or say that none is given, compared whole and folded.
+_STOP_WORDS: Final = frozenset(
     """
-    str string strings text varchar char chars bytes byte buffer bool boolean int integer number
-    float double any object array list dict map optional none null nil undefined void never unknown
-    nan true false yes no on off y n ok okay
+    str string strings text varchar char chars byte bytes buffer bool boolean int integer number
+    float double any object array list dict map none null nil undefined void never unknown nan
+    true false yes no on off ok
     required requires optional invalid incorrect wrong missing empty blank needed expired reset
     changed updated unset valid weak strong correct hidden visible shown disabled enabled default
     masked encrypted encoded hashed plain plaintext protected sensitive confirm confirmed new old
     current prompt input output email mail username user users name names field fields value values
     hash hashes salt type types kind length min max label example examples sample auto automatic
     random generated error errors failed failure success successful saved stored forgotten public
-    private secure insecure short long redacted removed omitted filtered masked placeholder todo
-    tbd fixme na n/a changeme change_me change-me replaceme replace_me replace-me dummy fake mock
+    private secure insecure short long redacted removed omitted filtered placeholder todo tbd fixme
+    n/a changeme change_me change-me replaceme replace_me replace-me dummy fake mock
     here this that these those it its is are was were be been being has have had do does did done
     not and or but if then else when while for from to of in at by with without as via per about
     the a an your my our their his her some same each every all both must should can could may
-    might will would shall only also just now never always again first last next previous
+    might will would shall only also just now always again first last next previous
     set get put post use used using uses see read write show enter entered provide provided given
     pass passed passing passes key keys password passwords passwd passphrase pwd secret secrets
     token tokens apikey api_key api-key api auth authentication authorization credential
     credentials login logins access accesskey bearer basic digest header headers cookie cookies
     session sessions env environment variable variables var vars config configuration option
     options param params parameter parameters argument arguments arg args flag flags file files
-    path url uri host server client service database db account accounts admin's
-    stdin stdout prompted interactive manager reset resets recovery change changes rotation policy
-    strength requirements rules generator authentication-based based protection fields page pages
-    screen dialog form box button link check checks checking validation validator verification
-    support handling storage leak leaks leaked exposure
-    self cls this super req res request response ctx context data body payload result item obj
-    e ex err exc x s v i j k p t c
-    expression statement identifier keyword literal operator const let function class return
-    async await new typeof instanceof export import interface enum struct
-    same-origin include omit anonymous
+    path url uri host server client service database account accounts
+    stdin stdout prompted interactive manager resets recovery changes rotation policy strength
+    requirements rules generator validation validator verification
+    self cls super req res request response ctx context data body payload result item obj
+    statement keyword literal operator const let function class return async await new typeof
+    instanceof export import interface enum struct same-origin include omit anonymous
     """.split()
 )
 
+# A variable, a template or a tag that is filled in elsewhere.
 _REFERENCE: Final = re.compile(
     r"""(?x)
-      ^\$[A-Za-z_][A-Za-z0-9_]*\??$       # $TOKEN
-    | ^\$\{|^\$\(|^\$\[|\$\{[A-Za-z_!#]   # ${TOKEN}, $(cat file)
-    | ^\$(?:env|script|global):           # PowerShell
-    | ^\$[A-Za-z_]\w*(?:->|\[|\.|::)      # PHP, PowerShell members
-    | ^`.*`$ | ^\$['"]?$
-    | ^%[A-Za-z_][A-Za-z0-9_]*%$          # cmd.exe
-    | ^%[sdrvqw]$ | %\([a-zA-Z_]\w*\)[sdr]
-    | \{\{.*\}\} | ^\{\{ | ^\{%           # templates
-    | \{[A-Za-z_][\w.\[\]()'"!:]*\} | ^\{\} | \{\}$ | ^\{\d\}$ | \#\{[a-z@]
-    | ^<[^<>]*>?$ | ^\[[^\[\]]*\]$ | ^\([^()]*\)$ | ^@[\w.]+@$ | ^__\w+__$ | ^&lt;
-    | ^:[a-z_]\w*$ | ^@[A-Za-z_]\w*$ | ^\?$     # bound parameters, symbols
+      ^\$[A-Za-z_]\w*\??$ | ^\$\{ | ^\$\( | ^\$\[ | \$\{[A-Za-z_!\#]      # shells, JavaScript
+    | ^\$(?:env|script|global): | ^\$[A-Za-z_]\w*(?:->|\[|\.|::)          # PowerShell, PHP
+    | ^`[^`]*`$ | ^%[A-Za-z_]\w*%$                                        # a command, cmd.exe
+    | ^%[sdrvqw]$ | %\([a-zA-Z_]\w*\)[sdr]                                # formats
+    | \{\{ | ^\{% | \{[A-Za-z_][\w.]*[\[(!:}] | ^\{\d?\} | \#\{[a-z@]     # templates
+    | ^<[^<>]*>?$ | ^&lt; | ^\[[^\[\]]*\]$ | ^\([^()]*\)$ | ^__\w+__$     # <token>, [token]
+    | ^:[a-z_]+$ | ^@(?:[a-z_]+|[A-Z_]+)@?$ | ^\?$                         # bound parameters
     | ^!(?:Ref|Sub|GetAtt|vault|secret|env_var|reference|Join|ImportValue)\b
-    | ^(?:op|vault|aws-sm|awssm|secretsmanager|ssm|keyvault|gcpsm|sm|doppler|env|file|ref\+\w+)://?\S
-    | ^ENC\[ | ^vault: | ^env: | ^file: | ^secrets?\. | ^\*[a-z_]\w*$ | ^&[a-z_]\w*$
+    | ^(?:op|vault|awssm|secretsmanager|ssm|keyvault|gcpsm|doppler|env|file|ref\+\w+):
+    | ^ENC\[ | ^secrets?\. | ^[*&][a-z_]+$                                 # sops, YAML anchors
     """
 )
-_MASK: Final = re.compile(
-    r"(?i)^[x*•·●.#_\-?0…]+$|\*{3}|•{2}|●{2}|x{4}|\.{3}|…|^x{3}$|^\[?redacted"
-)
+_MASK: Final = re.compile(r"(?i)^[x*•·●.#_?0-]+$|\*{3}|•{2}|●{2}|x{4}|\.{3}|…")
 _PLACEHOLDER: Final = re.compile(
     r"""(?ix)
-      ^(?:your|insert|enter|put|paste|replace|fill|provide|specify|type|choose|add)(?:$|[-_ .]|(?-i:[A-Z]))
-    | your[-_ ]?(?:own|actual|real|secret|api|token|key|pass|strong|secure|super|access|client|app|db|very|new|random)
-    | ^(?:the|a|an|my|some|any|dummy|fake|mock|sample|example|demo|placeholder|redacted|hidden|masked)
-      [-_ ]?(?:api|secret|access|auth|client|super|new|db|user|app|bot)*[-_ ]?
+      ^(?:your|insert|enter|put|paste|replace|fill|provide|specify|choose)(?:$|[-_ .]|(?-i:[A-Z]))
+    | your[-_ ]?(?:own|actual|real|secret|api|token|key|pass|strong|secure|super|access|client|app|
+        db|new|random)
+    | ^(?:the|a|an|my|some|any|dummy|fake|mock|sample|example|demo)[-_ ]?
+      (?:api|secret|access|auth|client|super|new|db|user|app|bot)?[-_ ]?
       (?:key|token|pass|password|passwd|pwd|secret|value|credential|string|here)s?$
     | placeholder | change[-_]?(?:me|this|it)\b | replace[-_]?(?:me|this|with) | to[-_]be[-_]
-    | [-_ ]here$ | ^example | [-_.]example$ | ^dummy | ^todo\b | ^xxx | ^insert
+    | [-_ ]here$ | ^example | [-_.]example$ | ^dummy | ^todo\b | ^insert
     | ^(?:no|not)[-_ ]?(?:set|needed|required|used|pass|password|token|auth|key)
     """
 )
-_CONSTANT: Final = re.compile(r"^[A-Z][A-Z]*(?:_[A-Z]+)+$|^_[A-Z_]+$")  # MY_API_KEY names a secret
+_CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+$|^_[A-Z_]+$")  # MY_API_KEY names a secret
 _SECRET_WORD: Final = re.compile(r"(?i)pass(?:w|p|code)|pwd|secret|token|api[-_ ]?key|credential")
 
-_CALL: Final = re.compile(
-    r"""(?x)
-      ^[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*(?:<\w+>)?\(   # f(, a.b(
-    | ^[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*\[             # a[, a.b[
-    | ^[A-Za-z_$][\w$]*[!?]?(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?;,)]*$  # a.b, a::b, a->b
-    | ^\(\w* | ^[\[{(]$ | ^[\[{]\w*[\]}]?$ | ^function\b | => | ^\|\w
-    | ^new\s | ^await\s | ^not\s | ^async\b | ^lambda\b
-    | ^/[\^\[(\\.] | ^r["'/] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]        # patterns
-    | ^&&?[a-z_] | ^\*+[a-z_] | ^!\w | ^===? | ^[-+|>]$ | ^\\$ | ^["'`]+$ | ^[,;:.)\]}>]
-    | [?!]\s*$(?<![\w][?!])
+_MEMBER: Final = r"[A-Za-z_$][\w$]*[!?]?(?:(?:\.|::|->)[A-Za-z_$][\w$]*[!?]?)"
+_EXPRESSION: Final = re.compile(
+    rf"""(?x)
+      ^{_MEMBER}*(?:<\w+>)?[(\[]                                 # f(, a.b(, a[
+    | ^{_MEMBER}+[;,)]*$                                         # a.b, a::b, a->b
+    | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===? | ^["'`\\]+$
+    | ^/[\^\[(\\.] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]   # patterns
     """
 )
 _PATH: Final = re.compile(
     r"""(?ix)
       ^(?:~|\.{1,2})?/[\w.@-]*(?:/|$) | ^~?/[\w.-]+ | ^[a-z]:\\ | ^\\\\\w
     | ^\.{0,2}(?:[\w@-]+/){2,}[\w.@-]*$
-    | ^[\w./@-]+\.(?:json|ya?ml|toml|txt|pem|key|crt|cert|py|tsx?|jsx?|mjs|go|rs|rb|java|kt|php|sh|env|md|
-        html?|css|png|svg|sql|db|lock|log|conf|cfg|ini|xml|properties|gpg|asc|kdbx|exe|dll|vue|c|h|cpp)(?::\d+)*$
+    | ^[\w./@-]+\.(?:json|ya?ml|toml|txt|pem|key|crt|cert|py|tsx?|jsx?|mjs|go|rs|rb|java|kt|php|sh|
+        env|md|html?|css|png|svg|sql|db|lock|log|conf|cfg|ini|xml|properties|gpg|asc|kdbx|exe|dll|
+        vue|c|h|cpp)(?::\d+)*$
     | ^[a-z][a-z0-9+.-]*:// | ^(?:data|mailto|tel|urn|arn|about|javascript):
     | ^(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$
     """
@@ -120,23 +118,43 @@ _PATH: Final = re.compile(
 _DIGEST: Final = re.compile(r"(?i)^(?:sha\d+|md5|blake\w+|h1|sha3-\d+|git|etag|w/)[-:=\"]")
 _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"^(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)$")
-_TIME: Final = re.compile(
-    r"(?i)^[+-]?\d+(?:[.,]\d+)*\s*(?:ms|s|sec|m|min|h|d|days?|hours?|kb|mb|gb|k|b|px|em|rem|%|x|chars?|tokens?|bytes?)?$"
-    r"|^\d{4}-\d\d-\d\d|^v?\d+\.\d+(?:\.\d+)*(?:[-+.]\w+)*$|^\d{1,2}:\d\d"
+_MEASURE: Final = re.compile(
+    r"""(?ix)
+      ^[+-]?\d+(?:[.,]\d+)*\s*(?:ms|s|sec|m|min|h|d|days?|hours?|kb|mb|gb|k|b|px|em|rem|%|x|chars?|
+        tokens?|bytes?|bits?)?$
+    | ^\d{4}-\d\d-\d\d | ^v?\d+\.\d+(?:\.\d+)*(?:[-+.]\w+)*$ | ^\d{1,2}:\d\d
+    """
 )
-_RANDOM_CHARS: Final = re.compile(r"^[A-Za-z0-9_\-.+/=~:|%!@#$^&*?]+$")
+_PHRASE: Final = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){3,}$")
+_DRAWN: Final = re.compile(r"^[A-Za-z0-9_\-.+/=~:|%!@#$^&*?]+$")
 _RUNS: Final = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_VOWELS: Final = frozenset("aeiouyAEIOUY")
+_IDENTIFIER: Final = re.compile(r"^[A-Za-z_$][A-Za-z0-9_$]*$")
+# The 220 commonest pairs of letters in the names and words of programs. They make up nine in ten
+# pairs of a word and one in three of letters that were drawn.
+_PAIRS: Final = frozenset(
+    row[0] + second
+    for row in """
+    a:bcdgilmnprstuvxy b:aeilorsu c:acehiklorstu d:aeiostu e:acdefgilmnpqrstvwx f:aefilortu
+    g:aehinrs h:aeiot i:abcdefglmnoprstvz k:e l:adeilostuy m:aeimopsu n:acdefginostuv
+    o:bcdgilmnoprstuvw p:aehiloprstuy q:u r:acdegimnoprstuy s:acehiklopstu t:acehilorstuy
+    u:abcelmnprst v:aei w:aei x:pt y:p z:e
+    """.split()
+    for second in row[2:]
+)
+_WORD_SHARE: Final = 0.6  # of common pairs: 97 % of words have more, 95 % of drawn letters less
+_ENCODED_RATE: Final = 4.2  # bits per character; base64 of bytes has more from 40 characters on
+_DRAWN_RATE: Final = 3.0  # bits per character; hexadecimal digits have more from 16 characters on
 
 
 def is_stop_word(value: str) -> bool:
     """Tell whether a value is a word that describes or denies rather than gives a secret."""
-    return value.strip(".,;:!?'\"`*_()[]{} ").lower() in _STOP
+    return value[:_LOOK].strip(".,;:!?'\"`*_()[]{} ").lower() in _STOP_WORDS
 
 
 def is_stand_in(value: str) -> bool:
-    """Tell whether a value stands for a secret: a variable, template, mask, label or placeholder."""
+    """Tell whether a value stands for a secret: a variable, template, mask or placeholder."""
+    value = value[:_LOOK]
     return bool(
         value.startswith("[REDACTED")
         or _REFERENCE.search(value)
@@ -148,83 +166,93 @@ def is_stand_in(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Tell whether a bare value is an expression, a path or an address rather than a literal."""
-    return bool(_CALL.search(value) or _PATH.match(value))
+    value = value[:_LOOK]
+    return bool(_EXPRESSION.search(value) or _PATH.match(value))
 
 
 def is_path(value: str) -> bool:
     """Tell whether a value is a path or an address."""
-    return bool(_PATH.match(value))
+    return bool(_PATH.match(value[:_LOOK]))
 
 
 def is_measure(value: str) -> bool:
     """Tell whether a value is a number with or without a unit, a version, a date or a time."""
-    return bool(_TIME.match(value))
+    return bool(_MEASURE.match(value[:_LOOK]))
 
 
-def names_a_secret(value: str) -> bool:
-    """Tell whether a value speaks of a secret (`Enter password`, `user_token`) without digits."""
+def is_identifier(value: str) -> bool:
+    """Tell whether a bare value could be a variable of a program."""
+    return bool(_IDENTIFIER.match(value[:_LOOK]))
+
+
+def speaks_of_a_secret(value: str) -> bool:
+    """Tell whether a value talks about a secret (`Enter password`, `user_token`)."""
+    value = value[:_LOOK]
     return bool(_SECRET_WORD.search(value)) and not any(c.isdigit() for c in value)
 
 
 def is_mixed(value: str) -> bool:
-    """Tell whether a value has more than letters, as chosen passwords mostly do."""
-    core = value.rstrip(".,;:!?)")
+    """Tell whether a value has more than letters, or four words and more, as good passwords do."""
+    core = value[:_LOOK].rstrip(".,;:!?)")
     letters = any(c.isalpha() for c in core)
     digits = any(c.isdigit() for c in core)
     marks = any(not c.isalnum() and c not in "_-.'/ " and not c.isspace() for c in core)
-    return (letters and digits) or (marks and (letters or digits))
+    return (letters and digits) or (marks and (letters or digits)) or _PHRASE.match(core) is not None
 
 
 def is_wordy(value: str) -> bool:
     """Tell whether a value is made of words, as names and sentences are."""
-    parts = _PARTS.findall(value)
-    letters = [part for part in parts if part.isalpha()]
-    if not letters:
-        return False
-    covered = sum(len(part) for part in letters if len(part) > 2 and _spoken(part))
+    parts = _PARTS.findall(value[:_LOOK])
+    words = [part.lower() for part in parts if part.isalpha()]
+    letters = sum(len(word) for word in words)
     digits = sum(len(part) for part in parts if part.isdigit())
-    return covered >= 0.75 * (len(value) - digits) and digits <= 4
-
-
-def _spoken(part: str) -> bool:
-    """Tell whether a run of letters could be a word: vowels at the rate of words."""
-    share = sum(c in _VOWELS for c in part) / len(part)
-    return 0.2 <= share <= 0.75 and len(part) >= 3
+    pairs = [word[i : i + 2] for word in words for i in range(len(word) - 1)]
+    stumps = sum(len(word) <= 2 for word in words)
+    if len(pairs) < 0.5 * letters or 2 * stumps > len(words) or digits > max(4, letters // 5):
+        return False
+    return bool(pairs) and sum(pair in _PAIRS for pair in pairs) >= _WORD_SHARE * len(pairs)
 
 
 def is_random(value: str, *, least: int = 8) -> bool:
-    """Tell whether a value looks drawn by a machine: a key, not a word, number, path or digest."""
+    """Tell whether a value looks drawn by a machine: a key, not a word, number, path or digest.
+
+    Words tell themselves by their pairs of letters. What is left must change between letters,
+    capitals and digits as often as a key does: at every second or third character.
+    """
     size = len(value)
-    if size < least or not _RANDOM_CHARS.match(value) or _DIGEST.match(value):
+    value = value[:_LOOK]
+    if size < least or not _DRAWN.match(value) or _DIGEST.match(value):
         return False
     if _UUID.match(value):
         return True
-    if is_measure(value) or is_path(value):
-        return False
     letters = sum(c.isalpha() for c in value)
     digits = sum(c.isdigit() for c in value)
     if _HEX.match(value):
         return size >= 12 and letters >= 2 and digits >= 2
-    if letters < 3:
-        return size >= 16 and letters + digits >= 12 and _entropy(value) >= 3.0 and letters > 0
-    if len(set(value)) < min(6, size - 1):
+    if len(set(value)) < 6 or letters < 3 or is_measure(value) or is_wordy(value):
         return False
-    runs = _RUNS.findall(value)
-    mean = size / len(runs)
-    if size >= 40 and " " not in value and _entropy(value) >= 4.2 and mean < 4:
-        return True
-    if is_wordy(value):
+    turn = len(value) / len(_RUNS.findall(value))  # mean length of a run of one sort
+    rate = _bits_per_character(value)
+    if size >= 40 and rate >= _ENCODED_RATE and turn < 3.2:
+        return True  # base64, which may begin like a path
+    if is_path(value):
         return False
     if size < 16:
-        return digits >= 1 and mean <= 2.7 and letters + digits >= 6
+        return digits >= 1 and turn <= 2.7 and letters + digits >= 6
     both = any(c.islower() for c in value) and any(c.isupper() for c in value)
-    return _entropy(value) >= 3.0 and (
-        (digits >= 2 and mean <= 4.0) or (both and mean <= 2.6 and size >= 20)
+    return rate >= _DRAWN_RATE and (
+        (digits >= 2 and turn <= 4.0) or (both and turn <= 2.8) or letters == size
     )
 
 
-def _entropy(value: str) -> float:
-    """Measure the bits per character of a value."""
+def is_jumbled(value: str) -> bool:
+    """Tell whether letters without digits look drawn, by capitals where no name has them."""
+    runs = _RUNS.findall(value[:_LOOK])
+    return len(value) >= 8 and len(value) / len(runs) <= 2.3 and not is_wordy(value)
+
+
+def _bits_per_character(value: str) -> float:
+    """Measure the entropy of a value's characters."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
 

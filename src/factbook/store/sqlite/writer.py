@@ -182,6 +182,16 @@ class SQLiteWriter:
         )
         return list(range(first, last + 1))
 
+    def texts(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the texts of episodes by id."""
+        if not ids:
+            return {}
+        rows = self._db.execute(
+            "SELECT id, text FROM episode_row WHERE id IN (SELECT value FROM json_each(?))",
+            (json_list(ids),),
+        )
+        return {row[0]: row[1] for row in rows}
+
     def places(self, ids: Sequence[int]) -> dict[int, Place]:
         """Return where and when episodes stand, by id."""
         rows = self._db.execute(
@@ -236,30 +246,9 @@ class SQLiteWriter:
         now = self._now
         self._db.executemany(
             "INSERT INTO fact_row (id, claim, owner, subject, predicate, object, statement, kind,"
-            " status, confidence, confidence_at, trust, evidence_count, episode_id, occurred_at,"
-            " learned_at, embeddable) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [
-                (
-                    first + n,
-                    one.claim,
-                    one.owner,
-                    one.subject,
-                    one.predicate,
-                    one.object,
-                    one.statement,
-                    one.kind,
-                    one.status,
-                    one.confidence,
-                    now,
-                    one.trust,
-                    one.evidence_count,
-                    one.episode_id,
-                    one.occurred_at,
-                    now,
-                    one.embeddable,
-                )
-                for n, one in enumerate(facts)
-            ],
+            " status, confidence, trust, evidence_count, episode_id, occurred_at, embeddable,"
+            " confidence_at, learned_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            [(first + n, *one, now, now) for n, one in enumerate(facts)],
         )
         last = first + len(facts) - 1
         self._db.execute(
@@ -304,19 +293,7 @@ class SQLiteWriter:
         before = self._db.total_changes()
         self._db.executemany(
             "INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)",
-            [
-                (
-                    one.fact_id,
-                    one.episode_id,
-                    one.rule_id,
-                    one.stance,
-                    one.quote,
-                    one.start,
-                    one.end,
-                    self._now,
-                )
-                for one in evidence
-            ],
+            [(*one, self._now) for one in evidence],
         )
         return self._db.total_changes() - before
 
@@ -347,20 +324,13 @@ class SQLiteWriter:
 
     def add_events(self, events: Sequence[NewEvent]) -> None:
         """Append to the history."""
+        head = (self._now, self._actor, self._trigger)
         self._db.executemany(
             "INSERT INTO event_row (at, actor, trigger, op, target_kind, target_id, detail)"
             " VALUES (?,?,?,?,?,?,?)",
             [
-                (
-                    self._now,
-                    self._actor,
-                    self._trigger,
-                    one.op,
-                    one.target_kind,
-                    one.target_id,
-                    orjson.dumps(one.detail).decode() if one.detail else "{}",
-                )
-                for one in events
+                (*head, op, kind, one, orjson.dumps(detail).decode() if detail else "{}")
+                for op, kind, one, detail in events
             ],
         )
 

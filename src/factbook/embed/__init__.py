@@ -1,0 +1,52 @@
+"""Turn texts into vectors: what an embedder is, and the one that ships with factbook.
+
+Knows: texts and unit vectors. Does not know: the store, what a text means to factbook, or where the
+vectors go. Importing this package loads no model and no numpy; the first text that is embedded does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from factbook.embed.minilm import BundledEmbedder
+
+
+class Embedder(Protocol):
+    """Anything that turns texts into unit vectors; two properties and one method."""
+
+    @property
+    def id(self) -> str:
+        """The model's name, kept in the database file.
+
+        It changes whenever the same text would get another vector: with the weights, with the
+        tokenisation, and with how much of a text is read.
+        """
+        ...
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row for each text, in their order: shape (texts, dim), each of length 1.
+
+        Any string is legal, also an empty one. A row depends on its own text alone.
+        """
+        ...
+
+
+def bundled() -> BundledEmbedder:
+    """Return the embedder that ships with the package, the same one for the whole process."""
+    # imported here, and not named like this function: a submodule's name shadows its package's
+    from factbook.embed.minilm import shared
+
+    return shared()
+
+
+__all__ = ["Embedder", "bundled"]

@@ -1,0 +1,257 @@
+"""Run the embedding model that ships with the package: all-MiniLM-L6-v2 with 8-bit weights.
+
+docs/embedder.md tells how the files in `data/` were made, how faithful they are, and what was tried
+and rejected; `scripts/make_embedder.py` makes them. Nothing is ever downloaded.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from factbook.errors import EmbedderError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnxruntime
+    import tokenizers
+    from numpy.typing import NDArray
+
+MAX_CHARS: Final = 8192  # what is read of a text; 256 tokens of prose are about 1,200 characters
+MAX_THREADS: Final = 4  # the default; more help little, and a memory is seldom alone on a machine
+BATCH_TOKENS: Final = 512  # in one run of the model: larger batches are no faster, only larger
+TOKENISE_TEXTS: Final = 2048  # tokenised at once, so that memory stays bounded for any list
+
+_DATA: Final = Path(__file__).with_name("data")
+_SHARED_LOCK: Final = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    session: onnxruntime.InferenceSession  # onnxruntime allows many runs at a time
+    tokenizer: tokenizers.Tokenizer
+
+
+class BundledEmbedder:
+    """Embed texts with the model in the package; safe to share between threads.
+
+    A text is read up to its first 8,192 characters and, of these, up to the model's 256 tokens.
+    Lone surrogates and control characters are skipped; case and accents make no difference.
+    """
+
+    def __init__(self, *, threads: int | None = None, folder: Path = _DATA) -> None:
+        """Read the model's record; the model itself is loaded with the first text.
+
+        `threads` is how many runs of the model go on at once, else as many as there are processors
+        for this process, up to 4. Raises `EmbedderError` when the model's record is missing.
+        """
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}; give 1 or more, or None for the default")
+        self._threads = threads or min(MAX_THREADS, _processors())
+        self._folder = folder
+        record = _read_record(folder)
+        self._id: str = record["id"]
+        self._dim: int = record["dim"]
+        self._files: dict[str, dict[str, Any]] = record["files"]
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    def __repr__(self) -> str:
+        return f"BundledEmbedder({self._id!r}, threads={self._threads})"
+
+    @property
+    def id(self) -> str:
+        """The model's name: changes with its weights, its tokenisation and `MAX_CHARS`."""
+        return self._id
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has: 384."""
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row for each text, in their order: shape (texts, 384), each of length 1.
+
+        A row depends on its own text alone, not on the others of the call. Raises `EmbedderError`
+        when the model cannot be loaded.
+        """
+        if isinstance(texts, str):
+            raise TypeError("embed takes a list of texts, not one text; put it in a list")
+        import numpy as np
+
+        vectors = np.empty((len(texts), self._dim), np.float32)
+        if not texts:
+            return vectors
+        loaded = self._load()
+        for begin in range(0, len(texts), TOKENISE_TEXTS):
+            chunk = [readable(text) for text in texts[begin : begin + TOKENISE_TEXTS]]
+            encodings = loaded.tokenizer.encode_batch_fast(chunk)
+            ids = [encoding.ids for encoding in encodings]
+            self._run(loaded.session, ids, vectors[begin : begin + len(chunk)])
+        return vectors
+
+    def load(self) -> None:
+        """Load the model now, so that the first text does not wait for it.
+
+        Useful in a thread while a program starts: most of the work holds no lock of Python's.
+        Raises `EmbedderError` when the model cannot be loaded.
+        """
+        self._load()
+
+    def verify(self) -> None:
+        """Compare the model's files with their recorded checksums; raises `EmbedderError`."""
+        for name in self._files:
+            self._verified(name)
+
+    def _run(
+        self,
+        session: onnxruntime.InferenceSession,
+        ids: list[list[int]],
+        out: NDArray[np.float32],
+    ) -> None:
+        """Embed token ids into the rows of `out`.
+
+        Only texts of the same number of tokens share a run. So there is no padding to compute, and
+        none that a text's vector could depend on; as 128 tokens already fill the processor, the
+        small batches cost nothing.
+        """
+        import numpy as np
+
+        by_length: defaultdict[int, list[int]] = defaultdict(list)
+        for row, one in enumerate(ids):
+            by_length[len(one)].append(row)
+        batches = []
+        for length in sorted(by_length, reverse=True):  # the longest runs first, none straggles
+            rows, size = by_length[length], max(1, BATCH_TOKENS // length)
+            batches += [rows[i : i + size] for i in range(0, len(rows), size)]
+
+        def run(rows: list[int]) -> None:
+            feed = np.array([ids[row] for row in rows], np.int64)
+            out[rows] = session.run(None, {"ids": feed})[0]
+
+        if self._threads == 1 or len(batches) == 1:
+            for rows in batches:
+                run(rows)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
+            for _ in pool.map(run, batches):
+                pass
+
+    def _load(self) -> _Loaded:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = self._read_model()
+        return self._loaded
+
+    def _read_model(self) -> _Loaded:
+        # the checksum of 24 MB would take as long as reading them; a file cut short shows at once
+        path, expected = self._folder / "model.onnx", self._files["model.onnx"]["bytes"]
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            raise EmbedderError(reason=_unreadable(path, error)) from error
+        if size != expected:
+            raise EmbedderError(reason=f"{path} has {size:,} bytes, not {expected:,}")
+        tokenizer_file = self._verified("tokenizer.json")
+        try:
+            import onnxruntime
+            import tokenizers
+            from onnxruntime.capi import onnxruntime_pybind11_state as errors
+        except ImportError as error:  # a wheel that misses a system library of its own
+            raise EmbedderError(reason=f"{error}") from error
+
+        options = onnxruntime.SessionOptions()
+        # one thread a run: runs go on side by side, and idle threads would spin beside them
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        # each length of text is another shape, and caches by shape would grow with every one
+        options.enable_mem_pattern = False
+        options.enable_cpu_mem_arena = False
+        options.log_severity_level = 3  # errors, which are raised as well
+        # the graph is made as it should run, but for folding the 8-bit weights into float32 ones
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.add_session_config_entry("session.disable_quant_qdq", "1")
+        onnxruntime.disable_telemetry_events()
+        try:
+            session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+        except (
+            errors.Fail,
+            errors.InvalidArgument,
+            errors.InvalidGraph,
+            errors.InvalidProtobuf,
+            errors.NoSuchFile,
+            errors.NotImplemented,
+            errors.RuntimeException,
+        ) as error:
+            raise EmbedderError(reason=f"onnxruntime: {error}") from error
+        # its library raises bare exceptions, which a file of the right checksum gives no cause for
+        tokenizer = tokenizers.Tokenizer.from_buffer(tokenizer_file)
+        return _Loaded(session=session, tokenizer=tokenizer)
+
+    def _verified(self, name: str) -> bytes:
+        path = self._folder / name
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise EmbedderError(reason=_unreadable(path, error)) from error
+        if hashlib.sha256(data).hexdigest() != self._files[name]["sha256"]:
+            raise EmbedderError(reason=f"{path} does not have its recorded checksum")
+        return data
+
+
+def shared() -> BundledEmbedder:
+    """Return the one embedder of this process."""
+    with _SHARED_LOCK:  # two threads that ask first must not load two models
+        return _shared()
+
+
+@functools.cache
+def _shared() -> BundledEmbedder:
+    return BundledEmbedder()
+
+
+def readable(text: str) -> str:
+    """Cut a text to what is read of it, and replace what has no UTF-8 form.
+
+    A pair of surrogates becomes the character it stands for; a lone one becomes U+FFFD, which the
+    tokenizer skips.
+    """
+    text = text[:MAX_CHARS]
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _read_record(folder: Path) -> dict[str, Any]:
+    path = folder / "model.json"
+    try:
+        record: dict[str, Any] = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise EmbedderError(reason=_unreadable(path, error)) from error
+    except orjson.JSONDecodeError as error:
+        raise EmbedderError(reason=f"{path} is not JSON: {error}") from error
+    return record
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    return f"{path} cannot be read: {error.strerror or error}"

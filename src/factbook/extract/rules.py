@@ -1,0 +1,443 @@
+"""Walk an episode with the rules and propose what they find.
+
+Knows: which rules look where, and how to ask only those. Does not know any rule by name:
+`session_parser` is the table, `user_rules` reads what a user adds to it.
+
+Reading logs is the hot path, so the rules are sorted once by kind of episode, tool and field; an
+episode then meets only the rules that can say something about it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import re2
+
+from factbook.errors import NotFound
+from factbook.extract.base import (
+    STATEMENT_CHARS,
+    TEXT_KINDS,
+    Finder,
+    Found,
+    Place,
+    Rule,
+    parse_place,
+    parse_template,
+    render,
+    shorten,
+)
+from factbook.extract.session_parser import RULES, SEED_STRICT
+from factbook.model import Candidate, Episode, EpisodeKind
+
+__all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear", "markdown_table"]
+
+MAX_HITS: Final = 64
+"""Objects that one rule may claim from one place: a list of ten thousand paths is data."""
+
+_MAX_TOOLS: Final = 1_024
+"""Names of tools whose rules are remembered; broken logs can hold any number of names."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_Find = Callable[[str, Episode], Iterable[Found]]
+
+
+class _Ready(NamedTuple):
+    """A rule made ready to run."""
+
+    rule: Rule
+    place: Place
+    find: _Find
+    hints: tuple[str, ...]
+    subjects: frozenset[str]
+    ignored: frozenset[str]
+    around: tuple[str, str] | None  # what stands around the object in the sentence, if that is all
+
+
+class _Plan(NamedTuple):
+    """The rules that concern one kind of episode and one tool, sorted by where they look."""
+
+    tool: tuple[_Ready, ...]
+    fields: Mapping[str, tuple[_Ready, ...]]
+    attributes: tuple[_Ready, ...]
+    text: tuple[_Ready, ...]
+
+
+class RuleSet:
+    """A fixed set of rules, ready to run."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        """Make the rules ready; disabled ones are kept for `lookup` and never run."""
+        self.rules: Final = tuple(rules)
+        self._by_name: Final = {rule.name: rule for rule in self.rules}
+        self._ready: Final = tuple(_make_ready(rule) for rule in self.rules if rule.enabled)
+        self._plans: dict[tuple[EpisodeKind, str], _Plan] = {}
+
+    @classmethod
+    def default(cls, *, strict: bool = False, user: Sequence[Rule] = ()) -> RuleSet:
+        """Return the rules of the table, with those of a user.
+
+        A user's rule that has the name of one of the table's takes its place (that is how a rule
+        file switches rules off and changes their keywords). `strict` puts seed 000's literal host
+        pattern in the place of the one that reads the command.
+        """
+        changed = {rule.name: rule for rule in user}
+        table = [changed.pop(rule.name, rule) for rule in (*RULES, SEED_STRICT)]
+        if strict:
+            table = [
+                replace(rule, enabled=rule.name == SEED_STRICT.name)
+                if rule.predicate == SEED_STRICT.predicate
+                else rule
+                for rule in table
+            ]
+        return cls([*table, *changed.values()])
+
+    def lookup(self, name: str) -> Rule:
+        """Return the rule of that name; raises NotFound."""
+        rule = self._by_name.get(name)
+        if rule is None:
+            raise NotFound(what="rule", name=name, hint="`factbook rules` lists them all.")
+        return rule
+
+    def explain(self, name: str) -> str:
+        """Say in one paragraph what a rule does; raises NotFound."""
+        rule = self.lookup(name)
+        state = "" if rule.enabled else " It is off."
+        return (
+            f"{rule.name} claims {rule.predicate} of the {_subject_words(rule)} with confidence "
+            f"{rule.confidence:g}. It looks in: {rule.looks_in}. Method: {rule.method}. "
+            f"Pattern: {pattern_words(rule)}.{state}"
+        )
+
+    def cues(self) -> Mapping[str, tuple[str, ...]]:
+        """Return which predicates each word of a question points at."""
+        found: dict[str, dict[str, None]] = {}
+        for rule in self.rules:
+            if rule.enabled:
+                for cue in rule.cues:
+                    found.setdefault(cue.lower(), {})[rule.predicate] = None
+        return {cue: tuple(predicates) for cue, predicates in found.items()}
+
+    def extract(self, episode: Episode) -> list[Candidate]:
+        """Return what the rules claim from one episode, each claim once, in the rules' order."""
+        plan = self._plan(episode)
+        run = _Run(episode)
+        if plan.tool and episode.tool:
+            start, end = _first_line(episode)
+            for ready in plan.tool:
+                run.add(ready, episode.tool, start, end, exact=episode.text[start:end])
+        if plan.fields:
+            for part in episode.fields:
+                rules = plan.fields.get(part.name)
+                if rules:
+                    value = episode.text[part.start : part.end]
+                    for ready in rules:
+                        run.add(ready, value, part.start, part.end)
+        for ready in plan.attributes:
+            value = _attribute(episode, ready.place.name)
+            if value:
+                run.add_attribute(ready, value)
+        for ready in plan.text:
+            run.add(ready, episode.text, 0, len(episode.text))
+        return run.candidates
+
+    def _plan(self, episode: Episode) -> _Plan:
+        key = (episode.kind, episode.tool)
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= _MAX_TOOLS:
+                self._plans.clear()
+            plan = self._plans[key] = _make_plan(self._ready, *key)
+        return plan
+
+
+class _Run:
+    """The candidates of one episode while they are collected."""
+
+    def __init__(self, episode: Episode) -> None:
+        self.candidates: list[Candidate] = []
+        self._episode = episode
+        self._kind = episode.subject.partition("_")[0]
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def add(
+        self, ready: _Ready, value: str, start: int, end: int, *, exact: str | None = None
+    ) -> None:
+        """Run a rule on a part of the text that begins at `start`.
+
+        `exact` is what really stands there, where the value is the record's and not the text's.
+        """
+        if ready.hints:
+            for hint in ready.hints:
+                if hint in value:
+                    break
+            else:
+                return
+        subject = self._subject(ready)
+        if not subject:
+            return
+        if exact is not None and exact != value:
+            for found in ready.find(value, self._episode):
+                self._claim(ready, subject, found.object, start, end, found.details)
+            return
+        if ready.find is _whole:
+            # Most facts are a whole field: no generator and no Found for them.
+            stripped = value.strip()
+            if stripped:
+                start += value.index(stripped)
+                self._claim(ready, subject, stripped, start, start + len(stripped), None)
+            return
+        hits = 0
+        for found in ready.find(value, self._episode):
+            hits += self._claim(
+                ready,
+                subject,
+                found.object,
+                start + found.start,
+                start + found.end,
+                found.details,
+            )
+            if hits >= MAX_HITS:
+                return
+
+    def add_attribute(self, ready: _Ready, value: str) -> None:
+        """Run a rule on an exact value of the record; the text shows it somewhere."""
+        subject = self._subject(ready)
+        if not subject:
+            return
+        text = self._episode.text
+        for found in ready.find(value, self._episode):
+            start, end = found.start, found.end
+            if ready.rule.find is None:
+                start = -1 if ready.place.name == "session" else text.find(found.object)
+                end = start + len(found.object)
+            if start < 0:
+                # The record states it beside the text (a prompt's session): the whole text is what
+                # shows that there is such a record.
+                start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+            self._claim(ready, subject, found.object, start, end, found.details)
+
+    def _subject(self, ready: _Ready) -> str:
+        """Return whom the rule speaks of here, or an empty text where it cannot."""
+        if self._kind in ready.subjects:
+            return self._episode.subject
+        if "session" in ready.subjects and self._episode.session:
+            return f"session_{self._episode.session}"
+        return ""
+
+    def _claim(
+        self,
+        ready: _Ready,
+        subject: str,
+        value: str,
+        start: int,
+        end: int,
+        details: Mapping[str, str] | None,
+    ) -> bool:
+        """Propose a claim; False where it was proposed before or says nothing."""
+        rule = ready.rule
+        value = value.strip()
+        key = (subject, rule.predicate, value)
+        text = self._episode.text
+        if not value or start >= end or key in self._seen or value in ready.ignored:
+            return False
+        if text[start].isspace() and text[start:end].isspace():
+            return False
+        self._seen.add(key)
+        if ready.around is not None:
+            statement = ready.around[0] + shorten(value, STATEMENT_CHARS) + ready.around[1]
+        else:
+            values = {**self._episode.attributes, "tool": self._episode.tool, "said": text}
+            if details:
+                values.update(details)
+            values["object"] = value
+            statement = render(rule.statement, values) or value
+        self.candidates.append(
+            Candidate(
+                subject=subject,
+                predicate=rule.predicate,
+                object=value,
+                statement=statement,
+                confidence=rule.confidence,
+                rule=rule.name,
+                method=rule.method,
+                start=start,
+                end=end,
+                kind=rule.kind,
+                trust=rule.trust,
+                embed=rule.embed,
+            )
+        )
+        return True
+
+
+def _attribute(episode: Episode, name: str) -> str:
+    return episode.session if name == "session" else episode.attributes.get(name, "")
+
+
+def _first_line(episode: Episode) -> tuple[int, int]:
+    """Return where the name of the called tool stands."""
+    text, tool = episode.text, episode.tool
+    if text.startswith(tool):
+        return 0, len(tool)
+    end = text.find("\n")
+    return 0, len(text) if end < 0 else end
+
+
+# --- making rules ready ---------------------------------------------------------------------------
+
+
+def _make_ready(rule: Rule) -> _Ready:
+    place = parse_place(rule.looks_in)
+    if place is None:
+        raise ValueError(f"rule {rule.name} looks in an unknown place: {rule.looks_in}")
+    if rule.find is not None:
+        find = _bind(rule.find, rule)
+    elif rule.pattern is not None:
+        find = _linear_finder(rule.pattern) if rule.linear else _pattern_finder(rule.pattern)
+    else:
+        find = _whole
+    return _Ready(
+        rule,
+        place,
+        find,
+        rule.hints,
+        frozenset(rule.subject.split("|")),
+        frozenset(rule.ignored),
+        _around(rule.statement),
+    )
+
+
+def _around(template: str) -> tuple[str, str] | None:
+    """Return what stands before and after the object, where the sentence fills in nothing else."""
+    parts = parse_template(template)
+    names = [name for _, name in parts if name]
+    if names != ["object"]:
+        return None
+    return parts[0][0], "".join(literal for literal, _ in parts[1:])
+
+
+def _bind(find: Finder, rule: Rule) -> _Find:
+    return lambda text, episode: find(text, rule, episode)
+
+
+def _whole(text: str, episode: Episode) -> Iterable[Found]:
+    """Claim the whole part without the blanks around it."""
+    del episode
+    value = text.strip()
+    if value:
+        start = len(text) - len(text.lstrip())
+        yield Found(value, start, start + len(value))
+
+
+def _pattern_finder(pattern: str) -> _Find:
+    compiled = re.compile(pattern)
+    group = compiled.groupindex.get("object", 1 if compiled.groups else 0)
+    names = tuple(compiled.groupindex)
+
+    def find(text: str, episode: Episode) -> Iterable[Found]:
+        del episode
+        for match in compiled.finditer(text):
+            details = {name: match[name] or "" for name in names} if names else None
+            if match[group]:
+                yield Found(match[group], match.start(group), match.end(group), details)
+
+    return find
+
+
+def compile_linear(pattern: str) -> Any:
+    """Compile a pattern for RE2, whose time is linear in the text.
+
+    Raises ValueError with RE2's reason.
+    """
+    options = re2.Options()
+    options.log_errors = False  # the reason is raised; RE2 would print it as well
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else error
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise ValueError(words) from error
+
+
+def _linear_finder(pattern: str) -> _Find:
+    compiled = compile_linear(pattern)
+    groups: dict[str, int] = dict(compiled.groupindex)
+    group = groups.get("object", 1 if compiled.groups else 0)
+
+    def find(text: str, episode: Episode) -> Iterable[Found]:
+        del episode
+        if not text.isascii():
+            text = _SURROGATE.sub("\ufffd", text)  # RE2 reads UTF-8, which has no lone surrogates
+        for match in compiled.finditer(text):
+            start, end = match.span(group)
+            if 0 <= start < end:
+                details = {name: match[number] or "" for name, number in groups.items()}
+                yield Found(text[start:end], start, end, details)
+
+    return find
+
+
+def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:
+    """Choose the rules that concern a kind of episode and a tool."""
+    fields: dict[str, list[_Ready]] = {}
+    tools: list[_Ready] = []
+    attributes: list[_Ready] = []
+    texts: list[_Ready] = []
+    for ready in rules:
+        what, name, of = ready.place
+        if what in {"tool", "field"}:
+            if of and not any(fnmatch.fnmatchcase(tool, pattern) for pattern in of):
+                continue
+            if what == "field":
+                fields.setdefault(name, []).append(ready)
+            elif kind is EpisodeKind.TOOL_CALL:
+                tools.append(ready)
+        elif not of or any(TEXT_KINDS[part] is kind for part in of):
+            (attributes if what == "attribute" else texts).append(ready)
+    return _Plan(
+        tuple(tools),
+        {name: tuple(found) for name, found in fields.items()},
+        tuple(attributes),
+        tuple(texts),
+    )
+
+
+# --- the table for readers ------------------------------------------------------------------------
+
+
+def _subject_words(rule: Rule) -> str:
+    return " or ".join(rule.subject.split("|"))
+
+
+def pattern_words(rule: Rule) -> str:
+    """Say what a rule matches: its pattern, its keywords, or the code that looks."""
+    if rule.pattern is not None:
+        return f"`{rule.pattern}`"
+    if rule.keywords:
+        return "words: " + ", ".join(rule.keywords)
+    if rule.find is not None:
+        return f"code: {rule.find.__module__.rpartition('.')[2]}.{rule.find.__name__}"
+    return "the whole of it"
+
+
+def markdown_table(rules: Sequence[Rule]) -> str:
+    """Write rules as the Markdown table that docs/rules.md shows."""
+    rows = [
+        "| rule | confidence | subject | looks in | matches | method |",
+        "|---|---|---|---|---|---|",
+    ]
+    for rule in rules:
+        cells = (
+            f"`{rule.name}`" + ("" if rule.enabled else " (off)"),
+            f"{rule.confidence:.1f}",
+            _subject_words(rule),
+            rule.looks_in,
+            pattern_words(rule),
+            rule.method,
+        )
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows) + "\n"

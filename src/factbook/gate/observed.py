@@ -1,0 +1,71 @@
+"""Judge what the rules observed: no span, no fact.
+
+Knows: the episode, the candidate and the reasons of `policy.REJECTION_REASONS`. Does not know other
+facts. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from factbook import policy
+from factbook.model import Accepted, Candidate, Episode, Rejected, Verdict
+
+__all__ = ["judge"]
+
+_LABEL: Final = re.compile(r"\[REDACTED(?::[^\]\s]*)?\]")
+_WORD: Final = re.compile(r"\w+")
+
+
+def judge(candidate: Candidate, episode: Episode) -> Verdict:
+    """Say whether a candidate may enter, and with which confidence.
+
+    The confidence is capped by the trust of the candidate where it has one of its own, else by the
+    episode's: a fact is never surer than the channel it came through.
+    """
+    if episode.injected:
+        return _rejected(candidate, "injected", "the text was put there by factbook itself")
+    if not _is_confidence(candidate.confidence):
+        return _rejected(
+            candidate, "bad_confidence", f"{candidate.confidence!r} is no number from 0 to 1"
+        )
+    if not candidate.object.strip():
+        return _rejected(candidate, "empty", "the object is empty")
+    span = _span(candidate, episode)
+    if not span.strip():
+        return _rejected(
+            candidate,
+            "no_span",
+            f"characters {candidate.start} to {candidate.end} of {len(episode.text)} show nothing",
+        )
+    words = _WORD.findall(_LABEL.sub(" ", candidate.object).casefold())
+    if not words and _LABEL.search(candidate.object):
+        return _rejected(candidate, "redacted", "the object is nothing but a redacted secret")
+    if words and all(word in policy.GENERIC_WORDS for word in words):
+        return _rejected(candidate, "generic", "the object is nothing but generic words")
+    trust = candidate.trust or episode.trust
+    return Accepted(
+        candidate=candidate,
+        confidence=min(float(candidate.confidence), policy.TRUST_CAP[trust]),
+        trust=trust,
+    )
+
+
+def _rejected(candidate: Candidate, reason: str, detail: str) -> Rejected:
+    return Rejected(candidate=candidate, reason=reason, detail=detail)
+
+
+def _is_confidence(value: object) -> bool:
+    """Tell a real number from 0 to 1 from NaN, infinities and what is no number at all."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return math.isfinite(value) and 0.0 <= value <= 1.0
+
+
+def _span(candidate: Candidate, episode: Episode) -> str:
+    """Return the text that the candidate points at; empty where it points nowhere."""
+    if not 0 <= candidate.start < candidate.end <= len(episode.text):
+        return ""
+    return episode.text[candidate.start : candidate.end]

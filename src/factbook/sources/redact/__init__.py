@@ -1,0 +1,17 @@
+"""Redact secrets before anything is stored, indexed, embedded or logged.
+
+    redactor = Redactor(key=load_key(path))
+    redactor.redact("sshpass -p 'hunter2hunter2' ssh root@192.0.2.4")
+    # sshpass -p '[REDACTED:password:5f0c...]' ssh root@192.0.2.4
+
+The way through the package: `scanner` stops at hints and calls the finders (`formats`, `addresses`,
+`blocks`, `headers`, `commands`, `logins`, `assignments`); `names` and `values` judge what they read;
+`redactor` writes the labels; `keyfile` keeps their key.
+"""
+
+from __future__ import annotations
+
+from factbook.sources.redact.keyfile import load_key
+from factbook.sources.redact.redactor import NO_REDACTION, NoRedaction, Redaction, Redactor
+
+__all__ = ["NO_REDACTION", "NoRedaction", "Redaction", "Redactor", "load_key"]

@@ -1,0 +1,73 @@
+"""Find passwords and signatures in addresses; scheme, user and host stay readable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from factbook.sources.redact.formats import format_spans
+from factbook.sources.redact.spans import Span
+from factbook.sources.redact.values import is_random, is_stand_in, is_stop_word
+
+__all__ = ["HINT", "KINDS", "address_spans"]
+
+KINDS: Final = frozenset({"password", "token", "signature"})
+HINT: Final = (
+    r"://[^\s/:@\"'<>\\]*[:@]|@(?:tcp6?|unix)\(|:thin:"
+    r"|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
+)
+
+_USERINFO: Final = re.compile(
+    r"://([^\s/:@\"'<>\\`]{0,64}):([^\s/\"'<>`\\]{1,512})@(?=[\w.\[$%{(-])"
+)
+_USER_ALONE: Final = re.compile(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
+_BEFORE_TCP: Final = re.compile(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`@]{1,128})@(?:tcp6?|unix)\(")
+_THIN: Final = re.compile(r":thin:[\w$#]{1,64}/([^\s@\"'`]{1,128})@")
+_PARAMETER: Final = re.compile(
+    r"[?&;](sig|signature|key|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
+    r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})",
+    re.IGNORECASE,
+)
+# What documentation writes where a password goes; `secret` and `hunter2` are passwords.
+_EXAMPLES: Final = frozenset(
+    {"password", "pass", "passwd", "pwd", "pw", "mypassword", "token", "user", "username"}
+)
+
+
+def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password, token or signature of the address at a hint."""
+    first = text[at]
+    if first in "?&;":
+        yield from _parameter_spans(text, at)
+        return
+    if first == "@":
+        found = _BEFORE_TCP.search(text, max(0, at - 200), end)
+    elif text.startswith(":thin:", at):
+        found = _THIN.match(text, at)
+    else:
+        yield from format_spans(text, at + 3, end)  # https://<token>:x-oauth-basic@host
+        found = _USERINFO.match(text, at, at + 700)
+        if found is None:
+            found = _USER_ALONE.match(text, at, at + 200)
+            named = text[max(0, at - 3) : at].lower() in {"ssh", "git", "sh", "scp", "ftp"}
+            if found is not None and not named and is_random(found[1], least=16):
+                yield *found.span(1), "token"
+            return
+    if found is None:
+        return
+    start, stop = found.span(found.lastindex or 0)
+    word = text[start:stop]
+    example = word.strip(".").lower() in _EXAMPLES
+    if not is_stand_in(word) and not example:
+        yield start, stop, "password"
+
+
+def _parameter_spans(text: str, at: int) -> Iterator[Span]:
+    """Give the signature or key among the parameters; those named `token` are found by name."""
+    found = _PARAMETER.match(text, at, at + 4200)
+    if found is None or is_stop_word(found[2]) or is_stand_in(found[2]):
+        return
+    if is_random(found[2], least=16):
+        signed = "sig" in found[1].lower() or found[1].lower() == "hmac"
+        yield *found.span(2), "signature" if signed else "token"

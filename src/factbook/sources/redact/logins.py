@@ -1,0 +1,79 @@
+"""Find passwords that only their place tells: .netrc, .pgpass, SQL, pairs in prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from factbook.sources.redact.spans import Span
+from factbook.sources.redact.values import (
+    is_measure,
+    is_mixed,
+    is_stand_in,
+    is_stop_word,
+    is_wordy,
+)
+
+__all__ = ["HINT", "KINDS", "login_spans"]
+
+KINDS: Final = frozenset({"password"})
+HINT: Final = (
+    r"(?i:login|username|account|machine|credentials?|creds|user/pass|signed in (?:as|with))"
+    r"[\s:=(`*\"'\\]"
+    r"|:(?:54[0-9][0-9]|6432|\*):|(?i:identified )"
+)
+
+_GAP: Final = r"(?:\s|\\+[nrt]){1,12}"
+_NETRC: Final = re.compile(
+    rf"(?i)(?:(machine){_GAP}[^\s\\]{{1,128}}{_GAP})?(?:login|username|account){_GAP}"
+    rf"([^\s\\]{{1,64}}){_GAP}(?:password|passwd)[ \t]+([^\s\"'\\]{{1,256}})"
+)
+_PGPASS: Final = re.compile(
+    r":(?:54\d\d|6432|\*):[^:\s/]{1,64}:[^:\s/]{1,64}:((?:[^:\s\"'\\]|\\[:\\]){3,128})"
+    r"(?=[\s\"'\\]|$)"
+)
+_IDENTIFIED: Final = re.compile(
+    r"(?i)identified (?:with \w{1,40} )?(?:by|as) (?:password )?(\\*[\"'])([^\"'\\\n]{1,256})"
+)
+_STATEMENT: Final = re.compile(r"(?i)\b(?:create|alter|grant|set)\s")
+_PAIR: Final = re.compile(
+    r"(?i)(?:login|username|account|credentials?|creds|user/pass(?:word)?|signed in (?:as|with))"
+    r"(?:/password)?(?:[\s:=(`*\"'\\|]|\b(?:is|are|with|as|using|the|admin|test)\b){1,12}"
+    r"[\w.@+-]{2,40} ?[/:] ?([^\s\"'`\\,)]{5,64})"
+)
+
+
+def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password at a hint."""
+    if text[at] == ":":
+        found = _PGPASS.match(text, at, at + 400)
+        if found is not None and not is_stand_in(found[1]) and not is_measure(found[1]):
+            yield *found.span(1), "password"
+        return
+    if text[at] in "iI":
+        found = _IDENTIFIED.match(text, at, at + 400)
+        statement = _STATEMENT.search(text, max(0, at - 200), at) is not None
+        if found is not None and statement and not is_stand_in(found[2]):
+            yield *found.span(2), "password"
+        return
+    found = _NETRC.match(text, at, at + 500)
+    if found is not None:
+        word = found[3]
+        told = is_stand_in(word) or is_stop_word(word) or is_stop_word(found[2]) or len(word) < 3
+        if not told and (found[1] or is_mixed(word)):
+            yield *found.span(3), "password"
+        return
+    found = _PAIR.match(text, at, at + 200)
+    if found is not None:
+        word = found[1].rstrip(".,;:)")
+        if (
+            any(c.isdigit() for c in word)
+            and any(c.isalpha() for c in word)
+            and "/" not in word
+            and ":" not in word
+            and not is_stand_in(word)
+            and not is_measure(word)
+            and not (is_wordy(word) and "." in word)
+        ):
+            yield found.start(1), found.start(1) + len(word), "password"

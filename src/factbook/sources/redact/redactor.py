@@ -1,0 +1,230 @@
+"""Replace secrets by labels that keep their kind and tell equal ones from different ones."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from factbook.errors import UsageError
+from factbook.policy import MIN_DIGEST_CHARS
+from factbook.sources.redact.assignments import field_kind
+from factbook.sources.redact.scanner import KINDS, scan
+from factbook.sources.redact.spans import Span
+
+__all__ = ["NO_REDACTION", "NoRedaction", "Redaction", "Redactor"]
+
+MIN_KEY_BYTES: Final = 16
+DIGEST_BYTES: Final = 6
+"""Enough to join equal secrets: among a million different ones a collision has odds of 1 in 600."""
+
+_MAX_KEY_BYTES: Final = 64  # what blake2b takes
+_PASSES: Final = 16  # see `find`
+_LABEL: Final = re.compile(
+    r"\[REDACTED:(?:" + "|".join(sorted(KINDS)) + rf")(?::[0-9a-f]{{{2 * DIGEST_BYTES}}})?\]"
+)
+_BREAKS: Final = re.compile(r"(?:\\+[nrt]|\s)+")
+_NAME_FIELDS: Final = ("name", "key", "Name", "Key")
+_VALUE_FIELDS: Final = ("value", "Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """One secret in a text."""
+
+    start: int  # first character of the secret itself, without quotes or name
+    end: int  # behind its last character
+    kind: str  # what it is, as the label says
+
+
+class Redactor:
+    """Find secrets and replace them; the same key gives equal secrets equal labels."""
+
+    def __init__(self, *, key: bytes) -> None:
+        if not MIN_KEY_BYTES <= len(key):
+            raise UsageError(
+                detail=f"The redaction key has {len(key)} bytes and needs at least {MIN_KEY_BYTES}; "
+                "give a longer one, or let load_key make one."
+            )
+        self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
+
+    def find(self, text: str) -> list[Redaction]:
+        """Find the secrets of a text, in order and without overlap."""
+        return [Redaction(start=s, end=e, kind=kind) for s, e, kind in self._spans(text)]
+
+    def redact(self, text: str) -> str:
+        """Replace every secret of a text by its label.
+
+        A text that was redacted before comes back as it is.
+        """
+        spans = self._spans(text)
+        return self._apply(text, spans) if spans else text
+
+    def redact_value(self, value: object) -> object:
+        """Redact every string of a decoded JSON value; keys tell what their values are.
+
+        The value itself is not changed. Nesting may be of any depth.
+        """
+        return _rebuild(value, self)
+
+    def redact_field(self, key: str, value: str) -> str:
+        """Redact the value of a field, which may be a secret only because of the field's name."""
+        if not _LABEL.fullmatch(value):
+            kind = field_kind(key, value)
+            if kind is not None:
+                return self.label(kind, value)
+        return self.redact(value)
+
+    def label(self, kind: str, value: str) -> str:
+        """Write the label of a secret: its kind and, unless it could be guessed, a keyed digest.
+
+        Line breaks do not count, so that one key is the same as a file and inside JSON.
+        """
+        if len(value) < MIN_DIGEST_CHARS:
+            return f"[REDACTED:{kind}]"
+        same = _BREAKS.sub("\n", value).encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(same, key=self._key, digest_size=DIGEST_BYTES).hexdigest()
+        return f"[REDACTED:{kind}:{digest}]"
+
+    def _apply(self, text: str, spans: Iterable[Span]) -> str:
+        pieces: list[str] = []
+        done = 0
+        for start, end, kind in spans:
+            pieces.append(text[done:start])
+            pieces.append(self.label(kind, text[start:end]))
+            done = end
+        pieces.append(text[done:])
+        return "".join(pieces)
+
+    def _spans(self, text: str) -> list[Span]:
+        """Find secrets until none is left.
+
+        A secret can hide another one: what is read as the end of its value, or as the code around
+        it, may look different once the first is gone. Looking again at the redacted text until
+        nothing is found makes redaction idempotent; labels are never touched, so it ends.
+        """
+        spans = _settle(text, scan(text))
+        if not spans:
+            return []
+        for _ in range(_PASSES):
+            redacted = self._apply(text, spans)
+            more = _settle(redacted, scan(redacted))
+            if not more:
+                break
+            spans = sorted(spans + self._mapped_back(text, spans, more))
+        return spans
+
+    def _mapped_back(self, text: str, spans: list[Span], more: list[Span]) -> list[Span]:
+        """Turn spans of the redacted text into spans of the text."""
+        starts: list[int] = [0]  # where the pieces between the labels begin, in the redacted text
+        shifts: list[int] = [0]  # what to add to have the place in the text
+        shift = 0
+        for start, end, kind in spans:
+            shift += end - start - len(self.label(kind, text[start:end]))
+            starts.append(end - shift)
+            shifts.append(shift)
+        found: list[Span] = []
+        for start, end, kind in more:
+            move = shifts[bisect_right(starts, start) - 1]
+            found.append((start + move, end + move, kind))
+        return found
+
+
+def _settle(text: str, spans: list[Span]) -> list[Span]:
+    """Order spans, join those that overlap, and leave labels alone."""
+    if not spans:
+        return []
+    labels = [found.span() for found in _LABEL.finditer(text)] if "[REDACTED:" in text else []
+    settled: list[Span] = []
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
+        near = bisect_right(labels, (start, len(text)))
+        if any(low < end and start < high for low, high in labels[max(0, near - 1) : near + 1]):
+            continue
+        if settled and start < settled[-1][1]:
+            first = settled[-1]
+            settled[-1] = (first[0], max(first[1], end), first[2])
+        else:
+            settled.append((start, end, kind))
+    return settled
+
+
+def _rebuild(value: object, redactor: Redactor) -> object:
+    """Copy a decoded JSON value with its strings redacted, without recursion."""
+    root: list[object] = [value]
+    # (container, index or key, the field's name) of what is still to be copied
+    work: list[tuple[list[object] | dict[object, object], object, str]] = [(root, 0, "")]
+    while work:
+        holder, place, field = work.pop()
+        item = holder[place]  # type: ignore[index]
+        if isinstance(item, str):
+            new: object = redactor.redact_field(field, item) if field else redactor.redact(item)
+        elif isinstance(item, dict):
+            named = _named(item)
+            copy: dict[object, object] = {}
+            for key, inner in item.items():
+                safe = redactor.redact(key) if isinstance(key, str) else key
+                while safe in copy:  # two secrets without a digest
+                    safe = f"{safe}+"
+                copy[safe] = inner
+                told = named if key in _VALUE_FIELDS and named else key
+                work.append((copy, safe, told if isinstance(told, str) else ""))
+            new = copy
+        elif isinstance(item, list | tuple):
+            parts = list(item)
+            work.extend((parts, i, _flag_before(parts, i) or field) for i in range(len(parts)))
+            new = parts
+        elif isinstance(item, int) and not isinstance(item, bool) and field and item >= 1000:
+            kind = field_kind(field, str(item))
+            new = redactor.label(kind, str(item)) if kind == "password" else item
+        else:
+            new = item
+        holder[place] = new  # type: ignore[index]
+    return root[0]
+
+
+def _named(item: dict[object, object]) -> str:
+    """Give the name in `{"name": "DB_PASSWORD", "value": "..."}`."""
+    for field in _NAME_FIELDS:
+        name = item.get(field)
+        if isinstance(name, str):
+            return name
+    return ""
+
+
+def _flag_before(parts: list[object], i: int) -> str:
+    """Give the option before an argument, in a command that is written as a list."""
+    before = parts[i - 1] if i else None
+    return before.lstrip("-") if isinstance(before, str) and before.startswith("--") else ""
+
+
+class NoRedaction(Redactor):
+    """Change nothing: what `--no-redact` uses."""
+
+    def __init__(self) -> None:
+        super().__init__(key=bytes(MIN_KEY_BYTES))
+
+    def find(self, text: str) -> list[Redaction]:
+        """Find nothing."""
+        return []
+
+    def redact(self, text: str) -> str:
+        """Return the text as it is."""
+        return text
+
+    def redact_value(self, value: object) -> object:
+        """Return the value as it is."""
+        return value
+
+    def redact_field(self, key: str, value: str) -> str:
+        """Return the value as it is."""
+        return value
+
+    def label(self, kind: str, value: str) -> str:
+        """Return the value as it is."""
+        return value
+
+
+NO_REDACTION: Final = NoRedaction()

@@ -1,0 +1,563 @@
+"""Codex CLI: one JSON record per line, `{timestamp, type, payload}`.
+
+What people and the assistant say is logged twice, as an event for the screen and as an item for
+the model. The event of the user is the clean one (the item also carries injected context); of the
+assistant the item is read. The first versions wrote items only, without an envelope.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import orjson
+
+from factbook import policy
+from factbook.model import Millis
+from factbook.sources.session_log.parser import BadRecord, Call, LogFile, Outcome, Parser
+from factbook.sources.session_log.text import ident, kind_name, storable
+from factbook.sources.session_log.toolcall import Redacting, command_line
+
+ITEMS: Final = frozenset(
+    {
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "function_call",
+        "function_call_output",
+        "local_shell_call",
+        "message",
+        "reasoning",
+        "web_search_call",
+    }
+)
+"""Items that the first versions wrote without an envelope."""
+
+_IGNORED_ITEMS: Final = frozenset(
+    {
+        "additional_tools",
+        "agent_message",
+        "compaction",
+        "context_compaction",
+        "ghost_snapshot",
+        "image_generation_call",
+        "other",
+        "reasoning",
+        "tool_search_output",
+    }
+)
+
+_IGNORED_EVENTS: Final = frozenset(
+    {
+        "agent_message",
+        "agent_reasoning",
+        "agent_reasoning_raw_content",
+        "agent_reasoning_section_break",
+        "background_event",
+        "collab_agent_interaction_end",
+        "collab_agent_spawn_end",
+        "collab_close_end",
+        "collab_resume_end",
+        "collab_waiting_end",
+        "context_compacted",
+        "deprecation_notice",
+        "dynamic_tool_call_request",
+        "dynamic_tool_call_response",
+        "entered_review_mode",
+        "error",
+        "exited_review_mode",
+        "image_generation_end",
+        "item_completed",
+        "mcp_tool_call_end",
+        "model_reroute",
+        "patch_apply_end",
+        "plan_update",
+        "stream_error",
+        "sub_agent_activity",
+        "task_complete",
+        "thread_goal_updated",
+        "thread_rolled_back",
+        "thread_settings_applied",
+        "token_count",
+        "turn_aborted",
+        "turn_complete",
+        "turn_diff",
+        "undo_completed",
+        "view_image_tool_call",
+        "warning",
+        "web_search_end",
+    }
+)
+
+_TURN_STARTS: Final = frozenset({"task_started", "turn_started"})
+_IDE_CONTEXT: Final = "# Context from my IDE setup"
+_IDE_REQUEST: Final = "## My request for Codex:"
+_INSTRUCTIONS: Final = "# AGENTS.md instructions"
+_WRAPPED: Final = re.compile(r"<([A-Za-z_][\w -]*)\b[^>]{0,200}>")
+_HEADER: Final = re.compile(
+    r"(?:Chunk ID: [^\n]{0,80}\n|Wall time: [^\n]{0,80}\n|Original token count: \d{1,12}\n"
+    r"|Total output lines: \d{1,12}\n"
+    r"|Process running with session ID [^\n]{0,80}\n"
+    r"|Process exited with code (?P<exited>-?\d{1,10})\n|Exit code: (?P<code>-?\d{1,10})\n)+"
+    r"(?:Output:(?:\n|$))?"
+)
+_EXITED: Final = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,10})$", re.MULTILINE)
+_HEADER_CHARS: Final = 1_000
+_CODES: Final = 256  # exit codes that are known before their output
+_HELD: Final = 16  # copies of prompts that wait for their event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """The model's copy of a prompt, for which no event has come yet."""
+
+    text: str  # redacted
+    timestamp: str | float | None
+    position: int
+    offset: int
+
+
+class CodexParser(Parser):
+    """Reads the records of one Codex rollout."""
+
+    host: ClassVar[str] = "codex"
+
+    def __init__(
+        self,
+        file: LogFile,
+        *,
+        redactor: Redacting,
+        now: Millis,
+        state: Mapping[str, object],
+    ) -> None:
+        super().__init__(file, redactor=redactor, now=now, state=state)
+        get = state.get
+        turn = get("turn")
+        self._turn = turn if isinstance(turn, str) else ""
+        self._prompts = _count(get("prompts"))  # of this turn
+        self._replies = _count(get("replies"))
+        self._events = get("events") is True  # whether the file has an event of any kind
+        self._heard = get("heard") is True  # whether an event gave a prompt
+        self._by_model = get("by_model") is True  # whether another agent writes the prompts
+        self._held = _held(get("held"))
+        codes = get("codes")
+        self._codes: dict[str, str] = (
+            {str(key): str(code) for key, code in codes.items()}
+            if isinstance(codes, Mapping)
+            else {}
+        )
+
+    def save(self) -> dict[str, object]:
+        state = super().save()
+        state["turn"] = self._turn
+        state["prompts"] = self._prompts
+        state["replies"] = self._replies
+        state["events"] = self._events
+        state["heard"] = self._heard
+        state["by_model"] = self._by_model
+        state["held"] = [[one.text, one.timestamp, one.position, one.offset] for one in self._held]
+        state["codes"] = dict(self._codes)
+        return state
+
+    @property
+    def file_agent(self) -> str:
+        return self.session if self._by_model else ""
+
+    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+        self.place(position, offset, record.get("timestamp"))
+        kind = record.get("type")
+        payload = record.get("payload")
+        if not isinstance(payload, dict):
+            return self._bare(record, kind)
+        if kind == "response_item":
+            return self._item(payload)
+        if kind == "event_msg":
+            return self._event(payload)
+        if kind == "turn_context":
+            self._folder(payload.get("cwd"))
+            return Outcome("ignored", "turn context")
+        if kind == "session_meta":
+            return self._meta(payload)
+        if kind == "compacted":
+            text = payload.get("message")
+            kept = isinstance(text, str) and self.summary(
+                text, uid=f"{self.somewhere()}:summary", subject=f"session_{self.named}"
+            )
+            return (
+                Outcome("kept", "compaction summary")
+                if kept
+                else Outcome("ignored", "compaction summary: no text of its own")
+            )
+        return Outcome("unknown", kind_name(kind))
+
+    def _bare(self, record: dict[str, object], kind: object) -> Outcome:
+        """Take a record of the first versions, which had no envelope."""
+        if kind in ITEMS:
+            return self._item(record)
+        if record.get("record_type") == "state":
+            return Outcome("ignored", "state")
+        if kind is None and "id" in record and ("git" in record or "instructions" in record):
+            return self._meta(record)
+        if kind in {"response_item", "event_msg", "turn_context", "session_meta", "compacted"}:
+            raise BadRecord(f"a {kind} record without a payload")
+        return Outcome("unknown", kind_name(kind))
+
+    # --- the session -----------------------------------------------------------------------------
+
+    def _meta(self, payload: dict[str, object]) -> Outcome:
+        """Take the head of the session; a fork repeats the head of the session it came from."""
+        own = ident(payload.get("id"))
+        if not self.session:
+            self.session = own
+            parent = payload.get("parent_thread_id")
+            origin = payload.get("thread_source")
+            if parent or isinstance(payload.get("source"), dict) or origin not in {None, "user"}:
+                self._by_model = True
+                self.agent = own
+        elif own and own != self.session:
+            return Outcome("ignored", "head of the session that this one came from")
+        self._folder(payload.get("cwd"))
+        git = payload.get("git")
+        before = len(self.episodes)
+        if isinstance(git, dict):
+            self.note_branch(git.get("branch"))
+            repository = self.small(git.get("repository_url"))
+            if repository:
+                uid = f"{self.scope}:repository:{repository}"
+                if self.first_time(uid):
+                    self.record(uid, {"repository": repository})
+        if len(self.episodes) > before:
+            return Outcome("kept", "session head")
+        return Outcome("ignored", "session head")
+
+    def _folder(self, cwd: object) -> None:
+        if cwd:
+            self.project = self.small(cwd)
+            if not self.home:
+                self.home = self.project
+
+    def _start_turn(self, payload: dict[str, object]) -> None:
+        turn = ident(payload.get("turn_id"))
+        if turn != self._turn or not turn:
+            self._turn = turn
+            self._prompts = self._replies = 0
+
+    # --- events ----------------------------------------------------------------------------------
+
+    def _event(self, payload: dict[str, object]) -> Outcome:
+        kind = payload.get("type")
+        self._events = True
+        if kind == "user_message":
+            self._heard = True
+            self._held.clear()
+            return self._prompt(_message_text(payload))
+        if isinstance(kind, str):
+            if kind in _TURN_STARTS:
+                self._start_turn(payload)
+                return Outcome("ignored", "event: task_started")
+            if kind in _IGNORED_EVENTS:
+                if kind in {"task_complete", "turn_aborted", "turn_complete"}:
+                    self._release()
+                return Outcome("ignored", f"event: {kind}")
+            handler = _EVENTS.get(kind)
+            if handler is not None:
+                return handler(self, payload)
+        return Outcome("unknown", f"event: {kind_name(kind)}")
+
+    def _exec_end(self, payload: dict[str, object]) -> Outcome:
+        """Take the end of a command: its exit code, which the output may not state."""
+        call_id = ident(payload.get("call_id"))
+        code = ident(payload.get("exit_code"))
+        if payload.get("source") == "user_shell":
+            return self._user_shell(payload, call_id, code)
+        if call_id and code and call_id in self.calls:
+            self._codes[call_id] = code
+            if len(self._codes) > _CODES:
+                del self._codes[next(iter(self._codes))]
+        return Outcome("ignored", "event: exec_command_end")
+
+    def _user_shell(self, payload: dict[str, object], call_id: str, code: str) -> Outcome:
+        command = payload.get("command")
+        text = command_line(command) if isinstance(command, list) else str(command or "")
+        if not text.strip():
+            return Outcome("ignored", "event: exec_command_end")
+        name = call_id or self.here()
+        subject = f"task_{name}"
+        self.shell_prompt(text, uid=f"shell:{call_id or self.somewhere()}", subject=subject)
+        output = payload.get("aggregated_output")
+        self.result(
+            output if isinstance(output, str) else "",
+            Call("", subject),
+            call_id=call_id,
+            uid=f"result:{call_id or self.somewhere()}",
+            is_error=code not in {"", "0"},
+            code=code,
+        )
+        return Outcome("kept", "command that the user ran")
+
+    def _thread_name(self, payload: dict[str, object]) -> Outcome:
+        new = self.note_title(payload.get("thread_name"), "thread-name")
+        return Outcome("kept", "title") if new else Outcome("ignored", "event: thread_name_updated")
+
+    # --- what was said ---------------------------------------------------------------------------
+
+    def _prompt(self, text: str) -> Outcome:
+        text = _without_context(text)
+        scope = self._turn or self.scope
+        number = self._prompts
+        self._prompts += 1
+        if not self._turn:
+            number = self.position
+        kept = self.prompt(
+            text,
+            uid=f"{scope}:prompt:{number}",
+            subject=f"task_{self.here()}",
+            by_model=self._by_model,
+        )
+        kind = "prompt of a sub-agent" if self._by_model else "prompt"
+        return Outcome("kept", kind) if kept else Outcome("ignored", f"{kind}: no text of its own")
+
+    def _user_item(self, payload: dict[str, object]) -> Outcome:
+        """Take the model's copy of a prompt, which counts only in files without the event.
+
+        Where the file has events, the copy is held back until the event or the answer comes.
+        """
+        text = _without_context(_content_text(payload.get("content")))
+        if not text or self._heard:
+            kind = "context or copy of a prompt"
+            return Outcome("ignored", f"item: user message ({kind})")
+        if not self._events:
+            return self._prompt(text)
+        self._held.append(
+            _Held(
+                text=storable(self.redactor.redact(text))[: policy.PROMPT_CHARS],
+                timestamp=self.stamp(),
+                position=self.position,
+                offset=self.offset,
+            )
+        )
+        del self._held[:-_HELD]
+        return Outcome("ignored", "item: user message (context or copy of a prompt)")
+
+    def _release(self) -> None:
+        """Count the held copies of prompts as prompts: the answer came, and no event before it."""
+        if not self._held:
+            return
+        position, offset, timestamp = self.position, self.offset, self.timestamp
+        for one in self._held:
+            self.place(one.position, one.offset, one.timestamp)
+            self._prompt(one.text)
+        self._held.clear()
+        self.place(position, offset, timestamp)
+
+    # --- items -----------------------------------------------------------------------------------
+
+    def _item(self, payload: dict[str, object]) -> Outcome:
+        kind = payload.get("type")
+        if not isinstance(kind, str):
+            return Outcome("unknown", f"item: {kind_name(kind)}")
+        if kind == "message":
+            return self._message(payload)
+        if kind in _IGNORED_ITEMS:
+            return Outcome("ignored", f"item: {kind}")
+        handler = _ITEMS.get(kind)
+        if handler is not None:
+            self._release()
+            return handler(self, payload)
+        return Outcome("unknown", f"item: {kind_name(kind)}")
+
+    def _message(self, payload: dict[str, object]) -> Outcome:
+        role = payload.get("role")
+        if role == "user":
+            return self._user_item(payload)
+        if role != "assistant":
+            return Outcome("ignored", f"item: {kind_name(role)} message")
+        self._release()
+        number = self._replies
+        self._replies += 1
+        message_id = ident(payload.get("id"))
+        uid = f"{self._turn}:reply:{number}" if self._turn else f"{self.somewhere()}:reply"
+        kept = self.reply(
+            _content_text(payload.get("content")),
+            uid=message_id or uid,
+            subject=f"action_{self.here()}",
+            group=self._turn,
+        )
+        if kept:
+            return Outcome("kept", "assistant: text")
+        return Outcome("ignored", "assistant: empty")
+
+    def _take_call(self, name: str, given: object, payload: dict[str, object]) -> Outcome:
+        call_id = ident(payload.get("call_id"))
+        known = call_id or ident(payload.get("id"))
+        namespace = self.small(payload.get("namespace"))
+        self.call(
+            name,
+            given,
+            call_id=call_id,
+            uid=f"call:{known}" if known else f"{self.somewhere()}:call",
+            subject=f"action_{call_id or self.here()}",
+            group=self._turn,
+            namespace=namespace,
+            attributes={"namespace": namespace} if namespace else None,
+        )
+        return Outcome("kept", "assistant: tool call")
+
+    def _function_call(self, payload: dict[str, object]) -> Outcome:
+        name = payload.get("name")
+        return self._take_call(
+            name if isinstance(name, str) else "", _arguments(payload.get("arguments")), payload
+        )
+
+    def _custom_call(self, payload: dict[str, object]) -> Outcome:
+        name = payload.get("name")
+        return self._take_call(name if isinstance(name, str) else "", payload.get("input"), payload)
+
+    def _shell_call(self, payload: dict[str, object]) -> Outcome:
+        action = payload.get("action")
+        given = dict(action) if isinstance(action, dict) else {}
+        given.pop("type", None)
+        return self._take_call("local_shell", given, payload)
+
+    def _web_search(self, payload: dict[str, object]) -> Outcome:
+        action = payload.get("action")
+        given = dict(action) if isinstance(action, dict) else {}
+        if given.get("queries") == [given.get("query")]:
+            del given["queries"]
+        return self._take_call("web_search", given, payload)
+
+    def _tool_search(self, payload: dict[str, object]) -> Outcome:
+        return self._take_call("tool_search", _arguments(payload.get("arguments")), payload)
+
+    def _output(self, payload: dict[str, object]) -> Outcome:
+        call_id = ident(payload.get("call_id"))
+        call = self.calls.pop(call_id, None) if call_id else None
+        if call is None:
+            call = Call("", f"action_{call_id or self.here()}")
+        text, code = _output_text(payload.get("output"))
+        structured = self._codes.pop(call_id, "")
+        text, stated = _unwrapped(text)
+        code = structured or code or stated
+        output = payload.get("output")
+        failed = isinstance(output, dict) and output.get("success") is False
+        kept = self.result(
+            text,
+            call,
+            call_id=call_id,
+            uid=f"result:{call_id}" if call_id else f"{self.somewhere()}:result",
+            is_error=failed or code not in {"", "0"},
+            code=code,
+        )
+        if kept:
+            return Outcome("kept", "tool result")
+        return Outcome("ignored", "tool result without text")
+
+
+_EVENTS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], Outcome]]] = {
+    "exec_command_end": CodexParser._exec_end,
+    "thread_name_updated": CodexParser._thread_name,
+}
+
+_ITEMS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], Outcome]]] = {
+    "custom_tool_call": CodexParser._custom_call,
+    "custom_tool_call_output": CodexParser._output,
+    "function_call": CodexParser._function_call,
+    "function_call_output": CodexParser._output,
+    "local_shell_call": CodexParser._shell_call,
+    "tool_search_call": CodexParser._tool_search,
+    "web_search_call": CodexParser._web_search,
+}
+
+
+def _held(value: object) -> list[_Held]:
+    held: list[_Held] = []
+    for one in value if isinstance(value, list) else []:
+        if isinstance(one, list) and len(one) == 4:
+            text, timestamp, position, offset = one
+            held.append(_Held(text=text, timestamp=timestamp, position=position, offset=offset))
+    return held
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _arguments(value: object) -> object:
+    """Return the arguments of a call, which are JSON in a text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value  # a malformed call: kept as the model wrote it
+    return parsed if isinstance(parsed, dict) else value
+
+
+def _content_text(content: object) -> str:
+    """Return the texts of a message; pictures are only named."""
+    if isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for part in content if isinstance(content, list) else []:
+        if isinstance(part, dict):
+            text = part.get("text")
+            if isinstance(text, str):
+                texts.append(text)
+            elif part.get("type") == "input_image":
+                texts.append("[image]")
+    return "\n".join(texts)
+
+
+def _message_text(payload: dict[str, object]) -> str:
+    message = payload.get("message")
+    text = message if isinstance(message, str) else ""
+    pictures = sum(
+        len(found)
+        for key in ("images", "local_images")
+        if isinstance(found := payload.get(key), list)
+    )
+    return "\n".join([text, *["[image]"] * min(pictures, 20)]) if pictures else text
+
+
+def _without_context(text: str) -> str:
+    """Return what the user typed of a message, empty where it is injected context alone."""
+    bare = text.strip()
+    if bare.startswith(_IDE_CONTEXT):
+        return bare.partition(_IDE_REQUEST)[2].strip()
+    if bare.startswith(_INSTRUCTIONS):
+        return ""
+    opening = _WRAPPED.match(bare)
+    if opening is not None and bare.endswith(f"</{opening[1]}>"):
+        return ""
+    return bare
+
+
+def _output_text(output: object) -> tuple[str, str]:
+    """Return the text of an output, and the exit code where it is stated beside the text."""
+    if isinstance(output, dict):
+        output = output.get("content", output.get("output"))
+    if isinstance(output, list):
+        return _content_text(output), ""
+    if not isinstance(output, str):
+        return "", ""
+    if output.startswith('{"output":'):
+        # The first versions wrapped output and exit code in JSON.
+        try:
+            inner = orjson.loads(output)
+        except orjson.JSONDecodeError:
+            return output, ""
+        metadata = inner.get("metadata")
+        code = ident(metadata.get("exit_code")) if isinstance(metadata, dict) else ""
+        text = inner.get("output")
+        return text if isinstance(text, str) else "", code
+    return output, ""
+
+
+def _unwrapped(text: str) -> tuple[str, str]:
+    """Return an output without the lines that Codex writes above it, and the exit code in them."""
+    match = _HEADER.match(text[:_HEADER_CHARS])
+    if match is None:
+        return text, ""
+    code = _EXITED.search(match[0])
+    return text[match.end() :], code[1] if code else ""

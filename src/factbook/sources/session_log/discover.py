@@ -1,0 +1,322 @@
+"""Find session logs, and tell by what is in them which host wrote them.
+
+Names and labels are not believed: logs are copied, exported and renamed. The first 20 KB decide.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import orjson
+
+from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
+from factbook.sources.session_log.codex import ITEMS
+from factbook.sources.session_log.parser import LogFile
+
+HEAD_BYTES: Final = 20_000
+_FIRST_CHARS: Final = 1_000
+SUFFIXES: Final = (".json", ".jsonl")  # what a folder is searched for
+
+OPENCODE: Final = "OpenCode"
+COPILOT: Final = "GitHub Copilot CLI"
+_UNSUPPORTED: Final = frozenset({OPENCODE, COPILOT})
+
+_CLAUDE_TYPES: Final = frozenset(
+    {
+        "agent-name",
+        "ai-title",
+        "attachment",
+        "bridge-session",
+        "custom-title",
+        "file-history-snapshot",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "summary",
+        "system",
+    }
+)
+_CODEX_TYPES: Final = frozenset(
+    {"compacted", "event_msg", "response_item", "session_meta", "turn_context"}
+)
+
+_TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\]:,]|[^\s{}\[\]:,"]+|"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What was found, and what was left aside and why."""
+
+    files: list[LogFile] = field(default_factory=list)
+    unsupported: list[tuple[Path, str]] = field(default_factory=list)  # (path, host)
+    skipped: list[tuple[Path, str]] = field(default_factory=list)  # (path, why)
+
+
+def default_folders() -> list[Path]:
+    """Return the folders where the hosts keep their logs, as their own variables name them."""
+    home = Path.home()
+    claude = os.environ.get("CLAUDE_CONFIG_DIR")
+    codex = os.environ.get("CODEX_HOME")
+    return [
+        (Path(claude).expanduser() if claude else home / ".claude") / "projects",
+        (Path(codex).expanduser() if codex else home / ".codex") / "sessions",
+        home / ".gemini" / "tmp",
+    ]
+
+
+def discover(paths: Sequence[Path]) -> Discovery:
+    """Return the logs in the given files and folders; without any, in the hosts' own folders.
+
+    The order is that of the paths, within a folder by name. A file that is reached twice counts
+    once. Raises PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
+    """
+    given = bool(paths)
+    roots = [Path(path).expanduser() for path in paths]
+    if not given:
+        roots = [folder for folder in default_folders() if folder.is_dir()]
+    found = Discovery()
+    seen: set[str] = set()
+    for root in roots:
+        _check(root)
+        if root.is_dir():
+            for path in _walk(root, found):
+                _add(path, found, seen, named=False)
+        else:
+            _add(os.path.realpath(root), found, seen, named=True)
+    if not found.files and not found.unsupported:
+        where = roots if given else default_folders()
+        raise NoLogsFound(path=", ".join(str(path) for path in where))
+    return found
+
+
+def _check(path: Path) -> None:
+    """Raise where a path that was given is not there or cannot be read."""
+    try:
+        path.stat()
+        if path.is_dir():
+            with os.scandir(path):
+                pass
+        elif path.is_file():
+            with path.open("rb"):
+                pass
+    except FileNotFoundError as error:
+        raise PathMissing(path=path) from error
+    except OSError as error:  # no permission, a loop of links, a part that is no folder
+        raise PathUnreadable(path=path, reason=error.strerror or str(error)) from error
+    except ValueError as error:  # a NUL character
+        raise PathUnreadable(path=repr(str(path)), reason=str(error)) from error
+
+
+def _walk(root: Path, found: Discovery) -> Iterator[str]:
+    """Iterate over the files below a folder that may be logs; follow links, but no loops."""
+    visited: set[str] = set()
+    pending = [os.path.realpath(root)]
+    while pending:
+        folder = pending.pop()
+        if folder in visited:
+            continue
+        visited.add(folder)
+        try:
+            with os.scandir(folder) as entries:
+                ordered = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            found.skipped.append((Path(folder), f"cannot be read ({error.strerror})"))
+            continue
+        folders: list[str] = []
+        for entry in ordered:
+            try:
+                # Real paths, so that a file or folder that is linked to is known again.
+                path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                if entry.is_dir():
+                    folders.append(path)
+                elif entry.name.lower().endswith(SUFFIXES):
+                    yield path
+            except OSError as error:  # a loop of links
+                found.skipped.append((Path(entry.path), f"cannot be read ({error.strerror})"))
+        pending += reversed(folders)
+
+
+def _add(name: str, found: Discovery, seen: set[str], *, named: bool) -> None:
+    if name in seen:
+        return
+    seen.add(name)
+    path = Path(name)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for ever
+            found.skipped.append((path, "not a file"))
+            return
+        if status.st_size == 0:
+            found.skipped.append((path, "empty"))
+            return
+        with path.open("rb", buffering=0) as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        if named:
+            raise PathUnreadable(path=path, reason=error.strerror or str(error)) from error
+        found.skipped.append((path, f"cannot be read ({error.strerror})"))
+        return
+    host = detect(head)
+    if host in _UNSUPPORTED:
+        found.unsupported.append((path, host))
+    elif host:
+        found.files.append(LogFile(path=path, host=host))
+    else:
+        found.skipped.append((path, _why_not(head)))
+
+
+def _why_not(head: bytes) -> str:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16 text; save it as UTF-8"
+    if not head.strip(b" \t\r\n\x00"):
+        return "empty"
+    sample = head[:1024]
+    if b"\x00" in sample or not _mostly_text(sample):
+        return "binary"
+    return "not a session log of a known agent"
+
+
+def _mostly_text(sample: bytes) -> bool:
+    text = sample.decode("utf-8", "replace")
+    odd = sum(1 for char in text if char == "\ufffd" or (char < " " and char not in "\t\r\n\x1b"))
+    return odd * 10 <= len(text)
+
+
+def detect(head: bytes) -> str:
+    """Return the host that wrote a log, from its first bytes, or an empty string."""
+    host = _host_of_first(head)
+    if host:
+        return host
+    text = head.decode("utf-8", "replace")
+    # A record mostly tells its host at once; only the rest is worth reading to the end.
+    for part in (text[:_FIRST_CHARS], text) if len(text) > _FIRST_CHARS else (text,):
+        for keys in _top_levels(part):
+            host = _host_of(keys)
+            if host:
+                return host
+    return ""
+
+
+def _host_of_first(head: bytes) -> str:
+    """Return the host by the first line where it is a whole record, which is the common case."""
+    line, found, _ = head.partition(b"\n")
+    try:
+        record = orjson.loads(line) if found else None
+    except orjson.JSONDecodeError:
+        return ""
+    if not isinstance(record, dict):
+        return ""
+    top = {key: value if isinstance(value, str) else "" for key, value in record.items()}
+    inner = {
+        key: {name: one if isinstance(one, str) else "" for name, one in value.items()}
+        for key, value in record.items()
+        if isinstance(value, dict) and value
+    }
+    return _host_of(_Keys(top, inner))
+
+
+class _Keys(NamedTuple):
+    """What one record says of itself before its content."""
+
+    top: dict[str, str]  # key -> its text, empty where it is none
+    inner: dict[str, dict[str, str]]  # the same of the objects right inside
+
+
+def _host_of(keys: _Keys) -> str:
+    top, kind = keys.top, keys.top.get("type", "")
+    if kind == "session.start" or "copilotVersion" in keys.inner.get("data", {}):
+        return COPILOT
+    if "info" in top and keys.inner.get("info", {}).get("id", "").startswith("ses_"):
+        return OPENCODE
+    if "payload" in top and kind in _CODEX_TYPES:
+        return "codex"
+    if "projectHash" in top and "sessionId" in top:
+        return "gemini-cli"
+    if kind == "gemini" and "content" in top:
+        return "gemini-cli"
+    if "loglines" in top:
+        return "claude-code"
+    if kind in {"assistant", "user"} and "message" in keys.inner:
+        return "claude-code"
+    if kind in _CLAUDE_TYPES and {"leafUuid", "messageId", "sessionId", "uuid"} & top.keys():
+        return "claude-code"
+    if {"parentUuid", "isSidechain"} & top.keys():
+        return "claude-code"
+    if kind in {"result", "started"} and "agentId" in top and "key" in top:
+        return "claude-code"  # the journal of a workflow
+    if kind in ITEMS and {"role", "call_id", "arguments", "summary", "action"} & top.keys():
+        return "codex"  # the first versions, without an envelope
+    if "instructions" in top and "id" in top and "timestamp" in top:
+        return "codex"  # the head of such a file
+    return ""
+
+
+def _top_levels(text: str) -> Iterator[_Keys]:
+    """Iterate over the records in the beginning of a log, each by its keys; the last may be torn.
+
+    Only keys count, at the depth where a host writes them: what a log quotes must not decide. A
+    list of records is looked into as if they stood alone.
+    """
+    stack: list[str] = []  # the open brackets, outermost first
+    names: list[str] = []  # the key that each open object is at
+    top: dict[str, str] = {}
+    inner: dict[str, dict[str, str]] = {}
+    expects_key = False
+    base = 0  # lists around the record
+    for match in _TOKEN.finditer(text):
+        mark = match[0]
+        depth = len(stack) - base
+        if mark == '"':
+            break  # a text that the end of the head tore
+        if mark == "{":
+            stack.append("{")
+            names.append("")
+            expects_key = True
+            if depth == 0:
+                top, inner = {}, {}
+        elif mark == "[":
+            if not stack or (depth == 0 and base == len(stack)):
+                base += 1
+            elif depth == 1 and names[-1:] == ["loglines"]:
+                yield _Keys({"loglines": ""}, {})
+                return
+            stack.append("[")
+            names.append("")
+            expects_key = False
+        elif mark in "}]":
+            if not stack:
+                continue
+            stack.pop()
+            names.pop()
+            expects_key = False
+            if mark == "]" and len(stack) < base:
+                base = len(stack)
+            elif len(stack) - base == 0 and (top or inner):
+                yield _Keys(top, inner)
+                top, inner = {}, {}
+        elif mark == ",":
+            expects_key = bool(stack) and stack[-1] == "{"
+        elif mark == ":":
+            expects_key = False
+        elif depth in {1, 2} and stack[-1] == "{" and match[1] is not None:
+            if expects_key:
+                names[-1] = match[1]
+                if depth == 1:
+                    top.setdefault(match[1], "")
+                else:
+                    inner.setdefault(names[-2], {}).setdefault(match[1], "")
+            elif depth == 1:
+                top[names[-1]] = match[1][:200]
+            else:
+                inner.setdefault(names[-2], {})[names[-1]] = match[1][:200]
+    if top or inner:
+        yield _Keys(top, inner)

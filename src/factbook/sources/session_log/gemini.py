@@ -1,0 +1,217 @@
+"""Gemini CLI: one JSON document per session, or (newer versions) one record per line.
+
+The document is rewritten as a whole at every message, and the newer form writes a message again
+when its tool calls have finished; the ids of messages and calls make both harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from factbook.model import Millis
+from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
+from factbook.sources.session_log.text import ident, kind_name
+from factbook.sources.session_log.toolcall import Redacting
+
+_NOTICES: Final = frozenset({"error", "info", "warning"})
+_REFERENCED: Final = "\n--- Content from referenced files ---"
+_FINISHED: Final = frozenset({"cancelled", "error", "success"})
+_EXIT_LINE_WITHIN: Final = 2_000  # characters from the end
+_EXIT_LINE: Final = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
+_GLOBAL_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+
+
+class GeminiParser(Parser):
+    """Reads the messages of one Gemini CLI session."""
+
+    host: ClassVar[str] = "gemini-cli"
+
+    def __init__(
+        self,
+        file: LogFile,
+        *,
+        redactor: Redacting,
+        now: Millis,
+        state: Mapping[str, object],
+    ) -> None:
+        super().__init__(file, redactor=redactor, now=now, state=state)
+        self._by_model = state.get("by_model") is True
+
+    def save(self) -> dict[str, object]:
+        return {**super().save(), "by_model": self._by_model}
+
+    @property
+    def file_agent(self) -> str:
+        return self.session if self._by_model else ""
+
+    def expand(self, record: dict[str, object]) -> list[object] | None:
+        messages = record.get("messages")
+        if not isinstance(messages, list) or "id" in record:
+            return None
+        self.place(1, 0, None)
+        self._header(record)
+        return messages
+
+    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+        self.place(position, offset, record.get("timestamp"))
+        kind = record.get("type")
+        if kind == "user":
+            return self._user(record)
+        if kind == "gemini":
+            return self._gemini(record)
+        if isinstance(kind, str):
+            if kind in _NOTICES:
+                return Outcome("ignored", f"message: {kind}")
+            return Outcome("unknown", kind_name(kind))
+        changed = record.get("$set")
+        if isinstance(changed, dict):
+            return self._set(changed)
+        if "$rewindTo" in record:
+            return Outcome("ignored", "rewind")
+        if "sessionId" in record:
+            self._header(record)
+            return Outcome("ignored", "session head")
+        return Outcome("unknown", kind_name(kind))
+
+    def _header(self, record: Mapping[str, object]) -> None:
+        session = ident(record.get("sessionId"))
+        if session:
+            self.session = session
+        if record.get("kind") == "subagent":
+            self._by_model = True
+            self.agent = self.session
+        folders = record.get("directories")
+        if isinstance(folders, list) and folders:
+            self.project = self.small(folders[0])
+            self.home = self.home or self.project
+        if record.get("summary"):
+            self.note_title(record.get("summary"), "summary")
+
+    def _set(self, changed: Mapping[str, object]) -> Outcome:
+        self._header(changed)
+        messages = changed.get("messages")
+        if not isinstance(messages, list):
+            return Outcome("ignored", "change of the session head")
+        before = len(self.episodes)
+        for message in messages:
+            if isinstance(message, dict) and "$set" not in message:
+                self.feed(message, self.position, self.offset)
+        if len(self.episodes) > before:
+            return Outcome("kept", "rewritten history")
+        return Outcome("ignored", "rewritten history")
+
+    def _uid(self, record: Mapping[str, object]) -> str:
+        own = ident(record.get("id"))
+        if not own:
+            return self.somewhere()
+        return own if _GLOBAL_ID.fullmatch(own) else f"{self.scope}:{own}"
+
+    def _user(self, record: dict[str, object]) -> Outcome:
+        content = record.get("displayContent") or record.get("content")
+        if content is None:
+            raise BadRecord("a user message without content")
+        text = _text(content).partition(_REFERENCED)[0]
+        kind = "prompt of a sub-agent" if self._by_model else "prompt"
+        kept = self.prompt(
+            text, uid=self._uid(record), subject=f"task_{self.here()}", by_model=self._by_model
+        )
+        return Outcome("kept", kind) if kept else Outcome("ignored", f"{kind}: no text of its own")
+
+    def _gemini(self, record: dict[str, object]) -> Outcome:
+        uid = self._uid(record)
+        group = ident(record.get("id"))
+        said = self.reply(
+            _text(record.get("content")),
+            uid=uid,
+            subject=f"action_{self.here()}",
+            group=group,
+        )
+        calls = record.get("toolCalls")
+        count = 0
+        for call in calls if isinstance(calls, list) else []:
+            if isinstance(call, dict):
+                self._call(call, uid, count, group)
+                count += 1
+        if said and count:
+            return Outcome("kept", "assistant: text and tool call")
+        if count:
+            return Outcome("kept", "assistant: tool call")
+        if said:
+            return Outcome("kept", "assistant: text")
+        return Outcome("ignored", "assistant: empty")
+
+    def _call(self, call: dict[str, object], uid: str, count: int, group: str) -> None:
+        name = call.get("name")
+        tool = name if isinstance(name, str) else ""
+        call_id = ident(call.get("id"))
+        subject = f"action_{call_id}" if call_id else f"action_{self.here()}"
+        unnamed = f"{uid}:call:{count}"
+        written = self.timestamp
+        if call.get("timestamp") is not None:
+            self.place(self.position, self.offset, call.get("timestamp"))
+        known = self.call(
+            tool,
+            call.get("args"),
+            call_id=call_id,
+            uid=f"call:{call_id}" if call_id else unnamed,
+            subject=subject,
+            group=group,
+        )
+        status = call.get("status")
+        result = call.get("result")
+        if result is None and status in _FINISHED:
+            result = call.get("resultDisplay")
+        if result is not None:
+            self.calls.pop(call_id, None)
+            text = _result(result)
+            found = _EXIT_LINE.search(text[-_EXIT_LINE_WITHIN:])
+            code = found[1] if found else ""
+            self.result(
+                text,
+                known,
+                call_id=call_id,
+                uid=f"result:{call_id}" if call_id else f"{unnamed}:result",
+                is_error=status == "error" or code not in {"", "0"},
+                code=code,
+                attributes={"denied": "true"} if status == "cancelled" else None,
+            )
+        self.timestamp = written
+
+
+def _text(content: object) -> str:
+    """Return the texts of a content: a text, a part, or a list of either."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(text for part in content if (text := _text(part)))
+    if isinstance(content, dict):
+        said = content.get("text")
+        if isinstance(said, str):
+            return "" if content.get("thought") is True else said
+        if "inlineData" in content or "fileData" in content:
+            return "[image]"
+    return ""
+
+
+def _result(result: object) -> str:
+    """Return the text of a tool's result, whose parts wrap it in a response."""
+    if isinstance(result, list):
+        return "\n".join(text for part in result if (text := _result(part)))
+    if isinstance(result, dict):
+        answer = result.get("functionResponse")
+        if isinstance(answer, dict):
+            response = answer.get("response")
+            if isinstance(response, dict):
+                for key in ("output", "error", "content", "result"):
+                    value = response.get(key)
+                    if isinstance(value, str):
+                        return value
+                    if isinstance(value, list):
+                        return _text(value)
+            return response if isinstance(response, str) else ""
+        changes = result.get("fileDiff")
+        if isinstance(changes, str):
+            return changes
+    return _text(result)

@@ -1,0 +1,540 @@
+"""What the parsers of all hosts share: where a record stands, and how an episode is made of it.
+
+A parser is fed the records of one file in order. What later records need of earlier ones it keeps
+in a small state that goes into the cursor, so that a file that grew is read on as if it had never
+been left. The state holds redacted text only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final, Literal, NamedTuple
+
+from factbook import policy
+from factbook.model import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
+from factbook.sources.session_log.outputs import condense, exit_code, shape_of
+from factbook.sources.session_log.text import (
+    MAX_ID_CHARS,
+    abridge,
+    millis,
+    plain,
+    storable,
+    without,
+)
+from factbook.sources.session_log.toolcall import (
+    Lines,
+    Redacting,
+    asks_us,
+    is_ours,
+    render_call,
+)
+
+MEMORY_TAG: Final = "factbook-memory"  # what our own surfaces wrap all that they inject in
+OPEN_CALLS: Final = 512  # calls whose result is awaited; the oldest is forgotten
+SEEN_RECORDS: Final = 256  # branches and titles that were stated already
+_SMALL_TEXTS: Final = 1024  # short texts whose redaction is remembered while one batch is read
+
+MODEL: Final[Mapping[str, str]] = {"author": "model"}
+"""Attribute of a prompt that stands where the user's stand but was written by a model."""
+
+
+class Outcome(NamedTuple):
+    """What became of a record."""
+
+    where: Literal["kept", "ignored", "unknown"]
+    kind: str
+
+
+class BadRecord(Exception):  # noqa: N818
+    """A record of a known type lacks a required part; the reader turns it into a rejected line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """A session log and the host that wrote it."""
+
+    path: Path
+    host: str  # "claude-code", "codex" or "gemini-cli"
+
+
+def source_key(file: LogFile) -> str:
+    """Return the key that identifies a log for ever."""
+    return f"file:{file.path}"
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call whose result has not come yet."""
+
+    tool: str
+    subject: str
+    ours: bool = False  # a call of factbook itself
+
+
+class Parser:
+    """The part of a parser that does not depend on the host."""
+
+    host: ClassVar[str]
+
+    def __init__(
+        self,
+        file: LogFile,
+        *,
+        redactor: Redacting,
+        now: Millis,
+        state: Mapping[str, object],
+    ) -> None:
+        self.file = file
+        self.key = source_key(file)
+        self.redactor = redactor
+        self.episodes: list[Episode] = []
+        self._latest = now + policy.CLOCK_SKEW_MS
+        self._small: dict[str, str] = {}
+        # Where the record at hand stands; set by `place` before each record.
+        self.position = 0
+        self.offset = 0
+        self.timestamp: object = None
+        self._dated: tuple[object, Millis | None, bool] = (None, None, False)
+        # What later records need of earlier ones.
+        self.session = _text(state, "session")
+        self.project = _text(state, "project")
+        self.branch = _text(state, "branch")
+        self.agent = _text(state, "agent")
+        self.task = _text(state, "task")
+        self.title = _text(state, "title")
+        self.home = _text(state, "home")  # the working folder that the file names first
+        self.calls: dict[str, Call] = {
+            call_id: Call(str(one[0]), str(one[1]), bool(one[2]))
+            for call_id, one in _items(state, "calls")
+            if isinstance(one, list) and len(one) == 3
+        }
+        self.stated: dict[str, None] = dict.fromkeys(_texts(state, "stated"))
+
+    # --- to be given by each host ----------------------------------------------------------------
+
+    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+        """Take one record; raise BadRecord where a required part is missing."""
+        raise NotImplementedError
+
+    def expand(self, record: dict[str, object]) -> list[object] | None:
+        """Return the records that a record of the whole session holds, or None for a plain one."""
+        del record
+        return None
+
+    # --- state -----------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, object]:
+        """Return what reading on needs, as JSON data."""
+        return {
+            "session": self.session,
+            "project": self.project,
+            "branch": self.branch,
+            "agent": self.agent,
+            "task": self.task,
+            "title": self.title,
+            "home": self.home,
+            "calls": {key: [one.tool, one.subject, one.ours] for key, one in self.calls.items()},
+            "stated": list(self.stated),
+        }
+
+    def source(self) -> Source:
+        """Return the file as a source, as far as it is known by now."""
+        return Source(
+            key=self.key,
+            kind="session_log",
+            host=self.host,
+            session=self.main_session,
+            uri=str(self.file.path),
+            project=self.home,
+            title=self.title,
+            agent=self.file_agent,
+        )
+
+    @property
+    def main_session(self) -> str:
+        """The session that the whole file belongs to."""
+        return self.named
+
+    @property
+    def file_agent(self) -> str:
+        """The sub-agent that the whole file belongs to, empty for the main agent."""
+        return ""
+
+    # --- where a record stands -------------------------------------------------------------------
+
+    def place(self, position: int, offset: int, timestamp: object) -> None:
+        """Note where the record at hand stands, and when it happened."""
+        self.position = position
+        self.offset = offset
+        self.timestamp = timestamp
+
+    def stamp(self) -> str | float | None:
+        """Return the date of the record at hand as the state may hold it."""
+        stamp = self.timestamp
+        if isinstance(stamp, str):
+            return stamp[:MAX_ID_CHARS]
+        return stamp if isinstance(stamp, (int, float)) else None
+
+    def when(self) -> tuple[Millis | None, bool]:
+        """Return the time of the record at hand, and whether it lies in the future.
+
+        A date in the future is none: the clock was wrong.
+        """
+        timestamp, at, ahead = self._dated
+        if timestamp is not self.timestamp:
+            # Read only here: half of all records make no episode.
+            at = millis(self.timestamp)
+            ahead = at is not None and at > self._latest
+            at = None if ahead else at
+            self._dated = (self.timestamp, at, ahead)
+        return at, ahead
+
+    @property
+    def named(self) -> str:
+        """The session id of the record at hand, or the file's name where the log gives none."""
+        return self.session or self.file.path.stem
+
+    @property
+    def scope(self) -> str:
+        """What uids begin with where the log gives no id of its own."""
+        if self.session:
+            return self.session
+        # Two files of one name may both lack a session id; their records are not copies.
+        digest = hashlib.blake2b(str(self.file.path).encode("utf-8", "replace"), digest_size=4)
+        return f"{self.file.path.stem}-{digest.hexdigest()}"
+
+    def somewhere(self) -> str:
+        """Return a uid for a record that the log gives none."""
+        return f"{self.scope}:{self.position}"
+
+    def here(self) -> str:
+        """Return `<session>:<position>`, which names a subject where the log gives no id."""
+        return f"{self.named}:{self.position}"
+
+    def small(self, text: object) -> str:
+        """Return a short value of a record (a path, a branch, a name), redacted."""
+        if not isinstance(text, str) or not text:
+            return ""
+        known = self._small.get(text)
+        if known is None:
+            if len(self._small) >= _SMALL_TEXTS:
+                self._small.clear()
+            known = storable(self.redactor.redact(text))[: policy.FIELD_CHARS]
+            self._small[text] = known
+        return known
+
+    def awaits(self, call_id: str, call: Call) -> None:
+        """Remember a call until its result comes."""
+        if not call_id:
+            return
+        self.calls[call_id] = call
+        if len(self.calls) > OPEN_CALLS:
+            del self.calls[next(iter(self.calls))]
+
+    def first_time(self, uid: str) -> bool:
+        """Tell whether a branch or title has not been stated by this file before."""
+        if uid in self.stated:
+            return False
+        self.stated[uid] = None
+        if len(self.stated) > SEEN_RECORDS:
+            del self.stated[next(iter(self.stated))]
+        return True
+
+    # --- making episodes -------------------------------------------------------------------------
+
+    def add(
+        self,
+        kind: EpisodeKind,
+        role: Role,
+        trust: Trust,
+        *,
+        uid: str,
+        text: str,
+        subject: str,
+        group: str = "",
+        tool: str = "",
+        call_id: str = "",
+        fields: tuple[Field, ...] = (),
+        attributes: Mapping[str, str] | None = None,
+        is_error: bool = False,
+        cut: int = 0,
+        injected: bool = False,
+        embed: bool = True,
+        session: str | None = None,
+    ) -> None:
+        """Add an episode that stands where the record at hand stands."""
+        at, ahead = self.when()
+        if ahead:
+            attributes = {**(attributes or {}), "clock": "ahead"}
+        self.episodes.append(
+            Episode(
+                uid=uid,
+                source=self.key,
+                kind=kind,
+                role=role,
+                trust=trust,
+                text=text,
+                position=self.position,
+                offset=self.offset,
+                occurred_at=at,
+                subject=subject,
+                group=group,
+                session=self.named if session is None else session,
+                project=self.project,
+                branch=self.branch,
+                agent=self.agent,
+                tool=tool,
+                call_id=call_id,
+                fields=fields,
+                attributes=attributes or {},
+                is_error=is_error,
+                cut=cut,
+                injected=injected,
+                embed=embed,
+            )
+        )
+
+    def prompt(
+        self,
+        text: str,
+        *,
+        uid: str,
+        subject: str,
+        by_model: bool = False,
+        attributes: Mapping[str, str] | None = None,
+        embed: bool = True,
+    ) -> bool:
+        """Add a prompt, typed by the human unless `by_model`; return whether there was any text."""
+        text = without(text, MEMORY_TAG, open_ended=True).strip()
+        if not text:
+            return False
+        text, cut = abridge(storable(self.redactor.redact(text)), policy.PROMPT_CHARS)
+        self.task = subject
+        self.add(
+            EpisodeKind.PROMPT,
+            Role.USER,
+            Trust.DERIVED if by_model else Trust.DIRECT,
+            uid=uid,
+            text=text,
+            subject=subject,
+            cut=cut,
+            attributes={**MODEL, **(attributes or {})} if by_model else attributes,
+            embed=embed,
+        )
+        return True
+
+    def shell_prompt(self, command: str, *, uid: str, subject: str) -> None:
+        """Add a command that the human typed into the agent's prompt to be run as it is."""
+        lines = Lines()
+        lines.add(
+            "!",
+            self.redactor.redact(command.strip()),
+            field="command",
+            limit=policy.COMMAND_CHARS,
+        )
+        self.task = subject
+        self.add(
+            EpisodeKind.PROMPT,
+            Role.USER,
+            Trust.DIRECT,
+            uid=uid,
+            text=lines.text,
+            subject=subject,
+            fields=tuple(lines.fields),
+            attributes={"typed": "command"},
+            cut=lines.cut,
+        )
+
+    def reply(self, text: str, *, uid: str, subject: str, group: str = "") -> bool:
+        """Add what the assistant wrote; return whether there was any text."""
+        text = text.strip()
+        if not text:
+            return False
+        text, cut = abridge(storable(self.redactor.redact(text)), policy.REPLY_CHARS)
+        self.add(
+            EpisodeKind.REPLY,
+            Role.ASSISTANT,
+            Trust.DERIVED,
+            uid=uid,
+            text=text,
+            subject=subject,
+            group=group,
+            cut=cut,
+        )
+        return True
+
+    def summary(
+        self,
+        text: str,
+        *,
+        uid: str,
+        subject: str,
+        attributes: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Add a summary that a model wrote; return whether there was any text."""
+        text = without(text, MEMORY_TAG, open_ended=True).strip()
+        if not text:
+            return False
+        text, cut = abridge(storable(self.redactor.redact(text)), policy.REPLY_CHARS)
+        self.add(
+            EpisodeKind.SUMMARY,
+            Role.ASSISTANT,
+            Trust.DERIVED,
+            uid=uid,
+            text=text,
+            subject=subject,
+            attributes=attributes,
+            cut=cut,
+        )
+        return True
+
+    def call(
+        self,
+        tool: str,
+        given: object,
+        *,
+        call_id: str,
+        uid: str,
+        subject: str,
+        group: str = "",
+        namespace: str = "",
+        attributes: Mapping[str, str] | None = None,
+    ) -> Call:
+        """Add a tool call, and return what its result needs to know of it."""
+        tool = storable(tool)
+        rendered = render_call(tool, given, self.redactor)
+        ours = is_ours(tool, namespace)
+        for part in rendered.fields:
+            if part.name == "command" and asks_us(rendered.text[part.start : part.end]):
+                ours = True
+        call = Call(tool, subject, ours)
+        self.awaits(call_id, call)
+        self.add(
+            EpisodeKind.TOOL_CALL,
+            Role.ASSISTANT,
+            Trust.OBSERVED,
+            uid=uid,
+            text=rendered.text,
+            subject=subject,
+            group=group,
+            tool=tool,
+            call_id=call_id,
+            fields=rendered.fields,
+            attributes=attributes,
+            cut=rendered.cut,
+            embed=rendered.embed,
+        )
+        return call
+
+    def result(
+        self,
+        text: str,
+        call: Call,
+        *,
+        call_id: str,
+        uid: str,
+        is_error: bool = False,
+        code: str = "",
+        attributes: dict[str, str] | None = None,
+        trust: Trust = Trust.EXTERNAL,
+    ) -> bool:
+        """Add what a tool gave back; return whether there was anything to keep.
+
+        `code` is the exit code where the record states it apart from the text. The whole output is
+        redacted before any of it is left out.
+        """
+        if MEMORY_TAG in text:
+            text = without(text, MEMORY_TAG, open_ended=True)
+        text = plain(text).strip("\r\n").rstrip()
+        attributes = attributes or {}
+        stated = exit_code(text)
+        if code and not stated and code != "0":
+            text = f"Exit code {code}\n{text}".rstrip()
+        code = code or stated
+        if code:
+            attributes["exit_code"] = code
+        if not text:
+            return False
+        shape = shape_of(call.tool, is_error=is_error)
+        text, cut = condense(self.redactor.redact(text), shape)
+        self.add(
+            EpisodeKind.TOOL_RESULT,
+            Role.TOOL,
+            trust,
+            uid=uid,
+            text=storable(text),
+            subject=call.subject,
+            tool=call.tool,
+            call_id=call_id,
+            attributes=attributes,
+            is_error=is_error,
+            cut=cut,
+            injected=call.ours,
+            embed=False,
+        )
+        return True
+
+    def record(
+        self,
+        uid: str,
+        values: Mapping[str, str],
+        *,
+        labels: Mapping[str, str] | None = None,
+        trust: Trust = Trust.OBSERVED,
+        session: str = "",
+    ) -> None:
+        """Add values that the host states exactly, as an episode about the session."""
+        lines = Lines()
+        for name, value in values.items():
+            lines.add((labels or {}).get(name, name), value, field=name)
+        self.add(
+            EpisodeKind.RECORD,
+            Role.SYSTEM,
+            trust,
+            uid=uid,
+            text=lines.text,
+            subject=f"session_{session or self.named}",
+            fields=tuple(lines.fields),
+            attributes=dict(values),
+            embed=False,
+        )
+
+    def note_branch(self, branch: object) -> None:
+        """Take the git branch of a record, and state it where the session has not named it yet."""
+        name = self.small(branch)
+        self.branch = "" if name == "HEAD" else name
+        if self.branch:
+            uid = f"{self.scope}:branch:{self.branch}"
+            if self.first_time(uid):
+                self.record(uid, {"branch": self.branch}, labels={"branch": "git branch"})
+
+    def note_title(self, title: object, kind: str, *, by_user: bool = False) -> bool:
+        """Take a title of the session; return whether it is a new one."""
+        name = self.small(title)
+        if not name:
+            return False
+        self.title = name
+        digest = hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        uid = f"{self.scope}:{kind}:{digest}"
+        if not self.first_time(uid):
+            return False
+        self.record(uid, {"title": name}, trust=Trust.DIRECT if by_user else Trust.DERIVED)
+        return True
+
+
+def _text(state: Mapping[str, object], name: str) -> str:
+    value = state.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(state: Mapping[str, object], name: str) -> list[str]:
+    value = state.get(name)
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _items(state: Mapping[str, object], name: str) -> list[tuple[str, object]]:
+    value = state.get(name)
+    return [(str(key), one) for key, one in value.items()] if isinstance(value, Mapping) else []

@@ -1,0 +1,385 @@
+"""Read a log from where it was left: batches of episodes, an account of every line, a new cursor.
+
+A cursor says how far the file was read, by digests of its beginning and of what was read last that
+it is still the same file, and what the parser must remember. A file that grew is read on; one that
+was truncated, replaced or rewritten is read anew, which the uids of the episodes make harmless.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO, Final
+
+import orjson
+
+from factbook import policy
+from factbook.errors import PathMissing, PathUnreadable, UnsupportedHost
+from factbook.model import Cursor, Episode, LineCount, Millis, RejectedLine
+from factbook.sources.base import Batch
+from factbook.sources.session_log.claude import ClaudeParser
+from factbook.sources.session_log.codex import CodexParser
+from factbook.sources.session_log.gemini import GeminiParser
+from factbook.sources.session_log.jsonl import Line, Piece, decode_slowly, is_blank, split_lines
+from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
+from factbook.sources.session_log.text import storable
+from factbook.sources.session_log.toolcall import Redacting
+
+_CHUNK: Final = 1024 * 1024  # bytes read at once
+_EXCERPT_WINDOW: Final = 4_096  # characters that are redacted before the excerpt is cut from them
+_BOM: Final = b"\xef\xbb\xbf"
+
+_PARSERS: Final[Mapping[str, type[Parser]]] = {
+    parser.host: parser for parser in (ClaudeParser, CodexParser, GeminiParser)
+}
+
+
+def read(
+    file: LogFile,
+    *,
+    cursor: Cursor | None,
+    redactor: Redacting,
+    now: Millis,
+    batch_bytes: int = policy.BATCH_BYTES,
+) -> Iterator[Batch]:
+    """Iterate over what a log says beyond its cursor, in batches of about `batch_bytes` bytes.
+
+    An unchanged file gives nothing. `restart` is set on the first batch of a file that is not the
+    one the cursor was made for. Raises PathMissing, PathUnreadable, UnsupportedHost.
+    """
+    if file.host not in _PARSERS:
+        raise UnsupportedHost(path=file.path, host=file.host)
+    try:
+        yield from _read(file, cursor=cursor, redactor=redactor, now=now, batch_bytes=batch_bytes)
+    except FileNotFoundError as error:
+        raise PathMissing(path=file.path) from error
+    except OSError as error:
+        raise PathUnreadable(path=file.path, reason=error.strerror or str(error)) from error
+
+
+def _read(
+    file: LogFile,
+    *,
+    cursor: Cursor | None,
+    redactor: Redacting,
+    now: Millis,
+    batch_bytes: int,
+) -> Iterator[Batch]:
+    with file.path.open("rb", buffering=_CHUNK) as handle:
+        status = os.fstat(handle.fileno())
+        restart = same_head = False
+        if cursor is not None:
+            same_head = _digest(handle, 0, cursor.offset) == cursor.head
+            unmoved = (status.st_size, status.st_mtime_ns) == (cursor.size, cursor.mtime_ns)
+            if unmoved and same_head:
+                return
+        whole = _is_document(handle, file, status.st_size)
+        # A log only grows: one that changed without growing was written anew.
+        if cursor is not None and (
+            whole
+            or not same_head
+            or status.st_size <= cursor.size
+            or _tail(handle, cursor.offset) != cursor.tail
+        ):
+            restart = cursor.offset > 0 or cursor.line > 0
+            cursor = None
+        parser = _PARSERS[file.host](
+            file, redactor=redactor, now=now, state=cursor.state if cursor else {}
+        )
+        reading = _Reading(handle, parser, cursor=cursor or Cursor(), restart=restart)
+        if whole:
+            yield reading.document()
+        else:
+            yield from reading.lines(batch_bytes)
+
+
+class _Reading:
+    """One file being read: what the batch at hand holds, and where it began."""
+
+    def __init__(self, handle: BinaryIO, parser: Parser, *, cursor: Cursor, restart: bool) -> None:
+        self._handle = handle
+        self._parser = parser
+        self._restart = restart
+        self._offset = cursor.offset
+        self._line = cursor.line
+        self._began = cursor.offset  # where the batch at hand began
+        open_line = cursor.state.get("open")
+        # The last line of the run before had no newline yet; what follows belongs to it.
+        self._open = open_line if isinstance(open_line, int) else None
+        self._count = LineCount()
+        self._outcomes: dict[Outcome, int] = {}
+        self._rejected: list[RejectedLine] = []
+
+    def lines(self, batch_bytes: int) -> Iterator[Batch]:
+        """Read line after line."""
+        self._handle.seek(self._offset)
+        reached = self._offset
+        continued = self._open
+        first = self._line - (continued is not None)
+        for line in split_lines(self._handle, offset=self._offset, number=first):
+            reached = line.end
+            if self._offset - self._began >= batch_bytes:
+                yield self._batch(size=self._offset, mtime_ns=0)
+            started = line.offset if continued is None else continued
+            if not self._take(line, started, continues=continued is not None):
+                break
+            self._open = None if line.complete else started
+            continued = None
+            self._offset = line.end
+            self._line = line.number
+        status = os.fstat(self._handle.fileno())
+        if self._offset > self._began or self._restart or self._count.waiting:
+            yield self._batch(size=reached, mtime_ns=status.st_mtime_ns)
+
+    def document(self) -> Batch:
+        """Read a file that is one JSON document, or pretty-printed ones in a row."""
+        self._handle.seek(0)
+        data = self._handle.read(policy.MAX_LINE_BYTES + 1)
+        size = len(data)
+        newlines = data.count(b"\n") + (not data.endswith(b"\n"))
+        self._count.lines += newlines
+        if size > policy.MAX_LINE_BYTES:
+            size = os.fstat(self._handle.fileno()).st_size
+            detail = f"{size:,} bytes in one document"
+            self._reject("too_long", detail, _excerpt(data), position=1, offset=0)
+        else:
+            self._document(data)
+        self._offset, self._line = size, newlines
+        status = os.fstat(self._handle.fileno())
+        return self._batch(size=size, mtime_ns=status.st_mtime_ns)
+
+    # --- one line --------------------------------------------------------------------------------
+
+    def _take(self, line: Line, offset: int, *, continues: bool) -> bool:
+        """Account for a line; return False for one that is not finished yet."""
+        count = self._count
+        number, data = line.number, line.data
+        if line.too_long:
+            if not line.complete:
+                return self._wait(continues)
+            count.lines += not continues
+            detail = f"{line.end - line.offset:,} bytes, over {policy.MAX_LINE_BYTES:,}"
+            self._reject("too_long", detail, _excerpt(data), position=number, offset=offset)
+            return True
+        if offset == 0 and data.startswith(_BOM):
+            data = data[3:]
+        try:
+            record = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            if is_blank(data):
+                if not continues:
+                    count.lines += 1
+                    _more(count.ignored, "blank line")
+                return True
+            if not line.complete and not _is_whole(data):
+                return self._wait(continues)
+            count.lines += not continues
+            self._values(data, position=number, offset=offset)
+            return True
+        if not line.complete and type(record) is not dict:
+            return self._wait(continues)
+        count.lines += not continues
+        if number > 1 and type(record) is dict:
+            self._record(record, position=number, offset=offset)
+        else:
+            self._value(record, position=number, offset=offset)
+        return True
+
+    def _wait(self, continues: bool) -> bool:
+        self._count.lines += not continues
+        self._count.records += 1
+        self._count.waiting += 1
+        return False
+
+    def _values(self, data: bytes, *, position: int, offset: int) -> None:
+        """Take all records of a damaged line."""
+        for piece in decode_slowly(data):
+            self._piece(piece, position=position, offset=offset)
+
+    def _document(self, data: bytes) -> None:
+        """Take the one record of a document, or records that were pretty-printed in a row."""
+        try:
+            value = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass  # damaged, or several values: the slow way
+        else:
+            if isinstance(value, list) and value:
+                self._inner(value)
+            else:
+                self._value(value, position=1, offset=0)
+            return
+        text = data.decode("utf-8", "replace")
+        position, offset, at = 1, 0, 0
+        for piece in decode_slowly(data):
+            passed = text[at : piece.start]
+            position += passed.count("\n")
+            offset += len(passed.encode("utf-8", "replace"))
+            at = piece.start
+            self._piece(piece, position=position, offset=offset)
+
+    def _piece(self, piece: Piece, *, position: int, offset: int) -> None:
+        for note in piece.repaired:
+            _more(self._count.repaired, note)
+        if piece.reason:
+            sample = piece.text[:_EXCERPT_WINDOW]
+            self._reject(piece.reason, piece.detail, sample, position=position, offset=offset)
+        else:
+            self._value(piece.value, position=position, offset=offset)
+
+    def _value(self, value: object, *, position: int, offset: int) -> None:
+        """Take one JSON value: a record, or a whole session with its records inside."""
+        if not isinstance(value, dict):
+            detail = f"a JSON {_json_type(value)}"
+            self._reject("not_an_object", detail, _sample(value), position=position, offset=offset)
+            return
+        inner = self._parser.expand(value)
+        if inner is not None:
+            self._inner(inner)
+        else:
+            self._record(value, position=position, offset=offset)
+
+    def _inner(self, records: list[object]) -> None:
+        """Take the records of a whole session, which are numbered from 1 in its document."""
+        if not records:
+            self._count.records += 1
+            _more(self._count.ignored, "empty session")
+        for index, record in enumerate(records, 1):
+            if isinstance(record, dict):
+                self._record(record, position=index, offset=0)
+            else:
+                detail = f"a JSON {_json_type(record)} among the records"
+                self._reject("not_an_object", detail, _sample(record), position=index, offset=0)
+
+    def _record(self, record: dict[str, object], *, position: int, offset: int) -> None:
+        parser = self._parser
+        before = len(parser.episodes)
+        try:
+            outcome: Outcome = parser.feed(record, position, offset)
+        except BadRecord as error:
+            self._reject(
+                "bad_record", str(error), _sample(record), position=position, offset=offset
+            )
+            return
+        except RecursionError:
+            del parser.episodes[before:]
+            detail = "nested too deep to be walked through"
+            self._reject("too_deep", detail, "", position=position, offset=offset)
+            return
+        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
+
+    def _reject(self, reason: str, detail: str, sample: str, *, position: int, offset: int) -> None:
+        self._count.records += 1
+        _more(self._count.rejected, reason)
+        excerpt = self._parser.redactor.redact(storable(sample[:_EXCERPT_WINDOW]))
+        self._rejected.append(
+            RejectedLine(
+                position=position,
+                offset=offset,
+                reason=reason,
+                detail=detail,
+                excerpt=excerpt[: policy.EXCERPT_CHARS],
+            )
+        )
+
+    # --- one batch -------------------------------------------------------------------------------
+
+    def _batch(self, *, size: int, mtime_ns: int) -> Batch:
+        """Close the batch at hand."""
+        for (where, kind), times in self._outcomes.items():
+            self._count.records += times
+            _more(getattr(self._count, where), kind, times)
+        self._outcomes = {}
+        state = self._parser.save()
+        if self._open is not None:
+            state["open"] = self._open
+        episodes: list[Episode] = self._parser.episodes
+        batch = Batch(
+            source=self._parser.source(),
+            episodes=episodes,
+            rejected=self._rejected,
+            lines=self._count,
+            cursor=Cursor(
+                offset=self._offset,
+                line=self._line,
+                size=size,
+                mtime_ns=mtime_ns,
+                head=_digest(self._handle, 0, self._offset),
+                tail=_tail(self._handle, self._offset),
+                state=state,
+            ),
+            read_bytes=self._offset - self._began,
+            restart=self._restart,
+        )
+        self._parser.episodes = []
+        self._rejected, self._count = [], LineCount()
+        self._began, self._restart = self._offset, False
+        return batch
+
+
+def _is_document(handle: BinaryIO, file: LogFile, size: int) -> bool:
+    """Tell whether a file is one JSON document rather than a record per line."""
+    if file.path.suffix.lower() == ".json":
+        return True
+    # Pretty-printed JSON opens with a bracket alone on its line.
+    if size > policy.MAX_LINE_BYTES:
+        return False
+    first = handle.readline(64).removeprefix(_BOM).strip()
+    handle.seek(0)
+    return first in {b"{", b"["}
+
+
+def _digest(handle: BinaryIO, start: int, end: int) -> str:
+    """Return a digest of up to `policy.CURSOR_DIGEST_BYTES` from `start`, not beyond `end`."""
+    count = min(policy.CURSOR_DIGEST_BYTES, end - start)
+    if hasattr(os, "pread"):
+        data = os.pread(handle.fileno(), count, start)
+    else:  # Windows
+        at = handle.tell()
+        handle.seek(start)
+        data = handle.read(count)
+        handle.seek(at)
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _tail(handle: BinaryIO, end: int) -> str:
+    """Return a digest of the last `policy.CURSOR_DIGEST_BYTES` before `end`."""
+    return _digest(handle, max(0, end - policy.CURSOR_DIGEST_BYTES), end)
+
+
+def _is_whole(data: bytes) -> bool:
+    """Tell whether a last line without a newline holds nothing but whole records."""
+    values = 0
+    for piece in decode_slowly(data):
+        if piece.reason or not isinstance(piece.value, dict):
+            return False
+        values += 1
+    return values > 0
+
+
+def _excerpt(data: bytes) -> str:
+    return data[:_EXCERPT_WINDOW].decode("utf-8", "replace")
+
+
+def _sample(value: object) -> str:
+    """Return the beginning of a value as JSON."""
+    if isinstance(value, str):
+        return value[:_EXCERPT_WINDOW]
+    try:
+        return orjson.dumps(value).decode("utf-8", "replace")[:_EXCERPT_WINDOW]
+    except orjson.JSONEncodeError:
+        return ""  # nested deeper than orjson writes
+
+
+def _json_type(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    return "string" if isinstance(value, str) else "array"
+
+
+def _more(counts: dict[str, int], kind: str, times: int = 1) -> None:
+    counts[kind] = counts.get(kind, 0) + times

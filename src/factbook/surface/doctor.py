@@ -1,0 +1,272 @@
+"""Examine everything that factbook stands on, and say of each part whether it is well.
+
+Each check gives one finding; a check that cannot be made is a finding too, never a traceback.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from factbook.errors import FactbookError, StoreMissing
+from factbook.surface.text import amount, count, home_path, size
+
+if TYPE_CHECKING:
+    from factbook.memory import Memory
+
+__all__ = ["Finding", "examine"]
+
+Level = Literal["ok", "warn", "fail"]
+
+_PROBLEMS_SHOWN: Final = 10
+_LITTLE_ROOM: Final = 500_000_000  # bytes free below which a large ingest may not fit
+_NO_ROOM: Final = 20_000_000  # bytes free below which SQLite cannot be expected to work
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found."""
+
+    level: Level
+    name: str  # what was looked at
+    detail: str  # what was seen, and what to do where it is not well
+
+
+def examine(path: Path) -> Iterator[Finding]:
+    """Make every check, the cheap ones first, and yield each finding as it comes."""
+    yield from _versions()
+    yield from _database(path)
+    yield from _key_file()
+    yield from _folders()
+    yield from _disk(path)
+
+
+def _versions() -> Iterator[Finding]:
+    from factbook import __version__
+
+    yield Finding(
+        level="ok",
+        name="factbook",
+        detail=f"{__version__}, Python {platform.python_version()} on {platform.system()}",
+    )
+    found, missing = [], []
+    for package in ("apsw", "numpy", "onnxruntime", "orjson", "tokenizers", "google-re2"):
+        try:
+            found.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(package)
+    yield Finding(level="ok", name="packages", detail=", ".join(found))
+    if missing:
+        yield Finding(
+            level="fail",
+            name="packages",
+            detail=f"{', '.join(missing)} cannot be found; install factbook again",
+        )
+    try:
+        import apsw
+    except ImportError as error:
+        yield Finding(level="fail", name="sqlite", detail=f"apsw cannot be loaded ({error})")
+    else:
+        yield Finding(level="ok", name="sqlite", detail=_sqlite(apsw.sqlite_lib_version()))
+
+
+def _sqlite(version: str) -> str:
+    return f"{version} (Python's own is {sqlite3.sqlite_version} and is not used)"
+
+
+def _database(path: Path) -> Iterator[Finding]:
+    from factbook.memory import Memory
+
+    try:
+        memory = Memory(path, mode="read", actor="cli")
+    except StoreMissing:
+        yield Finding(
+            level="warn",
+            name="database",
+            detail=f"there is none yet at {home_path(path)}; `factbook ingest` makes it",
+        )
+        yield from _embedder(None)
+        return
+    except FactbookError as error:
+        yield Finding(level="fail", name="database", detail=str(error))
+        yield from _embedder(None)
+        return
+    with memory:
+        yield Finding(
+            level="ok",
+            name="database",
+            detail=f"{home_path(path)} opens, {size(path.stat().st_size)}",
+        )
+        yield from _private(path, "database", "it can hold what you typed")
+        yield from _audit(memory)
+        yield from _embedder(memory)
+
+
+def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & _OTHERS:
+        yield Finding(
+            level="warn",
+            name=name,
+            detail=f"{home_path(path)} can be read by others (mode {mode:04o}) and {why};"
+            f" run `chmod 600 {home_path(path)}`",
+        )
+
+
+def _audit(memory: Memory) -> Iterator[Finding]:
+    began = time.perf_counter()
+    try:
+        problems = memory.check()
+        counts = memory.store.counts()
+    except FactbookError as error:
+        yield Finding(level="fail", name="integrity", detail=str(error))
+        return
+    if not problems:
+        yield Finding(
+            level="ok",
+            name="integrity",
+            detail=f"{count(counts['facts'], 'fact')}, {count(counts['episodes'], 'episode')} and"
+            f" {count(counts['evidence'], 'piece')} of evidence agree"
+            f" ({amount(time.perf_counter() - began)})",
+        )
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        yield Finding(level="fail", name="integrity", detail=f"{problem.what}: {problem.detail}")
+    if len(problems) > _PROBLEMS_SHOWN:
+        rest = count(len(problems) - _PROBLEMS_SHOWN, "more problem")
+        yield Finding(level="fail", name="integrity", detail=f"and {rest}")
+    if problems:
+        yield Finding(
+            level="warn",
+            name="integrity",
+            detail="copy the file away; `factbook export` saves what is still readable, and"
+            " `factbook ingest` into a new file builds the rest anew from the logs",
+        )
+    waiting = counts["episodes_waiting"] + counts["facts_waiting"]
+    if waiting:
+        yield Finding(
+            level="warn",
+            name="waiting",
+            detail=f"{count(waiting, 'row')} to embed, found by words alone until `factbook embed`"
+            " has finished them",
+        )
+    else:
+        yield Finding(level="ok", name="waiting", detail="nothing waits to be embedded")
+
+
+def _embedder(memory: Memory | None) -> Iterator[Finding]:
+    from factbook.embed import bundled
+
+    began = time.perf_counter()
+    try:
+        model = bundled()
+        vector = model.embed(["The ferry to the island leaves at noon."])[0]
+    except FactbookError as error:
+        yield Finding(level="fail", name="embedder", detail=str(error))
+        return
+    except ImportError as error:
+        yield Finding(
+            level="fail",
+            name="embedder",
+            detail=f"a part of it cannot be loaded ({error}); install factbook again",
+        )
+        return
+    length = float((vector.astype("float64") ** 2).sum() ** 0.5)
+    if len(vector) != model.dim or not 0.99 < length < 1.01:
+        yield Finding(
+            level="fail",
+            name="embedder",
+            detail=f"{model.id} gave {len(vector)} numbers of length {length:.2f} where"
+            f" {model.dim} of length 1 belong; install factbook again",
+        )
+        return
+    yield Finding(
+        level="ok",
+        name="embedder",
+        detail=f"{model.id} loads and embeds, {model.dim} dimensions"
+        f" ({amount(time.perf_counter() - began)})",
+    )
+    held = memory.store.embedder() if memory is not None else None
+    if held is not None and held[0] != model.id:
+        yield Finding(
+            level="fail",
+            name="embedder",
+            detail=f"the database holds vectors of {held[0]}; `factbook reembed` makes them anew",
+        )
+
+
+def _key_file() -> Iterator[Finding]:
+    from factbook.memory import default_key_file
+
+    path = default_key_file()
+    if not path.exists():
+        yield Finding(
+            level="ok",
+            name="key",
+            detail=f"none yet; it is made at {home_path(path)} when something is first redacted",
+        )
+        return
+    if not os.access(path, os.R_OK):
+        yield Finding(
+            level="fail",
+            name="key",
+            detail=f"the redaction key {home_path(path)} cannot be read; check its permissions",
+        )
+        return
+    yield Finding(level="ok", name="key", detail=f"{home_path(path)} is there and readable")
+    yield from _private(path, "key", "it keys the digests of redacted secrets")
+
+
+def _folders() -> Iterator[Finding]:
+    from factbook.sources.session_log import default_folders
+
+    found = False
+    for folder in default_folders():
+        if not folder.is_dir():
+            continue
+        found = True
+        try:
+            logs = sum(1 for path in folder.rglob("*.json*") if path.is_file())
+        except OSError as error:
+            yield Finding(
+                level="warn",
+                name="logs",
+                detail=f"{home_path(folder)} cannot be read ({error.strerror})",
+            )
+            continue
+        yield Finding(
+            level="ok", name="logs", detail=f"{home_path(folder)} holds {count(logs, 'file')}"
+        )
+    if not found:
+        named = ", ".join(home_path(folder) for folder in default_folders())
+        yield Finding(
+            level="warn",
+            name="logs",
+            detail=f"none of the agents' own folders is here ({named}); name a folder:"
+            " `factbook ingest FOLDER`",
+        )
+
+
+def _disk(path: Path) -> Iterator[Finding]:
+    folder = path.absolute().parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        yield Finding(level="warn", name="disk", detail=f"{home_path(folder)}: {error.strerror}")
+        return
+    level: Level = "fail" if free < _NO_ROOM else "warn" if free < _LITTLE_ROOM else "ok"
+    advice = "" if level == "ok" else "; make some room"
+    yield Finding(
+        level=level, name="disk", detail=f"{size(free)} free at {home_path(folder)}{advice}"
+    )

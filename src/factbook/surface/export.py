@@ -1,0 +1,128 @@
+"""Write everything out: JSON lines that hold it all, or the facts as CSV.
+
+A file appears whole or not at all, and only its owner may read it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from factbook.errors import FactbookError, UsageError
+from factbook.recall.when import iso
+from factbook.surface.output import dump
+from factbook.surface.text import home_path, safe
+
+if TYPE_CHECKING:
+    from factbook.memory import Memory
+
+__all__ = ["FACT_COLUMNS", "as_csv", "as_json_lines", "write_whole"]
+
+FACT_COLUMNS = (
+    "id",
+    "subject",
+    "predicate",
+    "object",
+    "statement",
+    "kind",
+    "status",
+    "confidence",
+    "trust",
+    "evidence_count",
+    "occurred_at",
+    "host",
+    "project",
+    "session",
+)
+
+Redact = Callable[[Any], Any]
+
+
+def as_json_lines(memory: Memory, redact_value: Redact) -> Iterator[str]:
+    """Iterate over every record as one line of JSON, redacted once more on the way."""
+    for record in memory.export():
+        yield dump(redact_value(record)) + "\n"
+
+
+def as_csv(memory: Memory, redact: Callable[[str], str]) -> Iterator[str]:
+    """Iterate over the current facts as lines of CSV, the names of the columns first.
+
+    Control characters are written as escapes: a table is opened by programs that obey them. JSON
+    lines hold the exact text.
+    """
+    from factbook.store.base import Filters
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+
+    def flushed() -> str:
+        line = buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+        return line
+
+    writer.writerow(FACT_COLUMNS)
+    yield flushed()
+    for one in memory.store.facts(Filters(), limit=None):
+        writer.writerow(
+            (
+                f"f{one.id}",
+                safe(one.subject),
+                one.predicate,
+                safe(redact(one.object)),
+                safe(redact(one.statement)),
+                one.kind,
+                one.status,
+                f"{one.confidence:g}",
+                one.trust,
+                one.evidence_count,
+                iso(one.occurred_at) or "",
+                one.host,
+                safe(one.project),
+                safe(one.session),
+            )
+        )
+        yield flushed()
+
+
+def write_whole(path: Path, lines: Iterator[str], *, replace: bool, never: Path) -> tuple[int, int]:
+    """Write lines to a file that appears only when all are written; return (lines, bytes).
+
+    The file has mode 0600. One that exists is kept unless `replace` is set, and the database
+    (`never`) always. Raises UsageError and FactbookError; the old file is untouched then.
+    """
+    if path.exists():
+        if never.exists() and path.samefile(never):
+            raise UsageError(detail=f"{path} is the database itself; name another file")
+        if path.is_dir():
+            raise UsageError(detail=f"{path} is a folder; name a file in it")
+        if not replace:
+            raise UsageError(detail=f"{path} exists already; name another file, or add --force")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    done = written = 0
+    try:
+        descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                for line in lines:
+                    data = line.encode("utf-8", "backslashreplace")
+                    file.write(data)
+                    done += 1
+                    written += len(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise FactbookError(
+            detail=f"{home_path(path)} could not be written ({error.strerror}); nothing was left"
+            " behind, make room or name another file and run it again"
+        ) from error
+    return done, written

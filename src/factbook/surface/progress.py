@@ -1,0 +1,83 @@
+"""Show how far a long run is, on stderr: bytes while reading, rows while embedding.
+
+rich is imported here and nowhere else, because only runs that take seconds can afford it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+__all__ = ["Advance", "bar"]
+
+Advance = Callable[[int], None]
+
+
+@contextmanager
+def bar(label: str, *, total: int, unit: str, quiet: bool = False) -> Iterator[Advance]:
+    """Show a bar while the block runs and give the function that moves it.
+
+    `unit` is "bytes" or the name of the things that are counted. Where stderr is no terminal, one
+    line is written at the end; with `quiet`, or nothing to do, nothing is.
+    """
+    if quiet or total <= 0 or sys.stderr is None:
+        yield _ignore
+        return
+    with _progress(unit) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda step: progress.advance(task, step)
+        if not progress.finished:
+            # A file may shrink while it is read, and a batch may embed less than was expected.
+            progress.update(task, completed=total)
+
+
+def _ignore(step: int) -> None:
+    del step
+
+
+def _progress(unit: str) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        console = Console(stderr=True, highlight=False, width=100)
+    return Progress(
+        TextColumn("{task.description:<9}", markup=False),
+        BarColumn(bar_width=32),
+        TaskProgressColumn(),
+        *_columns(unit),
+        console=console,
+    )
+
+
+def _columns(unit: str) -> list[ProgressColumn]:
+    from rich.progress import ProgressColumn, Task, TimeRemainingColumn
+    from rich.text import Text
+
+    from factbook.surface.text import count, size
+
+    class Done(ProgressColumn):
+        """How much is done of how much."""
+
+        def render(self, task: Task) -> Text:
+            total = task.total or 0
+            if unit == "bytes":
+                return Text(f"{size(task.completed)} of {size(total)}")
+            return Text(f"{count(int(task.completed))} of {count(int(total))} {unit}")
+
+    class Speed(ProgressColumn):
+        """How much is done in a second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            if speed is None:
+                return Text("")
+            return Text(f"{size(speed)}/s" if unit == "bytes" else f"{speed:,.0f}/s", style="dim")
+
+    return [Done(), Speed(), TimeRemainingColumn(compact=True, elapsed_when_finished=True)]

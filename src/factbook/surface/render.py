@@ -1,0 +1,736 @@
+"""Lay answers out for people: what each command shows on a terminal.
+
+Every function writes to a `Screen` and decides nothing but looks. Stored text enters lines only
+through `text.safe`, `text.one_line`, `text.mark` or a table cell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from factbook.surface import text
+from factbook.surface.text import Column, count, home_path, moment, place
+
+if TYPE_CHECKING:
+    from factbook.ingest import IngestReport
+    from factbook.memory import Explanation, RuleUse, Stats
+    from factbook.model import Event, Evidence, Fact, Hit, LineCount, Millis, StoredEpisode
+    from factbook.recall.search import Answer
+    from factbook.recall.when import Window
+    from factbook.sources.original import Original
+    from factbook.store.base import Rejection, SourceState
+    from factbook.surface.output import Screen
+
+__all__ = [
+    "answer",
+    "explanation",
+    "facts",
+    "ingest",
+    "rejections",
+    "rules",
+    "sessions",
+    "stats",
+    "timeline",
+]
+
+_HEADLINE_LINES: Final = 3  # of a hit: enough to see whether it is the one
+_QUOTE_LINES: Final = 2
+_BEFORE_QUOTE: Final = 60  # characters of a long line that are shown before a hit's quote
+_AROUND_QUOTE: Final = 180  # characters of a log's line on both sides of the quote
+_KINDS_SHOWN: Final = 8  # kinds of records named in a summary; --json has all
+_FAILED_SHOWN: Final = 5
+WHOLE: Final = "the whole of it"  # what `pattern_words` says of a rule that takes all it sees
+_SURE: Final = 0.9  # confidence that is shown as sure
+_UNSURE: Final = 0.7  # below it a fact is a guess from words
+
+_FACT_EPISODES: Final = {
+    "prompt": "you asked",
+    "reply": "the agent said",
+    "tool_call": "tool call",
+    "tool_result": "tool output",
+    "summary": "summary",
+    "record": "record",
+    "turn": "turn",
+}  # how an episode that is a hit is called
+
+
+def _confidence(value: float, screen: Screen) -> str:
+    style = "green" if value >= _SURE else "" if value >= _UNSURE else "yellow"
+    return screen.paint(f"{value:.2f}", style)
+
+
+def _project_name(project: str) -> str:
+    """Return the last part of a working folder: the name by which people know a project."""
+    return re.split(r"[/\\\\]", project.rstrip("/\\"))[-1] or project
+
+
+def _with_details(
+    screen: Screen,
+    columns: Sequence[Column],
+    rows: Iterable[tuple[Sequence[str], Sequence[str]]],
+    *,
+    lines: int,
+) -> None:
+    """Write a table in which every row has texts of its own below it.
+
+    A detail is raw text; each takes at most `lines` lines.
+    """
+    waiting: deque[Sequence[str]] = deque()
+
+    def cells() -> Iterator[Sequence[str]]:
+        for row, details in rows:
+            waiting.append(details)
+            yield row
+
+    laid_out = text.table(columns, cells(), width=screen.width, color=screen.color)
+    for number, line in enumerate(laid_out):
+        screen.line(line)
+        if number == 0:
+            continue  # the titles of the columns
+        for detail in waiting.popleft():
+            for part in text.wrap(text.one_line(detail), screen.prose - 6, lines=lines):
+                screen.line("      " + screen.paint(part, "dim"))
+
+
+# --- recall ---------------------------------------------------------------------------------------
+
+
+def answer(
+    screen: Screen, found: Answer, *, episodes: Mapping[int, StoredEpisode], redact: Redact
+) -> None:
+    """Show the hits of a question and how it was understood."""
+    understood = [_window(found.window)] if found.window else []
+    understood += [text.one_line(one) for one in found.predicates]
+    if understood:
+        screen.line(screen.paint("understood: " + ", ".join(understood), "dim"))
+        screen.line()
+    if not found.hits:
+        screen.say("Nothing was found. Other words, or a wider time, may find it.")
+    margin = len(str(len(found.hits))) + 2
+    for number, one in enumerate(found.hits, 1):
+        if number > 1:
+            screen.line()
+        _hit(screen, one, number=number, margin=margin, episodes=episodes, redact=redact)
+    if found.waiting:
+        screen.line()
+        screen.say(
+            f"{count(found.waiting, 'row')} still to embed, found by words alone until"
+            " `factbook embed` has finished them.",
+            "yellow",
+        )
+
+
+Redact = Callable[[str], str]
+
+
+def _window(window: Window) -> str:
+    def date(at: Millis | None, shift: int = 0) -> str:
+        if at is None:
+            return ""
+        whole = moment(at + shift)
+        return whole.removesuffix(" 00:00") if not shift else whole[:10]
+
+    since = date(window.since)
+    # The end is exclusive: a window up to midnight ends with the day before.
+    at_midnight = moment(window.until).endswith("00:00")
+    until = date(window.until, shift=-1) if at_midnight else date(window.until)
+    if since and until:
+        span = since if since == until else f"{since} to {until}"
+    else:
+        span = f"since {since}" if since else f"before {date(window.until)}"
+    phrase = text.one_line(window.phrase)
+    return f"{phrase} ({span})" if phrase else span
+
+
+def _hit(
+    screen: Screen,
+    hit: Hit,
+    *,
+    number: int,
+    margin: int,
+    episodes: Mapping[int, StoredEpisode],
+    redact: Redact,
+) -> None:
+    is_fact = hit.kind == "fact"
+    first = hit.evidence[0] if hit.evidence else None
+    headline = hit.text if is_fact or first is None else first.quote
+    lines = text.wrap(text.one_line(headline), screen.prose - margin, lines=_HEADLINE_LINES)
+    lead = f"{number}.".ljust(margin)
+    indent = " " * margin
+    screen.line(screen.paint(lead, "dim") + screen.paint(lines[0], "bold"))
+    for line in lines[1:]:
+        screen.line(indent + screen.paint(line, "bold"))
+    label = hit.predicate if is_fact else _FACT_EPISODES.get(hit.predicate, hit.predicate)
+    parts = [
+        screen.paint(text.one_line(label), "cyan"),
+        moment(hit.occurred_at) or "no date",
+        text.fit(text.one_line(home_path(hit.project)), 36, keep="end"),
+        "confidence " + _confidence(hit.confidence, screen),
+        hit.id,
+        f"{count(hit.count)} times" if hit.count > 1 else "",
+    ]
+    _dotted(screen, indent, parts)
+    if is_fact and first is not None:
+        quoted = _quote_in_line(first, episodes.get(first.episode_id), redact)
+        for line in screen.wrap(quoted, indent=margin + 2, lines=_QUOTE_LINES):
+            screen.line(indent + screen.paint("| ", "dim") + screen.paint(line, ""))
+    where = text.safe(place(hit.source, hit.position))
+    if where:
+        screen.line(indent + screen.paint(where, "dim"))
+
+
+def _dotted(screen: Screen, indent: str, parts: Sequence[str]) -> None:
+    screen.line(indent + screen.paint(" · ", "dim").join(part for part in parts if part))
+
+
+def _quote_in_line(
+    one: Evidence, episode: StoredEpisode | None, redact: Redact, *, whole: bool = False
+) -> str:
+    """Return the lines of the episode that hold the quote, safe, with the quote marked.
+
+    Without `whole` they are joined into one line that begins a little before the quote.
+    """
+    if episode is None:
+        return text.mark(one.quote, 0, len(one.quote))
+    held = redact(episode.text)
+    start = one.start if held == episode.text else held.find(one.quote)
+    if start < 0 or not held.startswith(one.quote, start):
+        return text.mark(one.quote, 0, len(one.quote))
+    line, first, last = text.line_of(held, start, start + len(one.quote))
+    if whole:
+        return text.mark(line, first, last)
+    cut = max(0, first - _BEFORE_QUOTE) if len(line) > 2 * _BEFORE_QUOTE else 0
+    shown = text.mark(line[cut:], first - cut, last - cut)
+    return ("…" if cut else "") + " ".join(shown.split())
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+def facts(
+    screen: Screen,
+    found: Iterable[Fact],
+    *,
+    redact: Redact,
+    one_predicate: bool,
+    shown_by: Callable[[Fact], Sequence[Evidence]] | None,
+) -> int:
+    """Show facts as they come, one line each, and return how many there were."""
+    shown = 0
+
+    def rows() -> Iterator[tuple[list[str], list[str]]]:
+        nonlocal shown
+        for one in found:
+            shown += 1
+            row = [
+                f"f{one.id}",
+                f"{one.confidence:.2f}",
+                moment(one.occurred_at),
+                "" if one_predicate else one.predicate,
+                redact(one.object),
+                _project_name(one.project),
+            ]
+            evidence = shown_by(one) if shown_by is not None else ()
+            yield row, [f"{place(part.source, part.position)}  {part.quote}" for part in evidence]
+
+    columns = [
+        Column(title="id", style="dim"),
+        Column(title="conf", right=True),
+        Column(title="when"),
+        Column(title="predicate", style="cyan", flexible=True, least=12, most=28),
+        Column(title="object", flexible=True, least=24),
+        Column(title="project", style="dim", flexible=True, least=10, most=24),
+    ]
+    _with_details(screen, columns, rows(), lines=2)
+    return shown
+
+
+# --- explain --------------------------------------------------------------------------------------
+
+
+def explanation(
+    screen: Screen,
+    found: Explanation,
+    *,
+    episodes: Mapping[int, StoredEpisode],
+    redact: Redact,
+    pattern: str,
+    most: int | None,
+) -> None:
+    """Show the rule, the claim, the evidence in its lines and the history of a fact."""
+    fact = found.fact
+    head = f"f{fact.id}  {text.one_line(fact.predicate)}"
+    screen.line(screen.paint(head, "bold cyan"))
+    for line in text.wrap(text.safe(redact(fact.object)), screen.prose - 2):
+        screen.line("  " + screen.paint(line, "bold"))
+    screen.line()
+    host = [fact.host, home_path(fact.project), f"session {fact.session}" if fact.session else ""]
+    pairs = [
+        ("in words", redact(fact.statement)),
+        ("subject", fact.subject),
+        ("confidence", f"{fact.confidence:.2f} ({fact.trust})"),
+        ("happened", moment(fact.occurred_at) or "no date is known"),
+        ("where", " · ".join(part for part in host if part)),
+        ("status", f"{fact.status}, learned {moment(fact.learned_at)}"),
+    ]
+    _pairs(screen, pairs)
+    screen.line()
+    _rule(screen, found, pattern=pattern)
+    total = len(found.evidence)
+    shown = total if most is None else min(total, most)
+    for number in range(shown):
+        screen.line()
+        one = found.evidence[number]
+        _evidence(
+            screen,
+            one,
+            found.originals[number],
+            number=number + 1,
+            total=total,
+            quoted=_quote_in_line(one, episodes.get(one.episode_id), redact, whole=True),
+        )
+    if shown < total:
+        screen.line()
+        screen.say(
+            f"{count(total - shown, 'more piece', 'more pieces')} of evidence; --all shows"
+            " every one.",
+            "dim",
+        )
+    screen.line()
+    screen.line(screen.paint("history", "bold"))
+    for event in found.history:
+        screen.line("  " + _event(event, screen))
+
+
+def _pairs(screen: Screen, pairs: Sequence[tuple[str, str]]) -> None:
+    wide = max(len(name) for name, _ in pairs) + 2
+    for name, value in pairs:
+        if not value:
+            continue
+        lines = text.wrap(text.safe(value), screen.prose - wide - 2)
+        for number, line in enumerate(lines):
+            lead = screen.paint(name.ljust(wide), "dim") if number == 0 else " " * wide
+            screen.line("  " + lead + line)
+
+
+def _rule(screen: Screen, found: Explanation, *, pattern: str) -> None:
+    rule = found.rule
+    if rule is None:
+        names = dict.fromkeys(one.rule for one in found.evidence)
+        screen.line(screen.paint("rule", "bold"))
+        screen.say(f"  {', '.join(names)}: not among the rules in force now")
+        return
+    screen.line(
+        screen.paint("rule", "bold") + "  " + screen.paint(text.one_line(rule.name), "cyan")
+    )
+    _pairs(
+        screen,
+        [
+            ("how", rule.method),
+            ("looks in", rule.looks_in),
+            ("matches", "" if pattern == WHOLE else pattern),
+            ("confidence", f"{rule.confidence:.2f} before the cap by trust"),
+        ],
+    )
+
+
+def _evidence(
+    screen: Screen, one: Evidence, original: Original, *, number: int, total: int, quoted: str
+) -> None:
+    title = "evidence" if total == 1 else f"evidence {count(number)} of {count(total)}"
+    stance = "" if one.stance == "supports" else f"  {one.stance}"
+    screen.line(
+        screen.paint(title, "bold")
+        + f"  {moment(one.occurred_at)}".rstrip()
+        + screen.paint(stance, "yellow")
+    )
+    where = text.safe(f"{home_path(one.source)}, line {count(one.position)}")
+    screen.line("  " + screen.paint(where, "dim"))
+    for line in screen.wrap(quoted, indent=4):
+        screen.line("  " + screen.paint("| ", "dim") + screen.paint(line, ""))
+    if original.state == "found":
+        screen.line("  " + screen.paint("the log still holds it:", "green"))
+        for line in screen.wrap(_quote_in_log(one.quote, original.text), indent=4):
+            screen.line("  " + screen.paint("| ", "dim") + screen.paint(line, "dim"))
+    else:
+        lines = text.wrap(
+            text.one_line(f"{original.state}: {original.text} What was kept of it is above."),
+            screen.prose - 2,
+        )
+        for line in lines:
+            screen.line("  " + screen.paint(line, "yellow"))
+
+
+def _quote_in_log(quote: str, line: str) -> str:
+    """Mark the quote in a line of JSON, where some of its characters may be escaped.
+
+    What stands far from the quote is left out: a line of a log can be very long.
+    """
+    for form in (quote, json.dumps(quote, ensure_ascii=False)[1:-1], json.dumps(quote)[1:-1]):
+        at = line.find(form) if form else -1
+        if at >= 0:
+            break
+    else:
+        return text.safe(line)
+    end = at + len(form)
+    first, last = max(0, at - _AROUND_QUOTE), min(len(line), end + _AROUND_QUOTE)
+    shown = text.mark(line[first:last], at - first, end - first)
+    return ("…" if first else "") + shown + ("…" if last < len(line) else "")
+
+
+def _event(event: Event, screen: Screen) -> str:
+    detail = ", ".join(f"{name} {value}" for name, value in event.detail.items())
+    line = f"{moment(event.at)}  {event.op}, by {event.actor} ({event.trigger})"
+    return text.fit(text.one_line(line + (f": {detail}" if detail else "")), screen.prose - 2)
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def sessions(screen: Screen, found: Sequence[SourceState], *, redact: Redact) -> None:
+    """Show sessions, one line each."""
+    rows = [
+        [
+            moment(one.last_at),
+            one.source.host,
+            home_path(one.source.project),
+            count(one.episode_count),
+            (f"sub-agent of {one.source.session[:8]}" if one.source.agent else one.source.session),
+            redact(one.source.title),
+        ]
+        for one in found
+    ]
+    screen.table(
+        [
+            Column(title="last"),
+            Column(title="host", style="cyan"),
+            Column(title="project", flexible=True, least=12, most=40, keep="end"),
+            Column(title="items", right=True),
+            Column(title="session", style="dim", most=36),
+            Column(title="title", flexible=True, least=10),
+        ],
+        rows,
+    )
+
+
+def timeline(screen: Screen, found: Sequence[Hit], *, redact: Redact) -> None:
+    """Show what was asked and done, day by day."""
+    entries = [list(group) for _, group in groupby(found, key=_same_entry)]
+    rows = [
+        [
+            text.clock(group[0].occurred_at),
+            _project_name(group[0].project),
+            ">" if group[0].kind == "episode" else "",
+            redact(group[0].text) + (f" ({count(len(group))} times)" if len(group) > 1 else ""),
+            group[0].id,
+        ]
+        for group in entries
+    ]
+    columns = [
+        Column(title="", style="dim"),
+        Column(title="", style="dim", flexible=True, least=6, most=20, keep="end"),
+        Column(title="", style="bold"),
+        Column(title="", flexible=True, least=24, most=160),
+        Column(title="", style="dim", right=True),
+    ]
+    room = None if screen.width is None else screen.width - 2
+    lines = text.table(columns, rows, width=room, color=screen.color, sample=len(rows) + 1)
+    days = [text.day(group[0].occurred_at) or "no date" for group in entries]
+    for number, (name, group) in enumerate(groupby(zip(days, lines, strict=True), lambda x: x[0])):
+        if number:
+            screen.line()
+        screen.line(screen.paint(name, "bold"))
+        for _, line in group:
+            screen.line("  " + line)
+
+
+def _same_entry(one: Hit) -> tuple[str, str, str, str]:
+    """Return what makes neighbours one entry: the same thing said of one project on one day."""
+    return one.kind, one.text, one.project, text.day(one.occurred_at)
+
+
+def rejections(screen: Screen, found: Sequence[Rejection], *, redact: Redact) -> None:
+    """Show what was refused, and why."""
+    columns = [
+        Column(title="reason", style="yellow"),
+        Column(title="by", style="cyan", flexible=True, least=6, most=32),
+        Column(title="where", flexible=True, least=24, keep="end"),
+    ]
+    rows = (
+        (
+            [one.reason, one.rule or "reader", place(one.source, one.position)],
+            [": ".join(part for part in (redact(one.detail), redact(one.excerpt)) if part)],
+        )
+        for one in found
+    )
+    _with_details(screen, columns, rows, lines=2)
+
+
+def rules(
+    screen: Screen, uses: Sequence[RuleUse], *, pattern: Callable[[RuleUse], str], counted: bool
+) -> None:
+    """Show rules, with how often each fired where a database was read."""
+    columns = [
+        Column(title="rule", style="cyan", flexible=True, least=20, most=40),
+        Column(title="conf", right=True),
+        Column(title="fired", right=True),
+        Column(title="of", most=14),
+        Column(title="looks in", flexible=True, least=10),
+    ]
+    rows = (
+        (
+            [
+                use.rule.name if use.rule.enabled else f"{use.rule.name} (off)",
+                f"{use.rule.confidence:.2f}",
+                count(use.fired) if counted else "",
+                use.rule.subject.replace("|", " or "),
+                use.rule.looks_in.replace("|", ", "),
+            ],
+            [use.rule.method, *([pattern(use)] if pattern(use) != WHOLE else [])],
+        )
+        for use in uses
+    )
+    _with_details(screen, columns, rows, lines=2)
+
+
+def noise(screen: Screen, uses: Sequence[RuleUse]) -> None:
+    """Show what of each rule looks like noise, the noisiest first."""
+    rows = []
+    for use in uses:
+        signs = use.noise
+        if signs is None:
+            continue
+        top = f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"
+        rows.append(
+            [
+                use.rule.name,
+                f"{signs.score:.2f}",
+                count(signs.facts),
+                count(signs.objects),
+                count(signs.rejected),
+                top if signs.facts else "",
+                signs.why,
+            ]
+        )
+    columns = [
+        Column(title="rule", style="cyan", flexible=True, least=20, most=32),
+        Column(title="noise", right=True),
+        Column(title="facts", right=True),
+        Column(title="objects", right=True),
+        Column(title="refused", right=True),
+        Column(title="most frequent", flexible=True, least=12, most=40),
+        Column(title="why", style="dim", flexible=True, least=12),
+    ]
+    screen.table(columns, rows)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def stats(screen: Screen, found: Stats) -> None:
+    """Show the numbers of a database."""
+    counts = found.counts
+    screen.line(
+        screen.paint(text.safe(home_path(found.path)), "bold") + f"  {text.size(found.size_bytes)}"
+    )
+    screen.line()
+    hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
+    waiting = counts["episodes_waiting"] + counts["facts_waiting"]
+    _pairs(
+        screen,
+        [
+            ("sessions", f"{count(counts['sources'])}   {hosts}".rstrip()),
+            ("episodes", count(counts["episodes"])),
+            ("facts", f"{count(counts['facts'])}   {count(counts['evidence'])} pieces of evidence"),
+            (
+                "vectors",
+                f"{count(counts['episode_vectors'] + counts['fact_vectors'])}"
+                f"   {count(waiting)} waiting" + ("; `factbook embed`" if waiting else ""),
+            ),
+            ("refused", f"{count(counts['rejections'])}   `factbook rejections`"),
+            ("history", count(counts["events"], "event")),
+        ],
+    )
+    if found.lines.lines or found.lines.records:
+        screen.line()
+        _lines(screen, found.lines)
+    if found.predicates:
+        screen.line()
+        _predicates(
+            screen,
+            [
+                [name, f"{confidence:.2f}", count(facts), count(objects)]
+                for name, confidence, facts, objects in found.predicates
+            ],
+            ["facts", "objects"],
+        )
+
+
+def _predicates(screen: Screen, rows: list[list[str]], titles: Sequence[str]) -> None:
+    screen.table(
+        [
+            Column(title="predicate", style="cyan", flexible=True, least=20, most=40),
+            Column(title="confidence", right=True),
+            *(Column(title=title, right=True) for title in titles),
+        ],
+        rows,
+        indent=2,
+    )
+
+
+def _lines(screen: Screen, lines: LineCount) -> None:
+    """Show every line accounted for: the totals, then the kinds of each."""
+    parts = [
+        f"{count(sum(lines.kept.values()))} kept",
+        f"{count(sum(lines.ignored.values()))} left out on purpose",
+    ]
+    if lines.unknown:
+        parts.append(f"{count(sum(lines.unknown.values()))} of unknown kinds")
+    if lines.rejected:
+        parts.append(f"{count(sum(lines.rejected.values()))} refused")
+    if lines.repaired:
+        parts.append(f"{count(sum(lines.repaired.values()))} mended")
+    if lines.waiting:
+        parts.append(f"{count(lines.waiting)} half-written, left for the next run")
+    screen.line(screen.paint(count(lines.lines, "line"), "bold") + "  " + " · ".join(parts))
+    groups = [
+        ("kept", lines.kept, ""),
+        ("left out", lines.ignored, "dim"),
+        ("unknown", lines.unknown, "yellow"),
+        ("refused", lines.rejected, "yellow"),
+        ("mended", lines.repaired, ""),
+    ]
+    for name, kinds, style in groups:
+        if not kinds:
+            continue
+        ordered = sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+        words = [f"{count(number)} {text.one_line(kind)}" for kind, number in ordered]
+        if len(words) > _KINDS_SHOWN:
+            rest = sum(number for _, number in ordered[_KINDS_SHOWN:])
+            words = [
+                *words[:_KINDS_SHOWN],
+                f"{count(rest)} of {len(ordered) - _KINDS_SHOWN} more kinds",
+            ]
+        for number, line in enumerate(text.wrap(" · ".join(words), screen.prose - 12)):
+            lead = screen.paint(name.ljust(10), "dim") if number == 0 else " " * 10
+            screen.line("  " + lead + screen.paint(line, style))
+
+
+# --- ingest ---------------------------------------------------------------------------------------
+
+
+def ingest(
+    screen: Screen,
+    report: IngestReport,
+    *,
+    predicates: Sequence[tuple[str, float, int]],
+    embedded: int,
+    waiting: int,
+    seconds: float,
+    hint: str,
+) -> None:
+    """Show what an ingest did: files, lines, new facts, and where to go next."""
+    _files(screen, report, seconds=seconds)
+    if report.lines.lines or report.lines.records:
+        _lines(screen, report.lines)
+    receipt = report.receipt
+    news = [
+        f"{count(receipt.stored)} new",
+        f"{count(receipt.evidence, 'new piece')} of evidence"
+        if receipt.evidence == 1
+        else f"{count(receipt.evidence, 'new pieces', 'new pieces')} of evidence",
+        f"{count(receipt.updated)} updated" if receipt.updated else "",
+        f"{count(receipt.rejected)} refused" if receipt.rejected else "",
+    ]
+    changed = receipt.stored or receipt.evidence or receipt.episodes
+    if changed:
+        screen.line(screen.paint("facts", "bold") + "  " + " · ".join(one for one in news if one))
+        _predicates(
+            screen,
+            [[name, f"{value:.2f}", count(number)] for name, value, number in predicates],
+            ["new"],
+        )
+    else:
+        screen.say(
+            "Nothing new: every file is as it was at the last run."
+            if all(one.state == "unchanged" for one in report.files)
+            else "No new facts."
+        )
+    if embedded or waiting:
+        line = f"{count(embedded)} embedded"
+        if waiting:
+            line += f" · {count(waiting)} still to embed, found by words alone; `factbook embed`"
+        screen.line(screen.paint("vectors", "bold") + "  " + line)
+    if changed:
+        screen.line()
+        screen.line(screen.paint("next", "bold"))
+        for line in _next_steps(predicates, hint):
+            screen.line("  " + line)
+
+
+def _files(screen: Screen, report: IngestReport, *, seconds: float) -> None:
+    hosts: dict[str, int] = {}
+    states: dict[str, int] = {}
+    for one in report.files:
+        hosts[one.host] = hosts.get(one.host, 0) + 1
+        states[one.state] = states.get(one.state, 0) + 1
+    by_host = [f"{text.one_line(host)} {count(number)}" for host, number in sorted(hosts.items())]
+    speed = f" ({text.size(report.read_bytes / seconds)}/s)" if seconds > 0 else ""
+    took = f"{text.size(report.read_bytes)} in {text.amount(seconds)}{speed}"
+    order = ("new", "grown", "replaced", "unchanged", "failed")
+    by_state = [f"{count(states[name])} {name}" for name in order if name in states]
+    head = [" · ".join(by_host), " · ".join(by_state), took if report.read_bytes else ""]
+    screen.line(
+        screen.paint(count(len(report.files), "file"), "bold")
+        + "  "
+        + screen.paint(" | ", "dim").join(part for part in head if part)
+    )
+    if report.unsupported:
+        named: dict[str, int] = {}
+        for _, host in report.unsupported:
+            named[host] = named.get(host, 0) + 1
+        words = ", ".join(f"{count(number)} {host}" for host, number in sorted(named.items()))
+        screen.line("  " + screen.paint(f"not supported yet: {text.one_line(words)}", "yellow"))
+    if report.skipped:
+        reasons: dict[str, int] = {}
+        for _, why in report.skipped:
+            reasons[why] = reasons.get(why, 0) + 1
+        words = ", ".join(f"{count(number)} {why}" for why, number in sorted(reasons.items()))
+        shown = text.fit(f"passed over: {text.one_line(words)}", screen.prose - 2)
+        screen.line("  " + screen.paint(shown, "dim"))
+
+
+def _next_steps(predicates: Sequence[tuple[str, float, int]], hint: str) -> list[str]:
+    named = {name for name, _, _ in predicates}
+    question = (
+        "which hosts did I connect to?"
+        if "connects_to_host" in named
+        else "what did I change last week?"
+    )
+    predicate = next(
+        (one for one in ("connects_to_host", "modified_file", "executed_command") if one in named),
+        "used_tool",
+    )
+    safe_hint = text.one_line(hint)
+    return [
+        f'factbook{safe_hint} recall "{question}"',
+        f"factbook{safe_hint} facts --predicate {predicate}",
+        f"factbook{safe_hint} timeline --since 7d",
+    ]
+
+
+def failed_files(report: IngestReport) -> list[str]:
+    """Return one sentence for each file that could not be read, the first few of them."""
+    failed = [one for one in report.files if one.state == "failed"]
+    said = [
+        one.error if str(one.path) in one.error else f"{home_path(one.path)}: {one.error}"
+        for one in failed[:_FAILED_SHOWN]
+    ]
+    if len(failed) > _FAILED_SHOWN:
+        said.append(f"{count(len(failed) - _FAILED_SHOWN, 'more file')} could not be read")
+    return said

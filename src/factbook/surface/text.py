@@ -1,0 +1,392 @@
+"""Make any text fit for a terminal: safe, measured in cells, cut, wrapped, marked and coloured.
+
+Stored text comes from logs, tools and web pages. A terminal obeys control characters, so every one
+of them is shown as an escape (`\\x1b`) before the text is measured or coloured. rich could do most
+of this, but importing it costs a quarter of the time that a whole `factbook recall` may take.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from factbook.model import Millis
+
+__all__ = [
+    "OFF",
+    "ON",
+    "Column",
+    "amount",
+    "cells",
+    "clock",
+    "count",
+    "day",
+    "fit",
+    "home_path",
+    "line_of",
+    "mark",
+    "moment",
+    "one_line",
+    "paint",
+    "place",
+    "plain_marks",
+    "safe",
+    "size",
+    "table",
+    "wrap",
+]
+
+# Internal marks around a highlighted part. `safe` escapes control characters, so none of these can
+# come from stored text.
+ON: Final = "\x01"
+OFF: Final = "\x02"
+
+# Control characters of both sets, delete, direction marks (they reorder what a reader sees), line
+# separators, invisible tag characters (they hide text from people but not from models), and lone
+# surrogates (no stream can encode them). Newline and tab are handled apart.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+_TAB: Final = "    "
+
+_STYLES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+    "mark": "1;33",  # what the eye should find first: a quote in its line
+}
+
+
+def safe(text: str) -> str:
+    """Return a text that no terminal obeys: control characters as escapes, tabs as blanks.
+
+    Newlines stay; a carriage return before one is dropped.
+    """
+    if _UNSAFE.search(text):
+        text = _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
+    return text.replace("\t", _TAB)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def one_line(text: str) -> str:
+    """Return a safe text on one line, runs of white space as one blank."""
+    return " ".join(safe(text).split())
+
+
+def cells(text: str) -> int:
+    """Return how many terminal cells a safe text takes."""
+    if text.isascii() and ON not in text and OFF not in text:
+        return len(text)
+    return sum(_cell(char) for char in text)
+
+
+@cache
+def _cell(char: str) -> int:
+    if char in (ON, OFF) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def fit(text: str, width: int, *, keep: str = "start") -> str:
+    """Cut a safe line to a width, with an ellipsis where something is left out.
+
+    `keep` says which end stays: "start", or "end" for paths.
+    """
+    if width < 1:
+        return ""
+    if cells(text) <= width:
+        return text
+    if width == 1:
+        return "…"
+    chars = text if keep == "start" else text[::-1]
+    used, end = 0, 0
+    for end, char in enumerate(chars):  # noqa: B007
+        used += _cell(char)
+        if used > width - 1:
+            break
+    cut = chars[:end]
+    if keep == "start":
+        cut = cut.rstrip()
+        return cut + "…" + (OFF if cut.count(ON) > cut.count(OFF) else "")
+    return "…" + cut[::-1]
+
+
+def wrap(text: str, width: int, *, lines: int | None = None, close_marks: bool = True) -> list[str]:
+    """Break a safe text into lines of at most `width` cells, at blanks where there are some.
+
+    With `lines`, only so many are kept and the last one ends in an ellipsis. Highlight marks that
+    are open at the end of a line are closed there and opened again on the next, as colour needs it.
+    """
+    width = max(width, 8)
+    found: list[str] = []
+    for paragraph in text.split("\n"):
+        found += _wrap_line(paragraph, width)
+        if lines is not None and len(found) > lines:
+            break
+    if lines is not None and len(found) > lines:
+        last = found[lines - 1]
+        found = [*found[: lines - 1], last if last.endswith("…") else fit(last + " …", width)]
+    return _close_marks(found) if close_marks else found
+
+
+def _wrap_line(text: str, width: int) -> list[str]:
+    if cells(text) <= width:
+        return [text.rstrip()]
+    indent = len(text) - len(text.lstrip(" "))
+    lead = text[: min(indent, width // 2)]
+    lines: list[str] = []
+    line, used = lead, len(lead)
+    for word in re.findall(r" *[^ ]+", text[indent:]):
+        long = cells(word)
+        if used + long <= width:
+            line, used = line + word, used + long
+            continue
+        if line.strip():
+            lines.append(line)
+        word = word.lstrip(" ")
+        line, used = lead, len(lead)
+        for char in word:  # a word longer than the line is cut where the line ends
+            step = _cell(char)
+            if used + step > width:
+                lines.append(line)
+                line, used = lead, len(lead)
+            line, used = line + char, used + step
+    lines.append(line)
+    return lines
+
+
+def _close_marks(lines: Sequence[str]) -> list[str]:
+    closed = []
+    is_open = False
+    for line in lines:
+        text = (ON if is_open else "") + line
+        is_open = text.count(ON) > text.count(OFF)
+        closed.append(text + (OFF if is_open else ""))
+    return closed
+
+
+def mark(text: str, start: int, end: int) -> str:
+    """Put highlight marks around a part of a raw text and make the whole safe."""
+    return safe(text[:start]) + ON + safe(text[start:end]) + OFF + safe(text[end:])
+
+
+def plain_marks(text: str) -> str:
+    """Show highlight marks where there is no colour."""
+    return text.replace(ON, "»").replace(OFF, "«")
+
+
+def paint(text: str, style: str, *, color: bool) -> str:
+    """Colour a safe text; its highlight marks become colour too, or » and « without any."""
+    if not color:
+        return plain_marks(text)
+    if not text:
+        return text
+    code = ";".join(_STYLES[part] for part in style.split()) if style else ""
+    opened = f"\x1b[{code}m" if code else ""
+    marked = text.replace(ON, f"\x1b[0m\x1b[{_STYLES['mark']}m").replace(OFF, f"\x1b[0m{opened}")
+    return f"{opened}{marked}\x1b[0m" if code or marked != text else marked
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table."""
+
+    title: str
+    style: str = ""
+    right: bool = False  # aligned to the right: numbers
+    least: int = 4  # cells that it keeps in a narrow terminal
+    most: int = 200  # cells that it takes at most; longer cells are cut
+    keep: str = "start"  # which end of a cut cell stays
+    flexible: bool = False  # gives way when the table is too wide
+
+
+def table(
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[str]],
+    *,
+    width: int | None,
+    color: bool,
+    sample: int = 500,
+) -> Iterable[str]:
+    """Lay out rows of raw texts as lines; cells are made safe and cut here.
+
+    Widths are taken from the first `sample` rows, so that any number of rows can stream through.
+    `width=None` means that no terminal limits the line. Columns that are empty are left out.
+    """
+    waiting: list[list[str]] = []
+    layout: list[int] | None = None
+    for row in rows:
+        cleaned = [one_line(cell) for cell in row]
+        if layout is not None:
+            yield _row(columns, cleaned, layout, color=color)
+            continue
+        waiting.append(cleaned)
+        if len(waiting) == sample:
+            layout = _layout(columns, waiting, width)
+            yield from _lines(columns, waiting, layout, color=color)
+    if layout is None and waiting:
+        yield from _lines(columns, waiting, _layout(columns, waiting, width), color=color)
+
+
+def _layout(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None
+) -> list[int]:
+    """Return the width of every column; 0 leaves it out."""
+    wide = []
+    for n, column in enumerate(columns):
+        longest = max(cells(row[n]) for row in rows)
+        wide.append(min(max(longest, cells(column.title)), column.most) if longest else 0)
+    if width is None:
+        return wide
+    gaps = 2 * (sum(1 for one in wide if one) - 1)
+    over = sum(wide) + gaps - width
+    while over > 0:
+        givers = [
+            n for n, column in enumerate(columns) if column.flexible and wide[n] > column.least
+        ]
+        if not givers:
+            break
+        widest = max(givers, key=lambda n: wide[n] - columns[n].least)
+        # The widest gives way first, down to the next widest, so that short cells stay whole.
+        others = [wide[n] for n in givers if n != widest]
+        floor = max(columns[widest].least, max(others, default=0))
+        step = min(over, max(1, wide[widest] - floor))
+        wide[widest] -= step
+        over -= step
+    return wide
+
+
+def _lines(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Sequence[int], *, color: bool
+) -> Iterable[str]:
+    if any(column.title for column in columns):
+        head = [
+            _cell_text(column.title, column, n) for column, n in zip(columns, layout, strict=True)
+        ]
+        kept = [cell for cell, n in zip(head, layout, strict=True) if n]
+        yield paint("  ".join(kept).rstrip(), "dim", color=color)
+    for row in rows:
+        yield _row(columns, row, layout, color=color)
+
+
+def _row(
+    columns: Sequence[Column], row: Sequence[str], layout: Sequence[int], *, color: bool
+) -> str:
+    parts = []
+    last = max((n for n, wide in enumerate(layout) if wide), default=0)
+    for n, (column, cell, wide) in enumerate(zip(columns, row, layout, strict=True)):
+        if not wide:
+            continue
+        text = _cell_text(cell, column, wide)
+        if n == last and not column.right:
+            text = text.rstrip()
+        parts.append(paint(text, column.style, color=color))
+    return "  ".join(parts).rstrip()
+
+
+def _cell_text(text: str, column: Column, width: int) -> str:
+    text = fit(text, width, keep=column.keep)
+    blanks = " " * (width - cells(text))
+    return blanks + text if column.right else text + blanks
+
+
+# --- values in words ------------------------------------------------------------------------------
+
+
+def moment(at: Millis | None) -> str:
+    """Return a moment in local time as `2026-11-17 14:03`, or an empty text."""
+    return _local(at, "%Y-%m-%d %H:%M")
+
+
+def clock(at: Millis | None) -> str:
+    """Return the local time of day as `14:03`, or an empty text."""
+    return _local(at, "%H:%M")
+
+
+def day(at: Millis | None) -> str:
+    """Return the local day as `Tue 2026-11-17`, or an empty text."""
+    return _local(at, "%a %Y-%m-%d")
+
+
+def _local(at: Millis | None, form: str) -> str:
+    if at is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(at / 1000).astimezone().strftime(form)
+    except (ValueError, OverflowError, OSError):  # a year that no calendar holds
+        return ""
+
+
+def count(number: int, noun: str = "", plural: str = "") -> str:
+    """Return a number with separators, and its noun in the right form: `1,204 facts`."""
+    if not noun:
+        return f"{number:,}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size(number: float) -> str:
+    """Return a number of bytes as a person says it: `4.2 MB`."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if abs(number) < 1000 or unit == "TB":
+            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
+        number /= 1000
+    raise AssertionError("the loop returns")
+
+
+def amount(seconds: float) -> str:
+    """Return a duration as a person says it: `0.42 s`, `3 min 5 s`."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+@cache
+def _home() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:  # a user without a home
+        return ""
+
+
+def home_path(path: str | os.PathLike[str]) -> str:
+    """Return a path with the home folder as `~`."""
+    text, home = os.fspath(path), _home()
+    if len(home) > 1 and (text == home or text.startswith(home + os.sep)):
+        return "~" + text[len(home) :]
+    return text
+
+
+def place(source: str, position: int) -> str:
+    """Return where something stands, as editors write it: `~/logs/a.jsonl:17`."""
+    if not source:
+        return ""
+    return f"{home_path(source)}:{position}" if position else home_path(source)
+
+
+def line_of(text: str, start: int, end: int) -> tuple[str, int, int]:
+    """Return the lines of a text that a span touches, and the span within them."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", max(end - 1, start))
+    return text[first : len(text) if last < 0 else last], start - first, end - first

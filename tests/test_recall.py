@@ -1,0 +1,295 @@
+"""Recall: what a person asks is found, dated, filtered, and shown with its evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factbook.memory import Memory
+from factbook.model import Episode, EpisodeKind, Role, Source, Trust
+from factbook.recall.search import passage
+from factbook.recall.when import DAY_MS, find_window, parse_moment
+from factbook.store.base import Filters
+from factbook.testing import FrozenClock
+
+NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp() * 1000)  # a Friday
+
+
+def record(kind: str, uuid: str, day: int, content: object, **more: object) -> str:
+    return json.dumps(
+        {
+            "type": kind,
+            "uuid": uuid,
+            "sessionId": "5e55104e-0000-4000-8000-000000000001",
+            "timestamp": f"2026-11-{day:02d}T09:00:00.000Z",
+            "cwd": "/home/ann/shop",
+            "message": {"role": kind, "content": content},
+            **more,
+        }
+    )
+
+
+def call(uuid: str, day: int, name: str, **given: object) -> str:
+    block = {"type": "tool_use", "id": f"toolu_{uuid}", "name": name, "input": given}
+    return record("assistant", uuid, day, [block])
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("recall")
+    log = folder / "5e55104e-0000-4000-8000-000000000001.jsonl"
+    lines = [
+        record("user", "u1", 2, "the backup of the photo library on tower is broken"),
+        call("a1", 2, "Bash", command="ssh root@tower 'ls /mnt/user/photos'"),
+        call("a2", 2, "Bash", command="tar -xzf photos-2025.tar.gz -C /tmp/photos"),
+        record("assistant", "a3", 2, [{"type": "text", "text": "The archive was unpacked."}]),
+        call("a4", 5, "Bash", command="ssh deploy@web-1.example.org uptime"),
+        call("a5", 5, "Bash", command="ssh deploy@web-1.example.org 'systemctl status nginx'"),
+        record("user", "u2", 12, "refactor the login code, tokens must expire after an hour"),
+        call("a6", 12, "Edit", file_path="/home/ann/shop/src/auth/token.py", old_string="a", new_string="b"),
+        call("a7", 13, "Edit", file_path="/home/ann/shop/src/auth/login.py", old_string="a", new_string="b"),
+        call("a8", 19, "Edit", file_path="/home/ann/shop/src/cart/cart.py", old_string="a", new_string="b"),
+        call("a9", 19, "Bash", command="unzip icons.zip"),
+    ]  # fmt: skip
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Memory(folder / "m.db", clock=FrozenClock(NOW), key_file=folder / "key") as opened:
+        opened.ingest([log])
+        opened.embed()
+        yield opened
+        assert opened.check() == []
+
+
+def objects(memory: Memory, question: str, **given: object) -> list[str]:
+    return [hit.object for hit in memory.recall(question, **given).hits if hit.kind == "fact"]  # type: ignore[arg-type]
+
+
+def test_which_hosts_did_i_connect_to(memory: Memory) -> None:
+    answer = memory.recall("which hosts did I connect to?")
+    first_two = {hit.object: hit for hit in answer.hits[:2]}
+    assert set(first_two) == {"tower", "web-1.example.org"}
+    assert first_two["web-1.example.org"].count == 2
+    assert "connects_to_host" in answer.predicates
+    hit = first_two["tower"]
+    assert (hit.confidence, hit.project, hit.position) == (0.9, "/home/ann/shop", 2)
+    assert hit.evidence[0].quote == "tower"
+
+
+def test_what_did_i_change_in_the_auth_module_last_week(memory: Memory) -> None:
+    answer = memory.recall("what did I change in the auth module last week?")
+    assert answer.window is not None
+    assert answer.window.phrase == "last week"
+    changed = [hit.object for hit in answer.hits if hit.predicate == "modified_file"]
+    assert set(changed[:2]) == {
+        "/home/ann/shop/src/auth/token.py",
+        "/home/ann/shop/src/auth/login.py",
+    }
+    assert all(
+        hit.occurred_at is not None and hit.occurred_at >= (answer.window.since or 0)
+        for hit in answer.hits
+    )
+
+
+def test_show_me_every_archive_i_unpacked(memory: Memory) -> None:
+    found = [
+        hit.text
+        for hit in memory.recall("show me every archive I unpacked").hits
+        if hit.predicate == "operation_type"
+    ]
+    assert len(found) == 2
+    assert any("photos-2025.tar.gz" in text for text in found)
+    assert any("icons.zip" in text for text in found)
+
+
+def test_meaning_finds_what_shares_no_word(memory: Memory) -> None:
+    texts = [hit.text for hit in memory.recall("pictures saved on the server").hits[:5]]
+    assert any("photo" in text for text in texts)
+
+
+def test_a_time_with_nothing_in_it_is_said(memory: Memory) -> None:
+    answer = memory.recall("which hosts did I connect to yesterday?")
+    assert answer.window is not None
+    answer = memory.recall("which hosts did I connect to 3 years ago?")
+    assert answer.outside
+    assert answer.hits
+
+
+def test_filters_hold(memory: Memory) -> None:
+    since = NOW - 10 * DAY_MS
+    for hit in memory.recall("auth", filters=Filters(since=since)).hits:
+        assert hit.occurred_at is not None
+        assert hit.occurred_at >= since
+    assert memory.recall("auth", filters=Filters(host="codex")).hits == []
+    assert memory.recall("auth", filters=Filters(project="/elsewhere")).hits == []
+    only = memory.recall("tower", filters=Filters(predicates=["connects_to_host"])).hits
+    assert {hit.predicate for hit in only} == {"connects_to_host"}
+    prompts = memory.recall("tower", filters=Filters(episode_kinds=[EpisodeKind.PROMPT])).hits
+    assert {hit.kind for hit in prompts} == {"episode"}
+    assert all("backup" in hit.text or "login" in hit.text for hit in prompts)
+
+
+def test_every_hit_can_be_explained(memory: Memory) -> None:
+    for hit in memory.recall("what happened on tower").hits:
+        assert hit.evidence
+        assert hit.source.endswith(".jsonl")
+        assert 0 <= hit.score <= 1
+        if hit.kind == "fact":
+            assert memory.explain(int(hit.id[1:])).originals[0].state == "found"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60) | st.sampled_from(['"', "NEAR(a b)", "a AND", "col:x", "^*", "-", "\x00"]))
+def test_any_text_is_a_legal_question(memory: Memory, question: str) -> None:
+    answer = memory.recall(question, limit=3)
+    assert len(answer.hits) <= 3
+
+
+def test_rows_without_a_vector_are_found_by_text(tmp_path: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_text(record("user", "u1", 2, "where is the heron painting") + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        answer = memory.recall("herons")
+        assert answer.waiting == 1
+        assert "heron" in answer.hits[0].text
+        memory.embed()
+        assert memory.recall("herons").waiting == 0
+        with log.open("a", encoding="utf-8") as file:
+            file.write(record("user", "u2", 3, "the egret drawing is lost") + "\n")
+        memory.ingest([log])
+        assert "egret" in memory.recall("egret").hits[0].text  # the open engine follows the store
+
+
+def test_our_own_words_are_neither_evidence_nor_answer(tmp_path: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "toolu_a1",
+        "content": "error: the zebra failed",
+        "is_error": True,
+    }
+    log.write_text(
+        "\n".join(
+            [
+                call("a1", 2, "mcp__factbook__search_memory", query="zebra"),
+                record("user", "u1", 2, [result]),
+                record(
+                    "user",
+                    "u2",
+                    2,
+                    'hi <factbook-memory ids="f1">the okapi error is solved</factbook-memory> there',
+                ),
+            ]
+        )
+        + "\n",
+        encoding="utf-8",
+    )
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        assert memory.query_facts(predicate="failed_with") == []
+        assert [one.object for one in memory.query_facts(predicate="used_tool")] == [
+            "mcp__factbook__search_memory"
+        ]
+        assert all("okapi" not in hit.text for hit in memory.recall("okapi").hits)
+        assert all("zebra failed" not in hit.text for hit in memory.recall("zebra").hits)
+        assert memory.check() == []
+
+
+def test_turns_of_a_conversation_are_found_with_their_neighbours(tmp_path: Path) -> None:
+    source = Source(key="chat:1", kind="conversation", host="chat", session="1", uri="chat:1")
+    turns = [
+        "Ana: I finally bought the instrument I wanted.",
+        "Ben: Which one is it?",
+        "Ana: The cello from the shop on the corner.",
+        "Ben: My sister has two cats.",
+        "Ana: It rained all day in Porto.",
+    ]
+    episodes = [
+        Episode(
+            uid=f"chat:1:{n}",
+            source=source.key,
+            kind=EpisodeKind.TURN,
+            role=Role.USER,
+            trust=Trust.DIRECT,
+            text=text,
+            position=n + 1,
+            offset=0,
+            speaker=text.split(":")[0],
+            occurred_at=NOW - DAY_MS,
+        )
+        for n, text in enumerate(turns)
+    ]
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.record(source, episodes)
+        memory.embed()
+        best = [hit.text for hit in memory.recall("What instrument did Ana buy?").hits[:2]]
+        assert turns[2] in best
+        assert memory.check() == []
+
+
+# --- time phrases ---------------------------------------------------------------------------------
+
+
+def day(year: int, month: int, number: int) -> int:
+    return int(datetime(year, month, number, tzinfo=UTC).timestamp() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("question", "phrase", "since", "until"),
+    [
+        ("what broke yesterday?", "yesterday", day(2026, 11, 19), day(2026, 11, 20)),
+        ("what did I do today", "today", day(2026, 11, 20), day(2026, 11, 21)),
+        ("changes last week", "last week", day(2026, 11, 9), None),
+        ("changes this week", "this week", day(2026, 11, 16), None),
+        ("what did I say about X last month?", "last month", day(2026, 10, 1), day(2026, 11, 1)),
+        ("3 days ago", "3 days ago", day(2026, 11, 17), day(2026, 11, 18)),
+        ("two days ago", "two days ago", day(2026, 11, 18), day(2026, 11, 19)),
+        ("in the last 2 weeks", "in the last 2 weeks", day(2026, 11, 6), None),
+        ("since monday", "since monday", day(2026, 11, 16), None),
+        ("on Tuesday", "on Tuesday", day(2026, 11, 17), day(2026, 11, 18)),
+        ("on 2026-11-02", "on 2026-11-02", day(2026, 11, 2), day(2026, 11, 3)),
+        ("between 2026-11-02 and 2026-11-04", "between 2026-11-02 and 2026-11-04",
+         day(2026, 11, 2), day(2026, 11, 5)),
+        ("what happened in May 2026", "in May 2026", day(2026, 5, 1), day(2026, 6, 1)),
+        ("what happened in december", "in december", day(2025, 12, 1), day(2026, 1, 1)),
+        ("last year", "last year", day(2025, 1, 1), day(2026, 1, 1)),
+        ("12 months ago", "12 months ago", day(2025, 11, 1), day(2025, 12, 1)),
+    ],
+)  # fmt: skip
+def test_time_phrases(question: str, phrase: str, since: int | None, until: int | None) -> None:
+    window = find_window(question, now=NOW, zone=UTC)
+    assert window is not None
+    assert (window.phrase, window.since, window.until) == (phrase, since, until)
+
+
+@pytest.mark.parametrize(
+    "question", ["may I ask", "march on", "the last file", "second day", "on 2026-02-31", "todayish"]
+)
+def test_what_is_no_time_phrase(question: str) -> None:
+    assert find_window(question, now=NOW, zone=UTC) is None
+
+
+@given(st.text(max_size=80), st.integers(0, 4_000_000_000_000))
+def test_no_text_breaks_the_time_phrases(question: str, now: int) -> None:
+    window = find_window(question, now=now, zone=UTC)
+    if window is not None and window.since is not None and window.until is not None:
+        assert window.since < window.until
+
+
+def test_moments_of_options() -> None:
+    assert parse_moment("7d", now=NOW) == NOW - 7 * DAY_MS
+    assert parse_moment("36h", now=NOW) == NOW - 36 * 3600 * 1000
+    assert parse_moment("2026-11-02", now=NOW, zone=UTC) == day(2026, 11, 2)
+    assert parse_moment("2026-11-02T00:00:00Z", now=NOW) == day(2026, 11, 2)
+    assert parse_moment("yesterday", now=NOW, zone=UTC) == day(2026, 11, 19)
+
+
+def test_a_passage_holds_the_words_that_were_asked_for() -> None:
+    text = "\n".join(f"line {n} about nothing" for n in range(200)) + "\nthe herons nest here\n"
+    start, end = passage(text, ["heron"])
+    assert text[start:end] == "the herons nest here"
