@@ -94,7 +94,8 @@ def floor(folder: Path, db: Path, rows: int, transactions: int) -> dict[str, Any
                 except orjson.JSONDecodeError:
                     continue  # a floor does no more than try
     connection = apsw.Connection(str(db))
-    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE r (t TEXT)")
+    for sql in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "CREATE TABLE r (t TEXT)"):
+        connection.execute(sql).fetchall()
     step = max(1, -(-rows // transactions))
     for first in range(0, rows, step):
         connection.execute("BEGIN IMMEDIATE")

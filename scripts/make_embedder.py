@@ -299,7 +299,7 @@ def dequantised_weights(model: Path) -> dict[str, Floats]:
 
 
 def trim_tokenizer(data: bytes) -> bytes:
-    """Keep of a tokenizer file what tokenising needs; the length is the model's, nothing is padded."""
+    """Keep of a tokenizer file what tokenising needs: the model's length, and no padding."""
     tokenizer = json.loads(data)
     tokenizer["decoder"] = None  # ids are never turned back into text
     tokenizer["padding"] = None
@@ -580,7 +580,7 @@ _PATTERNS: Final = [
     "Why did it happen that {tool} {fault} {cause}?",
     "I met {who} in {place} {when}, and {who} {taste} {food} now.",
 ]
-_FILLED: Final = 300  # sentences made of the patterns
+_FILLED: Final = 400  # sentences made of the patterns
 _PARAGRAPHS: Final = 70  # texts of several sentences, up to far beyond the model's length
 
 

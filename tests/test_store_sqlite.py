@@ -225,3 +225,17 @@ def test_a_failed_migration_leaves_the_file_as_it_was(
     store = SQLiteStore(path)
     assert store.counts()["episodes"] == 3
     assert store.check() == []
+
+
+def test_every_setting_is_in_force(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "m.db")
+    connection = store._file.connection
+
+    def value(pragma: str) -> object:
+        return connection.execute(f"PRAGMA {pragma}").fetchall()[0][0]
+
+    assert value("journal_mode") == "wal"
+    assert value("synchronous") == 2
+    assert value("secure_delete") == 1
+    assert value("foreign_keys") == 1
+    assert value("trusted_schema") == 0

@@ -156,7 +156,7 @@ def test_get_returns_unit_rows_in_the_order_asked() -> None:
     index.add([5, 3], np.array([[3, 4, 0, 0, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0, 0, 0]], np.float16))
     got = index.get([3, 5, 3])
     assert got.dtype == np.float32
-    np.testing.assert_allclose(got[:, :3], [[0, 0, 1], [0.6, 0.8, 0], [0, 0, 1]], atol=1e-6)
+    assert got[:, :3] == pytest.approx(np.array([[0, 0, 1], [0.6, 0.8, 0], [0, 0, 1]]), abs=1e-6)
     with pytest.raises(LookupError, match="holds no row 4"):
         index.get([3, 4])
 

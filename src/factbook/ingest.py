@@ -1,51 +1,29 @@
 """The way from 1 to 4 in one place: file -> episodes -> candidates -> verdicts -> Ops -> Receipt.
 
 Each batch of a file is one transaction that also moves the file's cursor, so a killed run loses at
-most the batch it was in, and the next run goes on from there.
+most the batch it was in, and the next run goes on from there. Large runs are read by a few
+processes beside this one; what is written, and in which order, is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from factbook import policy
 from factbook.apply import apply
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
-from factbook.gate.observed import judge
-from factbook.model import (
-    Accepted,
-    Episode,
-    LineCount,
-    Millis,
-    Receipt,
-    Trigger,
-)
-from factbook.ops import (
-    AdvanceCursor,
-    AssertFact,
-    Op,
-    RecordEpisode,
-    RecordSource,
-    RejectCandidate,
-    RejectLine,
-)
-from factbook.sources.base import Batch
-from factbook.sources.session_log import Discovery, LogFile, read, source_key
-from factbook.store.base import Store
+from factbook.model import Cursor, LineCount, Millis, Receipt, Trigger
+from factbook.ops import Op
+from factbook.propose import Redacting, Step, propose
+from factbook.sources.session_log import Discovery, LogFile, source_key
+from factbook.store.base import SourceState, Store
+from factbook.workers import Task, Workers
 
-
-class Redacting(Protocol):
-    """What a reader needs of a redactor."""
-
-    def redact(self, text: str) -> str:
-        """Return the text with every secret replaced by its label."""
-
-    def redact_value(self, value: object) -> object:
-        """Return JSON data with every secret in its strings replaced."""
+__all__ = ["FileReport", "IngestReport", "Redacting", "ingest_files"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,36 +58,118 @@ def ingest_files(
     clock: Callable[[], Millis],
     actor: str,
     progress: Callable[[int], None] | None = None,
+    workers: int | None = None,
 ) -> IngestReport:
     """Read every file from where it stopped and write what it says.
 
     `progress` is called with the number of bytes done since its last call. A file that cannot be
-    read is reported and the others go on; an error of the store ends the run.
+    read is reported and the others go on; an error of the store ends the run. `workers` is the
+    number of processes that read beside this one: 0 for none, None for what the machine and the
+    amount of work suggest.
     """
     report = IngestReport(unsupported=list(found.unsupported), skipped=list(found.skipped))
     known = store.source_states()
-    work = _Pending(store, rules=rules, clock=clock, actor=actor, report=report)
-    for file in found.files:
-        state = known.get(source_key(file))
-        seen = FileReport(path=file.path, host=file.host)
-        report.files.append(seen)
-        size = _size(file.path)
-        done = state.cursor.offset if state else 0
-        if progress:
-            progress(min(done, size))
-        try:
-            for batch in read(
-                file, cursor=state.cursor if state else None, redactor=redactor, now=clock()
-            ):
-                seen.state = "replaced" if batch.restart else ("grown" if state else "new")
-                seen.read_bytes += batch.read_bytes
-                work.add(batch)
-                if progress:
-                    progress(batch.read_bytes)
-        except (OSError, InputError) as error:
-            seen.state, seen.error = "failed", str(error)
+    work = _Pending(store, clock=clock, actor=actor, report=report)
+    with _Reading(
+        found.files, known, rules=rules, redactor=redactor, now=clock(), workers=workers
+    ) as reading:
+        for number, file in enumerate(found.files):
+            state = known.get(source_key(file))
+            seen = FileReport(path=file.path, host=file.host)
+            report.files.append(seen)
+            if progress:
+                progress(reading.done_before[number])
+            try:
+                for step in reading.steps(number):
+                    seen.state = "replaced" if step.restart else ("grown" if state else "new")
+                    seen.read_bytes += step.read_bytes
+                    work.add(step)
+                    if progress:
+                        progress(step.read_bytes)
+            except (OSError, InputError) as error:
+                seen.state, seen.error = "failed", str(error)
     work.flush()
     return report
+
+
+class _Reading:
+    """Read the files in order, here or in worker processes."""
+
+    def __init__(
+        self,
+        files: Sequence[LogFile],
+        known: Mapping[str, SourceState],
+        *,
+        rules: RuleSet,
+        redactor: Redacting,
+        now: Millis,
+        workers: int | None,
+    ) -> None:
+        self._files = files
+        self._rules = rules
+        self._redactor = redactor
+        self._now = now
+        self._cursors: list[Cursor | None] = []
+        self.done_before: list[int] = []  # bytes that an earlier run read
+        pending: list[int] = []
+        for file in files:
+            state = known.get(source_key(file))
+            cursor = state.cursor if state else None
+            size = _size(file.path)
+            done = min(cursor.offset, size) if cursor else 0
+            self._cursors.append(cursor)
+            self.done_before.append(done)
+            pending.append(size - done)
+        self._pool: Workers | None = None
+        self._given: set[int] = set()
+        count = worker_count(sum(pending)) if workers is None else workers
+        if count:
+            self._start(pending, count)
+
+    def _start(self, pending: Sequence[int], count: int) -> None:
+        tasks: list[Task] = []
+        here = 0
+        for number, size in enumerate(pending):
+            # The first files are read here while the processes start.
+            if size and here > policy.HEAD_START_BYTES:
+                tasks.append(
+                    Task(
+                        number=number,
+                        file=self._files[number],
+                        cursor=self._cursors[number],
+                        now=self._now,
+                    )
+                )
+            here += size
+        if tasks:
+            self._given = {task.number for task in tasks}
+            self._pool = Workers(tasks, rules=self._rules, redactor=self._redactor, count=count)
+
+    def __enter__(self) -> _Reading:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._pool is not None:
+            self._pool.__exit__(None, None, None)
+
+    def steps(self, number: int) -> Iterator[Step]:
+        """Return the steps of one file."""
+        if self._pool is not None and number in self._given:
+            return self._pool.steps(number)
+        return propose(
+            self._files[number],
+            cursor=self._cursors[number],
+            rules=self._rules,
+            redactor=self._redactor,
+            now=self._now,
+        )
+
+
+def worker_count(pending_bytes: int) -> int:
+    """Return how many processes are worth their start for so many bytes."""
+    if pending_bytes < policy.WORKERS_FROM_BYTES:
+        return 0
+    return min(policy.MAX_WORKERS, os.cpu_count() or 1)
 
 
 def _size(path: Path) -> int:
@@ -120,19 +180,12 @@ def _size(path: Path) -> int:
 
 
 class _Pending:
-    """Batches that wait to be written together: many small files share one transaction."""
+    """Steps that wait to be written together: many small files share one transaction."""
 
     def __init__(
-        self,
-        store: Store,
-        *,
-        rules: RuleSet,
-        clock: Callable[[], Millis],
-        actor: str,
-        report: IngestReport,
+        self, store: Store, *, clock: Callable[[], Millis], actor: str, report: IngestReport
     ) -> None:
         self._store = store
-        self._rules = rules
         self._clock = clock
         self._actor = actor
         self._report = report
@@ -140,10 +193,10 @@ class _Pending:
         self._bytes = 0
         self._lines = LineCount()
 
-    def add(self, batch: Batch) -> None:
-        self._ops += batch_ops(batch, rules=self._rules)
-        self._bytes += batch.read_bytes
-        self._lines.add(batch.lines)
+    def add(self, step: Step) -> None:
+        self._ops += step.ops
+        self._bytes += step.read_bytes
+        self._lines.add(step.lines)
         if self._bytes >= policy.BATCH_BYTES:
             self.flush()
 
@@ -160,53 +213,3 @@ class _Pending:
         self._report.lines.add(self._lines)
         self._report.read_bytes += self._bytes
         self._ops, self._bytes, self._lines = [], 0, LineCount()
-
-
-def batch_ops(batch: Batch, *, rules: RuleSet) -> list[Op]:
-    """Return everything that a batch asks the store to do."""
-    ops: list[Op] = [RecordSource(source=batch.source)]
-    for episode in batch.episodes:
-        ops.append(RecordEpisode(episode=episode))
-        ops += episode_ops(episode, rules=rules)
-    ops += [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
-    ops.append(
-        AdvanceCursor(
-            source=batch.source.key,
-            cursor=batch.cursor,
-            lines=batch.lines,
-            restart=batch.restart,
-        )
-    )
-    return ops
-
-
-def episode_ops(episode: Episode, *, rules: RuleSet) -> Iterable[Op]:
-    """Extract and judge what one episode says."""
-    for candidate in rules.extract(episode):
-        verdict = judge(candidate, episode)
-        if isinstance(verdict, Accepted):
-            end = min(candidate.end, candidate.start + policy.QUOTE_CHARS)
-            yield AssertFact(
-                candidate=candidate,
-                episode=episode.uid,
-                owner=episode.owner,
-                confidence=verdict.confidence,
-                trust=verdict.trust,
-                quote=episode.text[candidate.start : end],
-            )
-        else:
-            yield RejectCandidate(
-                candidate=candidate,
-                episode=episode.uid,
-                owner=episode.owner,
-                reason=verdict.reason,
-                detail=verdict.detail,
-            )
-
-
-def describe_host(files: Sequence[LogFile]) -> dict[str, int]:
-    """Return how many files each host has."""
-    counts: dict[str, int] = {}
-    for file in files:
-        counts[file.host] = counts.get(file.host, 0) + 1
-    return counts

@@ -196,8 +196,11 @@ class Memory:
         *,
         found: Discovery | None = None,
         progress: Callable[[int], None] | None = None,
+        workers: int | None = None,
     ) -> IngestReport:
         """Read session logs from where the last run stopped, and write what they say.
+
+        `workers` processes read beside this one; None lets the amount of work decide, 0 is none.
 
         Nothing is embedded here: new rows wait for `embed` and are found by text at once.
         """
@@ -209,6 +212,7 @@ class Memory:
             clock=self._clock,
             actor=self._actor,
             progress=progress,
+            workers=workers,
         )
 
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:

@@ -341,9 +341,12 @@ class LineCount:
     waiting: int = 0  # a half-written last line, left for the next run
 
     def total(self) -> int:
-        """Count the records that have an outcome; equals `records` + blank lines when all is well."""  # noqa: E501
+        """Count the records that have an outcome; equals `records` + blank lines when all is well.
+
+        A line that waits has none yet, and is counted in nothing but `waiting`.
+        """
         parts = (self.kept, self.ignored, self.unknown, self.rejected)
-        return sum(sum(part.values()) for part in parts) + self.waiting
+        return sum(sum(part.values()) for part in parts)
 
     def add(self, other: LineCount) -> None:
         """Add another count to this one."""

@@ -104,6 +104,9 @@ EXCERPT_CHARS: Final = 160  # of a rejected line
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024  # one JSONL record; larger ones are rejected and counted
 CURSOR_DIGEST_BYTES: Final = 4096  # how much of a file's head and tail tells whether it is the same
 BATCH_BYTES: Final = 4 * 1024 * 1024  # log bytes that one transaction covers at most
+WORKERS_FROM_BYTES: Final = 8 * 1024 * 1024  # below it, starting processes costs more than it saves
+HEAD_START_BYTES: Final = 2 * 1024 * 1024  # read by the first process while the others start
+MAX_WORKERS: Final = 4
 CLOCK_SKEW_MS: Final = 24 * 3600 * 1000  # a record dated later than now + this keeps no date
 
 # --- redaction (CHECKLIST of seed 000) ------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Turn texts into vectors: what an embedder is, and the one that ships with factbook.
 
 Knows: texts and unit vectors. Does not know: the store, what a text means to factbook, or where the
-vectors go. Importing this package loads no model and no numpy; the first text that is embedded does.
+vectors go. Importing this package loads neither numpy nor a model; the first text does.
 """
 
 from __future__ import annotations

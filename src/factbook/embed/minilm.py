@@ -78,6 +78,11 @@ class BundledEmbedder:
         """How many numbers a vector has: 384."""
         return self._dim
 
+    @property
+    def threads(self) -> int:
+        """How many runs of the model go on at once."""
+        return self._threads
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row for each text, in their order: shape (texts, 384), each of length 1.
 
@@ -156,6 +161,23 @@ class BundledEmbedder:
         return self._loaded
 
     def _read_model(self) -> _Loaded:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:  # side by side: onnxruntime needs no lock of Python's
+            tokenizer = pool.submit(self._read_tokenizer)
+            session = self._read_session()
+            return _Loaded(session=session, tokenizer=tokenizer.result())
+
+    def _read_tokenizer(self) -> tokenizers.Tokenizer:
+        # the library raises bare exceptions, for which a file of the right checksum gives no cause
+        data = self._verified("tokenizer.json")
+        try:
+            import tokenizers
+        except ImportError as error:
+            raise EmbedderError(reason=f"{error}") from error
+        return tokenizers.Tokenizer.from_buffer(data)
+
+    def _read_session(self) -> onnxruntime.InferenceSession:
         # the checksum of 24 MB would take as long as reading them; a file cut short shows at once
         path, expected = self._folder / "model.onnx", self._files["model.onnx"]["bytes"]
         try:
@@ -164,12 +186,10 @@ class BundledEmbedder:
             raise EmbedderError(reason=_unreadable(path, error)) from error
         if size != expected:
             raise EmbedderError(reason=f"{path} has {size:,} bytes, not {expected:,}")
-        tokenizer_file = self._verified("tokenizer.json")
         try:
             import onnxruntime
-            import tokenizers
             from onnxruntime.capi import onnxruntime_pybind11_state as errors
-        except ImportError as error:  # a wheel that misses a system library of its own
+        except ImportError as error:  # also when a system library that it needs is missing
             raise EmbedderError(reason=f"{error}") from error
 
         options = onnxruntime.SessionOptions()
@@ -184,10 +204,9 @@ class BundledEmbedder:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.add_session_config_entry("session.disable_quant_qdq", "1")
         onnxruntime.disable_telemetry_events()
+        providers = ["CPUExecutionProvider"]
         try:
-            session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
+            return onnxruntime.InferenceSession(str(path), options, providers=providers)
         except (
             errors.Fail,
             errors.InvalidArgument,
@@ -198,9 +217,6 @@ class BundledEmbedder:
             errors.RuntimeException,
         ) as error:
             raise EmbedderError(reason=f"onnxruntime: {error}") from error
-        # its library raises bare exceptions, which a file of the right checksum gives no cause for
-        tokenizer = tokenizers.Tokenizer.from_buffer(tokenizer_file)
-        return _Loaded(session=session, tokenizer=tokenizer)
 
     def _verified(self, name: str) -> bytes:
         path = self._folder / name

@@ -270,16 +270,18 @@ def commits(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             (place for place in command.heredocs if message.start < place[0] < message.end), None
         )
         if body:
-            start, end = body
-        elif message.value.startswith("$(") or not message.value.strip():
+            written = text[slice(*body)]
+        elif message.value.startswith("$("):
             continue
         else:
-            start, end = message.span(0, len(message.value))
-        line = next((line for line in text[start:end].split("\n") if line.strip()), "")
-        subject = line.strip(" \t\r\"'")
+            written = message.value
+        line = next((line for line in written.split("\n") if line.strip()), "")
+        subject = line.strip()
         if subject and not subject.startswith(("$", "`")):
-            at = text.index(subject, start)
-            yield Found(shorten(subject, policy.SNIPPET_CHARS), at, at + len(subject))
+            at = text.find(subject, message.start, message.end)
+            # Escapes in a message can make it differ from how it is written.
+            place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
+            yield Found(shorten(subject, policy.SNIPPET_CHARS), *place)
 
 
 def _git_command(args: Sequence[shell.Word]) -> Sequence[shell.Word]:

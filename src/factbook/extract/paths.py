@@ -204,7 +204,7 @@ def _relative(piece: str) -> str:
     first, last = names[0], names[-1]
     if len(names) < 2 or ".." in path:
         return ""
-    is_folder = path.endswith("/") or re.match(r"\.[a-z]", first) is not None
+    is_folder = (path.endswith("/") and len(first) > 1) or re.match(r"\.[a-z]", first) is not None
     if not is_folder and not _EXTENSION.search(last) and last not in _BARE_FILES:
         return ""
     if first in _MIME and len(names) == 2 and "." in last and last.startswith("vnd."):

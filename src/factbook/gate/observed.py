@@ -6,7 +6,6 @@ facts. Pure.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Final
 
@@ -61,7 +60,7 @@ def _is_confidence(value: object) -> bool:
     """Tell a real number from 0 to 1 from NaN, infinities and what is no number at all."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    return math.isfinite(value) and 0.0 <= value <= 1.0
+    return 0.0 <= value <= 1.0  # false for NaN and the infinities as well
 
 
 def _span(candidate: Candidate, episode: Episode) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -166,22 +166,50 @@ _ASK: Final = "Ask"
 _KEEP: Final = "Look after"
 
 
-class _PlainFlags:
-    """Show flags in the help without the type that typer writes beside them."""
+class _Reader:
+    """Read the value of one option.
+
+    typer's own way loads pydantic, which takes a quarter of the time that a whole `factbook recall`
+    may take, to make a number of a text.
+    """
+
+    def __init__(self, annotation: Any) -> None:
+        self._kind = (get_args(annotation) or (annotation,))[0]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value in the type of the parameter; typer calls this."""
+        if isinstance(value, (list, tuple)):
+            return [self._read(one, param, ctx) for one in value]
+        return None if value is None else self._read(value, param, ctx)
+
+    def _read(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, self._kind):
+            return value
+        try:
+            return self._kind(value)
+        except ValueError:
+            what = "a whole number" if self._kind is int else "a number"
+            raise typer.BadParameter(f"{value!r} is not {what}", ctx=ctx, param=param) from None
+
+
+class _LightParams:
+    """Show flags in the help without a type beside them, and read values without pydantic."""
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
         for one in params:
             if getattr(one, "is_flag", False):
                 one.metavar = ""
+            elif getattr(one, "_runtime_param", self) is None:  # unknown to older versions
+                one._runtime_param = _Reader(one.type_descriptor.annotation)
         return params
 
 
-class _Command(_PlainFlags, TyperCommand):
+class _Command(_LightParams, TyperCommand):
     pass
 
 
-class _Group(_PlainFlags, TyperGroup):
+class _Group(_LightParams, TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the commands in the order of this file."""
         del ctx

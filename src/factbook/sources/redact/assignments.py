@@ -74,7 +74,7 @@ _JOINT: Final = re.compile(
       | (?P<pair>    (?:[\s,]|\\+[nrt]){{1,40}}?(?:\\*["'])?(?:[dD]efault_?)?(?i:value|content)
                      (?:\\*["'])?\s*[:=]\s* )
       | (?P<default> [ \t]*(?:\|\||\?\?|\bor\b)[ \t]*(?={_QUOTE}) )
-      | (?P<cell>    [ \t]*\|[ \t]* )
+      | (?P<cell>    (?:[ \t]+\|[ \t]*|\|[ \t]+) )
       | (?P<typed>   [ \t]*:[ \t]*&?(?:'\w+[ ])?[A-Za-z_][\w.<>\[\]|]{{0,40}}[ \t]*=[ \t]*(?={_QUOTE}) )
       | (?P<compare> [ \t]*[!=]==?[ \t]*(?={_QUOTE}) )
       | (?P<assign>  (?:\s|\\+[nrt]){{0,8}}(?:=>|:=|->|→|:|=|：|＝|%3[dD])(?:[ \t]*(?:\*\*|__))?[ \t]* )
@@ -92,6 +92,7 @@ _FLAG_JOINT: Final = re.compile(
 )
 _LITERAL: Final = re.compile(r"(?:[rRbBuUfF]{1,2}|@|\$|L)(?=\\*[\"'])")
 _BLOCK: Final = re.compile(r"[|>][-+]?\d?[ \t]*(?:\n|\\n)(?:[ \t]|\\n)*")
+_IS_NAME: Final = re.compile(r"\\*[\"']?\s*:(?!:)")
 _NEXT_LINE: Final = re.compile(r"(?:\s|\\+[nrt]){1,40}")
 
 # What may stand before a name that begins its line: the name of a file from grep, a line number, a
@@ -131,10 +132,12 @@ _DECLARES: Final = re.compile(
 class _Place:
     """Where a value stands, as far as that decides what is believed."""
 
-    joint: str  # what joins it to its name
+    joint: str  # what sort of thing joins it to its name
+    verb: str  # the words that do, in a sentence
     alone: bool  # the name begins its line, as in a settings file
     shell: bool  # an assignment of a shell or an .env file: no blanks around `=`
     query: bool  # a parameter of an address
+    upper: bool  # the name is written in capitals
     tight: bool  # joined by `=` without blanks
     spaced: bool  # a blank stands before the value
     declared: bool  # what stands before says that a password is being set
@@ -146,9 +149,11 @@ class _Place:
 
 _FIELD: Final = _Place(
     joint="assign",
+    verb="",
     alone=False,
     shell=False,
     query=False,
+    upper=False,
     tight=False,
     spaced=True,
     declared=False,
@@ -194,12 +199,15 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield from cookie_spans(text, value)
         return
     word = text[value.start : value.end]
-    if is_stand_in(word) or is_stop_word(word):
+    if is_stand_in(word) or is_stop_word(word) or word == text[start:stop]:
+        return
+    if value.quote and (word[:2] == "--" or _IS_NAME.match(text, value.after) is not None):
         return
     lead = _LEAD.match(before)
     tight = joint[0] == "="
     place = _Place(
         joint=kind,
+        verb=joint[0].strip(" \t:"),
         alone=lead is not None,
         shell=tight
         and (
@@ -207,6 +215,7 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
             or (lead is not None and lead["shell"] is not None)
             or _SHELL.search(before) is not None
         ),
+        upper=text[start:stop].isupper(),
         tight=tight,
         query=tight and _QUERY.search(before) is not None,
         spaced=joint[0][-1:].isspace(),
@@ -308,7 +317,10 @@ _NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
 _LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\n|\\r|[\"']|//|[.,;!?](?:\s|$))")
 _CAMEL: Final = re.compile(r"^[a-z]+(?:[A-Z][a-z]+)+$|^(?:[A-Z][a-z]+){2,}$")
 _INFLECTED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
-_OWN: Final = re.compile(r"(?i)\b(?:my|our)(?: \w+)? $")
+_INTRODUCES: Final = re.compile(
+    r"(?i)(?:\b(?:with|using|use|and|the|my|your|our|a|this|is|temporary|admin|root|default|new|same)"
+    r"|[,:(])[ ]$"
+)
 _ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
 _ALGORITHM: Final = re.compile(
     r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d+\w*$"
@@ -326,6 +338,8 @@ def _believe(word: str, name: Name, place: _Place) -> bool:
         firm = place.joint in {"assign", "flag", "pair", "tag", "plist", "cell"}
         return firm and len(word) >= 4 and (place.quoted or not name.bare)
     mixed = is_mixed(word)
+    if place.upper and name.bare and place.joint == "assign" and not place.tight:
+        return False  # the PASS of a test's report
     if name.bare and not _believe_short_name(word, place, mixed=mixed):
         return False
     if place.quoted:
@@ -358,6 +372,9 @@ def _believe_quoted(word: str, place: _Place, *, mixed: bool) -> bool:
     weak = {"comma", "call", "compare", "default", "cell", "next", "blank"}
     if is_code(word) and (place.joint in weak or not mixed):
         return False
+    if place.joint == "comma" and not place.declared:  # it may be a list of names
+        drawn = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+        return drawn and not (is_wordy(word) and set("-_. ") & set(word))
     if place.joint in weak:
         return mixed or place.declared
     if place.joint == "said":
@@ -368,17 +385,22 @@ def _believe_quoted(word: str, place: _Place, *, mixed: bool) -> bool:
 def _believe_said(word: str, place: _Place) -> bool:
     """Decide about a bare word in a sentence such as `the password is hunter2`.
 
-    Only what no sentence would say goes: letters with digits or marks. `The password is swordfish`
-    cannot be told from `the password is expired`.
+    Letters with digits or marks are believed. A plain word is only where it ends the sentence and
+    is none of those that describe a password (`the password is expired`).
     """
     core = word.rstrip(".,;:!?)")
+    if core[:1] == "-" or core[-1:] == "=":
+        return False
+    if place.joint == "blank" and not (_INTRODUCES.search(place.before) or is_random(core)):
+        return False
     if is_code(core) or is_measure(core) or not any(c.isalpha() for c in core):
         return False
     if any(c.isdigit() for c in core):
         return len(core) >= 5
     if core.isalpha():
-        own = _OWN.search(place.before) is not None and place.joint == "said"
-        return is_jumbled(core) or (own and core.islower() and _INFLECTED.search(core) is None)
+        told = place.verb in {"is", "was", "is now"} and core.islower() and len(core) >= 5
+        ends = _LINE_END.match(word[len(core) :] + place.after) is not None
+        return is_jumbled(core) or (told and ends and _INFLECTED.search(core) is None)
     return is_mixed(core) and len(core) >= 6 and _ASIDE.search(core) is None
 
 
@@ -443,7 +465,7 @@ def _chosen(word: str) -> bool:
         len(word) >= 8
         and not set("[](){}\\<>|") & set(word)
         and digits > 0
-        and any(c.isalpha() for c in word)
+        and sum(c.isalpha() for c in word) >= 3
         and not is_path(word)
         and not is_measure(word)
         and not (is_wordy(word) and digits < 3)

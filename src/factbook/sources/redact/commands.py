@@ -27,8 +27,8 @@ class Program:
     """How a group of programs takes secrets; every field is a list of words."""
 
     names: str  # the programs
-    secret: str = ""  # options before the secret; short ones may be glued to it
-    glued: str = ""  # options that are always glued to the secret
+    secret: str = ""  # options before the secret
+    glued: str = ""  # options that may be written in one word with the secret
     pair: str = ""  # options before a user:password
     cookie: str = ""  # options before a cookie header
     after: str = ""  # bare words before the secret
@@ -38,7 +38,7 @@ class Program:
 
 
 PROGRAMS: Final[tuple[Program, ...]] = (
-    Program(names="sshpass", secret="-p"),
+    Program(names="sshpass", secret="-p", glued="-p"),
     Program(
         names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
         "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
@@ -56,16 +56,17 @@ PROGRAMS: Final[tuple[Program, ...]] = (
     Program(
         names="docker podman nerdctl buildah helm oras crane skopeo az oc cf argocd rancher",
         secret="-p",
+        glued="-p",
         needs="login auth",
     ),
     Program(names="skopeo", pair="--creds --src-creds --dest-creds"),
     Program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
-    Program(names="zip unzip zipcloak", secret="-P"),
+    Program(names="zip unzip zipcloak", secret="-P", glued="-P"),
     Program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
     Program(names="openssl", secret="-k"),
-    Program(names="ssh-keygen", secret="-N -P"),
-    Program(names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", secret="-P"),
-    Program(names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd", secret="-w"),
+    Program(names="ssh-keygen", secret="-N -P", glued="-N -P"),
+    Program(names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", secret="-P", glued="-P"),
+    Program(names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd", secret="-w", glued="-w"),
     Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", secret="-p"),
     Program(names="plink pscp psftp", secret="-pw"),
     Program(names="nmcli", after="password"),
@@ -205,7 +206,7 @@ def _row_spans(text: str, row: Program, words: Sequence[_Word]) -> Iterator[Span
                 start, end = _inside(text, following.start, following.end)
                 yield from cookie_spans(text, Value(start=start, end=end, quote='"', after=end))
         else:
-            yield from _glued(text, word, secret + glued, pair, row.kind)
+            yield from _glued(text, word, glued, pair, row.kind)
     bare = [word for word in words if word.text[0] != "-"]
     if row.place and len(bare) >= max(row.place, 2):
         chosen = bare[row.place - 1 if row.place > 0 else -1]
@@ -213,10 +214,10 @@ def _row_spans(text: str, row: Program, words: Sequence[_Word]) -> Iterator[Span
 
 
 def _glued(
-    text: str, word: _Word, secret: Sequence[str], pair: Sequence[str], kind: str
+    text: str, word: _Word, glued: Sequence[str], pair: Sequence[str], kind: str
 ) -> Iterator[Span]:
     """Give the secret that is written in one word with its option: `-pSECRET`, `--user=a:b`."""
-    for option in secret:
+    for option in glued:
         if word.text.startswith(option) and len(word.text) > len(option):
             begin = word.start + len(option)
             if text[begin] == "=" and begin + 1 < word.end:

@@ -237,11 +237,14 @@ _LONGEST: Final = 4096  # a longer run is followed to its end all the same
 _FRONT: Final = re.compile(
     "|".join(f"(?P<f{i}>{row.pattern})" for i, row in enumerate(FORMATS) if not row.back)
 )
-_INNER: Final = tuple((row, re.compile(row.pattern)) for row in FORMATS if row.back)
+_INNER: Final = tuple(
+    (re.compile(row.hint), re.compile(row.pattern), row) for row in FORMATS if row.back
+)
 _ESCAPE: Final = re.compile(
     r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$"
 )
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
+_BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]*")
 _JWT: Final = re.compile(
     r"eyJ[A-Za-z0-9_-]{8,}={0,2}\.[A-Za-z0-9_-]{8,}={0,2}(?P<rest>(?:\.[A-Za-z0-9_-]+={0,2}){0,3})"
@@ -277,7 +280,9 @@ def _find_key(text: str, at: int) -> Span | None:
         found = _FRONT.match(text, start, start + _LONGEST)
         if found is not None and found.lastgroup is not None and begins_word(text, start):
             return _checked(text, found, FORMATS[int(found.lastgroup[1:])].kind)
-    for row, pattern in _INNER:
+    for hint, pattern, row in _INNER:
+        if hint.match(text, at) is None:
+            continue
         for start in range(max(0, at - row.back), at + 1):
             found = pattern.match(text, start, start + _LONGEST)
             if found is not None and begins_word(text, start):
@@ -299,11 +304,23 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
     while text[end - 1] == ".":  # the end of its sentence
         end -= 1
     body = text[start:end]
+    if body.isalnum() and (_in_blob(text[max(0, start - 25) : start][::-1]) or _in_blob(text[end : end + 25])):
+        return None
     drawn = body[len(body) // 3 :]
     mixed = any(c.isdigit() for c in drawn) or (drawn.lower() != drawn and drawn.upper() != drawn)
     if not mixed or len(set(drawn)) < 5 or _STANDS_IN.search(body):
         return None
     return start, end, kind
+
+
+def _in_blob(beside: str) -> bool:
+    """Tell whether what stands beside a key, from the key on, is base64 that the key is a part of."""
+    return (
+        beside[:1] in {"+", "/"}
+        and _BLOB.fullmatch(beside) is not None
+        and beside.lower() != beside
+        and any(c.isdigit() for c in beside)
+    )
 
 
 def _find_jwt(text: str, at: int) -> Span | None:

@@ -19,8 +19,8 @@ __all__ = ["HINT", "KINDS", "login_spans"]
 
 KINDS: Final = frozenset({"password"})
 HINT: Final = (
-    r"(?i:login|username|account|machine|credentials?|creds|user/pass|signed in (?:as|with))"
-    r"[\s:=(`*\"'\\]"
+    r"(?i:login|username|account|machine) |(?i:credentials?|creds|log(?:ged)?[ -]?in|signed in|"
+    r"user(?:name)?/pass)[ :=(`*\"'\\/w]|(?i:login|machine)(?:\n|\\n)"
     r"|:(?:54[0-9][0-9]|6432|\*):|(?i:identified )"
 )
 
@@ -30,16 +30,16 @@ _NETRC: Final = re.compile(
     rf"([^\s\\]{{1,64}}){_GAP}(?:password|passwd)[ \t]+([^\s\"'\\]{{1,256}})"
 )
 _PGPASS: Final = re.compile(
-    r":(?:54\d\d|6432|\*):[^:\s/]{1,64}:[^:\s/]{1,64}:((?:[^:\s\"'\\]|\\[:\\]){3,128})"
-    r"(?=[\s\"'\\]|$)"
+    r"(?<=[\w*-]):(?:54\d\d|6432|\*):[\w.*@-]{1,64}:[\w.*@-]{1,64}:"
+    r"((?:[^:\s\"'\\]|\\[:\\]){3,128})(?=[\s\"'\\]|$)"
 )
 _IDENTIFIED: Final = re.compile(
     r"(?i)identified (?:with \w{1,40} )?(?:by|as) (?:password )?(\\*[\"'])([^\"'\\\n]{1,256})"
 )
-_STATEMENT: Final = re.compile(r"(?i)\b(?:create|alter|grant|set)\s")
+_STATEMENT: Final = re.compile(r"(?i)\b(?:(?:create|alter) (?:user|role|login)|grant) ")
 _PAIR: Final = re.compile(
-    r"(?i)(?:login|username|account|credentials?|creds|user/pass(?:word)?|signed in (?:as|with))"
-    r"(?:/password)?(?:[\s:=(`*\"'\\|]|\b(?:is|are|with|as|using|the|admin|test)\b){1,12}"
+    r"(?i)(?:credentials?|creds|user(?:name)?/pass(?:word)?|(?:log(?:ged)?[ -]?in|signed in)"
+    r"(?= (?:as|with|using)|:))(?:[ \t:=(`*\"'\\|]|\b(?:is|are|with|as|using|the|test)\b){1,12}"
     r"[\w.@+-]{2,40} ?[/:] ?([^\s\"'`\\,)]{5,64})"
 )
 
@@ -48,7 +48,8 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password at a hint."""
     if text[at] == ":":
         found = _PGPASS.match(text, at, at + 400)
-        if found is not None and not is_stand_in(found[1]) and not is_measure(found[1]):
+        word = found[1] if found is not None else ""
+        if found is not None and any(c.isalnum() for c in word) and not is_stand_in(word):
             yield *found.span(1), "password"
         return
     if text[at] in "iI":
@@ -61,7 +62,7 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if found is not None:
         word = found[3]
         told = is_stand_in(word) or is_stop_word(word) or is_stop_word(found[2]) or len(word) < 3
-        if not told and (found[1] or is_mixed(word)):
+        if not told and (found[1] or (is_mixed(word) and "@" not in word)):
             yield *found.span(3), "password"
         return
     found = _PAIR.match(text, at, at + 200)

@@ -75,7 +75,7 @@ _SUFFIXES: Final = frozenset(
 # The same for constants, whose names carry their owner last (TOKEN_GITHUB), unless the last words
 # say that the value is something else.
 _OTHER_HEADS: Final = frozenset(
-    """id ids name names file files path dir url uri urls host hosts endpoint type types count counts
+    """and or of stores shadow sock socket agent user username email realm zone domain id ids name names file files path dir url uri urls host hosts endpoint type types count counts
     limit length len size ttl expiry expires expiration expire timeout policy format field fields
     header headers prefix suffix regex pattern version algorithm algo alg hint label required
     enabled disabled min max usage usages budget provider providers source store manager arn ref env
@@ -93,7 +93,8 @@ _PAGING: Final = frozenset(
 _TALK: Final = frozenset(
     """forgot forgotten reset invalid wrong incorrect show hide toggle missing no has is need needs
     requires require validate check verify min max match matches change enter empty bad on handle
-    without min count num public test tests""".split()
+    without min count num public test tests and or for ask prompt hash encrypt generate compare
+    get""".split()
 )
 _PUBLIC: Final = frozenset({"public", "foreign", "cache", "sort", "partition", "row", "hash"})
 
@@ -112,7 +113,7 @@ def classify(key: str) -> Name | None:
             if words[cut] in _OTHER_HEADS:
                 return None
             name = _tail(words[:cut])
-            if name is not None and not name.bare:
+            if name is not None and name.kind != "credential":
                 return name
         return None
     return name
@@ -142,7 +143,7 @@ def _tail(words: list[str]) -> Name | None:
         return Name(kind="api-key", plain=False, bare=False)
     if last in {"phrase", "words"} and prior in {"seed", "recovery", "mnemonic"}:
         return Name(kind="secret", plain=False, bare=False)
-    if last in _CREDENTIALS:
+    if last in _CREDENTIALS and prior not in {"amz", "goog", "no", "basic", "use", "require"}:
         return Name(kind="credential", plain=False, bare=not before)
     if last in {"cookie", "cookies"}:
         return Name(kind="cookie", plain=False, bare=not before)

@@ -16,7 +16,7 @@ __all__ = ["MAX_VALUE", "Value", "line_end", "read_bare", "read_quoted", "run_on
 MAX_VALUE: Final = 4096
 """Characters of a value that are looked at; a longer secret is followed to its end."""
 
-_OPENING: Final = re.compile(r"(\\{0,15})([\"'`]{1,3}|&quot;|&apos;|&#3[49];|[“”„‘’‚«])")
+_OPENING: Final = re.compile(r"(\\{0,15})(\"\"\"|'''|\"\"|''|``(?!`)|[\"'`](?!``)|&quot;|&apos;|&#3[49];|[“”„‘’‚«])")
 _CLOSING: Final = {"“": "”", "„": "”", "‘": "’", "‚": "’", "«": "»"}
 
 _BARE: Final = re.compile(r"[^\s\"'`<>\\]+")
@@ -27,6 +27,7 @@ _ESCAPED_BREAK: Final = re.compile(r"\\+(?:[nrt]|u00[01])")
 _NEXT: Final = re.compile(
     r"""(?x)
       ;(?=\s*[A-Za-z_][\w .]{0,40}=) | ;$ | ;(?=\\)
+    | &(?:quot|apos|lt|gt|\#\d+|\#x[0-9a-fA-F]+);
     | &(?:amp;)?(?=[\w.\[\]%-]{1,60}=) | && | \|\| | &$
     | ,(?=["'\\]|$) | ,(?=[\w.-]{1,40}["']?\s?[=:]) | \|$
     """

@@ -35,12 +35,15 @@ _STOP_WORDS: Final = frozenset(
     """
     str string strings text varchar char chars byte bytes buffer bool boolean int integer number
     float double any object array list dict map none null nil undefined void never unknown nan
-    true false yes no on off ok
+    true false yes no on off ok define undef
     required requires optional invalid incorrect wrong missing empty blank needed expired reset
     changed updated unset valid weak strong correct hidden visible shown disabled enabled default
     masked encrypted encoded hashed plain plaintext protected sensitive confirm confirmed new old
     current prompt input output email mail username user users name names field fields value values
     hash hashes salt type types kind length min max label example examples sample auto automatic
+    safe fine good bad okay unique simple complex easy hard similar different identical common
+    mandatory temporary present absent available below above there back lost gone sent hidden broken
+    written stolen taken known chosen important compromised
     random generated error errors failed failure success successful saved stored forgotten public
     private secure insecure short long redacted removed omitted filtered placeholder todo tbd fixme
     n/a changeme change_me change-me replaceme replace_me replace-me dummy fake mock
@@ -69,7 +72,8 @@ _REFERENCE: Final = re.compile(
       ^\$[A-Za-z_]\w*\??$ | ^\$\{ | ^\$\( | ^\$\[ | \$\{[A-Za-z_!\#]      # shells, JavaScript
     | ^\$(?:env|script|global): | ^\$[A-Za-z_]\w*(?:->|\[|\.|::)          # PowerShell, PHP
     | ^`[^`]*`$ | ^%[A-Za-z_]\w*%$                                        # a command, cmd.exe
-    | ^%[sdrvqw]$ | %\([a-zA-Z_]\w*\)[sdr]                                # formats
+    | %[sd](?![\w%]) | ^%[rvqw]$ | %\([a-zA-Z_]\w*\)[sdr]                # formats
+    | ^(?:\\x[0-9a-f]{2}|\\[0-7nrt])+$
     | \{\{ | ^\{% | \{[A-Za-z_][\w.]*[\[(!:}] | ^\{\d?\} | \#\{[a-z@]     # templates
     | ^<[^<>]*>?$ | ^&lt; | ^\[[^\[\]]*\]$ | ^\([^()]*\)$ | ^__\w+__$     # <token>, [token]
     | ^:[a-z_]+$ | ^@(?:[a-z_]+|[A-Z_]+)@?$ | ^\?$                         # bound parameters
@@ -100,7 +104,7 @@ _EXPRESSION: Final = re.compile(
     rf"""(?x)
       ^{_MEMBER}*(?:<\w+>)?[(\[]                                 # f(, a.b(, a[
     | ^{_MEMBER}+[;,)]*$                                         # a.b, a::b, a->b
-    | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===? | ^["'`\\]+$
+    | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===? | ^["'`\\]+$
     | ^/[\^\[(\\.] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]   # patterns
     """
 )
@@ -112,7 +116,7 @@ _PATH: Final = re.compile(
         env|md|html?|css|png|svg|sql|db|lock|log|conf|cfg|ini|xml|properties|gpg|asc|kdbx|exe|dll|
         vue|c|h|cpp)(?::\d+)*$
     | ^[a-z][a-z0-9+.-]*:// | ^(?:data|mailto|tel|urn|arn|about|javascript):
-    | ^(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$
+    | ^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)+(?=:\d))(?::\d+)?$
     """
 )
 _DIGEST: Final = re.compile(r"(?i)^(?:sha\d+|md5|blake\w+|h1|sha3-\d+|git|etag|w/)[-:=\"]")
@@ -196,7 +200,7 @@ def is_mixed(value: str) -> bool:
     core = value[:_LOOK].rstrip(".,;:!?)")
     letters = any(c.isalpha() for c in core)
     digits = any(c.isdigit() for c in core)
-    marks = any(not c.isalnum() and c not in "_-.'/ " and not c.isspace() for c in core)
+    marks = any(not c.isalnum() and c not in "_-.'/: " and not c.isspace() for c in core)
     return (letters and digits) or (marks and (letters or digits)) or _PHRASE.match(core) is not None
 
 

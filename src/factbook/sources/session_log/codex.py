@@ -423,6 +423,8 @@ class CodexParser(Parser):
     def _web_search(self, payload: dict[str, object]) -> Outcome:
         action = payload.get("action")
         given = dict(action) if isinstance(action, dict) else {}
+        if given.get("type") == "search":
+            del given["type"]
         if given.get("queries") == [given.get("query")]:
             del given["queries"]
         return self._take_call("web_search", given, payload)

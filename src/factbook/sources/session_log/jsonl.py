@@ -17,6 +17,7 @@ from factbook import policy
 
 _SKIP_BYTES: Final = 1024 * 1024  # how much of an overlong line is held while it is passed over
 _EXCERPT_BYTES: Final = 4 * policy.EXCERPT_CHARS
+_BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = " \t\r\n\x00\ufeff"
 _NOT_BLANK: Final = re.compile(f"[^{_BLANK}]")
 _RECORD_START: Final = re.compile(
@@ -118,9 +119,15 @@ def decode_slowly(data: bytes) -> Iterator[Piece]:
         yield Piece(None, "not_json", "nothing but NUL bytes", 0, "", ())
 
 
-def is_blank(data: bytes) -> bool:
-    """Tell whether a line holds nothing."""
-    return not data.strip(b" \t\r\n\xef\xbb\xbf")
+def is_blank(data: bytes, *, finished: bool, continues: bool) -> bool:
+    """Tell whether a line, or the rest of one that `continues`, holds nothing.
+
+    Of a line that is not finished only white space counts: more may belong to the first bytes.
+    """
+    bare = data.strip()
+    if finished:
+        bare = bare.replace(_BOM, b"").strip(b" \t\r\n\x00" if continues else None)
+    return not bare
 
 
 def _next(text: str, at: int) -> int:

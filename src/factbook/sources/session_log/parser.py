@@ -19,6 +19,7 @@ from factbook.sources.session_log.outputs import condense, exit_code, shape_of
 from factbook.sources.session_log.text import (
     MAX_ID_CHARS,
     abridge,
+    clip,
     millis,
     plain,
     storable,
@@ -328,24 +329,20 @@ class Parser:
 
     def shell_prompt(self, command: str, *, uid: str, subject: str) -> None:
         """Add a command that the human typed into the agent's prompt to be run as it is."""
-        lines = Lines()
-        lines.add(
-            "!",
-            self.redactor.redact(command.strip()),
-            field="command",
-            limit=policy.COMMAND_CHARS,
-        )
+        text, cut = clip(storable(self.redactor.redact(command.strip())), policy.COMMAND_CHARS)
+        mark = "! "
+        span = Field(name="command", start=len(mark), end=len(mark) + len(text))
         self.task = subject
         self.add(
             EpisodeKind.PROMPT,
             Role.USER,
             Trust.DIRECT,
             uid=uid,
-            text=lines.text,
+            text=mark + text,
             subject=subject,
-            fields=tuple(lines.fields),
+            fields=(span,),
             attributes={"typed": "command"},
-            cut=lines.cut,
+            cut=cut,
         )
 
     def reply(self, text: str, *, uid: str, subject: str, group: str = "") -> bool:

@@ -157,7 +157,7 @@ class _Reading:
         number, data = line.number, line.data
         if line.too_long:
             if not line.complete:
-                return self._wait(continues)
+                return self._wait()
             count.lines += not continues
             detail = f"{line.end - line.offset:,} bytes, over {policy.MAX_LINE_BYTES:,}"
             self._reject("too_long", detail, _excerpt(data), position=number, offset=offset)
@@ -167,18 +167,18 @@ class _Reading:
         try:
             record = orjson.loads(data)
         except orjson.JSONDecodeError:
-            if is_blank(data):
+            if is_blank(data, finished=line.complete, continues=continues):
                 if not continues:
                     count.lines += 1
                     _more(count.ignored, "blank line")
                 return True
             if not line.complete and not _is_whole(data):
-                return self._wait(continues)
+                return self._wait()
             count.lines += not continues
             self._values(data, position=number, offset=offset)
             return True
         if not line.complete and type(record) is not dict:
-            return self._wait(continues)
+            return self._wait()
         count.lines += not continues
         if number > 1 and type(record) is dict:
             self._record(record, position=number, offset=offset)
@@ -186,9 +186,7 @@ class _Reading:
             self._value(record, position=number, offset=offset)
         return True
 
-    def _wait(self, continues: bool) -> bool:
-        self._count.lines += not continues
-        self._count.records += 1
+    def _wait(self) -> bool:
         self._count.waiting += 1
         return False
 
@@ -324,9 +322,9 @@ def _is_document(handle: BinaryIO, file: LogFile, size: int) -> bool:
     # Pretty-printed JSON opens with a bracket alone on its line.
     if size > policy.MAX_LINE_BYTES:
         return False
-    first = handle.readline(64).removeprefix(_BOM).strip()
+    first = handle.readline(64)
     handle.seek(0)
-    return first in {b"{", b"["}
+    return first.endswith(b"\n") and first.removeprefix(_BOM).strip() in {b"{", b"["}
 
 
 def _digest(handle: BinaryIO, start: int, end: int) -> str:

@@ -27,6 +27,14 @@ from factbook.errors import (
 
 APPLICATION_ID = 0x66616374  # "fact"
 _MAGIC = b"SQLite format 3\x00"
+_PRAGMAS = (
+    "trusted_schema=OFF",
+    "foreign_keys=ON",
+    "cache_size=-32768",  # KiB
+    "temp_store=MEMORY",
+    "mmap_size=268435456",
+)
+_WRITING_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 
 Mode = Literal["create", "write", "read"]
 
@@ -62,7 +70,7 @@ def identity(connection: apsw.Connection) -> tuple[int, int]:
     """Return (application id, schema version) of a file."""
     application = connection.execute("PRAGMA application_id").fetchall()[0][0]
     version = connection.execute("PRAGMA user_version").fetchall()[0][0]
-    return int(application), int(version)
+    return int(str(application)), int(str(version))
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -153,14 +161,9 @@ class LedgerFile:
         else:
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(busy_timeout_ms())
-        connection.execute(
-            "PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON; PRAGMA cache_size=-32768;"
-            "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456"
-        )
-        if self.mode != "read":
-            connection.execute(
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON"
-            )
+        for pragma in (*_PRAGMAS, *(_WRITING_PRAGMAS if self.mode != "read" else ())):
+            # One by one: a statement after one that returns a row would wait for that row to be read.
+            connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
 
     @property
@@ -193,7 +196,7 @@ class LedgerFile:
         connection.execute("BEGIN IMMEDIATE")
         try:
             if identity(connection)[1] < number:  # another process may have done it meanwhile
-                connection.execute(sql)
+                connection.execute(sql).fetchall()
                 if number == 1:
                     connection.execute(
                         "INSERT INTO meta VALUES ('tenant', ?), ('generation', '0')",

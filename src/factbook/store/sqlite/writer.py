@@ -46,7 +46,7 @@ class SQLiteWriter:
     def _next_id(self, table: str) -> int:
         # The write lock is held, so ids can be given out here and bulk inserts need no round trip.
         row = self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchall()[0]
-        return int(row[0])
+        return int(str(row[0]))
 
     def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
         """Return the known ones of these sources by key."""

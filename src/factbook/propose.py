@@ -1,0 +1,113 @@
+"""From a file to Ops, without a store: read, redact, extract, judge.
+
+Everything here is a function of the file and its cursor, so it can run in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from factbook import policy
+from factbook.extract.rules import RuleSet
+from factbook.gate.observed import judge
+from factbook.model import Accepted, Cursor, Episode, LineCount, Millis
+from factbook.ops import (
+    AdvanceCursor,
+    AssertFact,
+    Op,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+)
+from factbook.sources.base import Batch
+from factbook.sources.session_log import LogFile, read
+
+
+class Redacting(Protocol):
+    """What a reader needs of a redactor."""
+
+    def redact(self, text: str) -> str:
+        """Return the text with every secret replaced by its label."""
+
+    def redact_value(self, value: object) -> object:
+        """Return JSON data with every secret in its strings replaced."""
+
+    def redact_field(self, key: str, value: str) -> str:
+        """Return the value of a named field with its secrets replaced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one batch of a file asks the store to do."""
+
+    ops: list[Op]
+    lines: LineCount
+    read_bytes: int
+    restart: bool
+
+
+def propose(
+    file: LogFile, *, cursor: Cursor | None, rules: RuleSet, redactor: Redacting, now: Millis
+) -> Iterator[Step]:
+    """Read a file from its cursor on, and yield what each batch asks for.
+
+    Raises OSError or InputError where the file cannot be read.
+    """
+    for batch in read(file, cursor=cursor, redactor=redactor, now=now):
+        yield Step(
+            ops=batch_ops(batch, rules=rules),
+            lines=batch.lines,
+            read_bytes=batch.read_bytes,
+            restart=batch.restart,
+        )
+
+
+def batch_ops(batch: Batch, *, rules: RuleSet) -> list[Op]:
+    """Return everything that a batch asks the store to do."""
+    ops: list[Op] = [RecordSource(source=batch.source)]
+    for episode in batch.episodes:
+        ops.append(RecordEpisode(episode=episode))
+        ops += episode_ops(episode, rules=rules)
+    ops += [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
+    ops.append(
+        AdvanceCursor(
+            source=batch.source.key,
+            cursor=batch.cursor,
+            lines=batch.lines,
+            restart=batch.restart,
+        )
+    )
+    return ops
+
+
+def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
+    """Extract and judge what one episode says."""
+    ops: list[Op] = []
+    for candidate in rules.extract(episode):
+        verdict = judge(candidate, episode)
+        if isinstance(verdict, Accepted):
+            end = min(candidate.end, candidate.start + policy.QUOTE_CHARS)
+            ops.append(
+                AssertFact(
+                    candidate=candidate,
+                    episode=episode.uid,
+                    owner=episode.owner,
+                    confidence=verdict.confidence,
+                    trust=verdict.trust,
+                    quote=episode.text[candidate.start : end],
+                )
+            )
+        else:
+            ops.append(
+                RejectCandidate(
+                    candidate=candidate,
+                    episode=episode.uid,
+                    owner=episode.owner,
+                    reason=verdict.reason,
+                    detail=verdict.detail,
+                )
+            )
+    return ops

@@ -1,0 +1,116 @@
+"""Small logs for the tests of the readers, and short ways to read them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import orjson
+
+from factbook import policy
+from factbook.model import Cursor, Episode, EpisodeKind, LineCount, RejectedLine
+from factbook.sources.base import Batch
+from factbook.sources.redact import NO_REDACTION
+from factbook.sources.session_log import LogFile, read
+from factbook.sources.session_log.toolcall import Redacting
+
+NOW = 1_795_219_200_000  # 2026-11-21
+SESSION = "3f0c4b1e-0000-4000-8000-000000000001"
+CLAUDE = "claude-code"
+CODEX = "codex"
+GEMINI = "gemini-cli"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def claude(kind: str, content: object, uuid: str = "u1", **more: object) -> dict[str, object]:
+    """Return one record of Claude Code."""
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "cwd": "/home/ann/shop",
+        "sessionId": SESSION,
+        "type": kind,
+        "message": {"role": kind, "content": content},
+        "uuid": uuid,
+        "timestamp": "2026-11-17T14:03:00.000Z",
+        **more,
+    }
+
+
+def tool_use(name: str, given: object, call_id: str = "toolu_1") -> dict[str, object]:
+    """Return the block of a tool call."""
+    return {"type": "tool_use", "id": call_id, "name": name, "input": given}
+
+
+def tool_result(content: object, call_id: str = "toolu_1", **more: object) -> dict[str, object]:
+    """Return the block of a tool result."""
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content, **more}
+
+
+def codex(kind: str, **payload: object) -> dict[str, object]:
+    """Return one record of Codex."""
+    return {"timestamp": "2026-11-17T14:03:00.000Z", "type": kind, "payload": payload}
+
+
+def lines_of(*records: object) -> bytes:
+    """Return records as lines; bytes stand as they are."""
+    return b"".join(
+        one if isinstance(one, bytes) else json.dumps(one).encode() + b"\n" for one in records
+    )
+
+
+def write(path: Path, *records: object) -> Path:
+    """Write records as a log."""
+    path.write_bytes(lines_of(*records))
+    return path
+
+
+def batches(
+    path: Path,
+    host: str = CLAUDE,
+    *,
+    cursor: Cursor | None = None,
+    redactor: Redacting = NO_REDACTION,
+    batch_bytes: int = policy.BATCH_BYTES,
+) -> list[Batch]:
+    """Read a log from a cursor."""
+    log = LogFile(path=path, host=host)
+    return list(read(log, cursor=cursor, redactor=redactor, now=NOW, batch_bytes=batch_bytes))
+
+
+def episodes(path: Path, host: str = CLAUDE, **options: object) -> list[Episode]:
+    """Return all episodes of a log."""
+    return [one for batch in batches(path, host, **options) for one in batch.episodes]  # type: ignore[arg-type]
+
+
+def account(all_batches: list[Batch]) -> LineCount:
+    """Return the account of all batches, each held to its own sum."""
+    total = LineCount()
+    for batch in all_batches:
+        blank = batch.lines.ignored.get("blank line", 0)
+        assert batch.lines.total() == batch.lines.records + blank
+        total.add(batch.lines)
+    return total
+
+
+def rejected(all_batches: list[Batch]) -> list[RejectedLine]:
+    """Return all lines that were refused."""
+    return [one for batch in all_batches for one in batch.rejected]
+
+
+def kept(cursor: Cursor) -> Cursor:
+    """Return a cursor as a store gives it back: its state has been JSON."""
+    return dataclasses.replace(cursor, state=orjson.loads(orjson.dumps(cursor.state)))
+
+
+def of_kind(found: list[Episode], kind: EpisodeKind) -> list[Episode]:
+    """Return the episodes of one kind."""
+    return [one for one in found if one.kind is kind]
+
+
+def one_of(found: list[Episode], kind: EpisodeKind) -> Episode:
+    """Return the only episode of one kind."""
+    matching = of_kind(found, kind)
+    assert len(matching) == 1, [(one.kind, one.text[:60]) for one in found]
+    return matching[0]

@@ -1,0 +1,172 @@
+"""The way from files to facts: in one process or several, once or again, whole or interrupted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from test_kill import write_logs
+
+from factbook import policy
+from factbook.errors import FactbookError, NoLogsFound, PathMissing
+from factbook.memory import Memory
+from factbook.testing import FrozenClock
+from factbook.workers import Workers
+
+
+def open_memory(folder: Path, name: str = "m.db") -> Memory:
+    return Memory(folder / name, clock=FrozenClock(), key_file=folder / "key")
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "logs"
+    write_logs(folder, files=5, records=120)
+    return folder
+
+
+def test_worker_processes_write_the_same(
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
+    with open_memory(tmp_path, "a.db") as here, open_memory(tmp_path, "b.db") as there:
+        first = here.ingest([logs], workers=0)
+        second = there.ingest([logs], workers=2)
+        assert first.receipt == second.receipt
+        assert first.lines == second.lines
+        assert list(here.export()) == list(there.export())
+        assert there.check() == []
+        assert there.ingest([logs], workers=2).receipt.episodes == 0
+
+
+def test_a_file_that_vanishes_is_reported_and_the_others_go_on(
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
+    for workers in (0, 2):
+        with open_memory(tmp_path, f"{workers}.db") as memory:
+            found = memory.discover([logs])
+            gone = found.files[2].path
+            kept = gone.read_bytes()
+            gone.unlink()
+            report = memory.ingest(found=found, workers=workers)
+            gone.write_bytes(kept)
+            states = [file.state for file in report.files]
+            assert states == ["new", "new", "failed", "new", "new"]
+            assert str(gone) in report.files[2].error
+            assert memory.check() == []
+
+
+def test_a_worker_that_dies_is_heard_of(
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
+    real = Workers.steps
+
+    def die(self: Workers, number: int):  # type: ignore[no-untyped-def]
+        for process in self._processes:
+            process.kill()
+        return real(self, number)
+
+    monkeypatch.setattr(Workers, "steps", die)
+    with open_memory(tmp_path) as memory:
+        with pytest.raises(FactbookError, match="ended unexpectedly"):
+            memory.ingest([logs], workers=2)
+        assert memory.check() == []
+        monkeypatch.undo()
+        memory.ingest([logs], workers=0)
+        assert memory.store.counts()["sources"] == 5
+
+
+def test_a_file_that_grew_is_read_from_where_it_stopped(tmp_path: Path, logs: Path) -> None:
+    path = sorted(logs.iterdir())[0]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:60]))
+    with open_memory(tmp_path) as memory, open_memory(tmp_path, "whole.db") as whole:
+        memory.ingest([path])
+        with path.open("ab") as file:
+            file.write(b"".join(lines[60:-1]) + lines[-1][:40])
+        report = memory.ingest([path])
+        assert report.files[0].state == "grown"
+        assert report.files[0].read_bytes == sum(map(len, lines[60:-1]))
+        assert report.lines.waiting == 1  # half of the last line is not written yet
+        with path.open("ab") as file:
+            file.write(lines[-1][40:])
+        assert memory.ingest([path]).lines.records == 1
+        whole.ingest([path])
+
+        def facts(one: Memory) -> set[tuple[str, str, str, int]]:
+            return {
+                (f.subject, f.predicate, f.object, f.evidence_count) for f in one.query_facts()
+            }
+
+        assert facts(memory) == facts(whole)
+        (state,) = memory.sessions()
+        assert (state.lines.records, state.lines.waiting) == (len(lines), 0)
+        assert memory.check() == []
+
+
+def test_a_replaced_file_is_read_anew(tmp_path: Path, logs: Path) -> None:
+    first, second = sorted(logs.iterdir())[:2]
+    with open_memory(tmp_path) as memory:
+        memory.ingest([first])
+        before = memory.store.counts()["facts"]
+        shutil.copy(second, first)
+        report = memory.ingest([first])
+        assert report.files[0].state == "replaced"
+        assert memory.store.counts()["facts"] > before  # and nothing of the old is lost
+        assert memory.check() == []
+
+
+def test_every_line_is_accounted_for(tmp_path: Path, logs: Path) -> None:
+    path = sorted(logs.iterdir())[0]
+    with path.open("ab") as file:
+        file.write(b'\n{"type": "no-such-type", "uuid": "x"}\nnot json\n[1, 2]\n')
+    with open_memory(tmp_path) as memory:
+        report = memory.ingest([logs])
+        assert report.lines.total() == report.lines.records + report.lines.ignored.get("blank", 0)
+        assert report.lines.unknown == {"no-such-type": 1}
+        assert sum(report.lines.rejected.values()) == 2
+        assert memory.check() == []
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with open_memory(tmp_path) as memory:
+        with pytest.raises(PathMissing):
+            memory.ingest([tmp_path / "nowhere"])
+        with pytest.raises(NoLogsFound):
+            memory.ingest([tmp_path / "empty"])
+
+
+def test_progress_adds_up_to_the_size_of_the_files(tmp_path: Path, logs: Path) -> None:
+    done: list[int] = []
+    total = sum(path.stat().st_size for path in logs.iterdir())
+    with open_memory(tmp_path) as memory:
+        memory.ingest([logs], progress=done.append)
+        assert sum(done) == total
+        done.clear()
+        memory.ingest([logs], progress=done.append)
+        assert sum(done) == total
+
+
+def test_a_record_that_reuses_an_id_with_other_words_is_kept_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    base = {"type": "user", "uuid": "same", "sessionId": "s"}
+    path.write_text(
+        "".join(
+            json.dumps({**base, "message": {"role": "user", "content": text}}) + "\n"
+            for text in ("look at /srv/one", "look at /srv/two", "look at /srv/one")
+        ),
+        encoding="utf-8",
+    )
+    with open_memory(tmp_path) as memory:
+        memory.ingest([path])
+        assert {one.object for one in memory.query_facts(predicate="mentions_path")} == {
+            "/srv/one",
+            "/srv/two",
+        }
+        assert memory.store.counts()["episodes"] == 2
+        assert memory.check() == []

@@ -1,0 +1,898 @@
+"""Rules: what each must find, what it must leave alone, and that no text can hurt the engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factbook import policy
+from factbook.errors import NotFound
+from factbook.extract import prose, shell
+from factbook.extract.base import SUBJECTS, parse_place, parse_template, render, shorten
+from factbook.extract.rules import MAX_HITS, Rule, RuleSet, markdown_table
+from factbook.extract.session_parser import RULES, SEED_STRICT
+from factbook.model import Candidate, Episode, EpisodeKind, Field, Role, Trust
+
+DEFAULT = RuleSet.default()
+SEED_LINE = "sshpass -p 'pwd' ssh root@192.168.20.4 'ls -la'"
+
+
+def call(tool: str, **fields: str | Sequence[str]) -> Episode:
+    """Build a tool call as the readers write it: the name, then one line per input."""
+    text = tool
+    spans: list[Field] = []
+    for name, given_values in fields.items():
+        for value in [given_values] if isinstance(given_values, str) else given_values:
+            start = len(text) + len(name) + 3
+            text += f"\n{name}: {value}"
+            spans.append(Field(name=name, start=start, end=start + len(value)))
+    return Episode(
+        uid="u1",
+        source="file:/log.jsonl",
+        kind=EpisodeKind.TOOL_CALL,
+        role=Role.ASSISTANT,
+        trust=Trust.OBSERVED,
+        text=text,
+        position=1,
+        offset=0,
+        subject="action_8bbd47e5",
+        session="5e55",
+        tool=tool,
+        fields=tuple(spans),
+    )
+
+
+def written(kind: EpisodeKind, text: str, **more: object) -> Episode:
+    """Build a prompt, a reply, a result or a record."""
+    subjects = {
+        EpisodeKind.PROMPT: "task_0a1b",
+        EpisodeKind.RECORD: "session_5e55",
+        EpisodeKind.SUMMARY: "session_5e55",
+    }
+    values: dict[str, object] = {
+        "uid": "u2",
+        "source": "file:/log.jsonl",
+        "kind": kind,
+        "role": Role.USER if kind is EpisodeKind.PROMPT else Role.ASSISTANT,
+        "trust": Trust.DIRECT if kind is EpisodeKind.PROMPT else Trust.DERIVED,
+        "text": text,
+        "position": 2,
+        "offset": 10,
+        "subject": subjects.get(kind, "action_8bbd47e5"),
+        "session": "5e55",
+        **more,
+    }
+    return Episode(**values)  # type: ignore[arg-type]
+
+
+def typed_command(command: str) -> Episode:
+    """Build the user's own `!` command."""
+    return written(
+        EpisodeKind.PROMPT,
+        f"!: {command}",
+        fields=(Field(name="command", start=3, end=3 + len(command)),),
+    )
+
+
+def objects(episode: Episode, predicate: str, rules: RuleSet = DEFAULT) -> list[str]:
+    """Return the objects claimed of one predicate, after checking every span."""
+    found = rules.extract(episode)
+    check_spans(found, episode)
+    return [claim.object for claim in found if claim.predicate == predicate]
+
+
+def check_spans(found: Sequence[Candidate], episode: Episode) -> None:
+    for claim in found:
+        assert 0 <= claim.start < claim.end <= len(episode.text)
+        assert episode.text[claim.start : claim.end].strip()
+        assert claim.object.strip() == claim.object != ""
+        assert claim.statement.strip()
+        assert 0 < claim.confidence <= 1
+
+
+# --- the seed's example ---------------------------------------------------------------------------
+
+
+def test_seed_000_golden_example_yields_exactly_three_facts() -> None:
+    episode = call("Bash", command=SEED_LINE)
+    found = DEFAULT.extract(episode)
+    assert [(c.subject, c.predicate, c.object, c.confidence) for c in found] == [
+        ("action_8bbd47e5", "used_tool", "Bash", 1.0),
+        ("action_8bbd47e5", "executed_command", SEED_LINE, 1.0),
+        ("action_8bbd47e5", "connects_to_host", "192.168.20.4", 0.9),
+    ]
+    assert [c.method for c in found[:2]] == [
+        "Direct from `tool_use.name`",
+        "Direct from `input.command`",
+    ]
+    assert [episode.text[c.start : c.end] for c in found] == ["Bash", SEED_LINE, "192.168.20.4"]
+    assert found[2].statement == "connected to host 192.168.20.4 by ssh"
+
+
+def test_seed_000_golden_example_redacted_still_has_its_host() -> None:
+    episode = call("Bash", command=SEED_LINE.replace("pwd", "[REDACTED:password:ab12cd34]"))
+    assert objects(episode, "connects_to_host") == ["192.168.20.4"]
+    assert len(DEFAULT.extract(episode)) == 3
+
+
+def test_seed_000_strict_rule_is_the_literal_pattern_on_every_command() -> None:
+    strict = RuleSet.default(strict=True)
+    found = strict.extract(call("Bash", command=SEED_LINE))
+    assert [(c.predicate, c.object) for c in found][2] == ("connects_to_host", "192.168.20.4")
+    assert found[2].method == r"Regex `@([\w\.\-]+)` on command text"
+    assert objects(call("Bash", command="npm i @types/node"), "connects_to_host", strict) == [
+        "types"
+    ]
+    assert objects(call("Bash", command="git clone git@github.com:a/b"), "connects_to_host") == []
+
+
+def test_seed_000_predicates_have_the_seeds_confidence() -> None:
+    listed = {
+        "used_tool": 1.0,
+        "executed_command": 1.0,
+        "requested_in_session": 1.0,
+        "described_as": 1.0,
+        "modified_file": 1.0,
+        "connects_to_host": 0.9,
+        "operation_type": 0.8,
+        "mentions_path": 0.8,
+        "targets_system": 0.7,
+        "provides_solution": 0.7,
+        "identifies_issue": 0.7,
+        "discovery": 0.6,
+    }
+    table = {(rule.predicate, rule.confidence) for rule in RULES}
+    assert set(listed.items()) <= table
+    assert len({rule.predicate for rule in RULES}) >= 12
+    assert {rule.confidence for rule in RULES} <= {1.0, 0.9, 0.8, 0.7, 0.6}
+
+
+def test_task_user_message_is_requested_in_its_session() -> None:
+    episode = written(EpisodeKind.PROMPT, "  Please look at the parser.\n")
+    (claim,) = DEFAULT.extract(episode)
+    assert (claim.subject, claim.predicate, claim.object) == (
+        "task_0a1b",
+        "requested_in_session",
+        "5e55",
+    )
+    assert claim.statement == "asked in session 5e55: Please look at the parser."
+    assert episode.text[claim.start : claim.end] == "Please look at the parser."
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [*RULES, SEED_STRICT], ids=lambda rule: rule.name)
+def test_row_of_the_table_is_sound(rule: Rule) -> None:
+    assert rule.name.partition(".")[0] == rule.predicate
+    assert rule.subject in SUBJECTS
+    assert parse_place(rule.looks_in) is not None
+    assert parse_template(rule.statement)
+    assert rule.method
+    assert rule.cues == tuple(cue.lower() for cue in rule.cues)
+    assert len(set(rule.cues)) == len(rule.cues)
+    assert rule.pattern is None or rule.find is None
+    for part in rule.noise:
+        letters = part.replace(r"\W", "").replace(r"\S", "")
+        assert letters == letters.lower()  # it is tried on lower case
+
+
+def test_names_of_rules_are_unique() -> None:
+    names = [rule.name for rule in (*RULES, SEED_STRICT)]
+    assert len(set(names)) == len(names)
+
+
+def test_documentation_holds_the_table() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "rules.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- rules:begin -->")[2].partition("<!-- rules:end -->")[0]
+    assert table.strip() == markdown_table(DEFAULT.rules).strip(), (
+        "copy the output of factbook.extract.rules.markdown_table(RuleSet.default().rules) "
+        "between the marks in docs/rules.md"
+    )
+
+
+def test_lookup_explains_a_rule_and_refuses_an_unknown_one() -> None:
+    text = DEFAULT.explain("connects_to_host")
+    assert "confidence 0.9" in text
+    assert "field command" in text
+    assert DEFAULT.explain("connects_to_host.seed_strict").endswith("It is off.")
+    with pytest.raises(NotFound, match="no rule nonsense"):
+        DEFAULT.lookup("nonsense")
+
+
+def test_cues_point_from_words_to_predicates() -> None:
+    cues = DEFAULT.cues()
+    assert "connects_to_host" in cues["hosts"]
+    assert "operation_type" in cues["unpacked"]
+    assert "modified_file" in cues["changed"]
+    assert all(cue == cue.lower() for cue in cues)
+
+
+def test_unknown_place_is_refused() -> None:
+    for place in ("", "field", "text", "text of nobody", "field a b", "attribute x of Bash"):
+        assert parse_place(place) is None
+    with pytest.raises(ValueError, match="unknown place"):
+        RuleSet([Rule(**{**_plain_rule(), "looks_in": "somewhere"})])  # type: ignore[arg-type]
+
+
+def _plain_rule() -> dict[str, object]:
+    return {
+        "name": "x",
+        "predicate": "x",
+        "confidence": 0.5,
+        "method": "m",
+        "subject": "action",
+        "looks_in": "field command",
+        "statement": "{object}",
+    }
+
+
+# --- what the record states -----------------------------------------------------------------------
+
+
+def test_internal_tools_are_not_used_tools() -> None:
+    for tool in policy.INTERNAL_TOOLS:
+        assert DEFAULT.extract(call(tool, todos="[]")) == []
+
+
+def test_a_tool_name_with_a_line_break_has_its_first_line_as_evidence() -> None:
+    episode = call("Task", prompt="x")
+    odd = 'Task" >\n<parameter name="description'
+    episode = Episode(
+        **{
+            **{name: getattr(episode, name) for name in episode.__slots__},
+            "tool": odd,
+            "text": 'Task" > <parameter\nprompt: x',
+        }
+    )
+    assert objects(episode, "used_tool") == [odd]
+
+
+def test_described_as_takes_the_description_of_a_call_alone() -> None:
+    assert objects(call("Bash", command="ls", description="List it"), "described_as") == ["List it"]
+    assert objects(call("TaskCreate", description="A long story"), "described_as") == []
+
+
+@pytest.mark.parametrize("tool", ["Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"])
+def test_modified_file(tool: str) -> None:
+    episode = call(tool, path=["src/auth/token.py", "src/auth/keys.py", "src/auth/token.py"])
+    assert objects(episode, "modified_file") == ["src/auth/token.py", "src/auth/keys.py"]
+    assert DEFAULT.extract(episode)[1].statement == "changed file src/auth/token.py"
+
+
+def test_files_read_searched_and_fetched() -> None:
+    assert objects(call("Read", path="a/b.py"), "read_file") == ["a/b.py"]
+    assert objects(call("Read", path="a/b.py"), "modified_file") == []
+    assert objects(call("Grep", pattern="def main", path="src"), "searched_code") == ["def main"]
+    assert objects(call("Grep", pattern="x", path="src"), "read_file") == []
+    url = "https://docs.example.org/start"
+    assert objects(call("WebFetch", url=url, prompt="?"), "fetched_url") == [url]
+    assert objects(call("mcp__browser__navigate", url=url), "fetched_url") == [url]
+    assert objects(call("mcp__tracker__create_link", url=url), "fetched_url") == []
+    assert objects(call("WebSearch", query="fts5 ranking"), "searched_for") == ["fts5 ranking"]
+    assert objects(call("ToolSearch", query="x"), "searched_for") == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "server"),
+    [
+        ("mcp__github__get_issue", "github"),
+        ("mcp__linear-server__create_issue", "linear-server"),
+        ("mcp__plugin_design-kit_my_server__open", "my_server"),
+        ("mcp__a_b__c__d", "a_b"),
+    ],
+)
+def test_used_mcp_server(tool: str, server: str) -> None:
+    assert objects(call(tool, id="1"), "used_mcp_server") == [server]
+
+
+def test_used_mcp_server_of_a_namespace() -> None:
+    episode = call("get_issue", id="1")
+    values = {name: getattr(episode, name) for name in episode.__slots__}
+    episode = Episode(**{**values, "attributes": {"namespace": "mcp__deepwiki"}})
+    assert objects(episode, "used_mcp_server") == ["deepwiki"]
+
+
+def test_skills_and_sub_agents() -> None:
+    assert objects(call("Skill", skill="release-notes"), "used_skill") == ["release-notes"]
+    assert objects(call("Task", agent_type="reviewer", prompt="x"), "delegated_to") == ["reviewer"]
+    assert objects(call("TeamCreate", agent_type="lead"), "delegated_to") == []
+
+
+def test_branch_and_pull_request_are_of_the_session() -> None:
+    record = written(
+        EpisodeKind.RECORD,
+        "branch: fix/login",
+        attributes={"branch": "fix/login"},
+        trust=Trust.OBSERVED,
+    )
+    (claim,) = DEFAULT.extract(record)
+    assert (claim.subject, claim.object) == ("session_5e55", "fix/login")
+    assert record.text[claim.start : claim.end] == "fix/login"
+    url = "https://git.example.org/ann/box/pull/12"
+    record = written(
+        EpisodeKind.RECORD, f"pull request: {url}", attributes={"pr_url": url, "pr_number": "12"}
+    )
+    assert objects(record, "linked_pr") == [url]
+    head = written(EpisodeKind.RECORD, "branch: HEAD", attributes={"branch": "HEAD"})
+    assert DEFAULT.extract(head) == []
+
+
+def test_the_users_own_command_is_a_fact_about_the_task() -> None:
+    episode = typed_command("ssh backup.example.net uptime")
+    found = {(c.subject, c.predicate, c.object) for c in DEFAULT.extract(episode)}
+    assert ("task_0a1b", "executed_command", "ssh backup.example.net uptime") in found
+    assert ("task_0a1b", "connects_to_host", "backup.example.net") in found
+    assert not any(predicate == "used_tool" for _, predicate, _ in found)
+
+
+def test_results_say_how_a_call_failed() -> None:
+    text = "Exit code 1\nTraceback (most recent call last):\n  File \"a.py\"\nKeyError: 'name'"
+    result = written(
+        EpisodeKind.TOOL_RESULT,
+        text,
+        is_error=True,
+        tool="Bash",
+        trust=Trust.EXTERNAL,
+        attributes={"exit_code": "1"},
+    )
+    found = {c.predicate: c for c in DEFAULT.extract(result)}
+    assert found["exited_with"].object == "1"
+    assert found["exited_with"].trust is Trust.OBSERVED
+    assert found["exited_with"].statement == "Bash exited with code 1"
+    assert found["failed_with"].statement == "Bash failed: KeyError: 'name'"
+    assert found["failed_with"].trust is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("cat: notes.txt: No such file or directory", "cat: notes.txt: No such file or directory"),
+        ("ok 1\n(pass) an error test\n✗ failed: boots", "✗ failed: boots"),
+        ("warning: 3 errors ahead\nerror: cannot find `x`\nerror: other", "error: cannot find `x`"),
+        ("\x1b[31merror\x1b[0m: red", "error: red"),
+        ("<error>String to replace not found.</error>", "String to replace not found."),
+        ("nothing to see", None),
+        ("The user doesn't want to proceed with this tool use. error", None),
+        ("0 errors, all fine", None),
+    ],
+)  # fmt: skip
+def test_failed_with_takes_the_line_that_says_why(text: str, line: str | None) -> None:
+    result = written(EpisodeKind.TOOL_RESULT, text, is_error=True, tool="Bash")
+    assert objects(result, "failed_with") == ([line] if line else [])
+
+
+def test_results_that_did_not_fail_say_nothing() -> None:
+    for more in ({}, {"attributes": {"exit_code": "0"}}, {"attributes": {"exit_code": "odd"}}):
+        text = "error: but the host saw none"
+        assert objects(written(EpisodeKind.TOOL_RESULT, text, **more), "exited_with") == []
+    denied = written(
+        EpisodeKind.TOOL_RESULT, "error: no", is_error=True, attributes={"denied": "true"}
+    )
+    assert DEFAULT.extract(denied) == []
+
+
+# --- hosts ----------------------------------------------------------------------------------------
+
+HOSTS = [
+    ("ssh web1", ["web1"]),
+    ("ssh -p 22 -i ~/.ssh/key -o ConnectTimeout=5 -J jump ann@web1 uptime", ["web1"]),
+    ("ssh ann@web1 -p 2222 'df -h'", ["web1"]),
+    ("ssh -p2222 web1", ["web1"]),
+    ("ssh -tt -NL 8080:localhost:80 web1", ["web1"]),
+    ("ssh ssh://bob@web1.example:2222", ["web1.example"]),
+    ("ssh -6 root@[2001:db8::1]", ["2001:db8::1"]),
+    ("ssh root@2001:db8::2", ["2001:db8::2"]),
+    ("ssh \\\n  -p 22 \\\n  web1", ["web1"]),
+    ("ssh -- web1", ["web1"]),
+    ("ssh web1>out.txt 2>/dev/null", ["web1"]),
+    ("ssh 'ann@web1'", ["web1"]),
+    ('ssh "$USER@web1" ls', ["web1"]),
+    ("ssh ${USER}@web2", ["web2"]),
+    ("ssh -o ProxyCommand='ssh -W %h:%p bastion' web1", ["web1"]),
+    ("ssh -T git@github.com", ["github.com"]),
+    ("scp -P 22 a.txt ann@h1:/tmp/ && scp h2:/x .", ["h1", "h2"]),
+    ("scp f root@[fe80::1]:/tmp", ["fe80::1"]),
+    ("scp ./a:b /tmp/", []),
+    ("rsync -avz -e 'ssh -p 22' src/ ann@prod.example.com:/srv/", ["prod.example.com"]),
+    ("rsync -av --exclude a:b src/ dst/", []),
+    ("rsync -a web1::module/x .", ["web1"]),
+    ("rsync rsync://mirror.example.org/x .", ["mirror.example.org"]),
+    ("rsync -a C:/x h21:/y", ["h21"]),
+    ("sftp -b batch bob@files.example.com:/x", ["files.example.com"]),
+    ("mosh --ssh='ssh -p 22' me@box -- tmux", ["box"]),
+    ("ssh-copy-id -i ~/.ssh/id.pub root@10.0.0.2", ["10.0.0.2"]),
+    ("autossh -M 0 -f -N -R 80:localhost:80 relay.example.com", ["relay.example.com"]),
+    ("sudo -u bob env FOO=1 timeout 30 ssh -q web3 true", ["web3"]),
+    ("nohup ssh web4 'sleep 5' &", ["web4"]),
+    ("SSHPASS=x sshpass -e ssh root@web5", ["web5"]),
+    ("/usr/bin/ssh web6", ["web6"]),
+    ("x=$(ssh web7 hostname); echo $x", ["web7"]),
+    ('echo "$(ssh web8 date)"', ["web8"]),
+    ("echo `ssh web9 date`", ["web9"]),
+    ("ssh h8 <<'EOF'\nssh inner\nEOF\nssh h9", ["h8", "h9"]),
+    ("cat <<-EOF\n\tssh fake\n\tEOF\nssh real", ["real"]),
+    ("if ssh -q h9 exit; then echo ok; fi", ["h9"]),
+    ("while ! ssh h10 true; do sleep 1; done", ["h10"]),
+    ("for n in 1 2; do ssh node$n uptime; done", []),
+    ("case $x in a) ssh h29;; esac", ["h29"]),
+    ("(cd x && ssh h11)", ["h11"]),
+    ("f() { ssh h28; }", ["h28"]),
+    ("tar cz . | ssh h12 'tar xz -C /srv'", ["h12"]),
+    ("bash -c 'ssh h13 ls'", ["h13"]),
+    ("su - bob -c 'ssh h38'", ["h38"]),
+    ("eval 'ssh h35'", ["h35"]),
+    ('ssh jump "ssh inner uptime"', ["jump", "inner"]),
+    ("ssh jump ssh inner uptime", ["jump", "inner"]),
+    ("diff <(ssh h30 cat a) <(ssh h31 cat b)", ["h30", "h31"]),
+    ("git commit -m 'ssh foo'; ssh h25", ["h25"]),
+    ("sshpass -p '[REDACTED:password:ab12cd34]' scp f root@10.1.1.1:/x", ["10.1.1.1"]),
+    ("ssh $HOST ls", []),
+    ("git clone git@github.com:a/b.git", []),
+    ("git push ann@web1:repo", []),
+    ("npm i @types/node", []),
+    ("docker-compose up", []),
+    ("ssh-keygen -t ed25519 -C me@example.com", []),
+    ("ssh -V", []),
+    ('echo "ssh foo"', []),
+    ("echo ssh foo", []),
+    ("which ssh", []),
+    ("command -v ssh", []),
+    ("# ssh foo\nls", []),
+    ("grep -r 'ssh ann@web1' .", []),
+    ("apt install ssh rsync", []),
+    ("systemctl restart ssh", []),
+    ("curl ssh.example.com", []),
+    ('GIT_SSH_COMMAND="ssh -i k" git pull', []),
+    ("ssh", []),
+    ("ssh -p", []),
+    ("ssh ann@", []),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), HOSTS, ids=[row[0] for row in HOSTS])
+def test_connects_to_host(command: str, expected: list[str]) -> None:
+    episode = call("Bash", command=command)
+    found = [c for c in DEFAULT.extract(episode) if c.predicate == "connects_to_host"]
+    check_spans(found, episode)
+    assert [c.object for c in found] == list(dict.fromkeys(expected))
+    for claim in found:
+        assert claim.object in episode.text[claim.start : claim.end]
+
+
+# --- other commands -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "statement"),
+    [
+        ("tar -xzf backup.tgz", "unpacked archive: `tar -xzf backup.tgz`"),
+        ("tar xf a.tar -C /srv", "unpacked archive: `tar xf a.tar -C /srv`"),
+        ("tar czf out.tgz src", "packed archive: `tar czf out.tgz src`"),
+        ("tar --create -f o.tar x", "packed archive: `tar --create -f o.tar x`"),
+        ("tar tf a.tar", "listed archive: `tar tf a.tar`"),
+        ("cd /tmp && unzip -q a.zip", "unpacked archive: `unzip -q a.zip`"),
+        ("unzip -l a.zip", "listed archive: `unzip -l a.zip`"),
+        ("zip -r a.zip src", "packed archive: `zip -r a.zip src`"),
+        ("gzip -d a.gz", "unpacked archive: `gzip -d a.gz`"),
+        ("cat x | gzip -9 > x.gz", "packed archive: `gzip -9`"),
+        ("sudo gunzip a.gz", "unpacked archive: `gunzip a.gz`"),
+        ("7z x a.7z", "unpacked archive: `7z x a.7z`"),
+        ("ssh nas 'cd /mnt && unzip a.zip'", "unpacked archive: `unzip a.zip`"),
+        ("find . -name '*.gz' | xargs -n1 gunzip", None),
+        ("echo tar -xzf a.tgz", None),
+        ("ls backup.tar.gz", None),
+        ("curl https://example.org/zip/a.zip", None),
+        ("git commit -m 'unzip things'", None),
+        ("tar --version", None),
+        ("npm run zip", None),
+    ],
+)
+def test_archives(command: str, statement: str | None) -> None:
+    found = [
+        c.statement
+        for c in DEFAULT.extract(call("Bash", command=command))
+        if c.object == "archive_manipulation"
+    ]
+    assert found == ([statement] if statement else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "is_check"),
+    [
+        ("prettier --check src", True),
+        ("gpg --verify a.sig a", True),
+        ("rsync --dry-run a b", True),
+        ("kubectl apply --dry-run=client -f x.yaml", True),
+        ("node --test", True),
+        ("sha256sum -c sums.txt", True),
+        ("md5sum --check sums.txt", True),
+        ("unzip -t a.zip", True),
+        ("gzip -t a.gz", True),
+        ("tar -tzf a.tgz", True),
+        ("tar tf a.tar", True),
+        ("test -f a && echo yes", True),
+        ("npm test", True),
+        ("npm run test:unit", True),
+        ("cargo test --workspace", True),
+        ("make test", True),
+        ("pytest -q", True),
+        ("uv run pytest tests", True),
+        ("python -m pytest", True),
+        ("npx vitest run", True),
+        ("pytest --collect-only", False),
+        ("foo --verify=false", False),
+        ("git commit --no-verify -m x", False),
+        ("git commit -m 'add --dry-run'", False),
+        ("echo --check", False),
+        ("grep -- --check x.py", False),
+        ("rg '--dry-run' src", False),
+        ("cd test && ls", False),
+        ("ls tests/test_a.py", False),
+        ("curl https://example.org/--check", False),
+        ("tar -xzf test.tgz", False),
+        ("unzip -qo a.zip -d out", False),
+        ("cp test a", False),
+        ("cmd -- --check", False),
+    ],
+)
+def test_verification(command: str, is_check: bool) -> None:
+    episode = call("Bash", command=command)
+    assert ("verification" in objects(episode, "operation_type")) is is_check
+
+
+@pytest.mark.parametrize(
+    ("command", "subject"),
+    [
+        ("git commit -m 'Fix the parser'", "Fix the parser"),
+        ('git add -A && git commit -am "Add a door"', "Add a door"),
+        ("git -C /x -c a=b commit --message='One\n\nmore'", "One"),
+        ("git commit -m \"$(cat <<'EOF'\nLine up the stars\n\nBody\nEOF\n)\"", "Line up the stars"),
+        ("git commit --amend --no-edit", None),
+        ("git commit --dry-run -m x", None),
+        ("git commit -m \"$MESSAGE\"", None),
+        ("echo git commit -m x", None),
+        ("git log --grep commit -m", None),
+    ],
+)  # fmt: skip
+def test_committed(command: str, subject: str | None) -> None:
+    episode = call("Bash", command=command)
+    found = [c for c in DEFAULT.extract(episode) if c.predicate == "committed"]
+    assert [c.object for c in found] == ([subject] if subject else [])
+    assert [episode.text[c.start : c.end] for c in found] == ([subject] if subject else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("pip install -U requests 'httpx>=0.27' -r req.txt", ["requests", "httpx"]),
+        ("python3 -m pip install --upgrade pip", ["pip"]),
+        ("uv add --dev pytest", ["pytest"]),
+        ("uv pip install ruff==0.5", ["ruff"]),
+        ("pip install foo[bar]", ["foo"]),
+        ("npm install -g @acme/tool@1.2 left-pad", ["@acme/tool", "left-pad"]),
+        ("sudo apt-get install -y --no-install-recommends git curl", ["git", "curl"]),
+        ("brew install --cask firefox", ["firefox"]),
+        ("cargo add serde --features derive", ["serde"]),
+        ("go install golang.org/x/tools/gopls@latest", ["golang.org/x/tools/gopls"]),
+        ("gem install rails -v 7.0", ["rails"]),
+        ("conda install -c conda-forge numpy", ["numpy"]),
+        ("composer require vendor/pkg", ["vendor/pkg"]),
+        ("apk add --no-cache jq", ["jq"]),
+        ("npm install", []),
+        ("npm ci", []),
+        ("npm run install", []),
+        ("pip install .", []),
+        ("pip install -e '.[dev]'", []),
+        ("pip install $PKG", []),
+        ("pip install git+https://example.org/a/b", []),
+        ("pip install ./x.whl", []),
+        ("pip uninstall x", []),
+        ("cargo install --path .", []),
+        ("git add install", []),
+        ("echo pip install x", []),
+    ],
+)
+def test_installed_package(command: str, names: list[str]) -> None:
+    assert objects(call("Bash", command=command), "installed_package") == names
+
+
+# --- paths ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Look at /mnt/user/data.", ["/mnt/user/data"]),
+        ("in (/etc/hosts), please", ["/etc/hosts"]),
+        ("run ~/bin/deploy.sh now", ["~/bin/deploy.sh"]),
+        ("see `/var/log/syslog`!", ["/var/log/syslog"]),
+        ("PATH=/opt/tool/bin", ["/opt/tool/bin"]),
+        ("nas:/mnt/user/films", ["/mnt/user/films"]),
+        ("look in /tmp", ["/tmp"]),
+        ("src/auth/token.py:12 breaks", ["src/auth/token.py"]),
+        ("@docs/start.md and ./run.sh", ["docs/start.md", "./run.sh"]),
+        ("tests/test_a.py::test_b failed", ["tests/test_a.py"]),
+        ("open C:\\Users\\Ann\\notes.txt", ["C:\\Users\\Ann\\notes.txt"]),
+        (".github/workflows/ci.yml and .git/hooks", [".github/workflows/ci.yml", ".git/hooks"]),
+        ("the folder src/app/", ["src/app/"]),
+        ("https://example.org/a/b.html", []),
+        ("www.example.org/a/b.html", []),
+        ("example.org/a/b.html", []),
+        ("github.com/ann/box.git", []),
+        ("and/or, yes/no, he/she, TCP/IP, CI/CD", []),
+        ("1/2 of 12/24/2025 at 3/4", []),
+        ("sed s/foo/bar/ or /s/", []),
+        ("<div>x</div> and <br/>", []),
+        ("/foo/g and /^a.b$/", []),
+        ("// a comment", []),
+        ("call /api/users and POST /v1/items.json", []),
+        ("the /settings page, the /compact command", []),
+        ("text/html, image/svg+xml, application/vnd.ms-excel", []),
+        ("@types/node and @acme/tool", []),
+        ("Node.js/Next.js", []),
+        ("origin/main..feature/x", []),
+        ("/ or // or /a", []),
+        ("/dev/null", []),
+        ("a //b/c", []),
+    ],
+)
+def test_mentions_path_in_a_prompt(text: str, found: list[str]) -> None:
+    episode = written(EpisodeKind.PROMPT, text)
+    claims = [c for c in DEFAULT.extract(episode) if c.predicate == "mentions_path"]
+    assert sorted(c.object for c in claims) == sorted(found)
+    assert all(episode.text[c.start : c.end] == c.object for c in claims)
+    assert all(c.subject == "task_0a1b" and c.confidence == 0.8 for c in claims)
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("cat /etc/hosts", ["/etc/hosts"]),
+        ("sed -n '1,5p' src/a.py", ["src/a.py"]),
+        ("sed -i '' 's/a/b.ts/' src/a.py", ["src/a.py"]),
+        ("grep -rn '/api/users' src/web/app.ts", ["src/web/app.ts"]),
+        ("grep -A 3 -e /x/y.z /var/log/a.log", ["/var/log/a.log"]),
+        ("awk '/^a/ {print}' /tmp/x.log", ["/tmp/x.log"]),
+        ("ls -la > /tmp/out.txt 2>/dev/null", ["/tmp/out.txt"]),
+        ("tool --out=/srv/x/y --url=https://example.org/x/y.z", ["/srv/x/y"]),
+        ("docker run -v /srv/data:/data/in:ro image", ["/srv/data", "/data/in"]),
+        ("scp a.txt ann@web1:/srv/www/a.txt", ["/srv/www/a.txt"]),
+        ("cat <<EOF > /tmp/note\n/not/a.path\nEOF", ["/tmp/note"]),
+        ("cd '/Users/ann/My Files/notes' && ls", ["/Users/ann/My Files/notes"]),
+        ("ls src/**/*.py $HOME/x/y.z", []),
+        ("gh api /repos/ann/box", []),
+        ("git log origin/main", []),
+        ("echo 'see /etc/hosts now'", []),
+        ("git commit -m 'move /a/b to /c/d'", []),
+        ("npm i @types/node", []),
+    ],
+)
+def test_mentions_path_in_a_command(command: str, found: list[str]) -> None:
+    assert objects(call("Bash", command=command), "mentions_path") == found
+
+
+def test_targets_system_takes_whole_words_alone() -> None:
+    def systems(text: str) -> list[str]:
+        return objects(written(EpisodeKind.PROMPT, text), "targets_system")
+
+    assert systems("Back up my Unraid servers and the Raspberry Pi") == [
+        "unraid",
+        "server",
+        "raspberry pi",
+        "raspberry",
+    ]
+    assert systems("server.ts, /srv/server/x, mcp-server, observers, nasal, @server") == []
+    (claim,) = [
+        c
+        for c in DEFAULT.extract(written(EpisodeKind.PROMPT, "on the NAS"))
+        if c.predicate == "targets_system"
+    ]
+    assert (claim.statement, claim.confidence) == ("about the system nas", 0.7)
+
+
+# --- prose ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text", "expected"),
+    [
+        (
+            "provides_solution",
+            "I looked around. The fix is to close the file first. Then we are done.",
+            "The fix is to close the file first.",
+        ),
+        (
+            "provides_solution",
+            "- **Fixed the leak** by closing\n  the pool at exit.\n- more",
+            "Fixed the leak by closing the pool at exit.",
+        ),
+        (
+            "provides_solution",
+            "The solution:\n\nRead the header twice.",
+            "The solution: Read the header twice.",
+        ),
+        ("provides_solution", "Let me fix the parser now.", None),
+        ("provides_solution", "I’ll apply the fix and rerun.", None),
+        ("provides_solution", "Should I fix the parser too?", None),
+        ("provides_solution", "Now fix the tests in the other folder.", None),
+        ("provides_solution", "We need a solution that works for both.", None),
+        ("provides_solution", "Uses a fixed width and a prefix for all of them.", None),
+        ("provides_solution", "Run `git commit -m 'fix it'` to go on.", None),
+        (
+            "identifies_issue",
+            "The build failed because the header is missing.",
+            "The build failed because the header is missing.",
+        ),
+        (
+            "identifies_issue",
+            "E.g. this one. There are two type errors in `main.py`, e.g. line 3. Done.",
+            "There are two type errors in `main.py`, e.g. line 3.",
+        ),
+        ("identifies_issue", "All tests pass with no errors at all.", None),
+        ("identifies_issue", "Done: 12 passed, 0 failed, as expected.", None),
+        ("identifies_issue", "If it failed, the job would start again.", None),
+        ("identifies_issue", "Improved the error handling of the loader.", None),
+        ("identifies_issue", "Fixed the type errors in the loader.", None),
+        ("identifies_issue", "The lint errors have been fixed now.", None),
+        ("identifies_issue", "Let me look for errors in the log.", None),
+        ("identifies_issue", "Check the log for errors of the job.", None),
+        ("identifies_issue", "```\nerror: something failed here\n```", None),
+        ("identifies_issue", "## Error in the loader of things", None),
+        ("identifies_issue", "| error | failed | count of it |", None),
+        ("identifies_issue", "Found a terror in `the failed loader`.", None),
+        (
+            "discovery",
+            "I found that the cache is never emptied.",
+            "I found that the cache is never emptied.",
+        ),
+        (
+            "discovery",
+            "It turns out the clock runs twice as fast.",
+            "It turns out the clock runs twice as fast.",
+        ),
+        ("discovery", "The file was not found in the folder.", None),
+        ("discovery", "Found no matches in any of them.", None),
+        ("discovery", "Here's what I found:", None),
+        ("discovery", "I found the bug.", None),
+        ("discovery", "When one is found the loop ends here.", None),
+    ],
+)
+def test_sentences_of_a_reply(predicate: str, text: str, expected: str | None) -> None:
+    episode = written(EpisodeKind.REPLY, text)
+    assert objects(episode, predicate) == ([expected] if expected else [])
+
+
+def test_a_snippet_is_bounded_and_holds_its_keyword() -> None:
+    filler = " ".join(f"word{n}" for n in range(80))
+    text = f"So {filler} and then the build failed with a broken header after {filler}."
+    (snippet,) = objects(written(EpisodeKind.REPLY, text), "identifies_issue")
+    assert len(snippet) <= policy.SNIPPET_CHARS
+    assert "failed" in snippet
+    assert snippet.startswith("…")
+    assert snippet.endswith("…")
+    assert not snippet.rstrip("…").endswith("wor")
+
+
+def test_sentences_of_markdown() -> None:
+    text = (
+        "# Title here\n\nFirst one. Second `a. b` here! E.g. this.\n"
+        "1. An item\n2. Another item\n   that goes on\n\n```py\ncode. code\n```\n| a | b |\n\nLast"
+    )
+    assert [text[a:b] for a, b in prose.sentences(text)] == [
+        "First one.",
+        "Second `a. b` here!",
+        "E.g. this.",
+        "An item",
+        "Another item\n   that goes on",
+        "Last",
+    ]
+
+
+# --- the engine -----------------------------------------------------------------------------------
+
+
+def test_the_same_claim_is_made_once_per_episode() -> None:
+    episode = call("Bash", command="ssh web1 ls; ssh ann@web1 df; ssh web1")
+    assert objects(episode, "connects_to_host") == ["web1"]
+
+
+def test_a_rule_claims_a_bounded_number_of_objects() -> None:
+    command = " ".join(f"/srv/data/file{n}" for n in range(3 * MAX_HITS))
+    assert len(objects(call("Bash", command="ls " + command), "mentions_path")) == MAX_HITS
+
+
+def test_an_episode_without_a_subject_claims_nothing_but_of_its_session() -> None:
+    episode = written(EpisodeKind.REPLY, "I found that the cache is never emptied.", subject="")
+    assert DEFAULT.extract(episode) == []
+
+
+def test_statements_are_bounded_and_stay_on_one_line() -> None:
+    command = "echo " + "word\n" * 20_000
+    found = DEFAULT.extract(call("Bash", command=command))
+    executed = next(c for c in found if c.predicate == "executed_command")
+    assert executed.object == command.strip()
+    assert len(executed.statement) < 320
+    assert "\n" not in executed.statement
+
+
+def test_shorten_and_render() -> None:
+    assert shorten("  one \n two  ", 20) == "one two"
+    assert shorten("one two three", 9) == "one two…"
+    assert shorten("x" * 50, 10) == "x" * 9 + "…"
+    assert render("{a} and {b}", {"a": "1"}) == "1 and"
+    for bad in ("{a.b}", "{a[0]}", "{a!r}", "{a:>9}", "{}"):
+        with pytest.raises(ValueError, match="plain name"):
+            parse_template(bad)
+
+
+_PIECES = """
+ssh scp rsync root@h a@b:c 'x "y $( ` ) <<EOF EOF \n ; && | > 2>&1 \\ # { } (( $(( ${ tar
+-xzf unzip git commit -m --check test npm install /a/b.c ~/x ./y.z https://a.b/c @ :: :/
+error: failed fix found that Traceback FAILED ``` - 1. | ## **b** `c . ! ? 。 [REDACTED:x]
+İ ß \ud800 \x00 \u2028 server 0 no if let me … [ ] = * < > </a> C:\\x mcp__a__b
+"""
+_LOG_LIKE = st.lists(
+    st.one_of(st.text(max_size=12), st.sampled_from(_PIECES.split(" "))), max_size=60
+).map(" ".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=_LOG_LIKE, kind=st.sampled_from(EpisodeKind), error=st.booleans())
+def test_no_text_breaks_the_rules(text: str, kind: EpisodeKind, error: bool) -> None:
+    strict = RuleSet.default(strict=True)
+    episode = written(
+        kind,
+        text,
+        is_error=error,
+        tool=text[:20],
+        fields=(
+            Field(name="command", start=0, end=len(text)),
+            Field(name="path", start=len(text) // 2, end=len(text)),
+        ),
+        attributes={"exit_code": text[:3], "branch": text[2:9], "pr_url": text[:5]},
+    )
+    for rules in (DEFAULT, strict):
+        found = rules.extract(episode)
+        check_spans(found, episode)
+        assert found == rules.extract(episode)
+        keys = [(c.subject, c.predicate, c.object) for c in found]
+        assert len(set(keys)) == len(keys)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=_LOG_LIKE)
+def test_shell_words_stand_where_they_say(text: str) -> None:
+    for command in shell.parse(text):
+        assert 0 <= command.start < command.end <= len(text)
+        for word in command.words:
+            assert 0 <= word.start < word.end <= len(text)
+            if word.inner >= 0:
+                assert text[word.inner : word.inner + len(word.value)] == word.value
+
+
+HUGE = 64_000
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a", "/", "'", '"', "$(", "`", "(", "<<E\n", "\\", "${", "ssh ", "sudo ", "if ", "a=b ",
+        ":", "error ", "fix ", "- ", "`─", "1. ", "a.b/", "[", "@", "a\n", ". A", "let me ", "::",
+        "\n", "bash -c '", "ssh a ", "no ", "|", "x:/", "~/", ".a/", "'a'b",
+    ],
+)  # fmt: skip
+def test_time_is_linear_in_the_text(unit: str) -> None:
+    text = (unit * HUGE)[:HUGE]
+    started = time.process_time()
+    DEFAULT.extract(call("Bash", command=text, description=text, path=text))
+    DEFAULT.extract(call("Bash", command="ssh " + text + " error fix found"))
+    for kind in (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_RESULT):
+        DEFAULT.extract(written(kind, text + " error fix found server", is_error=True))
+    # Squares would take minutes; the bound leaves room for a slow and busy machine.
+    assert time.process_time() - started < 6
