@@ -17,10 +17,13 @@ named wherever they are printed.
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import math
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -32,8 +35,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench._common import BenchError, data_dir, emit, print_table, run
+from factbook.memory import Memory
+from factbook.model import Episode, EpisodeKind, Role, Source, Trust
 from factbook.recall import query, when
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
+from factbook.store.base import Filters
 
 CUTS: Final = (5, 10, 25, 50)
 SESSION_CUTS: Final = (5, 10)
@@ -108,8 +114,44 @@ class Conversation:
 
 
 def product_ranker(conversation: Conversation, embedder: Embeds) -> Ranker:
-    """Rank as `recall` does."""
-    return pool_ranker(conversation, embedder)
+    """Rank by `Memory.recall`, over a store of the conversation's own."""
+    folder = Path(tempfile.mkdtemp(prefix="factbook-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    now = max((when.to_ms(unit.when) for unit in conversation.units if unit.when), default=0)
+    memory = Memory(folder / "bench.db", key_file=folder / "key", redact=False, clock=lambda: now)
+    speakers = query.speakers(unit.text for unit in conversation.units)
+    by_session: dict[int, list[Unit]] = {}
+    for unit in conversation.units:
+        by_session.setdefault(unit.session, []).append(unit)
+    for session, units in by_session.items():
+        key = f"{conversation.id}/{session}"
+        source = Source(key=key, kind="conversation", host="bench", session=key, uri=key)
+        memory.record(source, [_episode(unit, source.key, speakers) for unit in units])
+    memory.embed()
+    # A session of one source may hold several units, and a unit stands once in the store.
+    unit_of = {episode.id: episode.uid for episode in memory.store.episodes(Filters(), limit=None)}
+
+    def rank(question: str, k: int) -> list[str]:
+        hits = memory.recall(question, limit=k).hits
+        return [unit_of[int(hit.id[1:])] for hit in hits]
+
+    return rank
+
+
+def _episode(unit: Unit, source: str, speakers: frozenset[str]) -> Episode:
+    said_by = query.speaker_of(unit.text) or ""
+    return Episode(
+        uid=unit.id,
+        source=source,
+        kind=EpisodeKind.TURN,
+        role=Role.USER,
+        trust=Trust.DIRECT,
+        text=unit.text,
+        position=unit.position + 1,
+        offset=0,
+        occurred_at=when.to_ms(unit.when) if unit.when else None,
+        speaker=said_by if said_by in speakers else "",
+    )
 
 
 def pool_ranker(

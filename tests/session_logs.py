@@ -88,8 +88,8 @@ def account(all_batches: list[Batch]) -> LineCount:
     """Return the account of all batches, each held to its own sum."""
     total = LineCount()
     for batch in all_batches:
-        blank = batch.lines.ignored.get("blank line", 0)
-        assert batch.lines.total() == batch.lines.records + blank
+        blank = batch.lines.ignored.get("blank", 0)
+        assert batch.lines.total() == batch.lines.records + blank + batch.lines.waiting
         total.add(batch.lines)
     return total
 

@@ -143,7 +143,9 @@ def test_every_hit_can_be_explained(memory: Memory) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.text(max_size=60) | st.sampled_from(['"', "NEAR(a b)", "a AND", "col:x", "^*", "-", "\x00"]))
+@given(
+    st.text(max_size=60) | st.sampled_from(['"', "NEAR(a b)", "a AND", "col:x", "^*", "-", "\x00"])
+)
 def test_any_text_is_a_legal_question(memory: Memory, question: str) -> None:
     answer = memory.recall(question, limit=3)
     assert len(answer.hits) <= 3
@@ -257,6 +259,8 @@ def day(year: int, month: int, number: int) -> int:
          day(2026, 11, 2), day(2026, 11, 5)),
         ("what happened in May 2026", "in May 2026", day(2026, 5, 1), day(2026, 6, 1)),
         ("what happened in december", "in december", day(2025, 12, 1), day(2026, 1, 1)),
+        ("on 3 June, 2026", "on 3 June, 2026", day(2026, 6, 3), day(2026, 6, 4)),
+        ("on October 13th, 2025", "on October 13th, 2025", day(2025, 10, 13), day(2025, 10, 14)),
         ("last year", "last year", day(2025, 1, 1), day(2026, 1, 1)),
         ("12 months ago", "12 months ago", day(2025, 11, 1), day(2025, 12, 1)),
     ],
@@ -268,7 +272,16 @@ def test_time_phrases(question: str, phrase: str, since: int | None, until: int 
 
 
 @pytest.mark.parametrize(
-    "question", ["may I ask", "march on", "the last file", "second day", "on 2026-02-31", "todayish"]
+    "question",
+    [
+        "may I ask",
+        "march on",
+        "the last file",
+        "second day",
+        "on 2026-02-31",
+        "31 June 2026x",
+        "todayish",
+    ],
 )
 def test_what_is_no_time_phrase(question: str) -> None:
     assert find_window(question, now=NOW, zone=UTC) is None

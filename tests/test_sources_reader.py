@@ -128,7 +128,7 @@ def test_a_byte_order_mark_windows_line_ends_and_blank_lines_are_no_trouble(tmp_
     log = write(tmp_path / "a.jsonl", first, b"\r\n", b"   \n", claude("user", "two", "u2"))
     found = batches(log)
     assert [(one.text, one.position) for one in found[0].episodes] == [("one", 1), ("two", 4)]
-    assert account(found).ignored == {"blank line": 2}
+    assert account(found).ignored == {"blank": 2}
 
 
 @pytest.mark.parametrize(

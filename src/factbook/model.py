@@ -341,12 +341,9 @@ class LineCount:
     waiting: int = 0  # a half-written last line, left for the next run
 
     def total(self) -> int:
-        """Count the records that have an outcome; equals `records` + blank lines when all is well.
-
-        A line that waits has none yet, and is counted in nothing but `waiting`.
-        """
+        """Count what has an outcome: `records`, blank lines and `waiting`, when all is well."""
         parts = (self.kept, self.ignored, self.unknown, self.rejected)
-        return sum(sum(part.values()) for part in parts)
+        return sum(sum(part.values()) for part in parts) + self.waiting
 
     def add(self, other: LineCount) -> None:
         """Add another count to this one."""

@@ -116,6 +116,8 @@ MIN_DIGEST_CHARS: Final = 8  # shorter secrets get no digest: they could be gues
 # --- recall (seed 001) ----------------------------------------------------------------------------
 
 SIMILARITY_WEIGHT: Final = 0.6  # seed 001: relevance_score
+SIMILARITY_POWER: Final = 2.0  # ours: on the share of the best score, so that 0.1 recency orders
+# equals and does not overturn a better match (LoCoMo, three dialogs: R@5 75.3 -> 77.8)
 CONFIDENCE_WEIGHT: Final = 0.3
 RECENCY_WEIGHT: Final = 0.1
 DECAY_PER_DAY: Final = 0.01  # seed 001: exp(-0.01 * days)

@@ -26,6 +26,7 @@ _CHARS: Final = re.compile(r"[\w.@+%~/-]+")
 _SPACED: Final = re.compile(r"[\w.@+%~/ -]+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _EXTENSION: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9_]{0,11})$")
+_HIDDEN: Final = re.compile(r"\.[a-z]")
 _DOMAIN: Final = re.compile(
     r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|edu|gov|me|sh|uk|de|fr|eu|us|info|xyz"
     r"|local|internal|land|cloud|gg|so|to)(?:$|/)"
@@ -204,7 +205,7 @@ def _relative(piece: str) -> str:
     first, last = names[0], names[-1]
     if len(names) < 2 or ".." in path:
         return ""
-    is_folder = (path.endswith("/") and len(first) > 1) or re.match(r"\.[a-z]", first) is not None
+    is_folder = (path.endswith("/") and len(first) > 1) or _HIDDEN.match(first)
     if not is_folder and not _EXTENSION.search(last) and last not in _BARE_FILES:
         return ""
     if first in _MIME and len(names) == 2 and "." in last and last.startswith("vnd."):

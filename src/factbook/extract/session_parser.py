@@ -19,18 +19,35 @@ from factbook.model import Trust
 
 __all__ = ["RULES", "SEED_STRICT"]
 
-_HOST_CUES: Final = (
-    "host", "hosts", "server", "servers", "machine", "machines", "ssh", "scp", "rsync", "sftp",
-    "connect", "connected", "connection", "login", "logged", "remote",
-)  # fmt: skip
-_PATH_CUES: Final = (
-    "path", "paths", "file", "files", "folder", "folders", "directory", "directories", "mention",
-    "mentioned",
-)  # fmt: skip
-_CHANGE_CUES: Final = (
-    "change", "changed", "changes", "edit", "edited", "modify", "modified", "write", "wrote",
-    "written", "create", "created", "touch", "touched", "update", "updated", "rewrite", "rewrote",
-)  # fmt: skip
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_ARCHIVERS: Final = _words(
+    "tar bsdtar gtar zip unzip zipinfo gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat "
+    "zstd unzstd zstdcat lz4 pigz 7z 7za 7zz rar unrar"
+)
+_SYSTEMS: Final = (
+    "unraid, server, nas, synology, qnap, truenas, freenas, proxmox, vmware, esxi, "
+    "raspberry pi, raspberry, home assistant, pi-hole, openwrt, pfsense, opnsense, unifi, "
+    "kubernetes, k8s, k3s, docker, podman, vps, ec2, aws, gcp, azure, cloudflare, vercel, "
+    "netlify, heroku, fly.io, hetzner, digitalocean, supabase, firebase, postgres, "
+    "postgresql, mysql, mariadb, mongodb, redis, sqlite, elasticsearch, kafka, rabbitmq, "
+    "nginx, apache, caddy, traefik, grafana, prometheus, jenkins, plex, jellyfin, "
+    "nextcloud"
+)
+_HOST_CUES: Final = _words(
+    "host hosts server servers machine machines ssh scp rsync sftp connect connected connection "
+    "login logged remote"
+)
+_PATH_CUES: Final = _words(
+    "path paths file files folder folders directory directories mention mentioned"
+)
+_CHANGE_CUES: Final = _words(
+    "change changed changes edit edited modify modified write wrote written create created "
+    "touch touched update updated rewrite rewrote"
+)
 
 RULES: Final[tuple[Rule, ...]] = (
     # --- what the record itself states ------------------------------------------------------------
@@ -42,7 +59,7 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="task",
         looks_in="attribute session of prompt",
         statement="asked in session {object}: {said}",
-        cues=("ask", "asked", "request", "requested", "task", "tasks", "prompt", "prompts"),
+        cues=_words("ask asked request requested task tasks prompt prompts"),
     ),
     Rule(
         name="used_tool",
@@ -53,7 +70,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="tool name",
         statement="used tool {object}",
         ignored=tuple(sorted(policy.INTERNAL_TOOLS)),
-        cues=("tool", "tools", "used"),
+        cues=_words("tool tools used"),
     ),
     Rule(
         name="executed_command",
@@ -63,7 +80,7 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action|task",
         looks_in="field command",
         statement="ran `{object}`",
-        cues=("command", "commands", "run", "ran", "execute", "executed", "shell", "bash"),
+        cues=_words("command commands run ran execute executed shell bash"),
     ),
     Rule(
         name="described_as",
@@ -76,7 +93,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "|Agent|agent"
         ),
         statement="{object}",
-        cues=("description", "purpose", "why"),
+        cues=_words("description purpose why"),
         embed=True,
     ),
     Rule(
@@ -87,8 +104,8 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action",
         looks_in=(
             "field path of Edit|Write|MultiEdit|NotebookEdit|apply_patch|edit|write|multiedit"
-            "|exec_command|shell|Bash|create|write_file|replace|edit_file|create_file|str_replace*|mcp__*__write_file"
-            "|mcp__*__edit_file|mcp__*__create_text_file|mcp__*__replace_*"
+            "|exec_command|shell|Bash|create|write_file|replace|edit_file|create_file|str_replace*"
+            "|mcp__*__write_file|mcp__*__edit_file|mcp__*__create_text_file|mcp__*__replace_*"
         ),
         statement="changed file {object}",
         cues=(*_CHANGE_CUES, "file", "files", "module"),
@@ -104,7 +121,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "|mcp__*__read_file|mcp__*__read_text_file"
         ),
         statement="read file {object}",
-        cues=("read", "open", "opened", "view", "viewed", "look", "looked"),
+        cues=_words("read open opened view viewed look looked"),
     ),
     Rule(
         name="fetched_url",
@@ -117,7 +134,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "|mcp__*scrape*|mcp__*crawl*|mcp__*__open_url|mcp__*read_url*"
         ),
         statement="fetched {object}",
-        cues=("url", "urls", "page", "pages", "site", "website", "web", "fetch", "fetched", "link"),
+        cues=_words("url urls page pages site website web fetch fetched link"),
     ),
     Rule(
         name="searched_for",
@@ -130,7 +147,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "|mcp__*search_web*|mcp__*brave*search*|mcp__*tavily*search*|mcp__*__search"
         ),
         statement="searched the web for {object}",
-        cues=("search", "searched", "query", "queries", "web", "google", "googled", "research"),
+        cues=_words("search searched query queries web google googled research"),
         embed=True,
     ),
     Rule(
@@ -143,7 +160,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "field pattern of Grep|grep|Glob|glob|search_file_content|search_files|grep_search"
         ),
         statement="searched files for `{object}`",
-        cues=("grep", "search", "searched", "pattern", "glob", "code"),
+        cues=_words("grep search searched pattern glob code"),
     ),
     Rule(
         name="used_mcp_server",
@@ -152,9 +169,9 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Direct from the server in `tool_use.name`",
         subject="action",
         looks_in="tool name of mcp__*",
-        pattern=r"mcp__(?:plugin_[^_]+_)?(?P<object>.+?)__",
+        pattern=r"^mcp__(?:plugin_[^_]+_)?(?P<object>.+?)__",
         statement="used the MCP server {object}",
-        cues=("mcp", "server", "servers", "plugin", "integration"),
+        cues=_words("mcp server servers plugin integration"),
     ),
     Rule(
         name="used_mcp_server.namespace",
@@ -163,9 +180,9 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Direct from the namespace that the record states beside the tool's name",
         subject="action",
         looks_in="attribute namespace of call",
-        pattern=r"mcp__(?P<object>.+?)(?:__|$)",
+        pattern=r"^mcp__(?P<object>.+?)(?:__|$)",
         statement="used the MCP server {object}",
-        cues=("mcp", "server", "servers", "plugin", "integration"),
+        cues=_words("mcp server servers plugin integration"),
     ),
     Rule(
         name="used_skill",
@@ -175,7 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action",
         looks_in="field skill",
         statement="used the skill {object}",
-        cues=("skill", "skills"),
+        cues=_words("skill skills"),
     ),
     Rule(
         name="delegated_to",
@@ -185,7 +202,7 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action",
         looks_in="field agent_type of Task|Agent|task|agent|spawn_agent|delegate*",
         statement="delegated work to the sub-agent {object}",
-        cues=("agent", "agents", "subagent", "subagents", "delegate", "delegated"),
+        cues=_words("agent agents subagent subagents delegate delegated"),
     ),
     Rule(
         name="exited_with",
@@ -197,7 +214,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=outcomes.exit_code,
         statement="{tool} exited with code {object}",
         trust=Trust.OBSERVED,  # the host recorded it; the output around it could be anybody's text
-        cues=("exit", "exited", "code", "status", "fail", "failed", "failing"),
+        cues=_words("exit exited code status fail failed failing"),
     ),
     Rule(
         name="on_branch",
@@ -209,7 +226,7 @@ RULES: Final[tuple[Rule, ...]] = (
         statement="worked on the git branch {object}",
         ignored=("HEAD",),
         trust=Trust.OBSERVED,
-        cues=("branch", "branches", "git"),
+        cues=_words("branch branches git"),
     ),
     Rule(
         name="linked_pr",
@@ -220,7 +237,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="attribute pr_url of record",
         statement="linked to pull request {object}",
         trust=Trust.OBSERVED,
-        cues=("pr", "prs", "pull", "request", "merge", "review"),
+        cues=_words("pr prs pull request merge review"),
     ),
     # --- what the words of a command tell ---------------------------------------------------------
     Rule(
@@ -245,7 +262,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=commands.commits,
         statement="committed: {object}",
         hints=("commit",),
-        cues=("commit", "commits", "committed", "git"),
+        cues=_words("commit commits committed git"),
         embed=True,
     ),
     Rule(
@@ -258,15 +275,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=commands.packages,
         statement="installed package {object} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),
-        cues=(
-            "install",
-            "installed",
-            "package",
-            "packages",
-            "dependency",
-            "dependencies",
-            "library",
-        ),
+        cues=_words("install installed package packages dependency dependencies library"),
     ),
     Rule(
         name="operation_type.archive",
@@ -277,51 +286,11 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="field command",
         find=commands.archives,
         statement="{verb} archive: `{part}`",
-        keywords=(
-            "tar",
-            "bsdtar",
-            "gtar",
-            "zip",
-            "unzip",
-            "zipinfo",
-            "gzip",
-            "gunzip",
-            "zcat",
-            "bzip2",
-            "bunzip2",
-            "bzcat",
-            "xz",
-            "unxz",
-            "xzcat",
-            "zstd",
-            "unzstd",
-            "zstdcat",
-            "lz4",
-            "pigz",
-            "7z",
-            "7za",
-            "7zz",
-            "rar",
-            "unrar",
-        ),
+        keywords=_ARCHIVERS,
         hints=("tar", "zip", "zcat", "bz", "xz", "zst", "lz4", "pigz", "7z", "rar"),
-        cues=(
-            "archive",
-            "archives",
-            "unpack",
-            "unpacked",
-            "pack",
-            "packed",
-            "extract",
-            "extracted",
-            "unzip",
-            "unzipped",
-            "zip",
-            "zipped",
-            "tar",
-            "compress",
-            "compressed",
-            "decompress",
+        cues=_words(
+            "archive archives unpack unpacked pack packed extract extracted unzip unzipped zip "
+            "zipped tar compress compressed decompress"
         ),
     ),
     Rule(
@@ -333,27 +302,11 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="field command",
         find=commands.checks,
         statement="verified: `{part}`",
-        hints=(
-            "test",
-            "--verify",
-            "--check",
-            "--dry-run",
-            "sum",
-            "tar",
-            "zip",
-            "xz",
-            "zst",
-            "7z",
-            "rar",
-            "tox",
-            "nox",
-            "mocha",
-            "spec",
-            "ava",
-            "phpunit",
-            "bats",
+        hints=_words(
+            "test --verify --check --dry-run sum tar zip xz zst 7z rar tox nox mocha spec ava "
+            "phpunit bats"
         ),
-        cues=("verify", "verified", "check", "checked", "test", "tests", "tested", "dry"),
+        cues=_words("verify verified check checked test tests tested dry"),
     ),
     # --- what is written --------------------------------------------------------------------------
     Rule(
@@ -398,67 +351,8 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="text of prompt",
         find=prose.keywords_in_text,
         statement="about the system {object}",
-        keywords=(
-            "unraid",
-            "server",
-            "nas",
-            "synology",
-            "qnap",
-            "truenas",
-            "freenas",
-            "proxmox",
-            "vmware",
-            "esxi",
-            "raspberry pi",
-            "raspberry",
-            "home assistant",
-            "pi-hole",
-            "openwrt",
-            "pfsense",
-            "opnsense",
-            "unifi",
-            "kubernetes",
-            "k8s",
-            "k3s",
-            "docker",
-            "podman",
-            "vps",
-            "ec2",
-            "lambda",
-            "aws",
-            "gcp",
-            "azure",
-            "cloudflare",
-            "vercel",
-            "netlify",
-            "heroku",
-            "fly.io",
-            "hetzner",
-            "digitalocean",
-            "supabase",
-            "firebase",
-            "postgres",
-            "postgresql",
-            "mysql",
-            "mariadb",
-            "mongodb",
-            "redis",
-            "sqlite",
-            "elasticsearch",
-            "kafka",
-            "rabbitmq",
-            "nginx",
-            "apache",
-            "caddy",
-            "traefik",
-            "grafana",
-            "prometheus",
-            "jenkins",
-            "plex",
-            "jellyfin",
-            "nextcloud",
-        ),
-        cues=("system", "systems", "server", "servers", "machine", "platform", "service"),
+        keywords=tuple(_SYSTEMS.split(", ")),
+        cues=_words("system systems server servers machine platform service"),
     ),
     Rule(
         name="provides_solution",
@@ -469,19 +363,9 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="text of reply",
         find=prose.snippets,
         statement="{object}",
-        keywords=(
-            "solution",
-            "solutions",
-            "fix",
-            "fixes",
-            "fixed",
-            "workaround",
-            "resolved",
-            "solved",
-            "solves",
-        ),
+        keywords=_words("solution solutions fix fixes fixed workaround resolved solved solves"),
         noise=noise.NO_SOLUTION,
-        cues=("solution", "solutions", "solve", "solved", "fix", "fixed", "resolve", "resolved"),
+        cues=_words("solution solutions solve solved fix fixed resolve resolved"),
         embed=True,
     ),
     Rule(
@@ -493,33 +377,11 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="text of reply",
         find=prose.snippets,
         statement="{object}",
-        keywords=(
-            "error",
-            "errors",
-            "failed",
-            "fails",
-            "failing",
-            "failure",
-            "failures",
-            "bug",
-            "bugs",
-        ),
+        keywords=_words("error errors failed fails failing failure failures bug bugs"),
         noise=noise.NO_ISSUE,
-        cues=(
-            "issue",
-            "issues",
-            "error",
-            "errors",
-            "problem",
-            "problems",
-            "bug",
-            "bugs",
-            "failed",
-            "failure",
-            "failures",
-            "fail",
-            "broken",
-            "wrong",
+        cues=_words(
+            "issue issues error errors problem problems bug bugs failed failure failures fail "
+            "broken wrong"
         ),
         embed=True,
     ),
@@ -534,16 +396,7 @@ RULES: Final[tuple[Rule, ...]] = (
         statement="{object}",
         keywords=("found", "discovered", "turns out", "turned out", "root cause"),
         noise=noise.NO_DISCOVERY,
-        cues=(
-            "found",
-            "find",
-            "discover",
-            "discovered",
-            "discovery",
-            "learn",
-            "learned",
-            "finding",
-        ),
+        cues=_words("found find discover discovered discovery learn learned finding"),
         embed=True,
     ),
     Rule(
@@ -555,7 +408,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="text of result",
         find=outcomes.first_error,
         statement="{tool} failed: {object}",
-        cues=("error", "errors", "fail", "failed", "failure", "failures", "exception", "crash"),
+        cues=_words("error errors fail failed failure failures exception crash"),
         embed=True,
     ),
 )

@@ -25,7 +25,7 @@ MAX_DEPTH: Final = 16
 
 _BLANK: Final = re.compile(r"(?:[^\S\n]|\\\r?\n)+")
 _SIMPLE: Final = re.compile(
-    r"(?:([^\s'\"\\$`;&|<>()#]+)|'([^']*)'|\"([^\"\\$`]*)\")(?=[\s;&|)]|$)"
+    r"[ \t]*(?:([^\s'\"\\$`;&|<>()#]+)|'([^']*)'|\"([^\"\\$`]*)\")(?=[\s;&|)]|$)"
 )  # a word without surprises, as nearly all are: read in one step
 _PLAIN: Final = re.compile(r"[^\s'\"\\$`;&|<>()]+")
 _IN_DOUBLE: Final = re.compile(r'[^"\\$`]+')
@@ -95,9 +95,11 @@ class _Reader:
         while self.pos < end:
             simple = _SIMPLE.match(text, self.pos, end)
             if simple:
-                start, stop = simple.span(simple.lastindex or 0)
-                words.append(Word(text[start:stop], self.pos, simple.end(), start))
+                group = simple.lastindex or 0
+                start, stop = simple.span(group)
                 self.pos = simple.end()
+                before = start if group == 1 else start - 1  # its opening quote
+                words.append(Word(text[start:stop], before, self.pos, start))
                 continue
             blank = _BLANK.match(text, self.pos, end)
             if blank:
@@ -404,7 +406,7 @@ def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> 
 
 
 def _base_name(word: str) -> str:
-    name = word.rsplit("/", 1)[-1]
+    name = word.rsplit("/", 1)[-1] if "/" in word else word
     return name[:-4] if name.endswith(".exe") else name
 
 
@@ -449,7 +451,9 @@ def _unwrap(words: Sequence[Word]) -> Sequence[Word]:
         while at < len(words) and _before_program(words[at].value):
             at += 1
         words = words[at:]
-        wrapper = _WRAPPERS.get(_base_name(words[0].value)) if words else None
+        if not words:
+            return words
+        wrapper = _WRAPPERS.get(_base_name(words[0].value))
         if wrapper is None:
             return words
         rest = _after_options(words[1:], valued=wrapper[0])

@@ -285,7 +285,8 @@ class _File:
             for value in values:
                 more = takes[name].keywords if value == "..." else (value.strip(),)
                 words.update(dict.fromkeys(more))
-            changed[name] = replace(takes[name], keywords=tuple(words))
+            # The hints were chosen for the built-in words and would hide the new ones.
+            changed[name] = replace(takes[name], keywords=tuple(words), hints=())
 
     def _switched(self, section: str, table: Any, own: Mapping[str, Rule]) -> list[str]:
         """Return the names that [enable] or [disable] lists, all of them rules of the table."""

@@ -314,6 +314,7 @@ class Engine:
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
+        best = max((score for _, score in top), default=0.0) or 1.0
         weighed: list[tuple[float, float, int, _Row]] = []
         for n, (row, score) in enumerate(top):
             found = row.fact or episodes.get(row.id)
@@ -323,7 +324,7 @@ class Engine:
             if confidence < policy.MIN_CONFIDENCE_ACTIVE:
                 continue
             relevance = (
-                policy.SIMILARITY_WEIGHT * score
+                policy.SIMILARITY_WEIGHT * (score / best) ** policy.SIMILARITY_POWER
                 + policy.CONFIDENCE_WEIGHT * confidence
                 + policy.RECENCY_WEIGHT * _recency(found.occurred_at, now)
             )

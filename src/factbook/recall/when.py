@@ -71,7 +71,7 @@ class Window:
     since: Millis | None  # inclusive
     until: Millis | None  # exclusive
     phrase: str  # as it stands in the question
-    exact: bool  # it says when: "last week"; else only about when: "in May"
+    exact: bool  # counted from now or typed as a date; else a day or month that the text speaks of
 
 
 def now_ms() -> Millis:
@@ -134,7 +134,7 @@ def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Wi
             since=None if since is None else to_ms(since),
             until=None if until is None else to_ms(until),
             phrase=match[0].strip(),
-            exact=reading not in (_in_month, _in_year),
+            exact=reading not in (_in_month, _in_year, _day_month_year, _month_day_year),
         )
     return None
 
@@ -228,8 +228,20 @@ def _weekday(match: re.Match[str], here: datetime) -> datetime:
     return here - timedelta(days=back or 7)
 
 
+def _month(name: str) -> int:
+    return next(n for n, known in enumerate(_MONTHS, 1) if known.startswith(name.lower()))
+
+
+def _day_month_year(match: re.Match[str], here: datetime) -> _Span:
+    return _day(here.replace(year=int(match[3]), month=_month(match[2]), day=int(match[1])))
+
+
+def _month_day_year(match: re.Match[str], here: datetime) -> _Span:
+    return _day(here.replace(year=int(match[3]), month=_month(match[1]), day=int(match[2])))
+
+
 def _in_month(match: re.Match[str], here: datetime) -> _Span:
-    month = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(match[1].lower()))
+    month = _month(match[1])
     if match[2]:
         year = int(match[2])
     else:
@@ -274,6 +286,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (r"this (morning|afternoon|evening|week|month|year)", _this),
         (rf"since (?:last )?{_DAY}", lambda m, h: (_midnight(_weekday(m, h)), None)),
         (rf"(?:on |last ){_DAY}", lambda m, h: _day(_weekday(m, h))),
+        (rf"(?:on )?(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?{_MONTH},? (\d{{4}})", _day_month_year),
+        (rf"(?:on )?{_MONTH} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})", _month_day_year),
         (rf"in {_MONTH}(?:,? (\d{{4}}))?", _in_month),
         (rf"{_MONTH},? (\d{{4}})", _in_month),
         (r"in ((?:19|20)\d\d)", _in_year),

@@ -188,7 +188,7 @@ class _Reader:
         try:
             return self._kind(value)
         except ValueError:
-            what = "a whole number" if self._kind is int else "a number"
+            what = {int: "a whole number", float: "a number"}.get(self._kind, "one of its values")
             raise typer.BadParameter(f"{value!r} is not {what}", ctx=ctx, param=param) from None
 
 
@@ -200,7 +200,7 @@ class _LightParams:
         for one in params:
             if getattr(one, "is_flag", False):
                 one.metavar = ""
-            elif getattr(one, "_runtime_param", self) is None:  # unknown to older versions
+            if getattr(one, "_runtime_param", self) is None:  # unknown to older versions
                 one._runtime_param = _Reader(one.type_descriptor.annotation)
         return params
 

@@ -45,11 +45,11 @@ __all__ = ["HINT", "assignment_spans", "field_kind"]
 HINT: Final = (
     r"(?i:passw|passphrase|passcode|pass[-_]phrase|kennwort|senha|wachtwoord|contrase|secret|"
     r"credential|authorization|cookie|mnemonic)"
-    r"|[tT]oken[^a-z ,.)]|TOKEN|[tT]oken[ ,][=:|\"'`\\]|[tT]oken (?:is|was)"
+    r"|[tT]oken[^a-z ,.)]|TOKEN|[tT]oken[ ,][=:|-]|[tT]okens?[\"']? ?[=:] ?\[|[tT]oken[ ,][\"'`\\]|[tT]oken (?:is|was)"
     r"|-(?:token|auth|pass|pw|pwd) |(?:store|key)pass |\bPAT[=:]"
     r"|[aA]uth[^a-z ,.)]|AUTH|[aA]uth [=:]|[cC]reds?[^a-z ]|CRED"
     r"|[pP]ass(?:[A-Z0-9_\"'`\\\]:=<>-]|[ ,][:=|\"'`\\])|PASS[^A-Zi]"
-    r"|[pP](?:wd|sw|w)[^a-zA-Z ]|PWD|PW[^A-Z]|(?i:\bjwt|psk)[^a-z]|[_-](?:PAT|pat)[^A-Za-z]"
+    r"|[pP](?:wd|sw)[^a-zA-Z ]|[pP]w[\"'=:_-]|PWD|PW[^A-Z]|(?i:\bjwt|psk)[^a-z]|[_-](?:PAT|pat)[^A-Za-z]"
     r"|(?i:(?:api|access|secret|private|sign|signing|encrypt|encryption|account|auth|master|shared|"
     r"session|licen[sc]e|app|application|service|admin|storage|subscription|write|client|consumer|"
     r"deploy|jwt|hmac|webhook|integration|ingestion|instrumentation|bot|server|ssh|sas|function|"
@@ -69,7 +69,7 @@ _JOINT: Final = re.compile(
     rf"""(?x)
     (?:\\*["'`”’»]|&quot;|&\#34;|\*\*|__|\*|\]|\)){{0,4}}          # closes the name
     (?:
-        (?P<tag>     (?:\s[^<>\n]{{0,60}})?>(?:</key>)?\s*(?:<string>)?(?=[^<>\s]) )
+        (?P<tag>     (?:\s[\w:.-]{{1,30}}=[^<>\n]{{0,60}})?>(?:</key>)?\s*(?:<string>)?(?=[^<>\s]) )
       | (?P<plist>   </key>\s*<string> )
       | (?P<pair>    (?:[\s,]|\\+[nrt]){{1,40}}?(?:\\*["'])?(?:[dD]efault_?)?(?i:value|content)
                      (?:\\*["'])?\s*[:=]\s* )
@@ -77,12 +77,13 @@ _JOINT: Final = re.compile(
       | (?P<cell>    (?:[ \t]+\|[ \t]*|\|[ \t]+) )
       | (?P<typed>   [ \t]*:[ \t]*&?(?:'\w+[ ])?[A-Za-z_][\w.<>\[\]|]{{0,40}}[ \t]*=[ \t]*(?={_QUOTE}) )
       | (?P<compare> [ \t]*[!=]==?[ \t]*(?={_QUOTE}) )
-      | (?P<assign>  (?:\s|\\+[nrt]){{0,8}}(?:=>|:=|->|→|:|=|：|＝|%3[dD])(?:[ \t]*(?:\*\*|__))?[ \t]* )
+      | (?P<assign>  (?:[ ]\[[^\[\]\n]{{0,40}}\]|[ ]\([^()\n]{{0,40}}\))?(?:\s|\\+[nrt]){{0,8}}
+                     (?:=>|:=|\?=|->|→|:|=|：|＝|%3[dD])(?:[ \t]*(?:\*\*|__))?[ \t]* )
       | (?P<comma>   [ \t]*,[ \t]*(?={_QUOTE}) )
-      | (?P<call>    [A-Za-z]{{0,12}}\([ \t]*(?={_QUOTE}) )
-      | (?P<said>    [ \t]+(?:(?:for|of)[ ][\w@.-]{{1,40}}[ ])?
+      | (?P<call>    \.?[A-Za-z]{{0,12}}\([ \t]*(?={_QUOTE}) )
+      | (?P<said>    [ \t]+(?:(?i:for|of)[ ][\w@.'"%-]{{1,40}}[ ])?
                      (?:(?:is[ ]|was[ ]|has[ ]been[ ]|been[ ])?(?:re)?(?:set|changed)[ ]to
-                     |is[ ]now|is|was|are|to|of|as|will[ ]be|should[ ]be)[ \t]*:?[ \t]+ )
+                     |is[ ]now|=|is|was|are|to|of|as|will[ ]be|should[ ]be)[ \t]*:?[ \t]+ )
       | (?P<next>    [ \t]+(?={_QUOTE}) )
       | (?P<blank>   [ \t]+ )
     )"""
@@ -92,6 +93,8 @@ _FLAG_JOINT: Final = re.compile(
 )
 _LITERAL: Final = re.compile(r"(?:[rRbBuUfF]{1,2}|@|\$|L)(?=\\*[\"'])")
 _BLOCK: Final = re.compile(r"[|>][-+]?\d?[ \t]*(?:\n|\\n)(?:[ \t]|\\n)*")
+_BETWEEN: Final = re.compile(r"[\[,](?:\s|\\+n){0,40}")
+_LONGEST_LIST: Final = 64
 _IS_NAME: Final = re.compile(r"\\*[\"']?\s*:(?!:)")
 _NEXT_LINE: Final = re.compile(r"(?:\s|\\+[nrt]){1,40}")
 
@@ -108,7 +111,7 @@ _LEAD: Final = re.compile(
     $"""
 )
 _SHELL: Final = re.compile(
-    r"(?:^|[\s;&|\"'])(?:export|env|set|ENV|-e|--env|--build-arg|--set|-D|declare -\w+)[ =]?$|-D$"
+    r"(?:^|[\s;&|\"'])(?:export|env|set|ENV|-e|--env|-F|--form|-d|--data\w*|--build-arg|--set|-D|declare -\w+)[ =]?$|-D$"
 )
 _CODE: Final = re.compile(
     r"""(?x)
@@ -123,7 +126,7 @@ _LOGIN: Final = re.compile(
 )
 _QUERY: Final = re.compile(r"[?&]$|&amp;$|%26$|;$")
 _DECLARES: Final = re.compile(
-    r"(?i)(?:\b(?:with|use|using|encrypted|set)[ ]|#define\s|define\(\s*['\"]|\b(?:set|with|change)_?)"
+    r"(?i)(?:\b(?:with|use|using|encrypted|set)(?: the| this| my)?[ ]|#define\s|define\(\s*['\"]|\b(?:set|with|change)_?)"
     r"[\w.-]*$"
 )
 
@@ -198,13 +201,18 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if kind in {"assign", "comma", "call"}:
             yield from cookie_spans(text, value)
         return
+    if kind == "assign" and text.startswith("[", joint.end()):
+        for part in _list_values(text, joint.end()):
+            if is_random(text[part.start : part.end], least=12):
+                yield part.start, part.end, name.kind
+        return
     word = text[value.start : value.end]
     if is_stand_in(word) or is_stop_word(word) or word == text[start:stop]:
         return
     if value.quote and (word[:2] == "--" or _IS_NAME.match(text, value.after) is not None):
         return
     lead = _LEAD.match(before)
-    tight = joint[0] == "="
+    tight = joint[0] == "=" or (joint[0] == ":" and before[-1:] == "/")
     place = _Place(
         joint=kind,
         verb=joint[0].strip(" \t:"),
@@ -232,6 +240,17 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield value.start, stop, name.kind
 
 
+def _list_values(text: str, pos: int) -> Iterator[Value]:
+    """Read the quoted values of a list whose bracket stands at `pos`."""
+    for _ in range(_LONGEST_LIST):
+        gap = _BETWEEN.match(text, pos)
+        value = read_quoted(text, gap.end()) if gap is not None else None
+        if value is None or value.after >= len(text):
+            return
+        yield value
+        pos = value.after
+
+
 def _line_before(text: str, start: int) -> tuple[str, bool]:
     """Give what stands before a name in its line, and whether the line begins by an escape."""
     low = max(0, start - _BEFORE)
@@ -254,6 +273,8 @@ def _read_name(text: str, at: int, end: int) -> tuple[int, int, Name] | None:
         return None
     if start and text[start - 1] == "\\" and text[start] in "nrt":
         start += 1
+    if text.startswith("-D", start):  # java -Dapi.key=...
+        start += 2
     while stop > start and text[stop - 1] in ".-":
         stop -= 1
     if stop <= start:
@@ -356,7 +377,7 @@ def _believe_short_name(word: str, place: _Place, *, mixed: bool) -> bool:
     if place.joint not in {"assign", "flag", "pair", "tag", "plist"}:
         return False
     drawn = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
-    return place.tight or (mixed and drawn)
+    return place.tight or place.joint == "flag" or is_jumbled(word) or (mixed and drawn)
 
 
 def _believe_quoted(word: str, place: _Place, *, mixed: bool) -> bool:
@@ -376,7 +397,7 @@ def _believe_quoted(word: str, place: _Place, *, mixed: bool) -> bool:
         drawn = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
         return drawn and not (is_wordy(word) and set("-_. ") & set(word))
     if place.joint in weak:
-        return mixed or place.declared
+        return mixed or place.declared or (place.upper and place.joint == "next")
     if place.joint == "said":
         return mixed or not _INFLECTED.search(word)
     return True
@@ -423,7 +444,7 @@ def _believe_bare(word: str, place: _Place, *, mixed: bool) -> bool:
     # It could be a variable: believed where no source code is near, and nothing says more of it.
     if place.code or place.after[:1] in {"(", ")", "[", "{", "."}:
         return is_random(word) or (is_jumbled(word) and not word.isupper())
-    if any(c.isdigit() for c in word):
+    if any(c.isdigit() for c in word) or is_jumbled(word):
         return True
     if _CAMEL.match(word) or _INFLECTED.search(word) or "$" in word:
         return False

@@ -29,6 +29,7 @@ class Program:
     names: str  # the programs
     secret: str = ""  # options before the secret
     glued: str = ""  # options that may be written in one word with the secret
+    clusters: bool = False  # short options may be written together, the secret's last
     pair: str = ""  # options before a user:password
     cookie: str = ""  # options before a cookie header
     after: str = ""  # bare words before the secret
@@ -45,7 +46,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         glued="-p",
     ),
     Program(names="mycli", secret="-p"),
-    Program(names="curl", pair="-u --user -U --proxy-user", cookie="-b --cookie"),
+    Program(names="curl", clusters=True, pair="-u --user -U --proxy-user", cookie="-b --cookie"),
     Program(names="http https xh httpie", pair="-a --auth"),
     Program(names="ab", pair="-A -P"),
     Program(names="redis-cli valkey-cli keydb-cli", secret="-a"),
@@ -61,7 +62,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
     ),
     Program(names="skopeo", pair="--creds --src-creds --dest-creds"),
     Program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
-    Program(names="zip unzip zipcloak", secret="-P", glued="-P"),
+    Program(names="zip unzip zipcloak", clusters=True, secret="-P", glued="-P"),
     Program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
     Program(names="openssl", secret="-k"),
     Program(names="ssh-keygen", secret="-N -P", glued="-N -P"),
@@ -69,6 +70,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
     Program(names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd", secret="-w", glued="-w"),
     Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", secret="-p"),
     Program(names="plink pscp psftp", secret="-pw"),
+    Program(names="xfreerdp wfreerdp", glued="/p:"),
     Program(names="nmcli", after="password"),
     Program(names="wpa_passphrase", place=2),
     Program(names="useradd usermod", secret="-p"),
@@ -176,7 +178,8 @@ def _program_spans(text: str, at: int, end: int) -> Iterator[Span]:
     line = text[end : line_end(text, end, end + _LONGEST)]
     for row in _BY_NAME[text[at:end].strip().removesuffix(".exe")]:
         options = f"{row.secret} {row.glued} {row.pair} {row.cookie} {row.after}".split()
-        if row.place == 0 and "\\" not in line and not any(option in line for option in options):
+        told = row.place or row.clusters or "\\" in line
+        if not told and not any(option in line for option in options):
             continue  # most mentions of a program are not commands
         if words is None:
             words = _words(text, end)
@@ -189,11 +192,16 @@ def _has(words: Sequence[_Word], need: str) -> bool:
     return any(word.text == need or word.text.startswith(need + ".") for word in words)
 
 
+_CLUSTER: Final = re.compile(r"-[A-Za-z]{2,6}")
+
+
 def _row_spans(text: str, row: Program, words: Sequence[_Word]) -> Iterator[Span]:
     """Apply one row of the table to the words behind the program's name."""
     secret, glued, pair = row.secret.split(), row.glued.split(), row.pair.split()
     for i, word in enumerate(words):
         option = word.text.strip("\"'\\")
+        if row.clusters and _CLUSTER.fullmatch(option) is not None:
+            option = "-" + option[-1]
         following = words[i + 1] if i + 1 < len(words) else None
         if option in secret or option in row.after.split():
             if following is not None:
@@ -236,8 +244,13 @@ def _glued(
 
 def _setting_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the value of `setenv NAME value`, `set -x NAME value`, `config set name value`."""
-    words = [word for word in _words(text, end, most=6) if word.text[0] != "-"]
     verb = text[at:end].strip()
+    words = _words(text, end, most=6)
+    if verb.startswith("secret"):  # gh secret set NAME -b"..."
+        for word in words:
+            if word.text.startswith("-b") and len(word.text) > 2:
+                yield from _secret(text, word.start + 2, word.end, "secret")
+    words = [word for word in words if word.text[0] != "-"]
     if verb in {"requirepass", "masterauth"}:
         if words and not is_stop_word(words[0].text):
             yield from _secret(text, words[0].start, words[0].end, "password")
@@ -270,7 +283,7 @@ def _literal_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, words[0].start, words[0].end, "secret")
 
 
-_OPENSSL: Final = re.compile(r"-pass(?:in|out|word)?[ =]\\*[\"']?pass:((?:[^\s\"'`\\;|&)]|&(?=\w)){1,256})")
+_OPENSSL: Final = re.compile(r"-pass(?:in|out|word)?[ =]\\*[\"']?pass:\\*[\"']?((?:[^\s\"'`\\;|&)]|&(?=\w)){1,256})")
 
 
 def _openssl_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -293,7 +306,7 @@ def _powershell_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 _READS_A_SECRET: Final = re.compile(
     r"""(?x)(?:
-      sudo\s(?:-[A-Za-z]+\s+){0,4}?(?:-[A-Za-z]*S|--stdin)\b | su\s | kinit | smbpasswd | keyctl
+      sudo\s(?:-[A-Za-z]+\s+){0,4}?(?:-[A-Za-z]*S|--stdin)\b | su\s | kinit | smbpasswd | vncpasswd | keyctl
     | (?:sudo\s+)?(?:chpasswd|cryptsetup) | (?:sudo\s+)?passwd\s[^|]{0,60}--stdin | sshpass
     | [\w./-]+(?:[ ]+[^\s|]+){0,8}[ ]+
       (?:--password-stdin|--with-token|--stdin|--passphrase-fd[ =]0|-pass[ ]stdin)
@@ -399,6 +412,24 @@ def _tuple_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, value.start, value.end, "password")
 
 
+_LOGON: Final = re.compile(r"(\\*[\"'])?[\w$#]{1,64}/([^\s@\"'`/\\]{1,128})@?")
+
+
+def _oracle_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password of Oracle's `sqlplus user/password@base`."""
+    for word in _words(text, end, most=4):
+        found = _LOGON.match(text, word.start, word.end)
+        if found is not None and not is_stand_in(found[2]):
+            yield *found.span(2), "password"
+            return
+
+
+def _masked_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give what a workflow of GitHub masks in its log."""
+    for word in _words(text, end, most=1):
+        yield from _secret(text, word.start, word.end, "secret")
+
+
 _ASSIGNED: Final = re.compile(r"([\w.-]+)=(?!@)(?=.)")
 
 
@@ -437,6 +468,8 @@ _FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
     (r"<<< ?", _here_string_spans),
     (r"[sS]end(?:line|_line|Line)?[ (]", _sent_spans),
     (r"--user[ =]", _user_spans),
+    (r"\b(?:sqlplus|expdp|impdp|sqlldr) ", _oracle_spans),
+    (r"::add-mask::", _masked_spans),
     (r"\bnet use(?:r)? ", _windows_spans),
     (r"(?:auth=|Auth)\(", _tuple_spans),
     (r"\bvault (?:login|kv put|kv patch|write) ", _vault_spans),

@@ -160,7 +160,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         r"webhook\.office\.com/webhookb2/",
         r"webhook\.office\.com/webhookb2/(?P<teams>[A-Za-z0-9@/-]{40,})",
     ),
-    _row("telegram-token", r"[0-9]:AA", rf"\d{{8,10}}:AA{_W}{{28,}}", back=9),
+    _row("telegram-token", r"[0-9]:AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=12),
     _row("twilio-key", _B + r"(?:SK|AC)[0-9a-f]", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
     _row("sendgrid-key", _B + r"SG\.", rf"SG\.{_W}{{12,}}\.{_W}{{16,}}"),
     _row("mailgun-key", _B + r"key-[0-9a-f]", r"key-[0-9a-f]{32}(?![0-9a-f])"),

@@ -54,7 +54,7 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     if text[at] in "iI":
         found = _IDENTIFIED.match(text, at, at + 400)
-        statement = _STATEMENT.search(text, max(0, at - 200), at) is not None
+        statement = text[at : at + 2].isupper() or _STATEMENT.search(text, max(0, at - 200), at) is not None
         if found is not None and statement and not is_stand_in(found[2]):
             yield *found.span(2), "password"
         return

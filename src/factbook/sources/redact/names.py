@@ -25,7 +25,7 @@ class Name:
 
 KINDS: Final = frozenset({"password", "secret", "token", "api-key", "credential", "cookie"})
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zß-ɏ]+|[0-9]+|[^\x00-\x7f]+")
 
 _PASSWORDS: Final = frozenset(
     """password passwords passwd passwds passphrase passcode passwort passw psw pwd pw pass
@@ -47,7 +47,7 @@ _PASS_OWNERS: Final = frozenset(
 _PAT_OWNERS: Final = frozenset(
     {"", "github", "gh", "gitlab", "git", "azure", "devops", "ext", "ado", "my", "user", "ci"}
 )
-_TOKENS: Final = frozenset({"token", "jwt", "bearer", "authtoken", "accesstoken", "apitoken"})
+_TOKENS: Final = frozenset({"token", "tokens", "jwt", "bearer", "authtoken", "accesstoken", "apitoken"})
 _TOKEN_TAIL: Final = re.compile(
     r"(?:auth|access|refresh|api|bot|id|session|user|login|deploy|my|csrf|xsrf|personal|git|"
     r"github|gitlab|npm|gh|hf|slack|vault|bearer|security|oauth|push|device|admin)token$"
@@ -143,6 +143,8 @@ def _tail(words: list[str]) -> Name | None:
         return Name(kind="api-key", plain=False, bare=False)
     if last in {"phrase", "words"} and prior in {"seed", "recovery", "mnemonic"}:
         return Name(kind="secret", plain=False, bare=False)
+    if last == "auth" and prior in {"rediscli", "redis"}:
+        return Name(kind="password", plain=True, bare=False)
     if last in _CREDENTIALS and prior not in {"amz", "goog", "no", "basic", "use", "require"}:
         return Name(kind="credential", plain=False, bare=not before)
     if last in {"cookie", "cookies"}:

@@ -97,7 +97,10 @@ _PLACEHOLDER: Final = re.compile(
     """
 )
 _CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+$|^_[A-Z_]+$")  # MY_API_KEY names a secret
-_SECRET_WORD: Final = re.compile(r"(?i)pass(?:w|p|code)|pwd|secret|token|api[-_ ]?key|credential")
+_SECRET_WORD: Final = re.compile(
+    r"(?i:passw(?:or)?d|passphrase|passcode|secret|token|api[-_ ]?key|credential)"
+    r"|(?<![A-Za-z])(?:pwd|PWD)(?![A-Za-z])|[a-z]Pwd"
+)
 
 _MEMBER: Final = r"[A-Za-z_$][\w$]*[!?]?(?:(?:\.|::|->)[A-Za-z_$][\w$]*[!?]?)"
 _EXPRESSION: Final = re.compile(
@@ -153,7 +156,8 @@ _DRAWN_RATE: Final = 3.0  # bits per character; hexadecimal digits have more fro
 
 def is_stop_word(value: str) -> bool:
     """Tell whether a value is a word that describes or denies rather than gives a secret."""
-    return value[:_LOOK].strip(".,;:!?'\"`*_()[]{} ").lower() in _STOP_WORDS
+    first = value[:_LOOK].partition("|")[0]  # required|string|min:8
+    return first.strip(".,;:!?'\"`*_()[]{} ").lower() in _STOP_WORDS
 
 
 def is_stand_in(value: str) -> bool:

@@ -762,7 +762,7 @@ def _joined(content: object) -> str:
             text = part.get("text")
             if isinstance(text, str):
                 texts.append(text)
-            elif part.get("type") in {"image", "document"}:
+            elif part.get("type") == "image" or part.get("type") == "document":
                 texts.append(f"[{part['type']}]")
     return "\n\n".join(texts)
 

@@ -20,6 +20,11 @@ from factbook.sources.session_log.parser import BadRecord, Call, LogFile, Outcom
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import Redacting, command_line
 
+ENVELOPES: Final = frozenset(
+    {"compacted", "event_msg", "response_item", "session_meta", "turn_context"}
+)
+"""Types of records with a payload."""
+
 ITEMS: Final = frozenset(
     {
         "custom_tool_call",
@@ -193,13 +198,13 @@ class CodexParser(Parser):
 
     def _bare(self, record: dict[str, object], kind: object) -> Outcome:
         """Take a record of the first versions, which had no envelope."""
-        if kind in ITEMS:
+        if isinstance(kind, str) and kind in ITEMS:
             return self._item(record)
         if record.get("record_type") == "state":
             return Outcome("ignored", "state")
         if kind is None and "id" in record and ("git" in record or "instructions" in record):
             return self._meta(record)
-        if kind in {"response_item", "event_msg", "turn_context", "session_meta", "compacted"}:
+        if isinstance(kind, str) and kind in ENVELOPES:
             raise BadRecord(f"a {kind} record without a payload")
         return Outcome("unknown", kind_name(kind))
 
@@ -212,7 +217,8 @@ class CodexParser(Parser):
             self.session = own
             parent = payload.get("parent_thread_id")
             origin = payload.get("thread_source")
-            if parent or isinstance(payload.get("source"), dict) or origin not in {None, "user"}:
+            by_user = origin is None or origin == "user"
+            if parent or isinstance(payload.get("source"), dict) or not by_user:
                 self._by_model = True
                 self.agent = own
         elif own and own != self.session:

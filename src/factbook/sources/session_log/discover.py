@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
-from factbook.sources.session_log.codex import ITEMS
+from factbook.sources.session_log.codex import ENVELOPES, ITEMS
 from factbook.sources.session_log.parser import LogFile
 
 HEAD_BYTES: Final = 20_000
@@ -44,9 +44,6 @@ _CLAUDE_TYPES: Final = frozenset(
         "summary",
         "system",
     }
-)
-_CODEX_TYPES: Final = frozenset(
-    {"compacted", "event_msg", "response_item", "session_meta", "turn_context"}
 )
 
 _TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\]:,]|[^\s{}\[\]:,"]+|"', re.DOTALL)
@@ -237,7 +234,7 @@ def _host_of(keys: _Keys) -> str:
         return COPILOT
     if "info" in top and keys.inner.get("info", {}).get("id", "").startswith("ses_"):
         return OPENCODE
-    if "payload" in top and kind in _CODEX_TYPES:
+    if "payload" in top and kind in ENVELOPES:
         return "codex"
     if "projectHash" in top and "sessionId" in top:
         return "gemini-cli"

@@ -161,7 +161,7 @@ class GeminiParser(Parser):
         )
         status = call.get("status")
         result = call.get("result")
-        if result is None and status in _FINISHED:
+        if result is None and isinstance(status, str) and status in _FINISHED:
             result = call.get("resultDisplay")
         if result is not None:
             self.calls.pop(call_id, None)

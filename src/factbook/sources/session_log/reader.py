@@ -170,7 +170,7 @@ class _Reading:
             if is_blank(data, finished=line.complete, continues=continues):
                 if not continues:
                     count.lines += 1
-                    _more(count.ignored, "blank line")
+                    _more(count.ignored, "blank")
                 return True
             if not line.complete and not _is_whole(data):
                 return self._wait()
