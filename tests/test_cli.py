@@ -682,8 +682,9 @@ NASTY = (
     "\x1b[2J\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \x1b]52;c;aGk=\x07 over\rwrite "
     "\u202eright to left\u202c \x9b31m \x07bell \u2028next \U000e0041tag \x7f [bold]markup[/bold]"
 )
-# What may follow an escape character: colours, nothing else.
-_SGR = re.compile(r"\x1b\[[0-9;]*m")
+# What factbook itself says to a terminal: colours, and where the progress bar stands.
+_OURS = re.compile(r"\x1b\[[0-9;]*m")
+_BAR = re.compile(r"\x1b\[\?25[lh]|\x1b\[[12]?[AK]|\r")
 _FORBIDDEN = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 )
@@ -710,7 +711,8 @@ def test_no_stored_text_reaches_the_terminal_as_a_command(cli: Cli, tmp_path: Pa
     db = tmp_path / "m.db"
     runs = [("ingest", str(log), "--no-embed")]
     runs += [
-        ("recall", f"please {NASTY}".replace("\x00", "")),
+        ("recall", f"please {NASTY}"),
+        *(("explain", str(number)) for number in range(2, 7)),
         ("facts", "--limit", "0", "--evidence"),
         ("sessions",),
         ("timeline",),
@@ -722,17 +724,12 @@ def test_no_stored_text_reaches_the_terminal_as_a_command(cli: Cli, tmp_path: Pa
         ("export", "--format", "csv-facts"),
     ]
     for run in runs:
-        for more in ({}, {"FORCE_COLOR": "1", "COLUMNS": "80"}):
-            for json_ in ((), ("--json",)):
-                if run[-1] == "csv-facts" and json_:
-                    continue
-                done = cli(*run, *json_, "--db", db, env=more)
-                for text in (done.out, done.err):
-                    left = _FORBIDDEN.search(_SGR.sub("", text))
-                    assert left is None, (run, left, text)
-    for number in range(1, 8):
-        done = cli("explain", str(number), "--db", db, env={"FORCE_COLOR": "1"})
-        assert _FORBIDDEN.search(_SGR.sub("", done.out)) is None
+        for more in ((), ("--json",)):
+            if run[-1] == "csv-facts" and more:
+                continue
+            done = cli(*run, *more, "--db", db, env={"FORCE_COLOR": "1", "COLUMNS": "80"})
+            for text in (_OURS.sub("", done.out), _BAR.sub("", _OURS.sub("", done.err))):
+                assert _FORBIDDEN.search(text) is None, (run, text)
     assert "\\x1b[2J" in cli("recall", "please", "--db", db).out  # shown, as an escape
     assert "[bold]markup[/bold]" in cli("facts", "-p", "executed_command", "--db", db).out
     with Memory(db) as memory:
@@ -748,17 +745,18 @@ def test_colour_only_where_it_is_wanted(filled: tuple[Cli, Path]) -> None:
     assert "\x1b" not in cli("stats", env={"FORCE_COLOR": "1", "TERM": "dumb"}).out
 
 
-@pytest.mark.parametrize("width", [40, 60, 100, 200])
+@pytest.mark.parametrize("width", [48, 100])
 @pytest.mark.parametrize(
-    "command", [("facts",), ("timeline",), ("stats",), ("rules",), ("rules", "--noise")]
+    "command",
+    [("facts",), ("timeline",), ("sessions",), ("stats",), ("rules",), ("rules", "--noise")],
 )
 def test_tables_keep_to_the_width(
     filled: tuple[Cli, Path], width: int, command: tuple[str, ...]
 ) -> None:
     cli, _ = filled
     shown = cli(*command, env={"COLUMNS": str(width)}).out
-    least = 72  # below this a table has nothing left to give
-    assert max(len(line) for line in shown.splitlines()) <= max(width, least)
+    tables = [line for line in shown.splitlines() if ".db" not in line]  # the path stays whole
+    assert max(len(line) for line in tables) <= width
 
 
 def test_output_that_cannot_be_encoded_is_escaped(filled: tuple[Cli, Path]) -> None:

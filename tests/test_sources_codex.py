@@ -147,12 +147,20 @@ def test_a_call_is_named_by_its_id(tmp_path: Path) -> None:
             "0",
         ),
         ("Exit code: 1\nWall time: 0 seconds\nOutput:\nbad patch\n", "Exit code 1\nbad patch", "1"),
-        ("Wall time: 1 second\nProcess running with session ID 77\nOutput:\nwaiting", "waiting", ""),
+        (
+            "Wall time: 1 second\nProcess running with session ID 77\nOutput:\nwaiting",
+            "waiting",
+            "",
+        ),
         ({"content": "failed", "success": False}, "failed", ""),
-        ([{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "x"}], "a\n[image]", ""),
+        (
+            [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "x"}],
+            "a\n[image]",
+            "",
+        ),
         ("plain", "plain", ""),
     ],
-)  # fmt: skip
+)
 def test_the_frame_around_an_output_is_taken_off(
     tmp_path: Path, output: object, text: str, code: str
 ) -> None:
@@ -206,9 +214,15 @@ def test_a_patch_names_its_files(tmp_path: Path) -> None:
         named = [(f.name, call.text[f.start : f.end]) for f in call.fields]
         pairs = [value for name, value in named if name in {"path", "change"}]
         assert pairs == [
-            "src/auth.py", "update", "src/login.py", "move", "docs/auth.md", "add",
-            "old.py", "delete",
-        ]  # fmt: skip
+            "src/auth.py",
+            "update",
+            "src/login.py",
+            "move",
+            "docs/auth.md",
+            "add",
+            "old.py",
+            "delete",
+        ]
 
 
 @pytest.mark.parametrize(
@@ -227,22 +241,34 @@ def test_a_patch_names_its_files(tmp_path: Path) -> None:
             "https://x.org",
         ),
         (
-            item("local_shell_call", call_id="c1", action={"type": "exec", "command": ["ls", "a b"]}),
+            item(
+                "local_shell_call", call_id="c1", action={"type": "exec", "command": ["ls", "a b"]}
+            ),
             "local_shell",
             "command",
             "ls 'a b'",
         ),
-        (item("tool_search_call", call_id="c1", arguments={"query": "q"}), "tool_search", "query", "q"),
+        (
+            item("tool_search_call", call_id="c1", arguments={"query": "q"}),
+            "tool_search",
+            "query",
+            "q",
+        ),
         (
             item("function_call", name="spawn_agent", call_id="c1", arguments='{"message":"look"}'),
             "spawn_agent",
             "prompt",
             "look",
         ),
-        (item("function_call", name="write_stdin", call_id="c1", arguments='{"chars":"y"}'), "write_stdin", "chars", "y"),
+        (
+            item("function_call", name="write_stdin", call_id="c1", arguments='{"chars":"y"}'),
+            "write_stdin",
+            "chars",
+            "y",
+        ),
         (item("function_call", name="x", call_id="c1", arguments="{torn"), "x", "input", "{torn"),
     ],
-)  # fmt: skip
+)
 def test_calls_of_every_form_are_read(
     tmp_path: Path, record: dict[str, object], tool: str, field: str, value: str
 ) -> None:

@@ -36,7 +36,10 @@ QUOTED = '{"parentUuid": null, "type": "session_meta", "payload": {}, "projectHa
         (lines_of({"type": "message", "role": "user", "content": []}), CODEX),
         (lines_of(codex("response_item", type="message", text=QUOTED)), CODEX),
         (lines_of(claude("user", QUOTED)), CLAUDE),
-        (json.dumps({"sessionId": "s", "projectHash": "h", "messages": []}, indent=2).encode(), GEMINI),
+        (
+            json.dumps({"sessionId": "s", "projectHash": "h", "messages": []}, indent=2).encode(),
+            GEMINI,
+        ),
         (lines_of({"sessionId": "s", "projectHash": "h"}), GEMINI),
         (json.dumps({"info": {"id": "ses_12"}, "messages": []}, indent=2).encode(), OPENCODE),
         (lines_of({"type": "session.start", "data": {"copilotVersion": "1.0.64"}}), COPILOT),
@@ -49,7 +52,7 @@ QUOTED = '{"parentUuid": null, "type": "session_meta", "payload": {}, "projectHa
         (b'{"a": "' + b"{[" * 9_000, ""),
         (b"[" * 20_000, ""),
     ],
-)  # fmt: skip
+)
 def test_the_content_tells_the_host(head: bytes, host: str) -> None:
     assert detect(head) == host
 

@@ -217,7 +217,7 @@ def test_a_last_line_without_its_newline_is_read_when_it_is_whole(tmp_path: Path
 
 
 def test_numbers_and_torn_texts_at_the_end_wait(tmp_path: Path) -> None:
-    for tail in (b"4", b'"text"', b"[1]", b"\x00\x00"):
+    for tail in (b"4", b'"text"', b"[1]", b"\x00\x00", b"  "):
         log = write(tmp_path / "a.jsonl", claude("user", "one", "u1"), tail)
         (batch,) = batches(log)
         assert batch.lines.waiting == 1
@@ -361,6 +361,7 @@ def parts_of(
 
 
 POOL = [
+    b"  " + lines_of(claude("user", "indented", "i1")),
     *[lines_of(claude("user", text, f"u{i}")) for i, text in enumerate(["one", "Grüße 中", ""])],
     lines_of(claude("assistant", [tool_use("Bash", {"command": "ls -la"}, "t1")], "a1")),
     lines_of(claude("assistant", [{"type": "text", "text": "Found it"}], "a2", gitBranch="main")),

@@ -24,7 +24,11 @@ def values(call: Rendered) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("tool", "given_", "expected"),
     [
-        ("Bash", {"command": "ls", "description": "List"}, [("command", "ls"), ("description", "List")]),
+        (
+            "Bash",
+            {"command": "ls", "description": "List"},
+            [("command", "ls"), ("description", "List")],
+        ),
         ("exec_command", {"cmd": "ls"}, [("command", "ls")]),
         ("shell", {"command": ["bash", "-lc", "ls | wc"]}, [("command", "ls | wc")]),
         ("shell", {"command": ["echo", "a b", 7]}, [("command", "echo 'a b' 7")]),
@@ -33,11 +37,23 @@ def values(call: Rendered) -> list[tuple[str, str]]:
         ("batch", {"filePath": "/a"}, [("path", "/a")]),
         ("NotebookEdit", {"notebook_path": "/a"}, [("path", "/a")]),
         ("upload", {"paths": ["/a", "/b"]}, [("path", "/a"), ("path", "/b")]),
-        ("Task", {"prompt": "look", "subagent_type": "x"}, [("prompt", "look"), ("agent_type", "x")]),
+        (
+            "Task",
+            {"prompt": "look", "subagent_type": "x"},
+            [("prompt", "look"), ("agent_type", "x")],
+        ),
         ("Skill", {"skill": "pdf", "args": "x"}, [("skill", "pdf"), ("args", "x")]),
         ("Skill", {"command": "pdf"}, [("skill", "pdf")]),
-        ("str_replace_editor", {"command": "view", "path": "/a"}, [("operation", "view"), ("path", "/a")]),
-        ("WebFetch", {"url": "https://a.b", "prompt": "p"}, [("url", "https://a.b"), ("prompt", "p")]),
+        (
+            "str_replace_editor",
+            {"command": "view", "path": "/a"},
+            [("operation", "view"), ("path", "/a")],
+        ),
+        (
+            "WebFetch",
+            {"url": "https://a.b", "prompt": "p"},
+            [("url", "https://a.b"), ("prompt", "p")],
+        ),
         ("TodoWrite", {"todos": [{"content": "x"}]}, [("todos", '[{"content":"x"}]')]),
         ("T", {"a": None, "b": False, "c": "", "d": [], "e": 0, "f": {}}, [("e", "0")]),
         ("T", {"command": {"nested": 1}}, [("command", '{"nested":1}')]),
@@ -45,7 +61,7 @@ def values(call: Rendered) -> list[tuple[str, str]]:
         ("T", None, []),
         ("T", 7, [("input", "7")]),
     ],
-)  # fmt: skip
+)
 def test_inputs_have_names_of_ours_and_spans_of_the_values(
     tool: str, given_: object, expected: list[tuple[str, str]]
 ) -> None:
@@ -129,7 +145,12 @@ def test_a_long_output_keeps_its_ends_and_what_reports_something() -> None:
         "3 tests passed",
         "[... 291 lines cut ...]",
     ]
-    assert cut == len("\n".join(lines)) - sum(len(lines[i]) + 1 for i in [*range(12), 400, 700, *range(992, 1000)]) + 1  # fmt: skip
+    assert (
+        cut
+        == len("\n".join(lines))
+        - sum(len(lines[i]) + 1 for i in [*range(12), 400, 700, *range(992, 1000)])
+        + 1
+    )
 
 
 def test_what_failed_comes_before_what_was_found() -> None:

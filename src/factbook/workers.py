@@ -8,6 +8,8 @@ help: parsing and extraction hold the interpreter's lock.
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import os
 import pickle
 import queue
@@ -15,14 +17,32 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from types import TracebackType
 from typing import IO, Any, Final
 
 from factbook.errors import FactbookError, InputError
 from factbook.extract.rules import RuleSet
-from factbook.model import Cursor, Millis
+from factbook.model import (
+    Candidate,
+    Cursor,
+    Episode,
+    Field,
+    LineCount,
+    Millis,
+    RejectedLine,
+    Source,
+)
+from factbook.ops import (
+    AdvanceCursor,
+    AssertFact,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+)
 from factbook.propose import Redacting, Step, propose
 from factbook.sources.session_log import LogFile
 
@@ -48,6 +68,56 @@ class _Done:
     error: FactbookError | OSError | None = None
 
 
+# What crosses the pipe by the thousand. A slotted dataclass pickles itself through Python code that
+# asks for its fields each time; taking its slots directly is three times as fast both ways.
+_WIRED: Final[tuple[type[Any], ...]] = (
+    Candidate,
+    Cursor,
+    Episode,
+    Field,
+    LineCount,
+    RejectedLine,
+    Source,
+    AdvanceCursor,
+    AssertFact,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+)
+_SETTERS: Final[dict[type, tuple[Callable[..., None], ...]]] = {
+    kind: tuple(getattr(kind, part.name).__set__ for part in dataclasses.fields(kind))
+    for kind in _WIRED
+}
+
+
+def _build(kind: type, *values: object) -> object:
+    """Make a value of a wired class from its slots, without checks that it passed before."""
+    made = object.__new__(kind)
+    for put, value in zip(_SETTERS[kind], values, strict=True):
+        put(made, value)
+    return made
+
+
+def _reducer(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    names = [part.name for part in dataclasses.fields(kind)]
+    get = attrgetter(*names)
+    if len(names) == 1:
+        return lambda value: (_build, (kind, get(value)))
+    return lambda value: (_build, (kind, *get(value)))
+
+
+_TABLE: Final[dict[type, Callable[[Any], Any]]] = {kind: _reducer(kind) for kind in _WIRED}
+
+
+def _dump(value: object) -> bytes:
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _TABLE
+    pickler.dump(value)
+    return buffer.getvalue()
+
+
 class Workers:
     """A few processes that read files; results come back in the order of the tasks."""
 
@@ -63,7 +133,7 @@ class Workers:
         self._slots: dict[int, threading.Semaphore] = {}  # task number -> its worker's room
         self._failed: str = ""
         self._processes: list[subprocess.Popen[bytes]] = []
-        hello = pickle.dumps((rules.rules, redactor), protocol=pickle.HIGHEST_PROTOCOL)
+        hello = _dump((rules.rules, redactor))
         for _ in range(min(count, len(tasks))):
             process = subprocess.Popen(
                 [sys.executable, "-m", "factbook.workers"],
@@ -121,7 +191,7 @@ class Workers:
                     return
                 number = task.number
                 self._slots[number] = slots
-                _send(stdin, pickle.dumps(task, protocol=pickle.HIGHEST_PROTOCOL))
+                _send(stdin, _dump(task))
                 while True:
                     slots.acquire()
                     item = pickle.loads(_receive(stdout))  # noqa: S301 - from our own child
@@ -165,7 +235,7 @@ def serve(stdin: IO[bytes], stdout: IO[bytes]) -> None:
     """Read files for a parent until it closes the pipe."""
 
     def answer(item: Any) -> None:
-        _send(stdout, pickle.dumps(item, protocol=pickle.HIGHEST_PROTOCOL))
+        _send(stdout, _dump(item))
 
     try:
         given_rules, redactor = pickle.loads(_receive(stdin))  # noqa: S301 - from our own parent

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_CHARS: Final = 8192  # what is read of a text; 256 tokens of prose are about 1,200 characters
 MAX_THREADS: Final = 4  # the default; more help little, and a memory is seldom alone on a machine
 BATCH_TOKENS: Final = 512  # in one run of the model: larger batches are no faster, only larger
-TOKENISE_TEXTS: Final = 2048  # tokenised at once, so that memory stays bounded for any list
+TOKENISE_TEXTS: Final = 1024  # tokenised at once, so that memory stays bounded for any list
 
 _DATA: Final = Path(__file__).with_name("data")
 _SHARED_LOCK: Final = threading.Lock()

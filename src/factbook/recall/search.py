@@ -225,6 +225,7 @@ class Engine:
         missing = [one for one in {*lexical, *cosines} if one not in facts]
         facts.update(self._store.facts_by_id(missing))
         rest = [stem(term) for term in intent.rest]
+        cues = [stem(term) for term in intent.matched]
         for one, fact in facts.items():
             if fact.retired_at is not None:
                 continue
@@ -233,7 +234,9 @@ class Engine:
             row.lexical = lexical.get(one, math.nan)
             row.cosine = cosines.get(one, math.nan)
             if one in named:
-                row.cued = _coverage(rest, fact.statement)
+                row.cued = _coverage(rest, fact.statement) * (
+                    1.0 - policy.CUE_WORDS_SHARE * (1.0 - _coverage(cues, fact.statement))
+                )
 
     # --- ordering -------------------------------------------------------------------------------
 
@@ -333,11 +336,7 @@ class Engine:
         groups: dict[object, list[tuple[float, _Row]]] = {}
         taken: dict[int, object] = {}
         for relevance, _, _, row in weighed:
-            key: object = (
-                (row.fact.owner, row.fact.predicate, row.fact.statement)
-                if row.fact is not None
-                else row.id
-            )
+            key: object = row.id if row.fact is None else _same(row.fact)
             if key not in groups:
                 if row.episode in taken:
                     continue  # this episode is shown already, by something better
@@ -419,6 +418,13 @@ class Engine:
                 )
             ],
         )
+
+
+def _same(fact: Fact) -> tuple[str, str, str]:
+    """Return what facts that say the same have in common."""
+    # An object that the sentence does not even name is a category: there the sentence tells apart.
+    said = fact.object if fact.object in fact.statement else fact.statement
+    return fact.owner, fact.predicate, said
 
 
 def _coverage(stems: Iterable[str], statement: str) -> float:

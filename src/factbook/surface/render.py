@@ -240,11 +240,11 @@ def facts(
 
     columns = [
         Column(title="id", style="dim"),
-        Column(title="conf", right=True),
-        Column(title="when"),
+        Column(title="conf", right=True, optional=True),
+        Column(title="when", optional=True),
         Column(title="predicate", style="cyan", flexible=True, least=12, most=28),
-        Column(title="object", flexible=True, least=24),
-        Column(title="project", style="dim", flexible=True, least=10, most=24),
+        Column(title="object", flexible=True, least=16),
+        Column(title="project", style="dim", flexible=True, least=10, most=24, optional=True),
     ]
     _with_details(screen, columns, rows(), lines=2)
     return shown
@@ -408,11 +408,11 @@ def sessions(screen: Screen, found: Sequence[SourceState], *, redact: Redact) ->
     screen.table(
         [
             Column(title="last"),
-            Column(title="host", style="cyan"),
+            Column(title="host", style="cyan", optional=True),
             Column(title="project", flexible=True, least=12, most=40, keep="end"),
-            Column(title="items", right=True),
-            Column(title="session", style="dim", most=36),
-            Column(title="title", flexible=True, least=10),
+            Column(title="items", right=True, optional=True),
+            Column(title="session", style="dim", most=36, optional=True),
+            Column(title="title", flexible=True, least=10, optional=True),
         ],
         rows,
     )
@@ -433,10 +433,10 @@ def timeline(screen: Screen, found: Sequence[Hit], *, redact: Redact) -> None:
     ]
     columns = [
         Column(title="", style="dim"),
-        Column(title="", style="dim", flexible=True, least=6, most=20, keep="end"),
+        Column(title="", style="dim", flexible=True, least=6, most=20, optional=True),
         Column(title="", style="bold"),
-        Column(title="", flexible=True, least=24, most=160),
-        Column(title="", style="dim", right=True),
+        Column(title="", flexible=True, least=16, most=160),
+        Column(title="", style="dim", right=True, optional=True),
     ]
     room = None if screen.width is None else screen.width - 2
     lines = text.table(columns, rows, width=room, color=screen.color, sample=len(rows) + 1)
@@ -459,7 +459,7 @@ def rejections(screen: Screen, found: Sequence[Rejection], *, redact: Redact) ->
     columns = [
         Column(title="reason", style="yellow"),
         Column(title="by", style="cyan", flexible=True, least=6, most=32),
-        Column(title="where", flexible=True, least=24, keep="end"),
+        Column(title="where", flexible=True, least=16, keep="end"),
     ]
     rows = (
         (
@@ -479,8 +479,8 @@ def rules(
         Column(title="rule", style="cyan", flexible=True, least=20, most=40),
         Column(title="conf", right=True),
         Column(title="fired", right=True),
-        Column(title="of", most=14),
-        Column(title="looks in", flexible=True, least=10),
+        Column(title="of", most=14, optional=True),
+        Column(title="looks in", flexible=True, least=10, optional=True),
     ]
     rows = (
         (
@@ -521,10 +521,10 @@ def noise(screen: Screen, uses: Sequence[RuleUse]) -> None:
         Column(title="rule", style="cyan", flexible=True, least=20, most=32),
         Column(title="noise", right=True),
         Column(title="facts", right=True),
-        Column(title="objects", right=True),
-        Column(title="refused", right=True),
-        Column(title="most frequent", flexible=True, least=12, most=40),
-        Column(title="why", style="dim", flexible=True, least=12),
+        Column(title="objects", right=True, optional=True),
+        Column(title="refused", right=True, optional=True),
+        Column(title="most frequent", flexible=True, least=12, most=40, optional=True),
+        Column(title="why", style="dim", flexible=True, least=12, optional=True),
     ]
     screen.table(columns, rows)
 
@@ -576,7 +576,7 @@ def _predicates(screen: Screen, rows: list[list[str]], titles: Sequence[str]) ->
         [
             Column(title="predicate", style="cyan", flexible=True, least=20, most=40),
             Column(title="confidence", right=True),
-            *(Column(title=title, right=True) for title in titles),
+            *(Column(title=title, right=True, optional=True) for title in titles),
         ],
         rows,
         indent=2,

@@ -218,6 +218,7 @@ class Column:
     most: int = 200  # cells that it takes at most; longer cells are cut
     keep: str = "start"  # which end of a cut cell stays
     flexible: bool = False  # gives way when the table is too wide
+    optional: bool = False  # left out, the last one first, where giving way is not enough
 
 
 def table(
@@ -258,22 +259,32 @@ def _layout(
         wide.append(min(max(longest, cells(column.title)), column.most) if longest else 0)
     if width is None:
         return wide
-    gaps = 2 * (sum(1 for one in wide if one) - 1)
-    over = sum(wide) + gaps - width
+    while True:
+        fitted, over = _shrunk(columns, wide, width)
+        spare = [n for n, column in enumerate(columns) if column.optional and wide[n]]
+        if over <= 0 or not spare:
+            return fitted
+        wide[spare[-1]] = 0
+
+
+def _shrunk(columns: Sequence[Column], wide: Sequence[int], width: int) -> tuple[list[int], int]:
+    """Let the flexible columns give way; return the widths and how much is still too wide."""
+    found = list(wide)
+    over = sum(found) + 2 * (sum(1 for one in found if one) - 1) - width
     while over > 0:
         givers = [
-            n for n, column in enumerate(columns) if column.flexible and wide[n] > column.least
+            n for n, column in enumerate(columns) if column.flexible and found[n] > column.least
         ]
         if not givers:
             break
-        widest = max(givers, key=lambda n: wide[n] - columns[n].least)
+        widest = max(givers, key=lambda n: found[n] - columns[n].least)
         # The widest gives way first, down to the next widest, so that short cells stay whole.
-        others = [wide[n] for n in givers if n != widest]
+        others = [found[n] for n in givers if n != widest]
         floor = max(columns[widest].least, max(others, default=0))
-        step = min(over, max(1, wide[widest] - floor))
-        wide[widest] -= step
+        step = min(over, max(1, found[widest] - floor))
+        found[widest] -= step
         over -= step
-    return wide
+    return found, over
 
 
 def _lines(

@@ -4,9 +4,9 @@
     redactor.redact("sshpass -p 'hunter2hunter2' ssh root@192.0.2.4")
     # sshpass -p '[REDACTED:password:5f0c...]' ssh root@192.0.2.4
 
-The way through the package: `scanner` stops at hints and calls the finders (`formats`, `addresses`,
-`blocks`, `headers`, `commands`, `logins`, `assignments`); `names` and `values` judge what they read;
-`redactor` writes the labels; `keyfile` keeps their key.
+The way through the package: `scanner` stops at hints and calls the finders (`formats`,
+`addresses`, `blocks`, `headers`, `commands`, `logins`, `assignments`); `reading` reads values, and
+`names`, `values` and `belief` judge them; `redactor` writes the labels; `keyfile` keeps their key.
 """
 
 from __future__ import annotations

@@ -40,9 +40,7 @@ _PUTTY: Final = re.compile(
     r"(?:(?:\\+[nr]|\s)+Private-MAC: ?[0-9a-f]+)?)"
 )
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{64,}={0,2}")
-_JWK_PART: Final = re.compile(
-    r"\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\"([A-Za-z0-9_-]{16,})"
-)
+_JWK_PART: Final = re.compile(r"\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\"([A-Za-z0-9_-]{16,})")
 
 
 def block_spans(text: str, at: int, end: int) -> Iterator[Span]:

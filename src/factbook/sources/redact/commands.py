@@ -16,6 +16,7 @@ from factbook.sources.redact.names import classify
 from factbook.sources.redact.reading import Value, line_end, read_quoted
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import is_random, is_stand_in, is_stop_word
+from factbook.sources.redact.vocabulary import vocabulary
 
 __all__ = ["HINT", "KINDS", "PROGRAMS", "Program", "command_spans"]
 
@@ -27,7 +28,7 @@ class Program:
     """How a group of programs takes secrets; every field is a list of words."""
 
     names: str  # the programs
-    secret: str = ""  # options before the secret
+    option: str = ""  # options before the secret
     glued: str = ""  # options that may be written in one word with the secret
     clusters: bool = False  # short options may be written together, the secret's last
     pair: str = ""  # options before a user:password
@@ -39,44 +40,50 @@ class Program:
 
 
 PROGRAMS: Final[tuple[Program, ...]] = (
-    Program(names="sshpass", secret="-p", glued="-p"),
+    Program(names="sshpass", option="-p", glued="-p"),
     Program(
         names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
         "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
         glued="-p",
     ),
-    Program(names="mycli", secret="-p"),
+    Program(names="mycli", option="-p"),
     Program(names="curl", clusters=True, pair="-u --user -U --proxy-user", cookie="-b --cookie"),
     Program(names="http https xh httpie", pair="-a --auth"),
     Program(names="ab", pair="-A -P"),
-    Program(names="redis-cli valkey-cli keydb-cli", secret="-a"),
+    Program(names="redis-cli valkey-cli keydb-cli", option="-a"),
     Program(
         names="mongosh mongo mongodump mongorestore mongoexport mongoimport mongostat mongotop",
-        secret="-p",
+        option="-p",
     ),
     Program(
         names="docker podman nerdctl buildah helm oras crane skopeo az oc cf argocd rancher",
-        secret="-p",
+        option="-p",
         glued="-p",
         needs="login auth",
     ),
     Program(names="skopeo", pair="--creds --src-creds --dest-creds"),
     Program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
-    Program(names="zip unzip zipcloak", clusters=True, secret="-P", glued="-P"),
+    Program(names="zip unzip zipcloak", clusters=True, option="-P", glued="-P"),
     Program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
-    Program(names="openssl", secret="-k"),
-    Program(names="ssh-keygen", secret="-N -P", glued="-N -P"),
-    Program(names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", secret="-P", glued="-P"),
-    Program(names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd", secret="-w", glued="-w"),
-    Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", secret="-p"),
-    Program(names="plink pscp psftp", secret="-pw"),
+    Program(names="openssl", option="-k"),
+    Program(names="ssh-keygen", option="-N -P", glued="-N -P"),
+    Program(
+        names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", option="-P", glued="-P"
+    ),
+    Program(
+        names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd",
+        option="-w",
+        glued="-w",
+    ),
+    Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", option="-p"),
+    Program(names="plink pscp psftp", option="-pw"),
     Program(names="xfreerdp wfreerdp", glued="/p:"),
     Program(names="nmcli", after="password"),
     Program(names="wpa_passphrase", place=2),
-    Program(names="useradd usermod", secret="-p"),
-    Program(names="doctl", secret="-t", needs="auth", kind="token"),
-    Program(names="snmpwalk snmpget snmpset", secret="-A -X"),
-    Program(names="security", secret="-w", needs="add-generic-password add-internet-password"),
+    Program(names="useradd usermod", option="-p"),
+    Program(names="doctl", option="-t", needs="auth", kind="token"),
+    Program(names="snmpwalk snmpget snmpset", option="-A -X"),
+    Program(names="security", option="-w", needs="add-generic-password add-internet-password"),
     Program(names="smbclient rpcclient", pair="-U --user"),
     Program(names="lftp", pair="-u"),
     Program(names="bw", place=2, needs="unlock"),
@@ -177,7 +184,7 @@ def _program_spans(text: str, at: int, end: int) -> Iterator[Span]:
     words: list[_Word] | None = None
     line = text[end : line_end(text, end, end + _LONGEST)]
     for row in _BY_NAME[text[at:end].strip().removesuffix(".exe")]:
-        options = f"{row.secret} {row.glued} {row.pair} {row.cookie} {row.after}".split()
+        options = f"{row.option} {row.glued} {row.pair} {row.cookie} {row.after}".split()
         told = row.place or row.clusters or "\\" in line
         if not told and not any(option in line for option in options):
             continue  # most mentions of a program are not commands
@@ -197,7 +204,7 @@ _CLUSTER: Final = re.compile(r"-[A-Za-z]{2,6}")
 
 def _row_spans(text: str, row: Program, words: Sequence[_Word]) -> Iterator[Span]:
     """Apply one row of the table to the words behind the program's name."""
-    secret, glued, pair = row.secret.split(), row.glued.split(), row.pair.split()
+    secret, glued, pair = row.option.split(), row.glued.split(), row.pair.split()
     for i, word in enumerate(words):
         option = word.text.strip("\"'\\")
         if row.clusters and _CLUSTER.fullmatch(option) is not None:
@@ -259,13 +266,15 @@ def _setting_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     name = classify(words[0].text.rpartition(":")[2].strip("\"'"))
     start, stop = _inside(text, words[1].start, words[1].end)
-    word = text[start:stop]
-    if name is not None and word and not is_stand_in(word) and (name.plain or is_random(word)):
+    value = text[start:stop]
+    if name is not None and value and not is_stand_in(value) and (name.plain or is_random(value)):
         yield start, stop, name.kind
 
 
-_OPEN_FIELDS: Final = frozenset(
-    "user username login email host hostname port name db database url endpoint region type".split()
+_OPEN_FIELDS: Final = vocabulary(
+    """
+    user username login email host hostname port name db database url endpoint region type
+    """
 )
 _KEY_VALUE: Final = re.compile(r"[= ](\\*[\"'])?([\w.-]+)=")
 
@@ -283,7 +292,9 @@ def _literal_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, words[0].start, words[0].end, "secret")
 
 
-_OPENSSL: Final = re.compile(r"-pass(?:in|out|word)?[ =]\\*[\"']?pass:\\*[\"']?((?:[^\s\"'`\\;|&)]|&(?=\w)){1,256})")
+_OPENSSL: Final = re.compile(
+    r"-pass(?:in|out|word)?[ =]\\*[\"']?pass:\\*[\"']?((?:[^\s\"'`\\;|&)]|&(?=\w)){1,256})"
+)
 
 
 def _openssl_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -306,7 +317,8 @@ def _powershell_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 _READS_A_SECRET: Final = re.compile(
     r"""(?x)(?:
-      sudo\s(?:-[A-Za-z]+\s+){0,4}?(?:-[A-Za-z]*S|--stdin)\b | su\s | kinit | smbpasswd | vncpasswd | keyctl
+      sudo\s(?:-[A-Za-z]+\s+){0,4}?(?:-[A-Za-z]*S|--stdin)\b | su\s | kinit | keyctl
+    | smbpasswd | vncpasswd
     | (?:sudo\s+)?(?:chpasswd|cryptsetup) | (?:sudo\s+)?passwd\s[^|]{0,60}--stdin | sshpass
     | [\w./-]+(?:[ ]+[^\s|]+){0,8}[ ]+
       (?:--password-stdin|--with-token|--stdin|--passphrase-fd[ =]0|-pass[ ]stdin)
@@ -449,10 +461,12 @@ def _vault_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 
 _Finder = Callable[[str, int, int], Iterator[Span]]
-_PIPED: Final = (
-    "sudo su docker podman nerdctl gh glab helm chpasswd passwd kinit cryptsetup wrangler npx vault gpg "
-    "gpg2 op oc crane skopeo oras secret-tool smbpasswd pass ansible-vault vercel keyctl kubeseal "
-    "doppler openssl sshpass ssh-add htpasswd security rclone"
+_PIPED: Final = vocabulary(
+    """
+    sudo su docker podman nerdctl gh glab helm chpasswd passwd kinit cryptsetup wrangler npx vault
+    gpg gpg2 op oc crane skopeo oras secret-tool smbpasswd pass ansible-vault vercel keyctl kubeseal
+    doppler openssl sshpass ssh-add htpasswd security rclone
+    """
 )
 _FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
     (r"\b(?:" + "|".join(sorted(_BY_NAME, reverse=True)) + r")(?:\.exe)? ", _program_spans),
@@ -464,7 +478,7 @@ _FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
     (r"--from-literal", _literal_spans),
     (r"-pass(?:in|out|word)?[ =][\\\"']*pass:", _openssl_spans),
     (r"ConvertTo-SecureString", _powershell_spans),
-    (r"\|[ \t\\\n]*(?:" + "|".join(_PIPED.split()) + r")\b", _piped_spans),
+    (r"\|[ \t\\\n]*(?:" + "|".join(sorted(_PIPED, reverse=True)) + r")\b", _piped_spans),
     (r"<<< ?", _here_string_spans),
     (r"[sS]end(?:line|_line|Line)?[ (]", _sent_spans),
     (r"--user[ =]", _user_spans),

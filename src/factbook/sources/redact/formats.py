@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from factbook.sources.redact.spans import Span
@@ -34,7 +35,7 @@ def _row(kind: str, hint: str, pattern: str, *, back: int = 0) -> Format:
 
 
 # Before a short prefix a word must begin. A letter may stand there all the same, as the end of an
-# escape: the n of `\\nsk-...` in JSON, the m that ends a colour, the hexadecimal digits of `%3Dsk-`.
+# escape: the n of `\\nsk-...` in JSON, the m that ends a colour, the digits of `%3Dsk-...`.
 _B = r"(?:\b|\\[nrt]|m|%[0-9A-Fa-f]{2})"
 _W = r"[A-Za-z0-9_-]"  # the letters of base64url
 _A = r"[A-Za-z0-9]"
@@ -61,7 +62,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row("nvidia-key", r"nvapi-", rf"nvapi-{_W}{{28,}}"),
     _row("cerebras-key", r"csk-", rf"csk-{_A}{{28,}}"),
     _row("fireworks-key", _B + r"fw_", rf"fw_{_A}{{20,}}"),
-    _row("langsmith-key", r"lsv2_", rf"lsv2_(?:pt|sk)_[0-9a-f]{{20,}}(?:_[0-9a-f]+)?"),
+    _row("langsmith-key", r"lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{20,}(?:_[0-9a-f]+)?"),
     _row("pinecone-key", r"pcsk_", rf"pcsk_{_W}{{28,}}"),
     _row("jina-key", r"jina_", rf"jina_{_W}{{28,}}"),
     _row("firecrawl-key", _B + r"fc-[0-9a-f]", r"fc-[0-9a-f]{28,}"),
@@ -72,7 +73,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row(
         "gitlab-token",
         r"gl(?:pat|dt|ptt|rt|cbt|ft|imt|agent|soat|oas|ffct)-",
-        rf"gl(?:pat|dt|ptt|rt|cbt|ft|imt|agent|soat|oas|ffct)-[A-Za-z0-9_=.-]{{16,}}",
+        r"gl(?:pat|dt|ptt|rt|cbt|ft|imt|agent|soat|oas|ffct)-[A-Za-z0-9_=.-]{16,}",
     ),
     _row("gitlab-token", r"GR1348941", rf"GR1348941{_W}{{16,}}"),
     _row("bitbucket-token", r"ATBB", rf"ATBB{_A}{{24,}}"),
@@ -160,12 +161,16 @@ FORMATS: Final[tuple[Format, ...]] = (
         r"webhook\.office\.com/webhookb2/",
         r"webhook\.office\.com/webhookb2/(?P<teams>[A-Za-z0-9@/-]{40,})",
     ),
-    _row("telegram-token", r"[0-9]:AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=12),
+    _row(
+        "telegram-token", r"[0-9]:AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=12
+    ),
     _row("twilio-key", _B + r"(?:SK|AC)[0-9a-f]", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
     _row("sendgrid-key", _B + r"SG\.", rf"SG\.{_W}{{12,}}\.{_W}{{16,}}"),
     _row("mailgun-key", _B + r"key-[0-9a-f]", r"key-[0-9a-f]{32}(?![0-9a-f])"),
     _row("mailchimp-key", r"[0-9a-f]-us[0-9]", r"[0-9a-f]{32}-us\d{1,2}", back=31),
-    _row("brevo-key", r"x(?:keysib|smtpsib)-", r"x(?:keysib|smtpsib)-[0-9a-f]{32,}-[A-Za-z0-9]{12,}"),
+    _row(
+        "brevo-key", r"x(?:keysib|smtpsib)-", r"x(?:keysib|smtpsib)-[0-9a-f]{32,}-[A-Za-z0-9]{12,}"
+    ),
     _row("resend-key", _B + r"re_[A-Za-z0-9]", rf"re_{_A}{{8}}_{_A}{{20,}}"),
     # --- money -------------------------------------------------------------------------------
     _row("stripe-key", r"[sr]k_(?:live|test)_", rf"[sr]k_(?:live|test)_{_A}{{16,}}"),
@@ -180,7 +185,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     ),
     _row("razorpay-key", r"rzp_(?:live|test)_", rf"rzp_(?:live|test)_{_A}{{14,}}"),
     _row("flutterwave-key", r"FLWSECK", r"FLWSECK(?:_TEST)?-[0-9a-zA-Z-]{12,}"),
-    _row("paypal-token", r"access_token\$", r"access_token\$(?:production|sandbox)\$[0-9a-z$]{30,}"),
+    _row(
+        "paypal-token", r"access_token\$", r"access_token\$(?:production|sandbox)\$[0-9a-z$]{30,}"
+    ),
     _row("easypost-key", _B + r"EZ[AT]K", rf"EZ[AT]K{_A}{{54,}}"),
     _row("shippo-key", r"shippo_(?:live|test)_", r"shippo_(?:live|test)_[0-9a-f]{32,}"),
     # --- work, design, watching --------------------------------------------------------------
@@ -196,7 +203,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row("grafana-token", r"glsa_", r"glsa_[A-Za-z0-9]{28,}_[0-9a-fA-F]{8}"),
     _row("grafana-token", r"glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=_-]{28,}"),
     _row("grafana-token", r"eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/=_-]{40,}"),
-    _row("newrelic-key", r"NR(?:AK|JS|II|IQ|RA|SP|MA)-", rf"NR(?:AK|JS|II|IQ|RA|SP|MA)-{_W}{{16,}}"),
+    _row(
+        "newrelic-key", r"NR(?:AK|JS|II|IQ|RA|SP|MA)-", rf"NR(?:AK|JS|II|IQ|RA|SP|MA)-{_W}{{16,}}"
+    ),
     _row("newrelic-key", r"[0-9a-f]NRAL", r"[0-9a-f]{36}NRAL", back=35),
     _row("sentry-token", r"sntry[su]_", r"sntry[su]_[A-Za-z0-9+/=_-]{28,}"),
     _row("posthog-key", _B + r"phx_", rf"phx_{_W}{{28,}}"),
@@ -204,20 +213,32 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row("mapbox-token", _B + r"sk\.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
     _row("dropbox-token", _B + r"sl\.[A-Za-z0-9]", rf"sl\.(?:u\.)?{_W}{{100,}}"),
     _row("facebook-token", _B + r"EAA[A-Z]", r"EAA[A-Z][A-Za-z0-9]{60,}"),
-    _row("twitter-token", _B + r"AAAA[A-Za-z0-9_-]", r"A{18,24}[B-Za-z0-9][A-Za-z0-9]{4,60}%[0-9A-F]{2}[A-Za-z0-9%]{20,}"),
+    _row(
+        "twitter-token",
+        _B + r"AAAA[A-Za-z0-9_-]",
+        r"A{18,24}[B-Za-z0-9][A-Za-z0-9]{4,60}%[0-9A-F]{2}[A-Za-z0-9%]{20,}",
+    ),
     _row("contentful-token", r"CFPAT-", rf"CFPAT-{_W}{{28,}}"),
     _row("typeform-token", _B + r"tfp_", r"tfp_[A-Za-z0-9_.=-]{30,}"),
     _row("prefect-key", _B + r"pn[ub]_", rf"pn[ub]_{_A}{{28,}}"),
     _row("wakatime-key", r"waka_", rf"waka_{_UUID}"),
     _row("readme-key", _B + r"rdme_", r"rdme_[a-z0-9]{40,}"),
     _row("duffel-token", r"duffel_(?:live|test)_", rf"duffel_(?:live|test)_{_W}{{28,}}"),
-    _row("zapier-webhook", r"hooks\.zapier\.com/", r"hooks\.zapier\.com/hooks/catch/(?P<zapier>\d+/\w+)"),
+    _row(
+        "zapier-webhook",
+        r"hooks\.zapier\.com/",
+        r"hooks\.zapier\.com/hooks/catch/(?P<zapier>\d+/\w+)",
+    ),
     # --- keys of programs --------------------------------------------------------------------
     _row("age-key", r"AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}"),
     # Hashes of passwords: not the password, but enough to search for it at leisure.
     _row("password-hash", r"\$2[abxy]\$[0-9]{2}\$", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{40,53}"),
     _row("password-hash", r"\$argon2(?:id|i|d)\$", r"\$argon2(?:id|i|d)\$[A-Za-z0-9$,=+/]{30,}"),
-    _row("password-hash", r"\$(?:[156y7]|apr1|gy)\$", r"\$(?:[156y7]|apr1|gy)\$(?:rounds=\d+\$)?[./A-Za-z0-9$]{24,}"),
+    _row(
+        "password-hash",
+        r"\$(?:[156y7]|apr1|gy)\$",
+        r"\$(?:[156y7]|apr1|gy)\$(?:rounds=\d+\$)?[./A-Za-z0-9$]{24,}",
+    ),
     _row("password-hash", r"\$pbkdf2", r"\$pbkdf2(?:-sha\d+)?\$[A-Za-z0-9$./=+,-]{30,}"),
     _row("password-hash", r"pbkdf2_sha[0-9]{3}\$", r"pbkdf2_sha\d{3}\$\d+\$[A-Za-z0-9+/=$]{30,}"),
     # The shape that providers have agreed on since: product_environment_random.
@@ -234,15 +255,7 @@ HINT: Final = "|".join(dict.fromkeys(row.hint for row in FORMATS)) + r"|eyJ[A-Za
 
 _LEAD_IN: Final = 3  # characters of an escape that a hint may begin with
 _LONGEST: Final = 4096  # a longer run is followed to its end all the same
-_FRONT: Final = re.compile(
-    "|".join(f"(?P<f{i}>{row.pattern})" for i, row in enumerate(FORMATS) if not row.back)
-)
-_INNER: Final = tuple(
-    (re.compile(row.hint), re.compile(row.pattern), row) for row in FORMATS if row.back
-)
-_ESCAPE: Final = re.compile(
-    r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$"
-)
+_ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$")
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]*")
@@ -253,6 +266,21 @@ _LONGEST_JWT: Final = 32_768
 _AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _HEX_SECRET: Final = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}(?![A-Za-z0-9])")
 _NEAR: Final = 160  # how far from its id a secret is looked for that has no shape of its own
+
+
+@cache  # compiled when the first key is met: most programs that import this meet none
+def _front() -> re.Pattern[str]:
+    """Compile the formats that begin with their hint, as one pattern."""
+    rows = (f"(?P<f{i}>{row.pattern})" for i, row in enumerate(FORMATS) if not row.back)
+    return re.compile("|".join(rows))
+
+
+@cache
+def _inner() -> tuple[tuple[re.Pattern[str], re.Pattern[str], Format], ...]:
+    """Compile the formats whose hint stands inside them, each with its hint."""
+    return tuple(
+        (re.compile(row.hint), re.compile(row.pattern), row) for row in FORMATS if row.back
+    )
 
 
 def begins_word(text: str, at: int) -> bool:
@@ -277,10 +305,10 @@ def format_spans(text: str, at: int, end: int) -> Iterator[Span]:
 def _find_key(text: str, at: int) -> Span | None:
     """Find the key around a hint."""
     for start in range(at, min(at + _LEAD_IN + 1, len(text))):
-        found = _FRONT.match(text, start, start + _LONGEST)
+        found = _front().match(text, start, start + _LONGEST)
         if found is not None and found.lastgroup is not None and begins_word(text, start):
             return _checked(text, found, FORMATS[int(found.lastgroup[1:])].kind)
-    for hint, pattern, row in _INNER:
+    for hint, pattern, row in _inner():
         if hint.match(text, at) is None:
             continue
         for start in range(max(0, at - row.back), at + 1):
@@ -304,7 +332,10 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
     while text[end - 1] == ".":  # the end of its sentence
         end -= 1
     body = text[start:end]
-    if body.isalnum() and (_in_blob(text[max(0, start - 25) : start][::-1]) or _in_blob(text[end : end + 25])):
+    if body.isalnum() and any(
+        _in_blob(beside)
+        for beside in (text[max(0, start - 25) : start][::-1], text[end : end + 25])
+    ):
         return None
     drawn = body[len(body) // 3 :]
     mixed = any(c.isdigit() for c in drawn) or (drawn.lower() != drawn and drawn.upper() != drawn)
@@ -314,7 +345,7 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
 
 
 def _in_blob(beside: str) -> bool:
-    """Tell whether what stands beside a key, from the key on, is base64 that the key is a part of."""
+    """Tell whether what stands beside a key, read from the key on, is base64 around it."""
     return (
         beside[:1] in {"+", "/"}
         and _BLOB.fullmatch(beside) is not None

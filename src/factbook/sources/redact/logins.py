@@ -54,7 +54,8 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     if text[at] in "iI":
         found = _IDENTIFIED.match(text, at, at + 400)
-        statement = text[at : at + 2].isupper() or _STATEMENT.search(text, max(0, at - 200), at) is not None
+        before = _STATEMENT.search(text, max(0, at - 200), at)
+        statement = before is not None or text[at : at + 2].isupper()
         if found is not None and statement and not is_stand_in(found[2]):
             yield *found.span(2), "password"
         return

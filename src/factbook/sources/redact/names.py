@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from factbook.sources.redact.vocabulary import vocabulary
+
 __all__ = ["KINDS", "Name", "classify"]
 
 
@@ -27,10 +29,12 @@ KINDS: Final = frozenset({"password", "secret", "token", "api-key", "credential"
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zß-ɏ]+|[0-9]+|[^\x00-\x7f]+")
 
-_PASSWORDS: Final = frozenset(
-    """password passwords passwd passwds passphrase passcode passwort passw psw pwd pw pass
+_PASSWORDS: Final = vocabulary(
+    """
+    password passwords passwd passwds passphrase passcode passwort passw psw pwd pw pass
     kennwort senha contrasena wachtwoord lozinka haslo losenord storepass keypass requirepass
-    masterauth psk userpass пароль пароля 密码 口令 パスワード 비밀번호 contraseña hasło lösenord""".split()
+    masterauth psk userpass пароль пароля 密码 口令 パスワード 비밀번호 contraseña hasło lösenord
+    """
 )
 _PASSWORD_TAIL: Final = re.compile(
     r"(?:password|passwd|passphrase|passcode|passwort|kennwort|contrasena|pwd|"
@@ -38,63 +42,82 @@ _PASSWORD_TAIL: Final = re.compile(
     r"ftp|app|ldap|wifi|vnc|rpc|bind|auth|cert|proxy|http|default)pass)$"
 )
 _SHORT: Final = frozenset({"pass", "pw", "pwd"})
-_PASS_OWNERS: Final = frozenset(
-    """db database user login root admin ssh pg key store redis sudo become mysql postgres mongo smtp
-    mail email imap ftp sftp app ldap wifi vnc rpc bind auth cert proxy http basic default rabbitmq
-    mq mariadb sql service svc registry nexus git github docker ansible vault master api my test
-    backup""".split()
+_PASS_OWNERS: Final = vocabulary(
+    """
+    db database user login root admin ssh pg key store redis sudo become mysql postgres mongo
+    smtp mail email imap ftp sftp app ldap wifi vnc rpc bind auth cert proxy http basic default
+    rabbitmq mq mariadb sql service svc registry nexus git github docker ansible vault master
+    api my test backup
+    """
 )
 _PAT_OWNERS: Final = frozenset(
     {"", "github", "gh", "gitlab", "git", "azure", "devops", "ext", "ado", "my", "user", "ci"}
 )
-_TOKENS: Final = frozenset({"token", "tokens", "jwt", "bearer", "authtoken", "accesstoken", "apitoken"})
+_TOKENS: Final = frozenset(
+    {"token", "tokens", "jwt", "bearer", "authtoken", "accesstoken", "apitoken"}
+)
 _TOKEN_TAIL: Final = re.compile(
     r"(?:auth|access|refresh|api|bot|id|session|user|login|deploy|my|csrf|xsrf|personal|git|"
     r"github|gitlab|npm|gh|hf|slack|vault|bearer|security|oauth|push|device|admin)token$"
 )
 _SECRETS: Final = frozenset({"secret", "secrets", "clientsecret", "appsecret", "mnemonic"})
-_SECRET_TAIL: Final = re.compile(r"(?:client|app|api|jwt|session|web|webhook|shared|user|my|auth)secret$")
-_KEY_OWNERS: Final = frozenset(
-    """api access secret private signing sign encryption encrypt encrypted crypto decryption account
-    auth authentication authorization master shared session license licence app application
-    service admin storage subscription write client consumer deploy jwt hmac cookie webhook
-    integration ingest ingestion instrumentation bot server ssh sas preshared bearer
-    function""".split()
+_SECRET_TAIL: Final = re.compile(
+    r"(?:client|app|api|jwt|session|web|webhook|shared|user|my|auth)secret$"
+)
+_KEY_OWNERS: Final = vocabulary(
+    """
+    api access secret private signing sign encryption encrypt encrypted crypto decryption
+    account auth authentication authorization master shared session license licence app
+    application service admin storage subscription write client consumer deploy jwt hmac cookie
+    webhook integration ingest ingestion instrumentation bot server ssh sas preshared bearer
+    function
+    """
 )
 _KEY_TAIL: Final = re.compile(
     r"(?:api|access|secret|private|signing|encryption|account|auth|master|shared|sharedaccess|"
     r"session|license|subscription|preshared|app|client|storage)keys?$"
 )
-_CREDENTIALS: Final = frozenset({"auth", "authorization", "credential", "credentials", "creds", "cred"})
+_CREDENTIALS: Final = frozenset(
+    {"auth", "authorization", "credential", "credentials", "creds", "cred"}
+)
 
 # Words after the secret word that change nothing: DB_PASSWORD_PROD, secret_key_base, token2.
-_SUFFIXES: Final = frozenset(
-    """value val plain plaintext b64 base64 base old new prod production dev development staging
-    stage test live main backup raw str local current previous primary secondary""".split()
+_SUFFIXES: Final = vocabulary(
+    """
+    value val plain plaintext b64 base64 base old new prod production dev development staging
+    stage test live main backup raw str local current previous primary secondary
+    """
 )
 # The same for constants, whose names carry their owner last (TOKEN_GITHUB), unless the last words
 # say that the value is something else.
-_OTHER_HEADS: Final = frozenset(
-    """and or of stores shadow sock socket agent user username email realm zone domain id ids name names file files path dir url uri urls host hosts endpoint type types count counts
-    limit length len size ttl expiry expires expiration expire timeout policy format field fields
+_OTHER_HEADS: Final = vocabulary(
+    """
+    and or of stores shadow sock socket agent user username email realm zone domain id ids name
+    names file files path dir url uri urls host hosts endpoint type types count counts limit
+    length len size ttl expiry expires expiration expire timeout policy format field fields
     header headers prefix suffix regex pattern version algorithm algo alg hint label required
-    enabled disabled min max usage usages budget provider providers source store manager arn ref env
-    var location cmd command program script helper reset attempts retries rotation hash hashes
-    hashed salt digest strength error errors message msg title text placeholder status state mode
-    index idx scheme column table schema class auth method methods role scope scopes issuer audience
-    group model models window per used rate cost price pair pairs list map""".split()
+    enabled disabled min max usage usages budget provider providers source store manager arn ref
+    env var location cmd command program script helper reset attempts retries rotation hash
+    hashes hashed salt digest strength error errors message msg title text placeholder status
+    state mode index idx scheme column table schema class auth method methods role scope scopes
+    issuer audience group model models window per used rate cost price pair pairs list map
+    """
 )
 # Words before it that make it something else.
-_PAGING: Final = frozenset(
-    """next prev page continuation continue cursor sync resume start end eos bos pad unk sep cls
-    mask stop special max min num total input output prompt completion cached reasoning image subword
-    lexer syntax parser cancel cancellation idempotency design fcm""".split()
+_PAGING: Final = vocabulary(
+    """
+    next prev page continuation continue cursor sync resume start end eos bos pad unk sep cls
+    mask stop special max min num total input output prompt completion cached reasoning image
+    subword lexer syntax parser cancel cancellation idempotency design fcm
+    """
 )
-_TALK: Final = frozenset(
-    """forgot forgotten reset invalid wrong incorrect show hide toggle missing no has is need needs
-    requires require validate check verify min max match matches change enter empty bad on handle
-    without min count num public test tests and or for ask prompt hash encrypt generate compare
-    get""".split()
+_TALK: Final = vocabulary(
+    """
+    forgot forgotten reset invalid wrong incorrect show hide toggle missing no has is need needs
+    requires require validate check verify min max match matches change enter empty bad on
+    handle without count num public test tests and or for ask prompt hash encrypt generate
+    compare get
+    """
 )
 _PUBLIC: Final = frozenset({"public", "foreign", "cache", "sort", "partition", "row", "hash"})
 

@@ -16,7 +16,9 @@ __all__ = ["MAX_VALUE", "Value", "line_end", "read_bare", "read_quoted", "run_on
 MAX_VALUE: Final = 4096
 """Characters of a value that are looked at; a longer secret is followed to its end."""
 
-_OPENING: Final = re.compile(r"(\\{0,15})(\"\"\"|'''|\"\"|''|``(?!`)|[\"'`](?!``)|&quot;|&apos;|&#3[49];|[“”„‘’‚«])")
+_OPENING: Final = re.compile(
+    r"(\\{0,15})(\"\"\"|'''|\"\"|''|``(?!`)|[\"'`](?!``)|&quot;|&apos;|&#3[49];|[“”„‘’‚«])"
+)
 _CLOSING: Final = {"“": "”", "„": "”", "‘": "’", "‚": "’", "«": "»"}
 
 _BARE: Final = re.compile(r"[^\s\"'`<>\\]+")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
@@ -23,12 +23,11 @@ DIGEST_BYTES: Final = 6
 
 _MAX_KEY_BYTES: Final = 64  # what blake2b takes
 _PASSES: Final = 16  # see `find`
-_LABEL: Final = re.compile(
-    r"\[REDACTED:(?:" + "|".join(sorted(KINDS)) + rf")(?::[0-9a-f]{{{2 * DIGEST_BYTES}}})?\]"
-)
+_LABEL: Final = re.compile(rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{{2 * DIGEST_BYTES}}})?\]")
 _BREAKS: Final = re.compile(r"(?:\\+[nrt]|\s)+")
 _NAME_FIELDS: Final = ("name", "key", "Name", "Key")
 _VALUE_FIELDS: Final = ("value", "Value")
+_LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +43,9 @@ class Redactor:
     """Find secrets and replace them; the same key gives equal secrets equal labels."""
 
     def __init__(self, *, key: bytes) -> None:
-        if not MIN_KEY_BYTES <= len(key):
+        if len(key) < MIN_KEY_BYTES:
             raise UsageError(
-                detail=f"The redaction key has {len(key)} bytes and needs at least {MIN_KEY_BYTES}; "
+                detail=f"The redaction key has {len(key)} bytes and needs {MIN_KEY_BYTES} or more; "
                 "give a longer one, or let load_key make one."
             )
         self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
@@ -72,11 +71,8 @@ class Redactor:
 
     def redact_field(self, key: str, value: str) -> str:
         """Redact the value of a field, which may be a secret only because of the field's name."""
-        if not _LABEL.fullmatch(value):
-            kind = field_kind(key, value)
-            if kind is not None:
-                return self.label(kind, value)
-        return self.redact(value)
+        kind = field_kind(key, value)
+        return self.redact(value) if kind is None else self.label(kind, value)
 
     def label(self, kind: str, value: str) -> str:
         """Write the label of a secret: its kind and, unless it could be guessed, a keyed digest.
@@ -137,7 +133,9 @@ def _settle(text: str, spans: list[Span]) -> list[Span]:
     """Order spans, join those that overlap, and leave labels alone."""
     if not spans:
         return []
-    labels = [found.span() for found in _LABEL.finditer(text)] if "[REDACTED:" in text else []
+    labels: list[tuple[int, int]] = []
+    if "[REDACTED:" in text:
+        labels = [found.span() for found in _LABEL.finditer(text) if found[1] in KINDS]
     settled: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
         near = bisect_right(labels, (start, len(text)))
@@ -153,39 +151,37 @@ def _settle(text: str, spans: list[Span]) -> list[Span]:
 
 def _rebuild(value: object, redactor: Redactor) -> object:
     """Copy a decoded JSON value with its strings redacted, without recursion."""
-    root: list[object] = [value]
-    # (container, index or key, the field's name) of what is still to be copied
-    work: list[tuple[list[object] | dict[object, object], object, str]] = [(root, 0, "")]
+    root: list[Any] = [value]
+    # What is still to be copied: its holder, its place there, the name of its field.
+    work: list[tuple[list[Any] | dict[Any, Any], Any, str]] = [(root, 0, "")]
     while work:
         holder, place, field = work.pop()
-        item = holder[place]  # type: ignore[index]
+        item = holder[place]
         if isinstance(item, str):
-            new: object = redactor.redact_field(field, item) if field else redactor.redact(item)
+            holder[place] = redactor.redact_field(field, item)
         elif isinstance(item, dict):
+            copy: dict[Any, Any] = {}
             named = _named(item)
-            copy: dict[object, object] = {}
             for key, inner in item.items():
                 safe = redactor.redact(key) if isinstance(key, str) else key
                 while safe in copy:  # two secrets without a digest
                     safe = f"{safe}+"
                 copy[safe] = inner
-                told = named if key in _VALUE_FIELDS and named else key
+                told = named if named and key in _VALUE_FIELDS else key
                 work.append((copy, safe, told if isinstance(told, str) else ""))
-            new = copy
+            holder[place] = copy
         elif isinstance(item, list | tuple):
             parts = list(item)
-            work.extend((parts, i, _flag_before(parts, i) or field) for i in range(len(parts)))
-            new = parts
-        elif isinstance(item, int) and not isinstance(item, bool) and field and item >= 1000:
-            kind = field_kind(field, str(item))
-            new = redactor.label(kind, str(item)) if kind == "password" else item
-        else:
-            new = item
-        holder[place] = new  # type: ignore[index]
+            work.extend((parts, i, _option_before(item, i) or field) for i in range(len(parts)))
+            holder[place] = parts
+        elif isinstance(item, int) and not isinstance(item, bool):
+            digits = str(item) if abs(item) < _LARGEST_PIN else ""
+            if field_kind(field, digits) == "password":
+                holder[place] = redactor.label("password", digits)
     return root[0]
 
 
-def _named(item: dict[object, object]) -> str:
+def _named(item: dict[Any, Any]) -> str:
     """Give the name in `{"name": "DB_PASSWORD", "value": "..."}`."""
     for field in _NAME_FIELDS:
         name = item.get(field)
@@ -194,9 +190,9 @@ def _named(item: dict[object, object]) -> str:
     return ""
 
 
-def _flag_before(parts: list[object], i: int) -> str:
+def _option_before(words: Sequence[Any], i: int) -> str:
     """Give the option before an argument, in a command that is written as a list."""
-    before = parts[i - 1] if i else None
+    before = words[i - 1] if i else None
     return before.lstrip("-") if isinstance(before, str) and before.startswith("--") else ""
 
 

@@ -1,10 +1,10 @@
 """Find every secret of a text in one pass, with a look around only where something hints at one.
 
-All hints of all finders are one RE2 automaton, so a text without hints costs one look at each of its
-characters. It runs on a copy in which every character that is not ASCII is a `?`: hints are ASCII,
-one character stays one byte, offsets stay right, and lone surrogates cannot harm. The finders then
-read the text itself, each within a bounded distance of its hint, so the work grows with the length
-of the text and no pattern can make it explode.
+All hints of all finders are one RE2 automaton, so a text without hints costs one look at each of
+its characters. It runs on a copy in which every character that is not ASCII is a `?`: hints are
+ASCII, one character stays one byte, offsets stay right, and lone surrogates cannot harm. The
+finders then read the text itself, each within a bounded distance of its hint, so the work grows
+with the length of the text and no pattern can make it explode.
 """
 
 from __future__ import annotations

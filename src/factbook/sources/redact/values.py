@@ -13,6 +13,8 @@ import re
 from collections import Counter
 from typing import Final
 
+from factbook.sources.redact.vocabulary import vocabulary
+
 __all__ = [
     "decodes_to_pair",
     "is_code",
@@ -31,39 +33,38 @@ __all__ = [
 _LOOK: Final = 256  # characters that decide what a value is; more would make long values expensive
 
 # Words that describe a secret or say that none is given, compared whole and folded.
-_STOP_WORDS: Final = frozenset(
+_STOP_WORDS: Final = vocabulary(
     """
     str string strings text varchar char chars byte bytes buffer bool boolean int integer number
     float double any object array list dict map none null nil undefined void never unknown nan
-    true false yes no on off ok define undef
-    required requires optional invalid incorrect wrong missing empty blank needed expired reset
-    changed updated unset valid weak strong correct hidden visible shown disabled enabled default
-    masked encrypted encoded hashed plain plaintext protected sensitive confirm confirmed new old
-    current prompt input output email mail username user users name names field fields value values
-    hash hashes salt type types kind length min max label example examples sample auto automatic
-    safe fine good bad okay unique simple complex easy hard similar different identical common
-    mandatory temporary present absent available below above there back lost gone sent hidden broken
-    written stolen taken known chosen important compromised
-    random generated error errors failed failure success successful saved stored forgotten public
-    private secure insecure short long redacted removed omitted filtered placeholder todo tbd fixme
-    n/a changeme change_me change-me replaceme replace_me replace-me dummy fake mock
-    here this that these those it its is are was were be been being has have had do does did done
-    not and or but if then else when while for from to of in at by with without as via per about
-    the a an your my our their his her some same each every all both must should can could may
-    might will would shall only also just now always again first last next previous
-    set get put post use used using uses see read write show enter entered provide provided given
-    pass passed passing passes key keys password passwords passwd passphrase pwd secret secrets
-    token tokens apikey api_key api-key api auth authentication authorization credential
-    credentials login logins access accesskey bearer basic digest header headers cookie cookies
-    session sessions env environment variable variables var vars config configuration option
-    options param params parameter parameters argument arguments arg args flag flags file files
-    path url uri host server client service database account accounts
-    stdin stdout prompted interactive manager resets recovery changes rotation policy strength
-    requirements rules generator validation validator verification
-    self cls super req res request response ctx context data body payload result item obj
-    statement keyword literal operator const let function class return async await new typeof
-    instanceof export import interface enum struct same-origin include omit anonymous
-    """.split()
+    true false yes no on off ok define undef required requires optional invalid incorrect wrong
+    missing empty blank needed expired reset changed updated unset valid weak strong correct
+    hidden visible shown disabled enabled default masked encrypted encoded hashed plain
+    plaintext protected sensitive confirm confirmed new old current prompt input output email
+    mail username user users name names field fields value values hash hashes salt type types
+    kind length min max label example examples sample auto automatic safe fine good bad okay
+    unique simple complex easy hard similar different identical common mandatory temporary
+    present absent available below above there back lost gone sent broken written stolen taken
+    known chosen important compromised random generated error errors failed failure success
+    successful saved stored forgotten public private secure insecure short long redacted removed
+    omitted filtered placeholder todo tbd fixme n/a changeme change_me change-me replaceme
+    replace_me replace-me dummy fake mock here this that these those it its is are was were be
+    been being has have had do does did done not and or but if then else when while for from to
+    of in at by with without as via per about the a an your my our their his her some same each
+    every all both must should can could may might will would shall only also just now always
+    again first last next previous set get put post use used using uses see read write show
+    enter entered provide provided given pass passed passing passes key keys password passwords
+    passwd passphrase pwd secret secrets token tokens apikey api_key api-key api auth
+    authentication authorization credential credentials login logins access accesskey bearer
+    basic digest header headers cookie cookies session sessions env environment variable
+    variables var vars config configuration option options param params parameter parameters
+    argument arguments arg args flag flags file files path url uri host server client service
+    database account accounts stdin stdout prompted interactive manager resets recovery changes
+    rotation policy strength requirements rules generator validation validator verification self
+    cls super req res request response ctx context data body payload result item obj statement
+    keyword literal operator const let function class return async await typeof instanceof
+    export import interface enum struct same-origin include omit anonymous
+    """
 )
 
 # A variable, a template or a tag that is filled in elsewhere.
@@ -107,7 +108,8 @@ _EXPRESSION: Final = re.compile(
     rf"""(?x)
       ^{_MEMBER}*(?:<\w+>)?[(\[]                                 # f(, a.b(, a[
     | ^{_MEMBER}+[;,)]*$                                         # a.b, a::b, a->b
-    | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===? | ^["'`\\]+$
+    | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===?
+    | ^["'`\\]+$
     | ^/[\^\[(\\.] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]   # patterns
     """
 )
@@ -141,12 +143,14 @@ _IDENTIFIER: Final = re.compile(r"^[A-Za-z_$][A-Za-z0-9_$]*$")
 # pairs of a word and one in three of letters that were drawn.
 _PAIRS: Final = frozenset(
     row[0] + second
-    for row in """
-    a:bcdgilmnprstuvxy b:aeilorsu c:acehiklorstu d:aeiostu e:acdefgilmnpqrstvwx f:aefilortu
-    g:aehinrs h:aeiot i:abcdefglmnoprstvz k:e l:adeilostuy m:aeimopsu n:acdefginostuv
-    o:bcdgilmnoprstuvw p:aehiloprstuy q:u r:acdegimnoprstuy s:acehiklopstu t:acehilorstuy
-    u:abcelmnprst v:aei w:aei x:pt y:p z:e
-    """.split()
+    for row in vocabulary(
+        """
+        a:bcdgilmnprstuvxy b:aeilorsu c:acehiklorstu d:aeiostu e:acdefgilmnpqrstvwx f:aefilortu
+        g:aehinrs h:aeiot i:abcdefglmnoprstvz k:e l:adeilostuy m:aeimopsu n:acdefginostuv
+        o:bcdgilmnoprstuvw p:aehiloprstuy q:u r:acdegimnoprstuy s:acehiklopstu t:acehilorstuy
+        u:abcelmnprst v:aei w:aei x:pt y:p z:e
+        """
+    )
     for second in row[2:]
 )
 _WORD_SHARE: Final = 0.6  # of common pairs: 97 % of words have more, 95 % of drawn letters less
@@ -205,7 +209,9 @@ def is_mixed(value: str) -> bool:
     letters = any(c.isalpha() for c in core)
     digits = any(c.isdigit() for c in core)
     marks = any(not c.isalnum() and c not in "_-.'/: " and not c.isspace() for c in core)
-    return (letters and digits) or (marks and (letters or digits)) or _PHRASE.match(core) is not None
+    return (
+        (letters and digits) or (marks and (letters or digits)) or _PHRASE.match(core) is not None
+    )
 
 
 def is_wordy(value: str) -> bool:

@@ -157,7 +157,8 @@ def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[li
 
     The second list has one number more than the first: what follows the last noted line.
     """
-    left = text.count("\n", start, end)
+    # At the end of the text the last line has no newline of its own.
+    left = text.count("\n", start, end) + (end == len(text))
     if not count:
         return [], [left]
     middle = text[start : min(end, start + _SCAN_CHARS)].encode("utf-8", "replace")

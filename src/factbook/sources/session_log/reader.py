@@ -168,9 +168,12 @@ class _Reading:
             record = orjson.loads(data)
         except orjson.JSONDecodeError:
             if is_blank(data, finished=line.complete, continues=continues):
-                if not continues:
-                    count.lines += 1
-                    _more(count.ignored, "blank")
+                if continues:
+                    return True
+                if not line.complete:
+                    return self._wait()  # a record may follow on this very line
+                count.lines += 1
+                _more(count.ignored, "blank")
                 return True
             if not line.complete and not _is_whole(data):
                 return self._wait()

@@ -204,7 +204,7 @@ def _add_inputs(lines: Lines, tool: str, value: Mapping[str, object]) -> None:
     room = OTHER_CHARS
     skipped = 0
     for key, item in value.items():
-        if not item and item != 0:
+        if not item and (item is False or item != 0):
             continue  # null, false and what is empty say nothing that their absence does not say
         name = _NAMES.get(key)
         if name == "command":

@@ -1,0 +1,227 @@
+"""Decide whether a value is the secret that its name announces, given where both stand.
+
+`password: swordfish` in a settings file is a password, `password: userInput,` in a program is a
+variable, and `the password is expired` is a sentence. No single sign tells them apart, so what the
+value looks like (`values`), what the name says (`names`) and the place are weighed together.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from factbook.sources.redact.names import Name
+from factbook.sources.redact.values import (
+    is_code,
+    is_identifier,
+    is_jumbled,
+    is_measure,
+    is_mixed,
+    is_path,
+    is_random,
+    is_stand_in,
+    is_stop_word,
+    is_wordy,
+    speaks_of_a_secret,
+)
+
+__all__ = ["FIELD", "Place", "believe"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a value stands, as far as that decides what is believed."""
+
+    joint: str  # what sort of thing joins it to its name; assignments.py lists them
+    quoted: bool = True  # it stands in quotes or between tags
+    verb: str = ""  # the words that join it, in a sentence
+    alone: bool = False  # the name begins its line, as in a settings file
+    shell: bool = False  # an assignment of a shell or an .env file
+    query: bool = False  # a parameter of an address
+    upper: bool = False  # the name is written in capitals
+    tight: bool = False  # joined by `=` without blanks
+    spaced: bool = True  # a blank stands before the value
+    declared: bool = False  # what stands before says that a password is being set
+    code: bool = False  # what stands before looks like source code
+    before: str = ""  # the line before the name
+    after: str = ""  # the text behind the value
+
+
+FIELD: Final = Place(joint="assign")
+"""A field of a decoded object."""
+
+_WEAK: Final = frozenset({"comma", "call", "compare", "default", "cell", "next", "blank"})
+_FIRM: Final = frozenset({"assign", "flag", "pair", "tag"})
+_SEED_WORDS: Final = frozenset({12, 15, 18, 21, 24})  # lengths of a wallet's recovery phrase
+
+_LOGIN: Final = re.compile(
+    r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b"
+)
+_SENTENCE: Final = re.compile(r"[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
+_NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
+_LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\n|\\r|[\"']|//|[.,;!?](?:\s|$))")
+_INTRODUCES: Final = re.compile(
+    r"(?i)(?:\b(?:with|using|use|and|the|my|your|our|a|this|is|temporary|admin|root|default|new|"
+    r"same)|[,:(])[ ]$"
+)
+_CAMEL: Final = re.compile(r"^[a-z]+(?:[A-Z][a-z]+)+$|^(?:[A-Z][a-z]+){2,}$")
+_INFLECTED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
+_ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
+_ALGORITHM: Final = re.compile(
+    r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d+\w*$"
+    r"|^(?:v|p|t|arg|param|var|val|x)\d$"
+)
+
+
+def believe(word: str, name: Name, place: Place) -> bool:
+    """Decide whether a value is the secret that its name announces."""
+    if is_stand_in(word) or is_stop_word(word):
+        return False
+    if not name.plain:
+        return _believe_drawn(word, name, place)
+    if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or _ALGORITHM.match(word):
+        return False
+    if word.isdigit():
+        firm = place.joint in _FIRM or place.joint == "cell"
+        return firm and len(word) >= 4 and (place.quoted or not name.bare)
+    if name.bare and not _believe_short_name(word, place):
+        return False
+    if place.quoted:
+        return _believe_quoted(word, place)
+    if place.joint in {"said", "next", "blank"}:
+        return _believe_said(word, place)
+    if place.joint in _WEAK - {"cell"} or place.joint == "typed" or is_measure(word):
+        return False
+    return _believe_bare(word, place)
+
+
+def _believe_short_name(word: str, place: Place) -> bool:
+    """Decide whether `pass`, `pw` or `pwd` means a password where it stands."""
+    if place.upper and place.joint == "assign" and not place.tight:
+        return False  # the PASS of a test's report
+    if _LOGIN.search(place.before) is not None:
+        return True
+    if place.joint not in _FIRM:
+        return False
+    return place.tight or place.joint == "flag" or is_jumbled(word) or _has_both(word)
+
+
+def _believe_quoted(word: str, place: Place) -> bool:
+    """Decide about a password in quotes or between tags."""
+    mixed = is_mixed(word)
+    if " " in word.strip():
+        words = word.split()
+        if any(is_stop_word(part) for part in words) or len(words) > max(_SEED_WORDS):
+            return False
+        phrase = len(words) >= 3 and all(part.isalpha() and part.islower() for part in words)
+        return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
+    if word[0] in "#." or word[-1] in ":?":  # a selector, a label
+        return False
+    if is_code(word) and (place.joint in _WEAK or not mixed):
+        return False
+    if place.joint == "comma" and not place.declared:  # it may be a list of names
+        return _has_both(word) and not (is_wordy(word) and set("-_. ") & set(word))
+    if place.joint in _WEAK:
+        return mixed or place.declared or (place.upper and place.joint == "next")
+    if place.joint == "said":
+        return mixed or not _INFLECTED.search(word)
+    return True
+
+
+def _believe_said(word: str, place: Place) -> bool:
+    """Decide about a bare word in a sentence such as `the password is hunter2`.
+
+    Letters with digits or marks are believed. A plain word is only where it ends the sentence and
+    is none of those that describe a password (`the password is expired`).
+    """
+    core = word.rstrip(".,;:!?)")
+    if core[:1] == "-" or core[-1:] == "=":
+        return False
+    if place.joint == "blank" and not (_INTRODUCES.search(place.before) or is_random(core)):
+        return False
+    if is_code(core) or is_measure(core) or not any(c.isalpha() for c in core):
+        return False
+    if any(c.isdigit() for c in core):
+        return len(core) >= 5
+    if core.isalpha():
+        told = place.verb in {"is", "was", "is now"} and core.islower() and len(core) >= 5
+        ends = _LINE_END.match(word[len(core) :] + place.after) is not None
+        return is_jumbled(core) or (told and ends and _INFLECTED.search(core) is None)
+    return is_mixed(core) and len(core) >= 6 and _ASIDE.search(core) is None
+
+
+def _believe_bare(word: str, place: Place) -> bool:
+    """Decide about a bare password in a setting, a flag, a parameter or a table."""
+    if place.shell or place.query:
+        return not (is_code(word) and "(" in word)
+    mixed = is_mixed(word)
+    if place.joint == "flag":
+        if word[0] in "-|(" or word.isupper():
+            return False
+        return mixed or not (_CAMEL.match(word) or is_code(word))
+    if is_code(word):
+        return False
+    if place.joint == "cell":
+        return (mixed or is_jumbled(word)) and not any(c.isspace() for c in word)
+    if not is_identifier(word):
+        return mixed or (place.alone and _LINE_END.match(place.after) is not None)
+    return _believe_identifier(word, place)
+
+
+def _believe_identifier(word: str, place: Place) -> bool:
+    """Decide about a bare word that could as well be a variable of a program."""
+    if place.code or place.after[:1] in {"(", ")", "[", "{", "."}:
+        return is_random(word) or (is_jumbled(word) and not word.isupper())
+    if any(c.isdigit() for c in word) or is_jumbled(word):
+        return True
+    if _CAMEL.match(word) or _INFLECTED.search(word) or "$" in word:
+        return False
+    ends = _LINE_END.match(place.after) is not None
+    if "_" in word:
+        return place.alone and ends
+    if _NEXT_SETTING.match(place.after):
+        return True
+    if not (place.alone or place.spaced or place.tight):
+        return False  # `passwd:shell` names a part of something
+    return ends and not _SENTENCE.match(place.after)
+
+
+def _believe_drawn(word: str, name: Name, place: Place) -> bool:
+    """Decide about a value that a machine draws: keys, tokens, secrets."""
+    word = word.removeprefix("base64:")
+    if any(c.isspace() for c in word):
+        parts = word.split()
+        words = all(part.isalpha() and part.islower() for part in parts)
+        return name.kind == "secret" and len(parts) in _SEED_WORDS and words
+    if not place.quoted and is_code(word) and not is_random(word, least=40):
+        return False
+    if place.joint in _WEAK or place.joint == "said" or name.kind == "credential":
+        return is_random(word, least=12)
+    if name.bare and not (place.shell or place.query or place.joint == "flag"):
+        chosen = place.quoted and name.kind == "secret" and _is_chosen(word)
+        return chosen or is_random(word, least=10)
+    if is_random(word):
+        return True
+    literal = place.quoted or place.shell or place.alone
+    return literal and not place.code and _is_chosen(word)
+
+
+def _is_chosen(word: str) -> bool:
+    """Tell whether a key was chosen by a person: no word, but letters with digits."""
+    digits = sum(c.isdigit() for c in word)
+    letters = sum(c.isalpha() for c in word)
+    return (
+        len(word) >= 8
+        and digits >= 1
+        and letters >= 3
+        and not set("[](){}\\<>|") & set(word)
+        and not is_path(word)
+        and not is_measure(word)
+        and not (is_wordy(word) and digits < 3)
+    )
+
+
+def _has_both(word: str) -> bool:
+    """Tell whether a word has letters and digits."""
+    return any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
