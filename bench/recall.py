@@ -118,9 +118,7 @@ def questions(rng: np.random.Generator, words: list[str], count: int) -> Iterato
         yield f"what did I say about {text} and why?"
 
 
-def whole(
-    vectors: NDArray[np.float16], *, seed: int, count: int, folder: Path
-) -> dict[str, float]:
+def whole(vectors: NDArray[np.float16], *, seed: int, count: int, folder: Path) -> dict[str, float]:
     """Measure `Memory.recall` over a store of these vectors and generated texts."""
     rng = np.random.default_rng(seed)
     words = vocabulary(rng)
@@ -159,7 +157,12 @@ def main() -> int:
         print_table(
             f"recall over {given.n:,} rows, warm (milliseconds)",
             [
-                {"": name, "p50": one["p50_ms"], "p99": one.get("p99_ms"), "recall@10 %": one.get("recall@10")}
+                {
+                    "": name,
+                    "p50": one["p50_ms"],
+                    "p99": one.get("p99_ms"),
+                    "recall@10 %": one.get("recall@10"),
+                }
                 for name, one in figures.items()
                 if isinstance(one, dict) and "p50_ms" in one
             ],

@@ -27,7 +27,11 @@ def run(*arguments: str, quiet: bool = False) -> str:
     """Print a factbook command as a user would type it, and run it."""
     if not quiet:
         shown = " ".join(shlex.quote(part) for part in arguments)
-        print(f"\n\033[1m$ factbook {shown}\033[0m" if sys.stdout.isatty() else f"\n$ factbook {shown}")
+        print(
+            f"\n\033[1m$ factbook {shown}\033[0m"
+            if sys.stdout.isatty()
+            else f"\n$ factbook {shown}"
+        )
         sys.stdout.flush()
     done = subprocess.run(
         [sys.executable, "-m", "factbook", *arguments],

@@ -25,7 +25,9 @@ PICTURES = {
         ["explain", "f3"],
     ],
 }
-_FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # no picture loads a font from elsewhere
+_FONT_FACE = re.compile(
+    r"@font-face \{.*?\}\s*", re.DOTALL
+)  # no picture loads a font from elsewhere
 
 
 def output(arguments: list[str], place: Path) -> str:

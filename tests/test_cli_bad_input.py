@@ -28,15 +28,33 @@ from factbook.memory import Memory
 FUTURE = "2099-01-01T00:00:00.000Z"
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that holds the sample session, made by the command line."""
+    folder = tmp_path_factory.mktemp("template")
+    (folder / "home").mkdir()
+    log = folder / f"{SESSION}.jsonl"
+    log.write_text("\n".join(sample_lines()), encoding="utf-8")
+    Cli(home=folder / "home")("ingest", log, "--no-embed", "--db", folder / "memory.db")
+    assert facts_of(folder / "memory.db")
+    return folder / "memory.db"
+
+
 @pytest.fixture
-def db(cli: Cli, sample_log: Path, tmp_path: Path) -> Iterator[Path]:
-    """A database that holds the sample session; at the end it must still hold it."""
+def db(template: Path, tmp_path: Path) -> Iterator[Path]:
+    """A database of one's own; at the end it must still hold what it held before."""
     path = tmp_path / "memory.db"
-    cli("ingest", sample_log, "--no-embed", "--db", path)
+    shutil.copy(template, path)
     kept = facts_of(path)
-    assert kept
     yield path
     assert facts_of(path) >= kept
+
+
+@pytest.fixture
+def its_log(cli: Cli, db: Path, sample_log: Path) -> Path:
+    """A log that the database has read."""
+    cli("ingest", sample_log, "--no-embed", "--db", db)
+    return sample_log
 
 
 def facts_of(path: Path) -> set[tuple[str, str, str]]:
@@ -259,33 +277,33 @@ def test_a_line_that_is_too_long_is_refused_in_bounded_memory(
 
 
 def test_a_truncated_file_is_read_anew_and_nothing_is_lost(
-    cli: Cli, db: Path, sample_log: Path
+    cli: Cli, db: Path, its_log: Path
 ) -> None:
-    sample_log.write_text("\n".join(sample_lines()[:3]) + "\n")
-    found = cli("ingest", sample_log, "--no-embed", "--json", "--db", db).json()
+    its_log.write_text("\n".join(sample_lines()[:3]) + "\n")
+    found = cli("ingest", its_log, "--no-embed", "--json", "--db", db).json()
     assert [one["state"] for one in found["files"]] == ["replaced"]
     assert found["receipt"]["stored"] == 0
 
 
-def test_a_replaced_file_is_read_anew(cli: Cli, db: Path, sample_log: Path) -> None:
-    other = sample_log.with_suffix(".new")
+def test_a_replaced_file_is_read_anew(cli: Cli, db: Path, its_log: Path) -> None:
+    other = its_log.with_suffix(".new")
     other.write_text(AFTER + "\n")
-    other.replace(sample_log)
-    found = cli("ingest", sample_log, "--no-embed", "--json", "--db", db).json()
+    other.replace(its_log)
+    found = cli("ingest", its_log, "--no-embed", "--json", "--db", db).json()
     assert [one["state"] for one in found["files"]] == ["replaced"]
     assert "after.example" in {one[2] for one in facts_of(db)}
 
 
-def test_a_half_written_line_waits_for_the_next_run(cli: Cli, db: Path, sample_log: Path) -> None:
+def test_a_half_written_line_waits_for_the_next_run(cli: Cli, db: Path, its_log: Path) -> None:
     half = len(AFTER) // 2
-    with sample_log.open("a") as file:
+    with its_log.open("a") as file:
         file.write(AFTER[:half])
-    found = cli("ingest", sample_log, "--no-embed", "--json", "--db", db).json()
+    found = cli("ingest", its_log, "--no-embed", "--json", "--db", db).json()
     assert found["lines"]["waiting"] == 1
     assert found["lines"]["rejected"] == {}
-    with sample_log.open("a") as file:
+    with its_log.open("a") as file:
         file.write(AFTER[half:] + "\n")
-    found = cli("ingest", sample_log, "--no-embed", "--json", "--db", db).json()
+    found = cli("ingest", its_log, "--no-embed", "--json", "--db", db).json()
     assert found["lines"]["rejected"] == {}
     assert "after.example" in {one[2] for one in facts_of(db)}
 
@@ -317,10 +335,9 @@ READING = (
 @pytest.mark.parametrize("command", [*READING, "embed", "rules --noise"])
 def test_there_is_no_database(cli: Cli, tmp_path: Path, command: str) -> None:
     db = tmp_path / "none.db"
-    done = cli(*command.split(), "--db", db, code=4)
+    done = cli(*command.split(), "--db", db, "--json", code=4)
     one_sentence(done, "none.db", "factbook ingest")
-    as_json = cli(*command.split(), "--db", db, "--json", code=4).json()
-    assert as_json["error"]["kind"] == "StoreMissing"
+    assert done.json()["error"]["kind"] == "StoreMissing"
     assert not db.exists()
 
 
@@ -553,22 +570,23 @@ def test_not_our_database(
         ("export --format xml", "xml"),
     ],
 )
-def test_a_command_that_makes_no_sense(cli: Cli, db: Path, command: str, part: str) -> None:
-    one_sentence(cli("--db", db, *command.split(), code=2), part)
-    done = cli("--json", "--db", db, *command.split(), code=2)
+def test_a_command_that_makes_no_sense(cli: Cli, template: Path, command: str, part: str) -> None:
+    done = cli("--json", "--db", template, *command.split(), code=2)
+    one_sentence(done, part)
     assert done.json()["error"]["kind"] == "UsageError"
+    assert part in done.json()["error"]["message"]
 
 
-def test_an_empty_question(cli: Cli, db: Path) -> None:
-    one_sentence(cli("recall", "  ", "--db", db, code=2), "empty")
+def test_an_empty_question(cli: Cli, template: Path) -> None:
+    one_sentence(cli("recall", "  ", "--db", template, code=2), "empty")
 
 
 @pytest.mark.parametrize(
     "question",
     ['"', "' OR 1=1 --", "a AND", "NEAR(", "*", "^x", "col:x", "-", "a" * 20_000, "日本語?", "🙂"],
 )
-def test_any_text_is_a_legal_question(cli: Cli, db: Path, question: str) -> None:
-    cli("recall", "--db", db, "--", question)
+def test_any_text_is_a_legal_question(cli: Cli, template: Path, question: str) -> None:
+    cli("recall", "--db", template, "--", question)
 
 
 def test_no_such_fact(cli: Cli, db: Path) -> None:

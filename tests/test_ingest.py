@@ -98,9 +98,7 @@ def test_a_file_that_grew_is_read_from_where_it_stopped(tmp_path: Path, logs: Pa
         whole.ingest([path])
 
         def facts(one: Memory) -> set[tuple[str, str, str, int]]:
-            return {
-                (f.subject, f.predicate, f.object, f.evidence_count) for f in one.query_facts()
-            }
+            return {(f.subject, f.predicate, f.object, f.evidence_count) for f in one.query_facts()}
 
         assert facts(memory) == facts(whole)
         (state,) = memory.sessions()

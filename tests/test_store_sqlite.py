@@ -145,9 +145,7 @@ def test_many_processes_write_one_file(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     context = multiprocessing.get_context("spawn")
     # They overlap on purpose: episodes 20-29 are offered by two of them and count once.
-    workers = [
-        context.Process(target=_write, args=(path, first, 30)) for first in (0, 20, 50)
-    ]
+    workers = [context.Process(target=_write, args=(path, first, 30)) for first in (0, 20, 50)]
     for worker in workers:
         worker.start()
     for worker in workers:

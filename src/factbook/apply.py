@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from factbook import policy
@@ -86,7 +86,15 @@ class _Claim:
     first: AssertFact
     confidence: float
     trust: Trust
-    evidence: dict[int, AssertFact] = field(default_factory=dict)  # episode id -> surest assertion
+    evidence: dict[int, AssertFact]  # episode id -> surest assertion
+
+    def join(self, episode: int, op: AssertFact) -> None:
+        """Add an assertion of the same claim."""
+        self.confidence = max(self.confidence, op.confidence)
+        self.trust = min(self.trust, op.trust, key=_TRUST_RANK.__getitem__)
+        before = self.evidence.get(episode)
+        if before is None or before.confidence < op.confidence:
+            self.evidence[episode] = op
 
 
 class _Run:
@@ -151,7 +159,7 @@ class _Run:
             per_source[source_id] += 1
         self._receipt.episodes += len(ids)
         self._receipt.episodes_unchanged += len(episodes) - len(ids)
-        # Episodes are immutable and carry their own date, so the history needs a line per step only.
+        # Episodes are immutable and dated, so the history needs a line per step only.
         for source_id, count in per_source.items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
 
@@ -161,7 +169,7 @@ class _Run:
         if not ops:
             return
         self._find_episodes({op.episode for op in ops})
-        claims = self._claims(self._quoting(ops))
+        claims = self._claims(ops)
         states = self._writer.facts(list(claims))
         places = self._find_places(
             {episode for claim in claims.values() for episode in claim.evidence}
@@ -215,44 +223,40 @@ class _Run:
         self._places.update(self._writer.places(sorted(ids - self._places.keys())))
         return self._places
 
-    def _quoting(self, ops: Sequence[AssertFact]) -> Iterator[AssertFact]:
-        """Pass on the claims whose quote stands where they say; no span, no fact.
+    def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
+        """Group the assertions by claim; those whose quote does not stand are refused and counted.
 
-        A record that carries a known id and other words is not the episode that is stored.
+        No span, no fact: a record that carries a known id and other words is not the episode that
+        is stored.
         """
-        known = {self._episode_ids[op.episode] for op in ops} - self._texts.keys()
-        self._texts.update(self._writer.texts(sorted(known)))
-        for op in ops:
-            one = op.candidate
-            text = self._texts[self._episode_ids[op.episode]]
-            room = min(one.end - one.start, policy.QUOTE_CHARS)
-            if 0 < len(op.quote) == room and text.startswith(op.quote, one.start):
-                yield op
-            else:
-                self._receipt.rejected += 1
-                counts = self._receipt.rejections
-                counts["not_quoted"] = counts.get("not_quoted", 0) + 1
-
-    def _claims(self, ops: Iterable[AssertFact]) -> dict[bytes, _Claim]:
+        episode_ids, texts = self._episode_ids, self._texts
+        known = {episode_ids[op.episode] for op in ops} - texts.keys()
+        texts.update(self._writer.texts(sorted(known)))
         claims: dict[bytes, _Claim] = {}
         for op in ops:
+            one = op.candidate
             if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
                 raise UsageError(
-                    detail=f"the confidence {op.confidence} of {op.candidate.predicate} is not"
+                    detail=f"the confidence {op.confidence} of {one.predicate} is not"
                     " between 0 and 1"
                 )
-            one = op.candidate
+            episode = episode_ids[op.episode]
+            room = min(one.end - one.start, policy.QUOTE_CHARS)
+            if not (0 < len(op.quote) == room and texts[episode].startswith(op.quote, one.start)):
+                self._refuse("not_quoted")
+                continue
             digest = claim_digest(op.owner, one.subject, one.predicate, one.object)
             claim = claims.get(digest)
             if claim is None:
-                claim = claims[digest] = _Claim(op, op.confidence, op.trust)
-            claim.confidence = max(claim.confidence, op.confidence)
-            claim.trust = min(claim.trust, op.trust, key=_TRUST_RANK.__getitem__)
-            episode = self._episode_ids[op.episode]
-            before = claim.evidence.get(episode)
-            if before is None or before.confidence < op.confidence:
-                claim.evidence[episode] = op
+                claims[digest] = _Claim(op, op.confidence, op.trust, {episode: op})
+            else:
+                claim.join(episode, op)
         return claims
+
+    def _refuse(self, reason: str) -> None:
+        self._receipt.rejected += 1
+        counts = self._receipt.rejections
+        counts[reason] = counts.get(reason, 0) + 1
 
     def _evidence(
         self, fact_id: int, episode_id: int, claim: _Claim, rule_ids: dict[tuple[str, str], int]
@@ -309,9 +313,7 @@ class _Run:
         ]
         for row, inserted in zip(rows, self._writer.add_rejections(rows), strict=True):
             if inserted:
-                self._receipt.rejected += 1
-                counts = self._receipt.rejections
-                counts[row.reason] = counts.get(row.reason, 0) + 1
+                self._refuse(row.reason)
 
     # --- cursors and vectors --------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Memory: open a file, put logs in, ask. Composes the parts of factbook and holds no rules itself."""
+"""Memory: open a file, put logs in, ask. Composes the parts and holds no rules itself."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def default_db() -> Path:
-    """Return where the database is when none is named: $FACTBOOK_DB, else the user's data folder."""
+    """Return where the database is by default: $FACTBOOK_DB, else the user's data folder."""
     named = os.environ.get("FACTBOOK_DB")
     return Path(named) if named else platformdirs.user_data_path("factbook") / "factbook.db"
 
@@ -187,7 +187,7 @@ class Memory:
     # --- putting in -----------------------------------------------------------------------------
 
     def discover(self, paths: Sequence[str | os.PathLike[str]] = ()) -> Discovery:
-        """Find the session logs in files and folders; in the agents' default folders without any."""
+        """Find the session logs in files and folders; without any, where the agents put them."""
         return discover([Path(path) for path in paths])
 
     def ingest(
@@ -218,8 +218,7 @@ class Memory:
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
         """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
         ops: list[Op] = [RecordSource(source=source)]
-        for episode in episodes:
-            ops.append(RecordEpisode(episode=_redacted(episode, self.redactor)))
+        ops += [RecordEpisode(episode=_redacted(one, self.redactor)) for one in episodes]
         return apply(
             self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
         )
@@ -467,7 +466,7 @@ class Memory:
         return self.store.check()
 
     def export(self) -> Iterator[dict[str, object]]:
-        """Iterate over everything as plain records: sources, episodes, facts with their evidence."""
+        """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
         yield from self.store.export()
 
 

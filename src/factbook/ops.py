@@ -1,4 +1,4 @@
-"""The verbs: everything that can change memory is one of these Ops, and `apply` is their only reader.
+"""The verbs: everything that changes memory is one of these Ops; `apply` is their only reader.
 
 The union is closed. Each Op is a frozen value and has a strict JSON form (`to_json`, `from_json`).
 """

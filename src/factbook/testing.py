@@ -70,7 +70,7 @@ def sample_source(key: str = "file:/logs/a.jsonl") -> Source:
 
 def sample_episode(
     n: int, *, text: str = "Bash\ncommand: ssh root@nas ls", **given: object
-) -> Episode:  # noqa: E501
+) -> Episode:
     """Return the n-th episode of a source; other fields can be given."""
     values: dict[str, object] = {
         "uid": f"call:{n}",

@@ -93,7 +93,7 @@ _SETTERS: Final[dict[type, tuple[Callable[..., None], ...]]] = {
 
 def _build(kind: type, *values: object) -> object:
     """Make a value of a wired class from its slots, without checks that it passed before."""
-    made = object.__new__(kind)
+    made: object = object.__new__(kind)
     for put, value in zip(_SETTERS[kind], values, strict=True):
         put(made, value)
     return made

@@ -116,7 +116,9 @@ def test_golden_example_gives_exactly_three_facts_verbatim_without_redaction(
 ) -> None:
     with Memory(tmp_path / "m.db", redact=False) as memory:
         memory.ingest([golden_log(tmp_path)])
-        assert [(one.subject, one.predicate, one.object, one.confidence) for one in facts(memory)] == [
+        assert [
+            (one.subject, one.predicate, one.object, one.confidence) for one in facts(memory)
+        ] == [
             ("action_8bbd47e5", "used_tool", "Bash", 1.0),
             (
                 "action_8bbd47e5",
@@ -186,9 +188,7 @@ def test_user_messages_are_tasks_and_assistant_records_are_actions(
 ) -> None:
     log.says("please list it", "u7").replies("I will.", "a7").bash("ls", "a8")
     memory.ingest([log.path])
-    subjects = {
-        one.subject: one.kind for one in memory.store.episodes(Filters(), limit=None)
-    }
+    subjects = {one.subject: one.kind for one in memory.store.episodes(Filters(), limit=None)}
     assert subjects == {
         "task_u7": EpisodeKind.PROMPT,
         "action_a7": EpisodeKind.REPLY,
@@ -272,14 +272,17 @@ def test_operation_type(memory: Memory, log: Log, command: str, operation: str) 
 def test_mentions_path_in_requests_and_commands(memory: Memory, log: Log) -> None:
     log.says("unpack /mnt/user/data/photos.zip please", "u1").bash("ls /srv/www", "a1")
     memory.ingest([log.path])
-    assert {(one.subject, one.object, one.confidence) for one in facts(memory, "mentions_path")} == {
+    assert {
+        (one.subject, one.object, one.confidence) for one in facts(memory, "mentions_path")
+    } == {
         ("task_u1", "/mnt/user/data/photos.zip", 0.8),
         ("action_a1", "/srv/www", 0.8),
     }
 
 
 @pytest.mark.parametrize(
-    "text", ["sed s/a/b/ it", "see https://example.org/a/b", "3/4 of them", "yes and/or no", "1 / 2"]
+    "text",
+    ["sed s/a/b/ it", "see https://example.org/a/b", "3/4 of them", "yes and/or no", "1 / 2"],
 )
 def test_mentions_path_knows_what_is_no_path(memory: Memory, log: Log, text: str) -> None:
     log.says(text)
@@ -304,9 +307,7 @@ def test_targets_system(memory: Memory, log: Log) -> None:
         ("discovery", "I found that the cache is never cleared.", 0.6),
     ],
 )
-def test_snippets(
-    memory: Memory, log: Log, predicate: str, text: str, confidence: float
-) -> None:
+def test_snippets(memory: Memory, log: Log, predicate: str, text: str, confidence: float) -> None:
     log.replies(f"Let me look.\n\n{text} Then we go on.", "a1")
     memory.ingest([log.path])
     (fact,) = facts(memory, predicate)
@@ -350,9 +351,7 @@ def test_there_are_at_least_twelve_predicates_and_each_has_its_band(memory: Memo
         "identifies_issue": 0.7,
         "discovery": 0.6,
     }
-    assert {
-        rule.predicate: rule.confidence for rule in rules if rule.predicate in seeds
-    } == seeds
+    assert {rule.predicate: rule.confidence for rule in rules if rule.predicate in seeds} == seeds
 
 
 # --- tiers ----------------------------------------------------------------------------------------

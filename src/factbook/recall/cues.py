@@ -1,4 +1,4 @@
-"""Tell which rules a question asks about: "which hosts did I connect to" means `connects_to_host`."""
+"""Tell which rules a question asks about: "which hosts did I connect to" is `connects_to_host`."""
 
 from __future__ import annotations
 

@@ -242,10 +242,7 @@ def _month_day_year(match: re.Match[str], here: datetime) -> _Span:
 
 def _in_month(match: re.Match[str], here: datetime) -> _Span:
     month = _month(match[1])
-    if match[2]:
-        year = int(match[2])
-    else:
-        year = here.year if month <= here.month else here.year - 1
+    year = int(match[2] or (here.year if month <= here.month else here.year - 1))
     return _month_start(year, month, here), _month_start(year, month + 1, here)
 
 
@@ -274,7 +271,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (rf"(?:on )?{_ISO}", lambda m, h: _day(_iso_day(m, h))),
         (rf"{_NUMBER} (hour|day|week|month|year)s? ago", _ago),
         (
-            rf"(?:in|over|within|during) the (?:last|past) (?:{_NUMBER} )?(hour|day|week|month|year)s?",
+            rf"(?:in|over|within|during) the (?:last|past) (?:{_NUMBER} )?"
+            r"(hour|day|week|month|year)s?",
             _past,
         ),
         (rf"(?:the )?(?:last|past) {_NUMBER} (hour|day|week|month|year)s?", _past),

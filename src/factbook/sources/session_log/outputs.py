@@ -17,7 +17,9 @@ from factbook import policy
 from factbook.sources.session_log.text import cut_before
 
 _SCAN_CHARS: Final = 1024 * 1024  # how much of the middle is searched for lines worth noting
-_SCAN_HITS: Final = 40  # in an output that is all errors the first ones tell it
+_SCAN_HITS: Final = (
+    2 * policy.RESULT_NOTED_LINES
+)  # in an output that is all errors the first ones tell it
 _NOTED: Final = re2.compile(
     rb"(?mi)^.*(?:error|\bfail|exception|traceback|fatal|panic|denied|refused|cannot|unable to"
     rb"|warning|\bfound\b|discovered|\bmatche[sd]|\bpassed\b|\b[0-9]+ tests?\b).*$"

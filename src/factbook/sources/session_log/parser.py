@@ -8,6 +8,7 @@ been left. The state holds redacted text only.
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ class Call:
     ours: bool = False  # a call of factbook itself
 
 
-class Parser:
+class Parser(ABC):
     """The part of a parser that does not depend on the host."""
 
     host: ClassVar[str]
@@ -116,13 +117,12 @@ class Parser:
 
     # --- to be given by each host ----------------------------------------------------------------
 
+    @abstractmethod
     def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
         """Take one record; raise BadRecord where a required part is missing."""
-        raise NotImplementedError
 
     def expand(self, record: dict[str, object]) -> list[object] | None:
         """Return the records that a record of the whole session holds, or None for a plain one."""
-        del record
         return None
 
     # --- state -----------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "fact_without_evidence",
         """SELECT f.id, f.predicate FROM fact_row f WHERE NOT EXISTS (
-             SELECT 1 FROM evidence_row v WHERE v.fact_id = f.id AND v.episode_id = f.episode_id)""",
+             SELECT 1 FROM evidence_row v
+             WHERE v.fact_id = f.id AND v.episode_id = f.episode_id)""",
     ),
     (
         "evidence_from_injected_text",
@@ -80,7 +81,8 @@ _QUERIES: tuple[tuple[str, str], ...] = (
              SELECT way.start, coalesce(f.merged_into_id, f.superseded_by), way.steps + 1
               FROM way JOIN fact_row f ON f.id = way.id
               WHERE coalesce(f.merged_into_id, f.superseded_by) IS NOT NULL AND way.steps < 1000)
-           SELECT start, 'its pointers go in a circle' FROM way WHERE id = start OR steps >= 1000""",
+           SELECT start, 'its pointers go in a circle' FROM way
+           WHERE id = start OR steps >= 1000""",
     ),
     (
         "history",

@@ -162,7 +162,7 @@ class LedgerFile:
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(busy_timeout_ms())
         for pragma in (*_PRAGMAS, *(_WRITING_PRAGMAS if self.mode != "read" else ())):
-            # One by one: a statement after one that returns a row would wait for that row to be read.
+            # One by one: what stands after a statement with a result waits until that is read.
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
 

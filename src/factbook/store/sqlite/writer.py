@@ -10,7 +10,6 @@ import orjson
 
 from factbook.errors import EmbedderMismatch
 from factbook.model import Cursor, Episode, LineCount, Millis, Source, Trigger, Trust
-from factbook.text import asks
 from factbook.store.base import (
     FactState,
     NewEvent,
@@ -21,6 +20,7 @@ from factbook.store.base import (
     SourceState,
 )
 from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
+from factbook.text import asks
 
 
 class SQLiteWriter:
@@ -171,14 +171,11 @@ class SQLiteWriter:
             " SELECT id, text FROM episode_row WHERE id BETWEEN ? AND ?",
             (first, last),
         )
-        self._db.execute(
-            "UPDATE source_row SET episode_count = episode_count + n,"
-            " first_at = min(coalesce(source_row.first_at, t0), coalesce(t0, source_row.first_at)),"
-            " last_at = max(coalesce(source_row.last_at, t1), coalesce(t1, source_row.last_at))"
-            " FROM (SELECT source_id, count(*) AS n, min(occurred_at) AS t0, max(occurred_at) AS t1"
-            "       FROM episode_row WHERE id BETWEEN ? AND ? GROUP BY source_id) AS new"
-            " WHERE source_row.id = new.source_id",
-            (first, last),
+        self._db.executemany(
+            "UPDATE source_row SET episode_count = episode_count + ?1,"
+            " first_at = min(coalesce(first_at, ?2), coalesce(?2, first_at)),"
+            " last_at = max(coalesce(last_at, ?3), coalesce(?3, last_at)) WHERE id = ?4",
+            _spans_of(episodes),
         )
         return list(range(first, last + 1))
 
@@ -373,3 +370,24 @@ class SQLiteWriter:
             )
         elif found != (model, dim):
             raise EmbedderMismatch(path=self._path, found=found[0], given=model)
+
+
+def _spans_of(
+    episodes: Sequence[tuple[int, Episode]],
+) -> list[tuple[int, Millis | None, Millis | None, int]]:
+    """Return (count, first date, last date, source id) of the episodes of each source."""
+    times: dict[int, list[Millis]] = {}
+    counts: dict[int, int] = {}
+    for source_id, episode in episodes:
+        counts[source_id] = counts.get(source_id, 0) + 1
+        if episode.occurred_at is not None:
+            times.setdefault(source_id, []).append(episode.occurred_at)
+    return [
+        (
+            count,
+            min(times.get(source_id, ()), default=None),
+            max(times.get(source_id, ()), default=None),
+            source_id,
+        )
+        for source_id, count in counts.items()
+    ]
