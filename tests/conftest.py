@@ -47,6 +47,7 @@ class Cli:
             "FACTBOOK_KEY_FILE": str(self.home / "redaction.key"),
             "TZ": "UTC",
             "PYTHONWARNINGS": "error",
+            **({"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}),
             **self.env,
             **(more or {}),
         }

@@ -712,7 +712,7 @@ def test_no_stored_text_reaches_the_terminal_as_a_command(cli: Cli, tmp_path: Pa
     runs = [("ingest", str(log), "--no-embed")]
     runs += [
         ("recall", f"please {NASTY}"),
-        *(("explain", str(number)) for number in range(2, 7)),
+        *(("explain", str(number)) for number in range(2, 5)),
         ("facts", "--limit", "0", "--evidence"),
         ("sessions",),
         ("timeline",),

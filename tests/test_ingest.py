@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_kill import write_logs
 
 from factbook import policy
 from factbook.errors import FactbookError, NoLogsFound, PathMissing
 from factbook.memory import Memory
 from factbook.testing import FrozenClock
 from factbook.workers import Workers
+from test_kill import write_logs
 
 
 def open_memory(folder: Path, name: str = "m.db") -> Memory:

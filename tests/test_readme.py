@@ -18,7 +18,7 @@ def test_the_python_example_runs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FACTBOOK_KEY_FILE", str(tmp_path / "key"))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own documented example
+    exec(compile(code, "README.md", "exec"), {})
     assert "unpacked archive" in capsys.readouterr().out
 
 

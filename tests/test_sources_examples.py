@@ -17,7 +17,7 @@ from factbook.sources.session_log.toolcall import Redacting
 from session_logs import CLAUDE, EXAMPLES, GEMINI, NOW, account, kept
 
 DATA = data_dir()
-SESSIONS = DATA / "sessions" if DATA else None
+SESSIONS = DATA / "sessions" if DATA and (DATA / "sessions").is_dir() else None
 FOLDERS = [
     EXAMPLES,
     pytest.param(

@@ -154,7 +154,7 @@ def test_a_long_output_keeps_its_ends_and_what_reports_something() -> None:
 
 
 def test_what_failed_comes_before_what_was_found() -> None:
-    lines = [f"found item {i}" for i in range(30)] + ["fatal: disk full"] + ["ok"] * 200
+    lines = [f"found item {i}" for i in range(300)] + ["fatal: disk full"] + ["ok"] * 200
     text, _ = condense("\n".join(["start"] * 50 + lines + ["end"] * 50))
     assert "fatal: disk full" in text
 

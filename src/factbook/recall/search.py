@@ -186,7 +186,7 @@ class Engine:
         if filters.narrows_episodes or not pool.rows:
             return
         rows = table.rows(np.asarray([one for _, one in pool.rows], np.int64))
-        for one in table.ids[table.around(rows, self._weights.reach)].tolist():
+        for one in table.ids[table.around(rows, policy.NEIGHBOURS)].tolist():
             pool.row("episode", one, one)
 
     def _find_facts(

@@ -45,7 +45,7 @@ def _plain(value: object) -> str:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-class ReaderGone(Exception):  # noqa: N818 - the end of a pipe, not an error
+class ReaderGone(Exception):
     """Whoever read stdout has enough.
 
     Not a BrokenPipeError: typer takes that for a failure and exits with 1.

@@ -69,18 +69,16 @@ def _project_name(project: str) -> str:
     return re.split(r"[/\\\\]", project.rstrip("/\\"))[-1] or project
 
 
+_Detail = tuple[str, int]  # raw text, and how many lines it may take; 0 for one that stays whole
+
+
 def _with_details(
     screen: Screen,
     columns: Sequence[Column],
-    rows: Iterable[tuple[Sequence[str], Sequence[str]]],
-    *,
-    lines: int,
+    rows: Iterable[tuple[Sequence[str], Sequence[_Detail]]],
 ) -> None:
-    """Write a table in which every row has texts of its own below it.
-
-    A detail is raw text; each takes at most `lines` lines.
-    """
-    waiting: deque[Sequence[str]] = deque()
+    """Write a table in which every row has texts of its own below it."""
+    waiting: deque[Sequence[_Detail]] = deque()
 
     def cells() -> Iterator[Sequence[str]]:
         for row, details in rows:
@@ -92,8 +90,10 @@ def _with_details(
         screen.line(line)
         if number == 0:
             continue  # the titles of the columns
-        for detail in waiting.popleft():
-            for part in text.wrap(text.one_line(detail), screen.prose - 6, lines=lines):
+        for raw, most in waiting.popleft():
+            cleaned = text.one_line(raw)
+            parts = text.wrap(cleaned, screen.prose - 6, lines=most) if most else [cleaned]
+            for part in parts:
                 screen.line("      " + screen.paint(part, "dim"))
 
 
@@ -223,7 +223,7 @@ def facts(
     """Show facts as they come, one line each, and return how many there were."""
     shown = 0
 
-    def rows() -> Iterator[tuple[list[str], list[str]]]:
+    def rows() -> Iterator[tuple[list[str], list[_Detail]]]:
         nonlocal shown
         for one in found:
             shown += 1
@@ -236,7 +236,10 @@ def facts(
                 _project_name(one.project),
             ]
             evidence = shown_by(one) if shown_by is not None else ()
-            yield row, [f"{place(part.source, part.position)}  {part.quote}" for part in evidence]
+            details: list[_Detail] = []
+            for part in evidence:
+                details += [(place(part.source, part.position), 0), (part.quote, 2)]
+            yield row, details
 
     columns = [
         Column(title="id", style="dim"),
@@ -246,7 +249,7 @@ def facts(
         Column(title="object", flexible=True, least=16),
         Column(title="project", style="dim", flexible=True, least=10, most=24, optional=True),
     ]
-    _with_details(screen, columns, rows(), lines=2)
+    _with_details(screen, columns, rows())
     return shown
 
 
@@ -464,11 +467,11 @@ def rejections(screen: Screen, found: Sequence[Rejection], *, redact: Redact) ->
     rows = (
         (
             [one.reason, one.rule or "reader", place(one.source, one.position)],
-            [": ".join(part for part in (redact(one.detail), redact(one.excerpt)) if part)],
+            [(": ".join(part for part in (redact(one.detail), redact(one.excerpt)) if part), 2)],
         )
         for one in found
     )
-    _with_details(screen, columns, rows, lines=2)
+    _with_details(screen, columns, rows)
 
 
 def rules(
@@ -491,11 +494,11 @@ def rules(
                 use.rule.subject.replace("|", " or "),
                 use.rule.looks_in.replace("|", ", "),
             ],
-            [use.rule.method, *([pattern(use)] if pattern(use) != WHOLE else [])],
+            [(use.rule.method, 2), *([(pattern(use), 2)] if pattern(use) != WHOLE else [])],
         )
         for use in uses
     )
-    _with_details(screen, columns, rows, lines=2)
+    _with_details(screen, columns, rows)
 
 
 def noise(screen: Screen, uses: Sequence[RuleUse]) -> None:

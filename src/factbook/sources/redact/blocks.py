@@ -113,7 +113,9 @@ def _encoded_block(text: str, at: int) -> Iterator[Span]:
 
 def _json_key(text: str, at: int) -> Iterator[Span]:
     """Give the private numbers of a JSON Web Key."""
-    low = max(text.rfind("{", max(0, at - 4096), at), 0)
+    low = max(text.rfind("{", max(0, at - 4096), at), max(0, at - 4096))
+    if text.find('"kty', low, at) >= 0:
+        return  # looked at from there
     high = text.find("}", at, at + 8192)
     for found in _JWK_PART.finditer(text, low, high if high >= 0 else at + 8192):
         yield *found.span(1), "private-key"

@@ -98,7 +98,7 @@ for _program in PROGRAMS:
 
 # --------------------------------------------------------------------------------- words of a line
 
-_LONGEST: Final = 2048  # characters of a command that are read
+_LONGEST: Final = 1024  # characters of a command that are read
 _PLAIN: Final = re.compile(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
 _QUOTE_AHEAD: Final = re.compile(r"\\*[\"'`]")
@@ -114,7 +114,7 @@ class _Word:
     text: str  # as written, with its quotes
 
 
-def _words(text: str, pos: int, *, most: int = 64) -> list[_Word]:
+def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
     """Cut a command into words, from `pos` to where the command ends."""
     words: list[_Word] = []
     limit = min(len(text), pos + _LONGEST)

@@ -260,7 +260,7 @@ _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|p
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]*")
 _JWT: Final = re.compile(
-    r"eyJ[A-Za-z0-9_-]{8,}={0,2}\.[A-Za-z0-9_-]{8,}={0,2}(?P<rest>(?:\.[A-Za-z0-9_-]+={0,2}){0,3})"
+    r"eyJ[A-Za-z0-9_-]{8,4096}={0,2}\.[A-Za-z0-9_-]{8,}={0,2}(?P<rest>(?:\.[A-Za-z0-9_-]+={0,2}){0,3})"
 )
 _LONGEST_JWT: Final = 32_768
 _AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
@@ -356,8 +356,8 @@ def _in_blob(beside: str) -> bool:
 
 def _find_jwt(text: str, at: int) -> Span | None:
     """Find a JSON Web Token, signed or encrypted, also one that was cut behind its payload."""
-    found = _JWT.match(text, at, at + _LONGEST_JWT)
-    if found is None or not begins_word(text, at):
+    found = _JWT.match(text, at, at + _LONGEST_JWT) if begins_word(text, at) else None
+    if found is None:
         return None
     payload = text.find(".", at) + 1
     if not found["rest"] and not text.startswith("eyJ", payload):

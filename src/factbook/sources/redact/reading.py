@@ -13,8 +13,11 @@ from typing import Final
 
 __all__ = ["MAX_VALUE", "Value", "line_end", "read_bare", "read_quoted", "run_on"]
 
-MAX_VALUE: Final = 4096
+MAX_VALUE: Final = 512
 """Characters of a value that are looked at; a longer secret is followed to its end."""
+
+_LONGEST_QUOTE: Final = 4096  # a quote that is not closed within this is taken for an unclosed one
+_MOST_ESCAPES: Final = 64  # escaped quotes inside one value
 
 _OPENING: Final = re.compile(
     r"(\\{0,15})(\"\"\"|'''|\"\"|''|``(?!`)|[\"'`](?!``)|&quot;|&apos;|&#3[49];|[“”„‘’‚«])"
@@ -59,15 +62,15 @@ def read_quoted(text: str, pos: int) -> Value | None:
     start = opened.end()
     if len(quote) == 2 and quote[0] == quote[1]:  # an empty string
         return Value(start=start - 1, end=start - 1, quote=quote[0], after=start)
-    limit = min(len(text), start + MAX_VALUE)
+    limit = min(len(text), start + _LONGEST_QUOTE)
     if len(quote) == 1:
         limit = line_end(text, start, limit)
     closing = _CLOSING.get(quote, quote)
     at = start
-    while True:
+    for _ in range(_MOST_ESCAPES):
         close = text.find(closing, at, limit)
         if close < 0:
-            return Value(start=start, end=limit, quote=quote, after=limit)
+            break
         before = close
         while before > start and text[before - 1] == "\\":
             before -= 1
@@ -78,6 +81,7 @@ def read_quoted(text: str, pos: int) -> Value | None:
         if slashes and count <= slashes:  # the backslashes before it belong to the quote
             return Value(start=start, end=before, quote=quote, after=after)
         at = after
+    return Value(start=start, end=limit, quote=quote, after=limit)
 
 
 def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:

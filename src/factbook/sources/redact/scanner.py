@@ -55,7 +55,7 @@ _WHOSE: Final = _compile("|".join(f"({hint})" for hint, _ in _FAMILIES))
 
 
 @lru_cache(maxsize=8192)
-def _finder(hint: bytes) -> tuple[_Finder, ...]:
+def _finders(hint: bytes) -> tuple[_Finder, ...]:
     """Name the finders for what the automaton stopped at.
 
     Asked apart from the search, and remembered, because groups make the search itself slower.
@@ -82,16 +82,11 @@ KINDS: Final = (
 def scan(text: str) -> list[Span]:
     """Find the secrets of a text, in the order of their hints; some may overlap."""
     spans: list[Span] = []
-    done = 0
     for hit in _HINTS.finditer(text.encode("ascii", "replace")):
         at, end = hit.span()
-        finders = _finder(hit.group())
-        if at < done and finders[0] is not formats.format_spans:
-            continue
-        for finder in finders:
+        for finder in _finders(hit.group()):
             found = list(finder(text, at, end))
             if found:
                 spans.extend(found)
-                done = max(done, *(span[1] for span in found))
                 break
     return spans

@@ -30,7 +30,7 @@ __all__ = [
     "speaks_of_a_secret",
 ]
 
-_LOOK: Final = 256  # characters that decide what a value is; more would make long values expensive
+_LOOK: Final = 128  # characters that decide what a value is; more would make long values expensive
 
 # Words that describe a secret or say that none is given, compared whole and folded.
 _STOP_WORDS: Final = vocabulary(

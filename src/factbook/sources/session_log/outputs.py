@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import re2
@@ -17,15 +18,11 @@ from factbook import policy
 from factbook.sources.session_log.text import cut_before
 
 _SCAN_CHARS: Final = 1024 * 1024  # how much of the middle is searched for lines worth noting
-_SCAN_HITS: Final = (
-    2 * policy.RESULT_NOTED_LINES
-)  # in an output that is all errors the first ones tell it
-_NOTED: Final = re2.compile(
-    rb"(?mi)^.*(?:error|\bfail|exception|traceback|fatal|panic|denied|refused|cannot|unable to"
-    rb"|warning|\bfound\b|discovered|\bmatche[sd]|\bpassed\b|\b[0-9]+ tests?\b).*$"
+_FAILED: Final = re2.compile(
+    rb"(?mi)^.*(?:error|\bfail|exception|traceback|fatal|panic|denied|refused|cannot|unable to).*$"
 )
-_SEVERE: Final = re2.compile(
-    rb"(?i)error|\bfail|exception|traceback|fatal|panic|denied|refused|cannot|unable to"
+_FOUND: Final = re2.compile(
+    rb"(?mi)^.*(?:warning|\bfound\b|discovered|\bmatche[sd]|\bpassed\b|\b[0-9]+ tests?\b).*$"
 )
 _EXIT_CODE: Final = re.compile(r"(?:Error: )?Exit code:? (-?\d{1,10})(?:\n|$)", re.IGNORECASE)
 
@@ -164,14 +161,12 @@ def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[li
     if not count:
         return [], [left]
     middle = text[start : min(end, start + _SCAN_CHARS)].encode("utf-8", "replace")
-    hits: list[tuple[int, int]] = []
-    for match in _NOTED.finditer(middle):
-        hits.append(match.span())
-        if len(hits) == _SCAN_HITS:
-            break
-    if len(hits) > count:
-        # What failed comes before what was merely found.
-        hits.sort(key=lambda hit: _SEVERE.search(middle[hit[0] : hit[1]]) is None)
+    # What failed comes before what was merely found.
+    hits = [match.span() for match in islice(_FAILED.finditer(middle), count)]
+    if len(hits) < count:
+        known = set(hits)
+        found = (match.span() for match in _FOUND.finditer(middle))
+        hits += islice((hit for hit in found if hit not in known), count - len(hits))
     chosen: list[tuple[int, int, str]] = []
     for a, b in hits:
         line = _line(

@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
     kind: str
 
 
-class BadRecord(Exception):  # noqa: N818
+class BadRecord(Exception):
     """A record of a known type lacks a required part; the reader turns it into a rejected line."""
 
 
