@@ -679,8 +679,9 @@ def test_doctor_finds_a_counter_that_lies_and_files_that_others_can_read(
 # --- terminals ------------------------------------------------------------------------------------
 
 NASTY = (
-    "\x1b[2J\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \x1b]52;c;aGk=\x07 over\rwrite "
-    "\u202eright to left\u202c \x9b31m \x07bell \u2028next \U000e0041tag \x7f [bold]markup[/bold]"
+    "[bold]markup[/bold] \x1b[2J\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 "
+    "\x1b]52;c;aGk=\x07 over\rwrite "
+    "\u202eright to left\u202c \x9b31m \x07bell \u2028next \U000e0041tag \x7f"
 )
 # What factbook itself says to a terminal: colours, and where the progress bar stands.
 _OURS = re.compile(r"\x1b\[[0-9;]*m")

@@ -107,6 +107,7 @@ class _Run:
         self._episode_ids: dict[str, int] = {}
         self._texts: dict[int, str] = {}  # of the episodes that facts point to
         self._places: dict[int, Place] = {}  # of the same episodes
+        self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
         self.events: list[NewEvent] = []
 
     # --- sources --------------------------------------------------------------------------------
@@ -140,14 +141,32 @@ class _Run:
     def episodes(self, episodes: Sequence[Episode]) -> None:
         if not episodes:
             return
-        wanted = {episode.uid: episode for episode in reversed(episodes)}  # the first copy counts
-        known = self._writer.episodes(list(wanted))
+        known = self._writer.episodes(list({episode.uid for episode in episodes}))
         self._episode_ids.update(known)
-        new = [
-            (self._source_id(episode.source), episode)
-            for episode in reversed(wanted.values())
-            if episode.uid not in known
-        ]
+        self._texts.update(self._writer.texts(list(known.values())))
+        kept: dict[str, Episode] = {}
+        retold: dict[str, tuple[str, Episode]] = {}
+        for episode in episodes:
+            uid = episode.uid
+            if uid not in known and uid not in kept:
+                kept[uid] = episode
+                continue
+            stored = kept[uid].text if uid in kept else self._texts[known[uid]]
+            if stored != episode.text and episode.kind in policy.RETOLD_KINDS:
+                # Another record with the same id: a copy would say the same.
+                other = f"{uid}#{_digest(episode.text).hex()[:8]}"
+                retold[other] = (uid, replace(episode, uid=other))
+        known_retold = self._writer.episodes(list(retold))
+        kept.update({uid: one for uid, (_, one) in retold.items() if uid not in known_retold})
+        self._add_episodes(list(kept.values()))
+        self._episode_ids.update(known_retold)
+        self._texts.update(self._writer.texts(list(known_retold.values())))
+        for uid, (original, _) in retold.items():
+            self._retold.setdefault(original, []).append(self._episode_ids[uid])
+        self._receipt.episodes_unchanged += len(episodes) - len(kept)
+
+    def _add_episodes(self, episodes: Sequence[Episode]) -> None:
+        new = [(self._source_id(episode.source), episode) for episode in episodes]
         ids = self._writer.add_episodes(new)
         per_source: Counter[int] = Counter()
         for (source_id, episode), episode_id in zip(new, ids, strict=True):
@@ -158,7 +177,6 @@ class _Run:
             )
             per_source[source_id] += 1
         self._receipt.episodes += len(ids)
-        self._receipt.episodes_unchanged += len(episodes) - len(ids)
         # Episodes are immutable and dated, so the history needs a line per step only.
         for source_id, count in per_source.items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
@@ -243,8 +261,11 @@ class _Run:
             episode = episode_ids[op.episode]
             room = min(one.end - one.start, policy.QUOTE_CHARS)
             if not (0 < len(op.quote) == room and texts[episode].startswith(op.quote, one.start)):
-                self._refuse("not_quoted")
-                continue
+                found = self._retelling(op)
+                if found is None:
+                    self._refuse("not_quoted")
+                    continue
+                episode = found
             digest = claim_digest(op.owner, one.subject, one.predicate, one.object)
             claim = claims.get(digest)
             if claim is None:
@@ -252,6 +273,13 @@ class _Run:
             else:
                 claim.join(episode, op)
         return claims
+
+    def _retelling(self, op: AssertFact) -> int | None:
+        """Return the record with the same id in which the quote does stand, if there is one."""
+        for episode in self._retold.get(op.episode, ()):
+            if op.quote and self._texts[episode].startswith(op.quote, op.candidate.start):
+                return episode
+        return None
 
     def _refuse(self, reason: str) -> None:
         self._receipt.rejected += 1

@@ -81,7 +81,10 @@ def ingest_files(
                 progress(reading.done_before[number])
             try:
                 for step in reading.steps(number):
-                    seen.state = "replaced" if step.restart else ("grown" if state else "new")
+                    if step.restart:
+                        seen.state = "replaced"
+                    elif seen.state == "unchanged":
+                        seen.state = "grown" if state else "new"
                     seen.read_bytes += step.read_bytes
                     work.add(step)
                     if progress:

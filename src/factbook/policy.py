@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from factbook.model import Trigger, Trust
+from factbook.model import EpisodeKind, Trigger, Trust
 
 # --- confidence (seed 000: bands) -----------------------------------------------------------------
 
@@ -109,6 +109,10 @@ HEAD_START_BYTES: Final = 2 * 1024 * 1024  # read by the first process while the
 MAX_WORKERS: Final = 4
 CLOCK_SKEW_MS: Final = 24 * 3600 * 1000  # a record dated later than now + this keeps no date
 
+RETOLD_KINDS: Final = frozenset(
+    {EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.SUMMARY, EpisodeKind.TURN}
+)  # two records with one id and different words are two episodes; calls have ids of their own
+
 # --- redaction (CHECKLIST of seed 000) ------------------------------------------------------------
 
 MIN_DIGEST_CHARS: Final = 8  # shorter secrets get no digest: they could be guessed
@@ -124,9 +128,13 @@ DECAY_PER_DAY: Final = 0.01  # seed 001: exp(-0.01 * days)
 MIN_CONFIDENCE_ACTIVE: Final = 0.3  # seed 001: below it a fact is deprecated
 MIN_CONFIDENCE_PASSIVE: Final = 0.5  # seed 001: passive needs more than this
 DEFAULT_LIMIT: Final = 10
-LEXICAL_CANDIDATES: Final = 100  # ours: rows that each leg gives to the ranking; 60 to 200 are level
+LEXICAL_CANDIDATES: Final = (
+    100  # ours: rows that each leg gives to the ranking; 60 to 200 are level
+)
 VECTOR_CANDIDATES: Final = 100
-NEIGHBOURS: Final = 1  # turns around each of them that join; 8 find no more, and cost ten times as much
+NEIGHBOURS: Final = (
+    1  # turns around each of them that join; 8 find no more, and cost ten times as much
+)
 FACT_CANDIDATES: Final = 100
 CUED_CANDIDATES: Final = 400  # facts of a predicate that the question names, newest first
 CUED_SHARE: Final = 1.25  # of the best score, for a fact that is asked for and holds every word

@@ -60,7 +60,8 @@ def _message(document: bytes, position: int) -> bytes:
     """Return one message of a log that is a single JSON document."""
     try:
         value = orjson.loads(document)
-        return orjson.dumps(value["messages"][position - 1])
+        records = value["messages"] if "messages" in value else value["loglines"]
+        return orjson.dumps(records[position - 1])
     except (orjson.JSONDecodeError, KeyError, IndexError, TypeError):
         return b""
 

@@ -126,7 +126,7 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
             if plain is not None:
                 pos = plain.end()
             elif _QUOTE_AHEAD.match(text, pos, limit) is not None:
-                quoted = read_quoted(text, pos)
+                quoted = read_quoted(text, pos, within=limit - pos)
                 pos = quoted.after if quoted is not None else limit
             elif text.startswith("$(", pos):
                 close = text.find(")", pos, limit)
@@ -138,7 +138,7 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
             else:
                 break
         pos = min(pos, limit)
-        if pos == start:
+        if pos == start or text[start:pos] in _BY_NAME:  # the next program reads its own words
             break
         words.append(_Word(start=start, end=pos, text=text[start:pos]))
     return words
@@ -154,8 +154,8 @@ def _inside(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _secret(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
     """Give the secret at a place where nothing but a secret can stand."""
-    if text[start] == "-":
-        return  # the next option
+    if text.startswith("-", start):  # the next option
+        return
     start, end = _inside(text, start, end)
     if start < end and not is_stand_in(text[start:end]):
         yield start, end, kind

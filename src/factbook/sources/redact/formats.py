@@ -254,7 +254,7 @@ KINDS: Final = frozenset(row.kind for row in FORMATS) | {"aws-secret-key", "jwt"
 HINT: Final = "|".join(dict.fromkeys(row.hint for row in FORMATS)) + r"|eyJ[A-Za-z0-9_-]"
 
 _LEAD_IN: Final = 3  # characters of an escape that a hint may begin with
-_LONGEST: Final = 4096  # a longer run is followed to its end all the same
+_LONGEST: Final = 1024  # a longer run is followed to its end all the same
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$")
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
@@ -326,9 +326,7 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
     """
     parts = [name for name, value in found.groupdict().items() if value is not None]
     start, end = found.span(parts[-1] if parts else 0)
-    if end == found.start() + _LONGEST:
-        rest = _RUN.match(text, end)
-        end = rest.end() if rest is not None else end
+    longer = end == found.start() + _LONGEST
     while text[end - 1] == ".":  # the end of its sentence
         end -= 1
     body = text[start:end]
@@ -341,7 +339,8 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
     mixed = any(c.isdigit() for c in drawn) or (drawn.lower() != drawn and drawn.upper() != drawn)
     if not mixed or len(set(drawn)) < 5 or _STANDS_IN.search(body):
         return None
-    return start, end, kind
+    rest = _RUN.match(text, end) if longer else None
+    return start, rest.end() if rest is not None else end, kind
 
 
 def _in_blob(beside: str) -> bool:

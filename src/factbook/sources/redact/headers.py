@@ -79,7 +79,9 @@ def _scheme_span(text: str, start: int, end: int) -> Span | None:
     return (found.start(), found.start() + len(secret), "authorization") if believed else None
 
 
-_COOKIE: Final = re.compile(r"([\w.$-]{1,64})=(?:\\*\")?([^;,\s\"'\\=]{1,4096}={0,2})(?![^;,\s\"'\\])")
+_COOKIE: Final = re.compile(
+    r"([\w.$-]{1,64})=(?:\\*\")?([^;,\s\"'\\=]{1,4096}={0,2})(?![^;,\s\"'\\])"
+)
 _BETWEEN: Final = re.compile(r"(?i)(?:(?:\\*\")?[;,&]\s*|(?:httponly|secure|partitioned)\b)*")
 _OPENS_SESSION: Final = re.compile(
     r"(?i)sess|sid\b|sid$|auth|token|jwt|login|remember|csrf|xsrf|cred|secret|^__secure|^__host|"

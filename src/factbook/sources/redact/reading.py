@@ -50,10 +50,10 @@ class Value:
     after: int  # where reading goes on: behind the closing quote
 
 
-def read_quoted(text: str, pos: int) -> Value | None:
+def read_quoted(text: str, pos: int, *, within: int = _LONGEST_QUOTE) -> Value | None:
     """Read the quoted value whose quote (with its backslashes) begins at `pos`.
 
-    A value that is not closed in its line was cut: it ends with the line.
+    A value that is not closed in its line, or within so many characters, was cut: it ends there.
     """
     opened = _OPENING.match(text, pos)
     if opened is None:
@@ -62,7 +62,7 @@ def read_quoted(text: str, pos: int) -> Value | None:
     start = opened.end()
     if len(quote) == 2 and quote[0] == quote[1]:  # an empty string
         return Value(start=start - 1, end=start - 1, quote=quote[0], after=start)
-    limit = min(len(text), start + _LONGEST_QUOTE)
+    limit = min(len(text), start + within)
     if len(quote) == 1:
         limit = line_end(text, start, limit)
     closing = _CLOSING.get(quote, quote)

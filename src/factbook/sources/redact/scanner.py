@@ -82,11 +82,24 @@ KINDS: Final = (
 def scan(text: str) -> list[Span]:
     """Find the secrets of a text, in the order of their hints; some may overlap."""
     spans: list[Span] = []
+    low = high = 0  # the span that reaches furthest
+    whole = False  # it is a key in a format of its own, so nothing in it can be another one
     for hit in _HINTS.finditer(text.encode("ascii", "replace")):
         at, end = hit.span()
-        for finder in _finders(hit.group()):
+        finders = _finders(hit.group())
+        own_shape = finders[0] is formats.format_spans
+        if low <= at < high and (whole or not own_shape):
+            continue
+        for finder in finders:
             found = list(finder(text, at, end))
             if found:
                 spans.extend(found)
+                start, stop, _ = max(found, key=_end)
+                if stop > high:
+                    low, high, whole = start, stop, finder is formats.format_spans
                 break
     return spans
+
+
+def _end(span: Span) -> int:
+    return span[1]

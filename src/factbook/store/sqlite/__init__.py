@@ -44,6 +44,9 @@ from factbook.store.sqlite.writer import SQLiteWriter
 __all__ = ["Mode", "SQLiteStore"]
 
 
+_JSON_COLUMNS = {"source": ("lines",), "episode": ("attributes",), "event": ("detail",)}
+
+
 class SQLiteStore:
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
@@ -355,9 +358,8 @@ class SQLiteStore:
                 for row in cursor:
                     names = [part[0] for part in cursor.getdescription()]
                     values = dict(zip(names, row, strict=True))
-                    for name in ("attributes", "lines", "detail"):
-                        if name in values:
-                            values[name] = orjson.loads(values[name])
+                    for name in _JSON_COLUMNS.get(record, ()):
+                        values[name] = orjson.loads(values[name])
                     yield {"record": record, **values}
 
     def rejections(self, *, limit: int) -> list[Rejection]:
