@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,12 @@ def logs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("platform", ["linux", "elsewhere"])
 def test_worker_processes_write_the_same(
-    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
     monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
+    monkeypatch.setattr(sys, "platform", platform)  # forked workers, and started ones
     with open_memory(tmp_path, "a.db") as here, open_memory(tmp_path, "b.db") as there:
         first = here.ingest([logs], workers=0)
         second = there.ingest([logs], workers=2)
@@ -66,8 +69,8 @@ def test_a_worker_that_dies_is_heard_of(
     real = Workers.steps
 
     def die(self: Workers, number: int):  # type: ignore[no-untyped-def]
-        for process in self._processes:
-            process.kill()
+        for worker in self.workers:
+            worker.kill()
         return real(self, number)
 
     monkeypatch.setattr(Workers, "steps", die)

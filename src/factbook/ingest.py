@@ -153,7 +153,7 @@ class _Reading:
 
     def __exit__(self, *raised: object) -> None:
         if self._pool is not None:
-            self._pool.__exit__(None, None, None)
+            self._pool.close()
 
     def steps(self, number: int) -> Iterator[Step]:
         """Return the steps of one file."""

@@ -1,26 +1,30 @@
 """Read files in other processes, so that reading and writing go on at the same time.
 
-A worker is this module run by the same Python: it gets the rules and the redactor once, then files
-one by one over its standard input, and answers with their steps over its standard output. It ends
-when its input ends, so nothing is left behind when the parent is killed. Worker threads would not
-help: parsing and extraction hold the interpreter's lock.
+A worker gets files one by one through a pipe and answers with their steps. It ends when its input
+ends, so nothing is left behind when the parent is killed. On Linux it is a fork, which has
+everything imported; elsewhere it is this module run by the same Python. Worker threads would not
+help: parsing and extraction hold the interpreter's lock. The processes of `multiprocessing` were
+tried and left: a killed parent leaves them waiting for ever.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import gc
 import io
 import os
 import pickle
 import queue
+import signal
 import struct
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from types import TracebackType
 from typing import IO, Any, Final
 
 from factbook.errors import FactbookError, InputError
@@ -46,7 +50,7 @@ from factbook.ops import (
 from factbook.propose import Redacting, Step, propose
 from factbook.sources.session_log import LogFile
 
-_AHEAD: Final = 4  # steps that a worker may be ahead of the writer: bounds the memory
+_AHEAD_BYTES: Final = 8 * 1024 * 1024  # log bytes that a worker may be ahead of the writer
 _SIZE: Final = struct.Struct("<Q")
 
 
@@ -118,6 +122,94 @@ def _dump(value: object) -> bytes:
     return buffer.getvalue()
 
 
+class _Room:
+    """How far one worker may be ahead of the writer, in log bytes: it bounds the memory."""
+
+    def __init__(self) -> None:
+        self._used = 0
+        self._changed = threading.Condition()
+
+    def take(self, size: int) -> None:
+        """Take room for a step; waits until what is ahead is little enough for one more."""
+        with self._changed:
+            self._used += size
+            self._changed.wait_for(lambda: self._used <= _AHEAD_BYTES)
+
+    def give_back(self, size: int) -> None:
+        """Give back the room of a step that is being written."""
+        with self._changed:
+            self._used -= size
+            self._changed.notify()
+
+
+class _Worker:
+    """One process, with a pipe to it and one from it."""
+
+    def __init__(self, rules: RuleSet, redactor: Redacting) -> None:
+        self.room = _Room()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._pid = 0
+        if sys.platform == "linux":
+            self._fork(rules, redactor)
+        else:
+            self._spawn(rules, redactor)
+
+    def _fork(self, rules: RuleSet, redactor: Redacting) -> None:
+        # A forked child has everything imported. It runs our own readers only: no thread, no lock
+        # and no database of the parent is touched, and it leaves by _exit, without finalizers.
+        to_child, to_parent = os.pipe(), os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+            self._pid = os.fork()
+        if self._pid == 0:
+            code = 1
+            try:
+                os.close(to_child[1])
+                os.close(to_parent[0])
+                gc.disable()  # short-lived, and a collection would copy every shared page
+                with os.fdopen(to_child[0], "rb") as stdin, os.fdopen(to_parent[1], "wb") as stdout:
+                    serve(stdin, stdout, rules=rules, redactor=redactor)
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(to_child[0])
+        os.close(to_parent[1])
+        self.stdin: IO[bytes] = os.fdopen(to_child[1], "wb")
+        self.stdout: IO[bytes] = os.fdopen(to_parent[0], "rb")
+
+    def _spawn(self, rules: RuleSet, redactor: Redacting) -> None:
+        path = os.pathsep.join(part for part in sys.path if part)
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "factbook.workers"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self.stdin, self.stdout = self._child.stdin, self._child.stdout
+        _send(self.stdin, _dump((rules.rules, redactor)))
+
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        if self._child is not None:
+            self._child.kill()
+        elif self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the process and close its pipes."""
+        self.kill()
+        if self._child is not None:
+            self._child.wait()
+        elif self._pid:
+            os.waitpid(self._pid, 0)
+            self._pid = 0
+        for pipe in (self.stdin, self.stdout):
+            with suppress(BrokenPipeError):  # what was not sent is for a process that is gone
+                pipe.close()
+
+
 class Workers:
     """A few processes that read files; results come back in the order of the tasks."""
 
@@ -130,38 +222,24 @@ class Workers:
         self._results: dict[int, queue.SimpleQueue[Step | _Done]] = {
             task.number: queue.SimpleQueue() for task in tasks
         }
-        self._slots: dict[int, threading.Semaphore] = {}  # task number -> its worker's room
-        self._failed: str = ""
-        self._processes: list[subprocess.Popen[bytes]] = []
-        hello = _dump((rules.rules, redactor))
-        for _ in range(min(count, len(tasks))):
-            process = subprocess.Popen(
-                [sys.executable, "-m", "factbook.workers"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={
-                    **os.environ,
-                    "PYTHONPATH": os.pathsep.join(part for part in sys.path if part),
-                },
-            )
-            self._processes.append(process)
-            threading.Thread(target=self._listen, args=(process, hello), daemon=True).start()
+        self._rooms: dict[int, _Room] = {}  # task number -> its worker's room
+        self.workers = [_Worker(rules, redactor) for _ in range(min(count, len(tasks)))]
+        self._listeners = [
+            threading.Thread(target=self._listen, args=(worker,), daemon=True)
+            for worker in self.workers
+        ]
+        for listener in self._listeners:
+            listener.start()
 
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for process in self._processes:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self.workers:
+            worker.kill()
+            worker.room.give_back(1 << 60)  # its listener may wait for room that nobody gives
+        for listener in self._listeners:
+            listener.join()
+        for worker in self.workers:
+            worker.close()
 
     def steps(self, number: int) -> Iterator[Step]:
         """Yield the steps of one file; raises what reading it raised."""
@@ -172,33 +250,27 @@ class Workers:
                 if item.error is not None:
                     raise item.error
                 return
-            self._slots[number].release()
+            self._rooms[number].give_back(item.read_bytes)
             yield item
 
-    def _listen(self, process: subprocess.Popen[bytes], hello: bytes) -> None:
+    def _listen(self, worker: _Worker) -> None:
         """Hand tasks to one worker and put its answers where they are waited for."""
-        slots = threading.Semaphore(_AHEAD)
         number: int | None = None
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin is not None
-        assert stdout is not None
         try:
-            _send(stdin, hello)
             while True:
                 with self._lock:
                     task = next(self._tasks, None)
                 if task is None:
                     return
                 number = task.number
-                self._slots[number] = slots
-                _send(stdin, _dump(task))
+                self._rooms[number] = worker.room
+                _send(worker.stdin, _dump(task))
                 while True:
-                    slots.acquire()
-                    item = pickle.loads(_receive(stdout))  # noqa: S301 - from our own child
+                    item = pickle.loads(_receive(worker.stdout))  # noqa: S301 - our own child
                     self._results[number].put(item)
                     if isinstance(item, _Done):
-                        slots.release()
                         break
+                    worker.room.take(item.read_bytes)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             # The worker died. Whoever waits for its files must hear of it.
             self._give_up(number, str(error) or type(error).__name__)
@@ -206,7 +278,7 @@ class Workers:
     def _give_up(self, number: int | None, why: str) -> None:
         failure = FactbookError(
             detail=f"a process that read logs ended unexpectedly ({why}); nothing of its file was"
-            " counted as read, run `factbook ingest` again, with --workers 1 if it happens twice"
+            " counted as read, run `factbook ingest` again, with --workers 0 if it happens twice"
         )
         with self._lock:
             left = [task.number for task in self._tasks]
@@ -231,32 +303,31 @@ def _receive(pipe: IO[bytes]) -> bytes:
     return data
 
 
-def serve(stdin: IO[bytes], stdout: IO[bytes]) -> None:
+def serve(stdin: IO[bytes], stdout: IO[bytes], *, rules: RuleSet, redactor: Redacting) -> None:
     """Read files for a parent until it closes the pipe."""
-
-    def answer(item: Any) -> None:
-        _send(stdout, _dump(item))
-
     try:
-        given_rules, redactor = pickle.loads(_receive(stdin))  # noqa: S301 - from our own parent
-        rules = RuleSet(given_rules)
         while True:
-            task: Task = pickle.loads(_receive(stdin))  # noqa: S301
+            task: Task = pickle.loads(_receive(stdin))  # noqa: S301 - from our own parent
             try:
                 for step in propose(
                     task.file, cursor=task.cursor, rules=rules, redactor=redactor, now=task.now
                 ):
-                    answer(step)
+                    _send(stdout, _dump(step))
             except (OSError, InputError) as error:
-                answer(_Done(number=task.number, error=error))
+                _send(stdout, _dump(_Done(number=task.number, error=error)))
             else:
-                answer(_Done(number=task.number))
+                _send(stdout, _dump(_Done(number=task.number)))
     except (EOFError, BrokenPipeError):
         return  # the parent is done, or gone
+
+
+def _main() -> None:
+    given_rules, redactor = pickle.loads(_receive(sys.stdin.buffer))  # noqa: S301 - our parent
+    serve(sys.stdin.buffer, sys.stdout.buffer, rules=RuleSet(given_rules), redactor=redactor)
 
 
 if __name__ == "__main__":
     # Under `-m` this file is `__main__`; what crosses the pipe must be of the importable module.
     from factbook import workers
 
-    workers.serve(sys.stdin.buffer, sys.stdout.buffer)
+    workers._main()

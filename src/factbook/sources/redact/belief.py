@@ -55,6 +55,8 @@ _WEAK: Final = frozenset({"comma", "call", "compare", "default", "cell", "next",
 _FIRM: Final = frozenset({"assign", "flag", "pair", "tag"})
 _SEED_WORDS: Final = frozenset({12, 15, 18, 21, 24})  # lengths of a wallet's recovery phrase
 
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _LOGIN: Final = re.compile(
     r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b"
 )
@@ -75,7 +77,7 @@ _ALGORITHM: Final = re.compile(
 
 
 def believe(word: str, name: Name, place: Place) -> bool:
-    """Decide whether a value is the secret that its name announces."""
+    """Decide whether a value, of which the beginning is enough, is what its name announces."""
     if is_stand_in(word) or is_stop_word(word):
         return False
     if not name.plain:
@@ -140,9 +142,9 @@ def _believe_said(word: str, place: Place) -> bool:
         return False
     if place.joint == "blank" and not (_INTRODUCES.search(place.before) or is_random(core)):
         return False
-    if is_code(core) or is_measure(core) or not any(c.isalpha() for c in core):
+    if is_code(core) or is_measure(core) or not _LETTER.search(core):
         return False
-    if any(c.isdigit() for c in core):
+    if _DIGIT.search(core):
         return len(core) >= 5
     if core.isalpha():
         told = place.verb in {"is", "was", "is now"} and core.islower() and len(core) >= 5
@@ -173,7 +175,7 @@ def _believe_identifier(word: str, place: Place) -> bool:
     """Decide about a bare word that could as well be a variable of a program."""
     if place.code or place.after[:1] in {"(", ")", "[", "{", "."}:
         return is_random(word) or (is_jumbled(word) and not word.isupper())
-    if any(c.isdigit() for c in word) or is_jumbled(word):
+    if _DIGIT.search(word) or is_jumbled(word):
         return True
     if _CAMEL.match(word) or _INFLECTED.search(word) or "$" in word:
         return False
@@ -209,8 +211,7 @@ def _believe_drawn(word: str, name: Name, place: Place) -> bool:
 
 def _is_chosen(word: str) -> bool:
     """Tell whether a key was chosen by a person: no word, but letters with digits."""
-    digits = sum(c.isdigit() for c in word)
-    letters = sum(c.isalpha() for c in word)
+    digits, letters = len(_DIGIT.findall(word)), len(_LETTER.findall(word))
     return (
         len(word) >= 8
         and digits >= 1
@@ -224,4 +225,4 @@ def _is_chosen(word: str) -> bool:
 
 def _has_both(word: str) -> bool:
     """Tell whether a word has letters and digits."""
-    return any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return _DIGIT.search(word) is not None and _LETTER.search(word) is not None

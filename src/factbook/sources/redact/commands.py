@@ -91,10 +91,41 @@ PROGRAMS: Final[tuple[Program, ...]] = (
     Program(names="poetry", place=-1, needs="pypi-token http-basic", kind="token"),
 )
 
-_BY_NAME: Final[dict[str, list[Program]]] = {}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A row of the table with its lists cut into words."""
+
+    option: frozenset[str]
+    glued: tuple[str, ...]
+    pair: tuple[str, ...]
+    cookie: frozenset[str]
+    needs: tuple[str, ...]
+    marks: tuple[str, ...]  # one of these stands in every command that has a secret
+    place: int
+    clusters: bool
+    kind: str
+
+
+def _row(program: Program) -> _Row:
+    marks = f"{program.option} {program.glued} {program.pair} {program.cookie} {program.after}"
+    return _Row(
+        option=vocabulary(f"{program.option} {program.after}"),
+        glued=tuple(program.glued.split()),
+        pair=tuple(program.pair.split()),
+        cookie=vocabulary(program.cookie),
+        needs=tuple(program.needs.split()),
+        marks=tuple(mark[-1] if program.clusters else mark for mark in marks.split()),
+        place=program.place,
+        clusters=program.clusters,
+        kind=program.kind,
+    )
+
+
+_BY_NAME: Final[dict[str, list[_Row]]] = {}
 for _program in PROGRAMS:
     for _name in _program.names.split():
-        _BY_NAME.setdefault(_name, []).append(_program)
+        _BY_NAME.setdefault(_name, []).append(_row(_program))
 
 # --------------------------------------------------------------------------------- words of a line
 
@@ -184,13 +215,12 @@ def _program_spans(text: str, at: int, end: int) -> Iterator[Span]:
     words: list[_Word] | None = None
     line = text[end : line_end(text, end, end + _LONGEST)]
     for row in _BY_NAME[text[at:end].strip().removesuffix(".exe")]:
-        options = f"{row.option} {row.glued} {row.pair} {row.cookie} {row.after}".split()
-        told = row.place or row.clusters or "\\" in line
-        if not told and not any(option in line for option in options):
+        told = row.place or line.endswith("\\") or any(mark in line for mark in row.marks)
+        if not told:
             continue  # most mentions of a program are not commands
         if words is None:
             words = _words(text, end)
-        if not row.needs or any(_has(words, need) for need in row.needs.split()):
+        if not row.needs or any(_has(words, need) for need in row.needs):
             yield from _row_spans(text, row, words)
 
 
@@ -202,44 +232,40 @@ def _has(words: Sequence[_Word], need: str) -> bool:
 _CLUSTER: Final = re.compile(r"-[A-Za-z]{2,6}")
 
 
-def _row_spans(text: str, row: Program, words: Sequence[_Word]) -> Iterator[Span]:
+def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
     """Apply one row of the table to the words behind the program's name."""
-    secret, glued, pair = row.option.split(), row.glued.split(), row.pair.split()
     for i, word in enumerate(words):
         option = word.text.strip("\"'\\")
         if row.clusters and _CLUSTER.fullmatch(option) is not None:
             option = "-" + option[-1]
         following = words[i + 1] if i + 1 < len(words) else None
-        if option in secret or option in row.after.split():
-            if following is not None:
-                yield from _secret(text, following.start, following.end, row.kind)
-        elif option in pair:
-            if following is not None:
-                yield from _pair(text, following.start, following.end)
-        elif option in row.cookie.split():
-            if following is not None:
-                start, end = _inside(text, following.start, following.end)
-                yield from cookie_spans(text, Value(start=start, end=end, quote='"', after=end))
+        if option not in row.option and option not in row.pair and option not in row.cookie:
+            yield from _glued_spans(text, row, word)
+        elif following is None:
+            return
+        elif option in row.option:
+            yield from _secret(text, following.start, following.end, row.kind)
+        elif option in row.pair:
+            yield from _pair(text, following.start, following.end)
         else:
-            yield from _glued(text, word, glued, pair, row.kind)
+            start, end = _inside(text, following.start, following.end)
+            yield from cookie_spans(text, Value(start=start, end=end, quote='"', after=end))
     bare = [word for word in words if word.text[0] != "-"]
     if row.place and len(bare) >= max(row.place, 2):
         chosen = bare[row.place - 1 if row.place > 0 else -1]
         yield from _secret(text, chosen.start, chosen.end, row.kind)
 
 
-def _glued(
-    text: str, word: _Word, glued: Sequence[str], pair: Sequence[str], kind: str
-) -> Iterator[Span]:
+def _glued_spans(text: str, row: _Row, word: _Word) -> Iterator[Span]:
     """Give the secret that is written in one word with its option: `-pSECRET`, `--user=a:b`."""
-    for option in glued:
+    for option in row.glued:
         if word.text.startswith(option) and len(word.text) > len(option):
             begin = word.start + len(option)
             if text[begin] == "=" and begin + 1 < word.end:
                 begin += 1
-            yield from _secret(text, begin, word.end, kind)
+            yield from _secret(text, begin, word.end, row.kind)
             return
-    for option in pair:
+    for option in row.pair:
         joined = option + "=" if option.startswith("--") else option
         if word.text.startswith(joined) and len(word.text) > len(joined):
             yield from _pair(text, word.start + len(joined), word.end)

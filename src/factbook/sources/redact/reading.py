@@ -37,6 +37,8 @@ _NEXT: Final = re.compile(
     | ,(?=["'\\]|$) | ,(?=[\w.-]{1,40}["']?\s?[=:]) | \|$
     """
 )
+_MARK: Final = re.compile(r"[;&|,]")  # without one of them there is nothing for _NEXT to find
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
 _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
@@ -94,10 +96,10 @@ def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:
     if found is None:
         return None
     value = found[0]
-    for ending in (_ESCAPED_BREAK, _NEXT):
-        cut = ending.search(value)
-        if cut is not None:
-            value = value[: cut.start()]
+    if "\\" in value:
+        value = _ESCAPED_BREAK.split(value, 1)[0]
+    if _MARK.search(value) is not None:
+        value = _NEXT.split(value, 1)[0]
     if not whole:
         value = value[: _balanced(value)]
     value = value.rstrip(";," if whole else ".,;:")
@@ -121,11 +123,12 @@ def line_end(text: str, pos: int, limit: int) -> int:
 def _balanced(value: str) -> int:
     """Find where a bracket closes that was opened before the value."""
     depth = dict.fromkeys(_BRACKETS.values(), 0)
-    for i, char in enumerate(value):
-        if char in depth:
-            depth[char] += 1
-        elif char in _BRACKETS:
-            depth[_BRACKETS[char]] -= 1
-            if depth[_BRACKETS[char]] < 0:
-                return i
+    for bracket in _BRACKET.finditer(value):
+        opened = _BRACKETS.get(bracket[0])
+        if opened is None:
+            depth[bracket[0]] += 1
+        elif depth[opened] == 0:
+            return bracket.start()
+        else:
+            depth[opened] -= 1
     return len(value)

@@ -134,6 +134,9 @@ _MEASURE: Final = re.compile(
     | ^\d{4}-\d\d-\d\d | ^v?\d+\.\d+(?:\.\d+)*(?:[-+.]\w+)*$ | ^\d{1,2}:\d\d
     """
 )
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_DIGIT: Final = re.compile(r"\d")
+_ODD_MARK: Final = re.compile(r"[^\w\s.'/:-]")  # none of those that also stand in names and words
 _PHRASE: Final = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){3,}$")
 _DRAWN: Final = re.compile(r"^[A-Za-z0-9_\-.+/=~:|%!@#$^&*?]+$")
 _RUNS: Final = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
@@ -200,15 +203,15 @@ def is_identifier(value: str) -> bool:
 def speaks_of_a_secret(value: str) -> bool:
     """Tell whether a value talks about a secret (`Enter password`, `user_token`)."""
     value = value[:_LOOK]
-    return bool(_SECRET_WORD.search(value)) and not any(c.isdigit() for c in value)
+    return bool(_SECRET_WORD.search(value)) and _DIGIT.search(value) is None
 
 
 def is_mixed(value: str) -> bool:
     """Tell whether a value has more than letters, or four words and more, as good passwords do."""
     core = value[:_LOOK].rstrip(".,;:!?)")
-    letters = any(c.isalpha() for c in core)
-    digits = any(c.isdigit() for c in core)
-    marks = any(not c.isalnum() and c not in "_-.'/: " and not c.isspace() for c in core)
+    letters = _LETTER.search(core) is not None
+    digits = _DIGIT.search(core) is not None
+    marks = _ODD_MARK.search(core) is not None
     return (
         (letters and digits) or (marks and (letters or digits)) or _PHRASE.match(core) is not None
     )
