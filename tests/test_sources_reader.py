@@ -147,11 +147,17 @@ def test_json_that_is_no_record_is_refused(tmp_path: Path, line: bytes, detail: 
 
 
 def test_the_excerpt_of_a_refused_line_is_redacted(tmp_path: Path) -> None:
-    log = write(tmp_path / "a.jsonl", b"oops export API_TOKEN=hunter2hunter2hunter2 \n")
+    log = write(tmp_path / "a.jsonl", b'{"oops": "export API_TOKEN=hunter2hunter2hunter2 \n')
     (line,) = rejected(batches(log, redactor=Redactor(key=b"k" * 32)))
     assert "hunter2" not in line.excerpt
-    assert line.excerpt.startswith("oops export")
+    assert line.excerpt.startswith('{"oops": "export')
     assert len(line.excerpt) <= policy.EXCERPT_CHARS
+
+
+def test_nothing_is_kept_of_a_line_that_begins_no_record(tmp_path: Path) -> None:
+    log = write(tmp_path / "a.jsonl", b"MIIJKQIBAAKCAgEACrvciCLPr75RmA4ENCYkSCBwJISmUGrV\n")
+    (line,) = rejected(batches(log))
+    assert (line.reason, line.position, line.excerpt) == ("not_json", 1, "")
 
 
 def test_a_line_over_the_limit_is_refused_and_the_next_one_read(

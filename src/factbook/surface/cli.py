@@ -1234,7 +1234,7 @@ def run(args: Sequence[str]) -> int:
 
 
 def _invoke(args: Sequence[str], shared: _Shared) -> int:
-    command: Any = typer.main.get_command(app)
+    command: Any = _group(args)
     try:
         result = command.main(
             args=list(args), prog_name="factbook", standalone_mode=False, obj=shared
@@ -1247,6 +1247,22 @@ def _invoke(args: Sequence[str], shared: _Shared) -> int:
         message = " ".join(str(said.format_message()).split()).rstrip(".")
         raise UsageError(detail=message + hint) from error
     return result if isinstance(result, int) else 0
+
+
+def _group(args: Sequence[str]) -> Any:
+    """Build the commands that the arguments can mean; all of them would take longer than one.
+
+    An argument may have the name of a command by chance, so this is a choice and not a decision.
+    """
+    every = app.registered_commands
+    named = [one for one in every if (one.name or getattr(one.callback, "__name__", "")) in args]
+    if not named or "--help" in args or "-h" in args:
+        return typer.main.get_command(app)
+    app.registered_commands = named
+    try:
+        return typer.main.get_command(app)
+    finally:
+        app.registered_commands = every
 
 
 def _fail(shared: _Shared, args: Sequence[str], kind: str, message: str, code: int) -> int:

@@ -54,6 +54,9 @@ _HINTS: Final = _compile("|".join(f"(?:{hint})" for hint, _ in _FAMILIES))
 _WHOSE: Final = _compile("|".join(f"({hint})" for hint, _ in _FAMILIES))
 
 
+_ADDRESS: Final = (addresses.address_spans, assignments.assignment_spans)
+
+
 @lru_cache(maxsize=8192)
 def _finders(hint: bytes) -> tuple[_Finder, ...]:
     """Name the finders for what the automaton stopped at.
@@ -86,7 +89,8 @@ def scan(text: str) -> list[Span]:
     whole = False  # it is a key in a format of its own, so nothing in it can be another one
     for hit in _HINTS.finditer(text.encode("ascii", "replace")):
         at, end = hit.span()
-        finders = _finders(hit.group())
+        # Only addresses have hints of any length, which should not be remembered.
+        finders = _ADDRESS if text.startswith("://", at) else _finders(hit.group())
         own_shape = finders[0] is formats.format_spans
         if low <= at < high and (whole or not own_shape):
             continue

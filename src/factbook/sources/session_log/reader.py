@@ -272,7 +272,11 @@ class _Reading:
     def _reject(self, reason: str, detail: str, sample: str, *, position: int, offset: int) -> None:
         self._count.records += 1
         _more(self._count.rejected, reason)
-        excerpt = self._parser.redactor.redact(storable(sample[:_EXCERPT_WINDOW]))
+        excerpt = ""
+        if sample.lstrip()[:1] in ("{", "["):
+            # The middle of something else (a line of a key block, say) has lost what would tell
+            # the redactor what it is, so nothing of it is kept; file and line still say where.
+            excerpt = self._parser.redactor.redact(storable(sample[:_EXCERPT_WINDOW]))
         self._rejected.append(
             RejectedLine(
                 position=position,
