@@ -157,6 +157,12 @@ def test_the_option_wins_over_the_variable_and_the_nearer_one_over_the_other(
     assert three.exists()
 
 
+def test_arguments_may_have_the_names_of_commands(cli: Cli, sample_log: Path) -> None:
+    cli("--db", cli.home / "facts", "ingest", sample_log, "--no-embed")
+    found = cli("--db", cli.home / "facts", "recall", "stats", "facts", "backup", "--json").json()
+    assert found["question"] == "stats facts backup"
+
+
 def test_without_a_name_the_database_is_in_the_data_folder(cli: Cli, sample_log: Path) -> None:
     cli("ingest", sample_log, "--no-embed")
     path = cli.home / "data" / "factbook" / "factbook.db"

@@ -330,7 +330,7 @@ class Memory:
                     offset=one.offset,
                     position=one.position,
                     quote=one.quote,
-                    redact=self.redactor.redact,
+                    redactor=self.redactor,
                 )
                 for one in evidence
             ],

@@ -6,9 +6,9 @@ redacted on the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import orjson
 
@@ -16,6 +16,16 @@ from factbook.policy import MAX_LINE_BYTES
 
 _WINDOW = 700  # characters of the line that are shown around the quote
 _NEEDLE = 40  # characters of the quote that must stand in the line for it to be the same one
+
+
+class Redacting(Protocol):
+    """What reading back needs of a redactor."""
+
+    def redact(self, text: str) -> str:
+        """Return the text with every secret replaced by its label."""
+
+    def redact_value(self, value: object) -> object:
+        """Return JSON data with every secret in its strings replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +37,7 @@ class Original:
 
 
 def read_original(
-    path: Path, *, offset: int, position: int, quote: str, redact: Callable[[str], str]
+    path: Path, *, offset: int, position: int, quote: str, redactor: Redacting
 ) -> Original:
     """Return the line at a byte offset, redacted, cut to a window around the quote."""
     try:
@@ -44,7 +54,7 @@ def read_original(
         line = _message(line, position)
     if not line.strip():
         return Original(state="gone", text=f"{path} has no line {position} any more.")
-    text = redact(line.decode("utf-8", "replace").rstrip("\n"))
+    text = _redacted(line, redactor)
     at = _find(text, quote)
     if at < 0:
         return Original(state="changed", text=f"{path}, line {position} holds something else now.")
@@ -54,6 +64,16 @@ def read_original(
         state="found",
         text=("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""),
     )
+
+
+def _redacted(line: bytes, redactor: Redacting) -> str:
+    """Return a line with its strings redacted one by one, as they were when they were read."""
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return redactor.redact(line.decode("utf-8", "replace").rstrip("\n"))
+    # Once more as a whole: what stands across two strings is seen only there.
+    return redactor.redact(orjson.dumps(redactor.redact_value(value)).decode())
 
 
 def _message(document: bytes, position: int) -> bytes:
