@@ -7,7 +7,8 @@ same files with orjson and inserts as many rows as factbook's tables got (each w
 of text, without indexes or full text) into a SQLite file with the same journal and sync settings,
 in as many transactions. Each measurement is a process of its own, so that memory is its own too;
 the two take turns and the median counts. With --grow-to-mb the files are copied with fresh record
-ids until they reach that size, and the peak memory of one ingest of all of them is measured.
+ids until they reach that size, and the peak memory of one ingest of all of them is measured: that of the writing process, and the
+largest of the reading ones beside it (they share most of it with the first).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def product(folder: Path, db: Path) -> dict[str, Any]:
         seconds = time.perf_counter() - began
         counts = memory.store.counts()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        reader_peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         began = time.perf_counter()
         memory.ingest([folder])
         again = time.perf_counter() - began
@@ -57,6 +59,7 @@ def product(folder: Path, db: Path) -> dict[str, Any]:
         "again_seconds": again,
         "mb": report.read_bytes / 1e6,
         "peak_mb": peak,
+        "reader_peak_mb": reader_peak,
         "counts": counts,
         "lines": {
             "lines": lines.lines,
@@ -174,6 +177,7 @@ def measure(folder: Path, *, repeat: int, grow_to_mb: int) -> dict[str, Any]:
                 statistics.median(one["again_seconds"] / one["seconds"] for one in ours), 4
             ),
             "peak_mb": round(max(one["peak_mb"] for one in ours), 1),
+            "reader_peak_mb": round(max(one["reader_peak_mb"] for one in ours), 1),
             "lines": ours[0]["lines"],
             "rows": ours[0]["counts"],
             "failed_files": ours[0]["failed_files"],
@@ -190,6 +194,7 @@ def measure(folder: Path, *, repeat: int, grow_to_mb: int) -> dict[str, Any]:
                 "mb": round(big["mb"], 1),
                 "mb_per_s": round(big["mb"] / big["seconds"], 2),
                 "peak_mb": round(big["peak_mb"], 1),
+                "reader_peak_mb": round(big["reader_peak_mb"], 1),
                 "again_ratio": round(big["again_seconds"] / big["seconds"], 4),
             }
     return figures

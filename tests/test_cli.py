@@ -349,6 +349,15 @@ def test_recall_says_which_time_it_understood(filled: tuple[Cli, Path]) -> None:
     assert window["since"] == "2026-11-01T00:00:00.000Z"
 
 
+def test_recall_says_when_its_hits_are_from_another_time(filled: tuple[Cli, Path]) -> None:
+    cli, _ = filled
+    asked = "which hosts did I connect to on 2020-05-01?"
+    shown = cli("recall", asked).out
+    assert "2020-05-01" in shown.splitlines()[0]
+    assert "this is from other times" in shown
+    assert cli("recall", asked, "--json").json()["outside"] is True
+
+
 def test_recall_narrows(filled: tuple[Cli, Path]) -> None:
     cli, _ = filled
 

@@ -978,10 +978,7 @@ def export(
     with _reading(call, no_redact=no_redact) as memory:
         redactor = memory.redactor
         if to_stdout and screen.as_json:
-            screen.json_stream(
-                "records",
-                (_record(redactor.redact_value(one)) for one in memory.export()),
-            )
+            screen.json_stream("records", export_.as_records(memory, redactor.redact_value))
             return
         lines = (
             export_.as_json_lines(memory, redactor.redact_value)
@@ -1000,12 +997,6 @@ def export(
             screen.json({"path": str(path), "format": form, "records": number, "bytes": size_})
         else:
             screen.say(f"{count(number, 'record')}, {size(size_)}, in {home_path(path)}")
-
-
-def _record(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError("a record is an object")
-    return value
 
 
 @app.command("rules", cls=_Command, rich_help_panel=_KEEP)

@@ -11,7 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from factbook.errors import FactbookError, UsageError
 from factbook.recall.when import iso
@@ -21,7 +21,7 @@ from factbook.surface.text import home_path, safe
 if TYPE_CHECKING:
     from factbook.memory import Memory
 
-__all__ = ["FACT_COLUMNS", "as_csv", "as_json_lines", "write_whole"]
+__all__ = ["FACT_COLUMNS", "as_csv", "as_json_lines", "as_records", "write_whole"]
 
 FACT_COLUMNS = (
     "id",
@@ -40,13 +40,26 @@ FACT_COLUMNS = (
     "session",
 )
 
-Redact = Callable[[Any], Any]
+RedactValue = Callable[[object], object]
+
+# What holds words of a log; the rest of a record are ids, kinds, places and times.
+_TEXTS: Final = frozenset(
+    {"text", "object", "statement", "quote", "title", "detail", "excerpt", "attributes"}
+)
 
 
-def as_json_lines(memory: Memory, redact_value: Redact) -> Iterator[str]:
-    """Iterate over every record as one line of JSON, redacted once more on the way."""
+def as_records(memory: Memory, redact_value: RedactValue) -> Iterator[dict[str, object]]:
+    """Iterate over every record, its texts redacted once more on the way."""
     for record in memory.export():
-        yield dump(redact_value(record)) + "\n"
+        for name in _TEXTS & record.keys():
+            record[name] = redact_value(record[name])
+        yield record
+
+
+def as_json_lines(memory: Memory, redact_value: RedactValue) -> Iterator[str]:
+    """Iterate over every record as one line of JSON, its texts redacted once more on the way."""
+    for record in as_records(memory, redact_value):
+        yield dump(record) + "\n"
 
 
 def as_csv(memory: Memory, redact: Callable[[str], str]) -> Iterator[str]:

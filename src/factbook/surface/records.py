@@ -82,6 +82,7 @@ def answer(found: Answer) -> Record:
             "since": iso(window.since),
             "until": iso(window.until),
         },
+        "outside": found.outside,
         "predicates": list(found.predicates),
         "waiting": found.waiting,
         "hits": [hit(one) for one in found.hits],

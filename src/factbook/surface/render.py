@@ -108,6 +108,8 @@ def answer(
     understood += [text.one_line(one) for one in found.predicates]
     if understood:
         screen.line(screen.paint("understood: " + ", ".join(understood), "dim"))
+        if found.outside:
+            screen.say("Nothing was found in that time; this is from other times.", "yellow")
         screen.line()
     if not found.hits:
         screen.say("Nothing was found. Other words, or a wider time, may find it.")
@@ -158,7 +160,7 @@ def _hit(
 ) -> None:
     is_fact = hit.kind == "fact"
     first = hit.evidence[0] if hit.evidence else None
-    headline = hit.text if is_fact or first is None else first.quote
+    headline = hit.text if is_fact or first is None else _passage(hit.text, first)
     lines = text.wrap(text.one_line(headline), screen.prose - margin, lines=_HEADLINE_LINES)
     lead = f"{number}.".ljust(margin)
     indent = " " * margin
@@ -169,7 +171,7 @@ def _hit(
     parts = [
         screen.paint(text.one_line(label), "cyan"),
         moment(hit.occurred_at) or "no date",
-        text.fit(text.one_line(home_path(hit.project)), 36, keep="end"),
+        text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
         "confidence " + _confidence(hit.confidence, screen),
         hit.id,
         f"{count(hit.count)} times" if hit.count > 1 else "",
@@ -182,6 +184,16 @@ def _hit(
     where = text.safe(place(hit.source, hit.position))
     if where:
         screen.line(indent + screen.paint(where, "dim"))
+
+
+def _passage(whole: str, one: Evidence) -> str:
+    """Return the passage of an episode, with an ellipsis where it is cut out of a line."""
+    before = whole[one.start - 1 : one.start].strip()
+    after = whole[one.end : one.end + 1].strip()
+    quote = one.quote
+    if one.rule == "tool_call":  # its lines are the fields of the call
+        quote = " · ".join(line.strip() for line in quote.splitlines() if line.strip())
+    return ("…" if before else "") + quote + ("…" if after else "")
 
 
 def _dotted(screen: Screen, indent: str, parts: Sequence[str]) -> None:

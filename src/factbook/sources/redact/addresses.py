@@ -18,12 +18,13 @@ HINT: Final = (
     r"|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
 )
 
+_KEY_CHARS: Final = 16  # a user of fewer is a name
 _USERINFO: Final = re.compile(
     r"://([^\s/:@\"'<>\\`]{0,64}):([^\s/\"'<>`\\]{1,512})@(?=[\w.\[$%{(-])"
 )
 _USER_ALONE: Final = re.compile(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
-_BEFORE_TCP: Final = re.compile(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`@]{1,128})@(?:tcp6?|unix)\(")
-_THIN: Final = re.compile(r":thin:[\w$#]{1,64}/([^\s@\"'`]{1,128})@")
+_BEFORE_TCP: Final = re.compile(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`]{1,128})@(?:tcp6?|unix)\(")
+_THIN: Final = re.compile(r":thin:[\w$#]{1,64}/([^\s/\"'`]{1,128})@")
 _PARAMETER: Final = re.compile(
     r"[?&;](sig|signature|key|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
     r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})",
@@ -31,7 +32,18 @@ _PARAMETER: Final = re.compile(
 )
 # What documentation writes where a password goes; `secret` and `hunter2` are passwords.
 _EXAMPLES: Final = frozenset(
-    {"password", "pass", "passwd", "pwd", "pw", "mypassword", "token", "user", "username"}
+    {
+        "password",
+        "pass",
+        "passwd",
+        "pwd",
+        "pw",
+        "mypassword",
+        "token",
+        "user",
+        "username",
+        "x-oauth-basic",
+    }
 )
 
 
@@ -46,14 +58,15 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
     elif text.startswith(":thin:", at):
         found = _THIN.match(text, at)
     else:
-        yield from format_spans(text, at + 3, end)  # https://<token>:x-oauth-basic@host
         found = _USERINFO.match(text, at, at + 700)
         if found is None:
             found = _USER_ALONE.match(text, at, at + 200)
             named = text[max(0, at - 3) : at].lower() in {"ssh", "git", "sh", "scp", "ftp"}
-            if found is not None and not named and is_random(found[1], least=16):
+            if found is not None and not named and is_random(found[1], least=_KEY_CHARS):
                 yield *found.span(1), "token"
             return
+        if len(found[1]) >= _KEY_CHARS:  # https://<token>:x-oauth-basic@host
+            yield from format_spans(text, found.start(1), found.end(1))
     if found is None:
         return
     start, stop = found.span(found.lastindex or 0)

@@ -23,7 +23,7 @@ from factbook.sources.redact.reading import (
     run_on,
 )
 from factbook.sources.redact.spans import Span
-from factbook.sources.redact.values import is_random
+from factbook.sources.redact.values import is_random, is_stop_word
 
 __all__ = ["HINT", "assignment_spans", "field_kind"]
 
@@ -149,11 +149,7 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if joint is None:
         return
     kind = "flag" if flag else joint.lastgroup or ""
-    before, escaped = _line_before(text, start)
-    lead, code = _LEAD.match(before), _CODE.search(before) is not None
-    alone = lead is not None
-    whole = alone and not code and not escaped and kind == "assign"
-    value = _read_value(text, joint.end(), kind, whole=whole)
+    value = _read_value(text, joint.end(), kind)
     if value is None or value.end <= value.start:
         return
     if name.kind == "credential" and kind in {"assign", "comma", "call", "pair", "compare"}:
@@ -168,6 +164,12 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if kind == "assign" and text.startswith("[", joint.end()):
         yield from _list_spans(text, joint.end(), name)
         return
+    if is_stop_word(text[value.start : value.end]):  # most mentions of a secret end here
+        return
+    before, escaped = _line_before(text, start)
+    lead, code = _LEAD.match(before), _CODE.search(before) is not None
+    if not value.quote and kind == "assign" and lead is not None and not code and not escaped:
+        value = read_bare(text, value.start, whole=True) or value
     word = text[value.start : value.end]
     if word == text[start:stop]:  # password=password
         return
@@ -180,7 +182,7 @@ def assignment_spans(text: str, at: int, end: int) -> Iterator[Span]:
         joint=kind,
         quoted=bool(value.quote),
         verb=joint[0].strip(" \t:"),
-        alone=alone,
+        alone=lead is not None,
         shell=tight and (upper or exported),
         query=tight and _QUERY.search(before) is not None,
         upper=upper,
@@ -232,7 +234,7 @@ def _line_before(text: str, start: int) -> tuple[str, bool]:
     return (before, False) if escape < 0 else (before[escape + 2 :], True)
 
 
-def _read_value(text: str, pos: int, joint: str, *, whole: bool) -> Value | None:
+def _read_value(text: str, pos: int, joint: str) -> Value | None:
     """Read the value at `pos`; None for a template, and where no value stands."""
     if joint == "assign":
         block = _BLOCK_SCALAR.match(text, pos, pos + 80)
@@ -257,7 +259,7 @@ def _read_value(text: str, pos: int, joint: str, *, whole: bool) -> Value | None
         close = text.find("|", pos, line_end(text, pos, pos + 200))
         stop = pos + len(text[pos:close].rstrip())
         return None if close < 0 else Value(start=pos, end=stop, quote="", after=close)
-    return read_bare(text, pos, whole=whole)
+    return read_bare(text, pos, whole=False)
 
 
 def _list_spans(text: str, pos: int, name: Name) -> Iterator[Span]:

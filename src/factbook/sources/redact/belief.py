@@ -71,7 +71,7 @@ _CAMEL: Final = re.compile(r"^[a-z]+(?:[A-Z][a-z]+)+$|^(?:[A-Z][a-z]+){2,}$")
 _INFLECTED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
 _ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
 _ALGORITHM: Final = re.compile(
-    r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d+\w*$"
+    r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d{1,5}[a-z]{0,6}$"
     r"|^(?:v|p|t|arg|param|var|val|x)\d$"
 )
 
@@ -118,7 +118,7 @@ def _believe_quoted(word: str, place: Place) -> bool:
             return False
         phrase = len(words) >= 3 and all(part.isalpha() and part.islower() for part in words)
         return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
-    if word[0] in "#." or word[-1] in ":?":  # a selector, a label
+    if (word[0] in "#." and not _has_both(word)) or word[-1] in ":?":  # a selector, a label
         return False
     if is_code(word) and (place.joint in _WEAK or not mixed):
         return False

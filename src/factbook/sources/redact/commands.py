@@ -133,6 +133,7 @@ _LONGEST: Final = 1024  # characters of a command that are read
 _PLAIN: Final = re.compile(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
 _QUOTE_AHEAD: Final = re.compile(r"\\*[\"'`]")
+_STRING_END: Final = re.compile(r"\\*\"(?:[}\],:]|$)")  # of the JSON that the command stands in
 _ESCAPED_BREAK: Final = re.compile(r"\\+[nr]|\\$|\\(?=[\r\n])")
 
 
@@ -156,6 +157,8 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
             plain = _PLAIN.match(text, pos, limit)
             if plain is not None:
                 pos = plain.end()
+            elif pos > start and _STRING_END.match(text, pos) is not None:
+                limit = pos
             elif _QUOTE_AHEAD.match(text, pos, limit) is not None:
                 quoted = read_quoted(text, pos, within=limit - pos)
                 pos = quoted.after if quoted is not None else limit
@@ -357,7 +360,7 @@ _READS_A_SECRET: Final = re.compile(
 _ECHO: Final = re.compile(
     r"""(?x)
     \b(?:echo|printf|print|Write-Output)\s+(?:-[neE]+\s+){0,3}(?:\\*["']?%s(?:\\+n)?\\*["']?\s+)?
-    (?:(?P<quote>\\*["'])(?P<quoted>[^"'\n]{1,400}?)(?:\\+n)?(?P=quote)|(?P<bare>[^\s"'|;&]{1,400}))
+    (?:(?P<quote>\\*["'])(?P<quoted>[^"'\n]{1,400}?)(?:\\+n)?(?P=quote)|(?P<bare>(?:[^\s"'|;&]|&(?=\w)){1,400}))
     \s*$"""
 )
 _AFTER_PIPE: Final = re.compile(r"\|(?:[ \t]|\\\r?\n|\\\\+n)*")

@@ -313,7 +313,8 @@ def _find_key(text: str, at: int) -> Span | None:
             continue
         for start in range(max(0, at - row.back), at + 1):
             found = pattern.match(text, start, start + _LONGEST)
-            if found is not None and begins_word(text, start):
+            escaped = start > 0 and text[start - 1] == "\\" and text[start] in "nrt"
+            if found is not None and not escaped and begins_word(text, start):
                 return _checked(text, found, row.kind)
     return None
 

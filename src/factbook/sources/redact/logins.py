@@ -10,6 +10,7 @@ from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import (
     is_measure,
     is_mixed,
+    is_random,
     is_stand_in,
     is_stop_word,
     is_wordy,
@@ -40,7 +41,7 @@ _STATEMENT: Final = re.compile(r"(?i)\b(?:(?:create|alter) (?:user|role|login)|g
 _PAIR: Final = re.compile(
     r"(?i)(?:credentials?|creds|user(?:name)?/pass(?:word)?|(?:log(?:ged)?[ -]?in|signed in)"
     r"(?= (?:as|with|using)|:))(?:[ \t:=(`*\"'\\|]|\b(?:is|are|with|as|using|the|test)\b){1,12}"
-    r"[\w.@+-]{2,40} ?[/:] ?([^\s\"'`\\,)]{5,64})"
+    r"([\w.@+-]{2,40}) ?[/:] ?([^\s\"'`\\,)]{5,64})"
 )
 
 
@@ -68,14 +69,15 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     found = _PAIR.match(text, at, at + 200)
     if found is not None:
-        word = found[1].rstrip(".,;:)")
+        word = found[2].rstrip(".,;:)")
         if (
             any(c.isdigit() for c in word)
             and any(c.isalpha() for c in word)
             and "/" not in word
             and ":" not in word
             and not is_stand_in(word)
+            and not is_random(found[1], least=12)
             and not is_measure(word)
             and not (is_wordy(word) and "." in word)
         ):
-            yield found.start(1), found.start(1) + len(word), "password"
+            yield found.start(2), found.start(2) + len(word), "password"

@@ -115,8 +115,7 @@ _TALK: Final = vocabulary(
     """
     forgot forgotten reset invalid wrong incorrect show hide toggle missing no has is need needs
     requires require validate check verify min max match matches change enter empty bad on
-    handle without count num public test tests and or for ask prompt hash encrypt generate
-    compare get
+    handle without count num public and or for ask prompt hash encrypt generate compare get
     """
 )
 _PUBLIC: Final = frozenset({"public", "foreign", "cache", "sort", "partition", "row", "hash"})

@@ -12,6 +12,7 @@ from typing import Any, Final
 from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
 from factbook.sources.redact.assignments import field_kind
+from factbook.sources.redact.formats import KINDS as FORMAT_KINDS
 from factbook.sources.redact.scanner import KINDS, scan
 from factbook.sources.redact.spans import Span
 
@@ -23,7 +24,10 @@ DIGEST_BYTES: Final = 6
 
 _MAX_KEY_BYTES: Final = 64  # what blake2b takes
 _PASSES: Final = 16  # see `find`
-_LABEL: Final = re.compile(rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{{2 * DIGEST_BYTES}}})?\]")
+# The bracket may be missing: what was redacted may be cut, also in the middle of a label.
+_LABEL: Final = re.compile(
+    rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{0,{2 * DIGEST_BYTES}}})?\]?"
+)
 _BREAKS: Final = re.compile(r"(?:\\+[nrt]|\s)+")
 _NAME_FIELDS: Final = ("name", "key", "Name", "Key")
 _VALUE_FIELDS: Final = ("value", "Value")
@@ -142,8 +146,10 @@ def _settle(text: str, spans: list[Span]) -> list[Span]:
         if any(low < end and start < high for low, high in labels[max(0, near - 1) : near + 1]):
             continue
         if settled and start < settled[-1][1]:
-            first = settled[-1]
-            settled[-1] = (first[0], max(first[1], end), first[2])
+            low, high, first = settled[-1]
+            # A format says more than the name that stands before it.
+            told = kind in FORMAT_KINDS and 2 * (end - start) >= max(high, end) - low
+            settled[-1] = (low, max(high, end), kind if told else first)
         else:
             settled.append((start, end, kind))
     return settled

@@ -52,9 +52,8 @@ def _compile(pattern: str) -> re2._Regexp:
 
 _HINTS: Final = _compile("|".join(f"(?:{hint})" for hint, _ in _FAMILIES))
 _WHOSE: Final = _compile("|".join(f"({hint})" for hint, _ in _FAMILIES))
-
-
-_ADDRESS: Final = (addresses.address_spans, assignments.assignment_spans)
+_NAMES: Final = _compile(assignments.HINT)
+_ADDRESS: Final = (addresses.address_spans,)
 
 
 @lru_cache(maxsize=8192)
@@ -67,7 +66,11 @@ def _finders(hint: bytes) -> tuple[_Finder, ...]:
     first = _FAMILIES[whose.lastindex - 1][1] if whose is not None else assignments.assignment_spans
     if first is assignments.assignment_spans:
         return (first,)
-    return (first, assignments.assignment_spans)
+    # The hint may have swallowed a name, or its beginning, as `npm_t` does in `npm_token=`.
+    beginning = first is formats.format_spans and not hint.startswith(b"eyJ")
+    if beginning or _NAMES.search(hint) is not None:
+        return (first, assignments.assignment_spans)
+    return (first,)
 
 
 KINDS: Final = (

@@ -32,7 +32,6 @@ _PRAGMAS = (
     "foreign_keys=ON",
     "cache_size=-32768",  # KiB
     "temp_store=MEMORY",
-    "mmap_size=268435456",
 )
 _WRITING_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 
@@ -161,7 +160,9 @@ class LedgerFile:
         else:
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(busy_timeout_ms())
-        for pragma in (*_PRAGMAS, *(_WRITING_PRAGMAS if self.mode != "read" else ())):
+        # A reader maps the file; a writer's resident memory would grow with the file if it did.
+        more = ("mmap_size=268435456",) if self.mode == "read" else _WRITING_PRAGMAS
+        for pragma in (*_PRAGMAS, *more):
             # One by one: what stands after a statement with a result waits until that is read.
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
