@@ -30,16 +30,7 @@ def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
     else:
         found += [
             ("ingest", [str(data / "sessions"), *(() if quick else ("--grow-to-mb", "1000"))]),
-            ("retrieval", ["--locomo", str(data / "locomo" / "locomo_dev3.json")]),
-            (
-                "retrieval",
-                [
-                    "--longmemeval",
-                    str(data / "longmemeval" / "lme_dev50.json"),
-                    "--distractors",
-                    str(data / "longmemeval" / "distractors.json"),
-                ],
-            ),
+            ("retrieval", []),
         ]
     found.append(("secrets", ["--benign", str(data / "sessions")] if data else []))
     found += [("recall", ["--n", str(size)]) for size in (SIZES[:2] if quick else SIZES)]

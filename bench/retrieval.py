@@ -128,8 +128,11 @@ def product_ranker(conversation: Conversation, embedder: Embeds) -> Ranker:
         source = Source(key=key, kind="conversation", host="bench", session=key, uri=key)
         memory.record(source, [_episode(unit, source.key, speakers) for unit in units])
     memory.embed()
-    # A session of one source may hold several units, and a unit stands once in the store.
-    unit_of = {episode.id: episode.uid for episode in memory.store.episodes(Filters(), limit=None)}
+    unit_ids = {_uid(unit): unit.id for unit in conversation.units}
+    unit_of = {
+        episode.id: unit_ids[episode.uid]
+        for episode in memory.store.episodes(Filters(), limit=None)
+    }
 
     def rank(question: str, k: int) -> list[str]:
         hits = memory.recall(question, limit=k).hits
@@ -138,10 +141,15 @@ def product_ranker(conversation: Conversation, embedder: Embeds) -> Ranker:
     return rank
 
 
+def _uid(unit: Unit) -> str:
+    """Return what identifies a unit in the store; several of one session may share its id."""
+    return f"{unit.id}@{unit.session}.{unit.position}"
+
+
 def _episode(unit: Unit, source: str, speakers: frozenset[str]) -> Episode:
     said_by = query.speaker_of(unit.text) or ""
     return Episode(
-        uid=unit.id,
+        uid=_uid(unit),
         source=source,
         kind=EpisodeKind.TURN,
         role=Role.USER,

@@ -36,7 +36,7 @@ def write_logs(folder: Path, *, files: int, records: int) -> None:
             base = {
                 "uuid": uuid,
                 "sessionId": session,
-                "timestamp": f"2026-11-{number % 20 + 1:02d}T10:{n // 60 % 60:02d}:{n % 60:02d}.000Z",
+                "timestamp": f"2026-11-{number % 20 + 1:02d}T10:{n // 60 % 60:02d}:00.000Z",
                 "cwd": "/home/ann/shop",
                 "gitBranch": "main",
             }

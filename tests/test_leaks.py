@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-
 from bench.secret_lines import SecretLine, generate, planted_values
+
 from factbook.memory import Memory
 from factbook.sources.redact import Redactor
 from factbook.testing import FrozenClock

@@ -40,6 +40,10 @@ def call(uuid: str, day: int, name: str, **given: object) -> str:
     return record("assistant", uuid, day, [block])
 
 
+def edit(uuid: str, day: int, path: str) -> str:
+    return call(uuid, day, "Edit", file_path=path, old_string="a", new_string="b")
+
+
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     folder = tmp_path_factory.mktemp("recall")
@@ -52,9 +56,9 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         call("a4", 5, "Bash", command="ssh deploy@web-1.example.org uptime"),
         call("a5", 5, "Bash", command="ssh deploy@web-1.example.org 'systemctl status nginx'"),
         record("user", "u2", 12, "refactor the login code, tokens must expire after an hour"),
-        call("a6", 12, "Edit", file_path="/home/ann/shop/src/auth/token.py", old_string="a", new_string="b"),
-        call("a7", 13, "Edit", file_path="/home/ann/shop/src/auth/login.py", old_string="a", new_string="b"),
-        call("a8", 19, "Edit", file_path="/home/ann/shop/src/cart/cart.py", old_string="a", new_string="b"),
+        edit("a6", 12, "/home/ann/shop/src/auth/token.py"),
+        edit("a7", 13, "/home/ann/shop/src/auth/login.py"),
+        edit("a8", 19, "/home/ann/shop/src/cart/cart.py"),
         call("a9", 19, "Bash", command="unzip icons.zip"),
     ]  # fmt: skip
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -184,7 +188,7 @@ def test_our_own_words_are_neither_evidence_nor_answer(tmp_path: Path) -> None:
                     "user",
                     "u2",
                     2,
-                    'hi <factbook-memory ids="f1">the okapi error is solved</factbook-memory> there',
+                    'hi <factbook-memory ids="f1">the okapi error is solved</factbook-memory>!',
                 ),
             ]
         )

@@ -81,9 +81,10 @@ _JOINT: Final = re.compile(
     | (?P<call>       # setPassword("hunter2")
         \.?[A-Za-z]{{0,12}}\([ \t]*(?={_QUOTE}) )
     | (?P<said>       # the password is hunter2
-        [ \t]+(?:(?i:for|of)[ ][\w@.'"%-]{{1,40}}[ ])?
+        [ \t]+(?:(?i:for|of|on|to|at)[ ](?:[\w@.'"%/-]{{1,40}}[ ]){{1,4}}?)?
         (?:(?:is[ ]|was[ ]|has[ ]been[ ]|been[ ])?(?:re)?(?:set|changed)[ ]to
-          |is[ ]now|=|is|was|are|to|of|as|will[ ]be|should[ ]be)[ \t]*:?[ \t]+ )
+          |(?:is|was)[ ]generated[ ]for[ ]\S{{1,60}}:
+          |is[ ]now|=|-|–|—|is|was|are|to|of|as|will[ ]be|should[ ]be)[ \t]*:?[ \t]+ )
     | (?P<next>       # IDENTIFIED BY PASSWORD 'hunter2'
         [ \t]+(?={_QUOTE}) )
     | (?P<blank>      # with password hunter2
@@ -120,7 +121,7 @@ _CODE: Final = re.compile(
       \b(?:const|let|var|val|def|function|return|if|elif|else|while|for|assert\w*|await|new|self|
          this|final|func|fn|import|from|lambda|print|console|raise|throw|case|expect|yield|public|
          private|protected|static|type|class)\b
-    | ^\s*\w+,[ ]$ | [({=?!]\s*$ | [\w\])]\([^)]*$ | \[ | => | ->
+    | ^\s*\w+,[ ]$ | [\w\])]\(\s*$ | [{=?!]\s*$ | [\w\])]\([^)]*$ | \[ | => | ->
     """
 )
 _QUERY: Final = re.compile(r"(?:[?&;]|%26)$")

@@ -61,8 +61,9 @@ _LOGIN: Final = re.compile(
     r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b"
 )
 _SENTENCE: Final = re.compile(r"[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
+_AFTER_SETTING: Final = re.compile(r"\w=[^\s,()]+ $")
 _NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
-_LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\n|\\r|[\"']|//|[.,;!?](?:\s|$))")
+_LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\n|\\r|[\"']|//|&\w|\)|[.,;!?](?:\s|$))")
 _INTRODUCES: Final = re.compile(
     r"(?i)(?:\b(?:with|using|use|and|the|my|your|our|a|this|is|temporary|admin|root|default|new|"
     r"same)|[,:(])[ ]$"
@@ -114,7 +115,9 @@ def _believe_quoted(word: str, place: Place) -> bool:
     mixed = is_mixed(word)
     if " " in word.strip():
         words = word.split()
-        if any(is_stop_word(part) for part in words) or len(words) > max(_SEED_WORDS):
+        if sum(is_stop_word(part) for part in words) > len(words) // 4 or len(words) > max(
+            _SEED_WORDS
+        ):
             return False
         phrase = len(words) >= 3 and all(part.isalpha() and part.islower() for part in words)
         return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
@@ -141,7 +144,7 @@ def _believe_said(word: str, place: Place) -> bool:
     if core[:1] == "-" or core[-1:] == "=":
         return False
     if place.joint == "blank" and not (_INTRODUCES.search(place.before) or is_random(core)):
-        return False
+        return place.alone and _has_both(core) and _LINE_END.match(place.after) is not None
     if is_code(core) or is_measure(core) or not _LETTER.search(core):
         return False
     if _DIGIT.search(core):
@@ -167,13 +170,16 @@ def _believe_bare(word: str, place: Place) -> bool:
     if place.joint == "cell":
         return (mixed or is_jumbled(word)) and not any(c.isspace() for c in word)
     if not is_identifier(word):
+        if "-" in word and is_wordy(word) and _SENTENCE.match(place.after):
+            return False  # `password: base64-encoded string`
         return mixed or (place.alone and _LINE_END.match(place.after) is not None)
     return _believe_identifier(word, place)
 
 
 def _believe_identifier(word: str, place: Place) -> bool:
     """Decide about a bare word that could as well be a variable of a program."""
-    if place.code or place.after[:1] in {"(", ")", "[", "{", "."}:
+    in_settings = place.tight and _AFTER_SETTING.search(place.before) is not None
+    if (place.code and not in_settings) or place.after[:1] in {"(", "[", "{", "."}:
         return is_random(word) or (is_jumbled(word) and not word.isupper())
     if _DIGIT.search(word) or is_jumbled(word):
         return True
@@ -197,23 +203,24 @@ def _believe_drawn(word: str, name: Name, place: Place) -> bool:
         words = all(part.isalpha() and part.islower() for part in parts)
         return name.kind == "secret" and len(parts) in _SEED_WORDS and words
     if not place.quoted and is_code(word) and not is_random(word, least=40):
-        return False
+        return place.shell and is_random(word, least=20)
     if place.joint in _WEAK or place.joint == "said" or name.kind == "credential":
         return is_random(word, least=12)
     if name.bare and not (place.shell or place.query or place.joint == "flag"):
         chosen = place.quoted and name.kind == "secret" and _is_chosen(word)
-        return chosen or is_random(word, least=10)
+        return chosen or is_random(word, least=8 if place.tight else 10)
     if is_random(word):
         return True
-    literal = place.quoted or place.shell or place.alone
-    return literal and not place.code and _is_chosen(word)
+    literal = place.quoted or place.shell or place.alone or place.query or place.joint == "flag"
+    least = 6 if name.kind == "secret" else 8
+    return literal and not place.code and _is_chosen(word, least=least)
 
 
-def _is_chosen(word: str) -> bool:
+def _is_chosen(word: str, *, least: int = 8) -> bool:
     """Tell whether a key was chosen by a person: no word, but letters with digits."""
     digits, letters = len(_DIGIT.findall(word)), len(_LETTER.findall(word))
     return (
-        len(word) >= 8
+        len(word) >= least
         and digits >= 1
         and letters >= 3
         and not set("[](){}\\<>|") & set(word)

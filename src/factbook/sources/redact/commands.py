@@ -514,7 +514,7 @@ _FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
     (r"\b(?:sqlplus|expdp|impdp|sqlldr) ", _oracle_spans),
     (r"::add-mask::", _masked_spans),
     (r"\bnet use(?:r)? ", _windows_spans),
-    (r"(?:auth=|Auth)\(", _tuple_spans),
+    (r"(?:auth=|Auth|\.auth)\(", _tuple_spans),
     (r"\bvault (?:login|kv put|kv patch|write) ", _vault_spans),
 )
 HINT: Final = "|".join(hint for hint, _ in _FORMS)

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Final
 
 from factbook.sources.redact.spans import Span
-from factbook.sources.redact.values import is_random
+from factbook.sources.redact.values import is_random, is_wordy
 
 __all__ = ["FORMATS", "HINT", "KINDS", "Format", "begins_word", "format_spans"]
 
@@ -322,8 +322,7 @@ def _find_key(text: str, at: int) -> Span | None:
 def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
     """Tell a key from what stands for one (`sk-xxxxxxxx`, `ghp_your_token_here`) and from a word.
 
-    A word that merely begins like a key has neither a digit nor both cases. The first third is left
-    out of that, because the prefix says nothing about the rest.
+    The first third is left out of that, because the prefix says nothing about the rest.
     """
     parts = [name for name, value in found.groupdict().items() if value is not None]
     start, end = found.span(parts[-1] if parts else 0)
@@ -338,7 +337,8 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
         return None
     drawn = body[len(body) // 3 :]
     mixed = any(c.isdigit() for c in drawn) or (drawn.lower() != drawn and drawn.upper() != drawn)
-    if not mixed or len(set(drawn)) < 5 or _STANDS_IN.search(body):
+    word = not mixed and kind != "aws-access-key" and is_wordy(drawn)
+    if word or len(set(drawn)) < 4 or _STANDS_IN.search(body):
         return None
     rest = _RUN.match(text, end) if longer else None
     return start, rest.end() if rest is not None else end, kind

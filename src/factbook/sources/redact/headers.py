@@ -99,10 +99,13 @@ def cookie_spans(text: str, value: Value) -> Iterator[Span]:
         end = line_end(text, pos, pos + _LONGEST)
     while (found := _COOKIE.match(text, pos, end)) is not None:
         name, word = found[1], found[2]
-        if name.lower() not in _ATTRIBUTES and not is_stand_in(word) and not is_code(word):
+        if name.lower() not in _ATTRIBUTES and not is_stand_in(word):
             known = bool(_OPENS_SESSION.search(name))
             if is_random(word, least=8 if known else 20) or (
-                known and len(word) >= 6 and any(c.isdigit() for c in word) and not word.isdigit()
+                known
+                and len(word) >= 6
+                and any(c.isdigit() for c in word)
+                and not (word.isdigit() or is_code(word))
             ):
                 yield *found.span(2), "cookie"
         between = _BETWEEN.match(text, found.end(), end)

@@ -93,7 +93,7 @@ _PLACEHOLDER: Final = re.compile(
       (?:api|secret|access|auth|client|super|new|db|user|app|bot)?[-_ ]?
       (?:key|token|pass|password|passwd|pwd|secret|value|credential|string|here)s?$
     | placeholder | change[-_]?(?:me|this|it)\b | replace[-_]?(?:me|this|with) | to[-_]be[-_]
-    | [-_ ]here$ | ^example | [-_.]example$ | ^dummy | ^todo\b | ^insert
+    | [-_ ]here$ | ^(?:example|dummy)[a-z_-]*$ | [-_.]example$ | ^todo\b
     | ^(?:no|not)[-_ ]?(?:set|needed|required|used|pass|password|token|auth|key)
     """
 )
@@ -158,6 +158,7 @@ _PAIRS: Final = frozenset(
 )
 _WORD_SHARE: Final = 0.6  # of common pairs: 97 % of words have more, 95 % of drawn letters less
 _ENCODED_RATE: Final = 4.2  # bits per character; base64 of bytes has more from 40 characters on
+_DIGEST_SIZES: Final = frozenset({32, 40, 64})  # hexadecimal digits of 16, 20 and 32 bytes
 _DRAWN_RATE: Final = 3.0  # bits per character; hexadecimal digits have more from 16 characters on
 
 
@@ -245,7 +246,8 @@ def is_random(value: str, *, least: int = 8) -> bool:
     letters = sum(c.isalpha() for c in value)
     digits = sum(c.isdigit() for c in value)
     if _HEX.match(value):
-        return size >= 12 and letters >= 2 and digits >= 2
+        drawn = letters >= 2 and digits >= 2
+        return size >= 12 and (drawn or (size in _DIGEST_SIZES and len(set(value)) >= 4))
     if len(set(value)) < 6 or letters < 3 or is_measure(value) or is_wordy(value):
         return False
     turn = len(value) / len(_RUNS.findall(value))  # mean length of a run of one sort
@@ -255,7 +257,7 @@ def is_random(value: str, *, least: int = 8) -> bool:
     if is_path(value):
         return False
     if size < 16:
-        return digits >= 1 and turn <= 2.7 and letters + digits >= 6
+        return digits >= 1 and turn <= (3.0 if digits >= 3 else 2.7) and letters + digits >= 6
     both = any(c.islower() for c in value) and any(c.isupper() for c in value)
     return rate >= _DRAWN_RATE and (
         (digits >= 2 and turn <= 4.0) or (both and turn <= 2.8) or letters == size
