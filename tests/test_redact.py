@@ -212,6 +212,8 @@ PASSWORD_LINES = [
     # prose and tables
     "the password is {}",
     "my passwd = {}",
+    "ssh root@10.0.0.1 (password: {})",
+    "My password for the staging server is {}",
     "Password: {}",
     "**Password:** {}",
     "The admin password is `{}`.",

@@ -107,6 +107,7 @@ class _Run:
         self._episode_ids: dict[str, int] = {}
         self._texts: dict[int, str] = {}  # of the episodes that facts point to
         self._places: dict[int, Place] = {}  # of the same episodes
+        self._unquoted: list[RejectCandidate] = []  # claims whose quote does not stand
         self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
         self.events: list[NewEvent] = []
 
@@ -263,7 +264,11 @@ class _Run:
             if not (0 < len(op.quote) == room and texts[episode].startswith(op.quote, one.start)):
                 found = self._retelling(op)
                 if found is None:
-                    self._refuse("not_quoted")
+                    self._unquoted.append(
+                        RejectCandidate(
+                            candidate=one, episode=op.episode, owner=op.owner, reason="not_quoted"
+                        )
+                    )
                     continue
                 episode = found
             digest = claim_digest(op.owner, one.subject, one.predicate, one.object)
@@ -306,6 +311,7 @@ class _Run:
     def rejections(
         self, candidates: Sequence[RejectCandidate], lines: Sequence[RejectLine]
     ) -> None:
+        candidates = [*candidates, *self._unquoted]
         if not candidates and not lines:
             return
         self._find_episodes({op.episode for op in candidates})

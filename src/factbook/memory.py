@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.errors import NotFound
-from factbook.ingest import IngestReport, Redacting, ingest_files
 from factbook.model import (
     Episode,
     EpisodeKind,
@@ -30,18 +28,18 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
 )
-from factbook.ops import Op, RecordEpisode, RecordSource, StoreVectors
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
-from factbook.sources.original import Original, read_original
-from factbook.sources.redact import NO_REDACTION, Redactor, load_key
-from factbook.sources.session_log import Discovery, discover
 from factbook.store.base import Filters, Problem, Rejection, SourceState
 from factbook.store.sqlite import Mode, SQLiteStore
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import Rule, RuleSet
+    from factbook.ingest import IngestReport, Redacting
+    from factbook.ops import Op
+    from factbook.sources.original import Original
+    from factbook.sources.session_log import Discovery
 
 
 def default_db() -> Path:
@@ -161,6 +159,8 @@ class Memory:
     def redactor(self) -> Redacting:
         """The redactor, with the key that stands outside the database."""
         if self._redactor is None:
+            from factbook.sources.redact import NO_REDACTION, Redactor, load_key
+
             self._redactor = (
                 Redactor(key=load_key(self._key_file)) if self._redact else NO_REDACTION
             )
@@ -188,6 +188,8 @@ class Memory:
 
     def discover(self, paths: Sequence[str | os.PathLike[str]] = ()) -> Discovery:
         """Find the session logs in files and folders; without any, where the agents put them."""
+        from factbook.sources.session_log import discover
+
         return discover([Path(path) for path in paths])
 
     def ingest(
@@ -204,6 +206,8 @@ class Memory:
 
         Nothing is embedded here: new rows wait for `embed` and are found by text at once.
         """
+        from factbook.ingest import ingest_files
+
         return ingest_files(
             self.store,
             found if found is not None else self.discover(paths),
@@ -217,6 +221,9 @@ class Memory:
 
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
         """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
+        from factbook.apply import apply
+        from factbook.ops import RecordEpisode, RecordSource
+
         ops: list[Op] = [RecordSource(source=source)]
         ops += [RecordEpisode(episode=_redacted(one, self.redactor)) for one in episodes]
         return apply(
@@ -247,6 +254,9 @@ class Memory:
 
     def _embed_rows(self, target: str, rows: Sequence[tuple[int, str]]) -> Receipt:
         import numpy as np
+
+        from factbook.apply import apply
+        from factbook.ops import StoreVectors
 
         vectors = self.embedder.embed([text for _, text in rows]).astype(np.float16)
         op = StoreVectors(
@@ -315,6 +325,8 @@ class Memory:
 
         Raises NotFound for an unknown id.
         """
+        from factbook.sources.original import read_original
+
         fact = self.store.fact(fact_id)
         if fact is None:
             raise NotFound(

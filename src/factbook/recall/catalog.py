@@ -51,7 +51,9 @@ class EpisodeTable:
         inside = (places >= 0) & (places < len(self.by_place))
         near = self.by_place[np.clip(places, 0, len(self.by_place) - 1)]
         same = inside & (self.sources[near] == self.sources[rows][:, None])
-        return np.unique(near[same])
+        found = np.sort(near[same])
+        # np.unique would import numpy.ma, which takes longer than the whole search
+        return found[np.concatenate(([True], found[1:] != found[:-1]))] if len(found) else found
 
 
 class Catalog:

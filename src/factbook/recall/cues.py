@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from snowballstemmer import EnglishStemmer
+    from snowballstemmer.english_stemmer import EnglishStemmer
 
 
 class _Cued(Protocol):
@@ -36,7 +36,7 @@ class Intent:
 
 @cache
 def _stemmer() -> EnglishStemmer:
-    from snowballstemmer import EnglishStemmer
+    from snowballstemmer.english_stemmer import EnglishStemmer
 
     return EnglishStemmer()
 
@@ -53,13 +53,10 @@ def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:
     One cue is enough only where it is at least half of what is asked: "server" alone in a long
     question says little.
     """
-    stems = {term: stem(term) for term in terms}
-    found: list[tuple[int, _Cued, set[str]]] = []
-    for rule in rules:
-        cues = {stem(cue) for cue in rule.cues}
-        matched = {term for term, root in stems.items() if root in cues}
-        if matched:
-            found.append((len(matched), rule, matched))
+    known = list(rules)
+    found = _matches(known, {term: term.lower() for term in terms}, lambda cue: cue)
+    if not found:  # stems cost more than the rest of this, and the cues hold the usual forms
+        found = _matches(known, {term: stem(term) for term in terms}, stem)
     best = max((count for count, _, _ in found), default=0)
     if best == 0 or (best == 1 and len(terms) > 2):
         return Intent(rest=tuple(terms))
@@ -71,3 +68,16 @@ def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:
         matched=tuple(term for term in terms if term in matched),
         rest=tuple(term for term in terms if term not in matched),
     )
+
+
+def _matches(
+    rules: Iterable[_Cued], terms: Mapping[str, str], form: Callable[[str], str]
+) -> list[tuple[int, _Cued, set[str]]]:
+    """Return (how many terms, rule, which terms) of the rules that have cues among the terms."""
+    found = []
+    for rule in rules:
+        cues = {form(cue) for cue in rule.cues}
+        matched = {term for term, word in terms.items() if word in cues}
+        if matched:
+            found.append((len(matched), rule, matched))
+    return found

@@ -123,7 +123,7 @@ def _believe_quoted(word: str, place: Place) -> bool:
         return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
     if (word[0] in "#." and not _has_both(word)) or word[-1] in ":?":  # a selector, a label
         return False
-    if is_code(word) and (place.joint in _WEAK or not mixed):
+    if is_code(word) and (place.joint in _WEAK or place.joint == "said" or not mixed):
         return False
     if place.joint == "comma" and not place.declared:  # it may be a list of names
         return _has_both(word) and not (is_wordy(word) and set("-_. ") & set(word))
@@ -170,7 +170,8 @@ def _believe_bare(word: str, place: Place) -> bool:
     if place.joint == "cell":
         return (mixed or is_jumbled(word)) and not any(c.isspace() for c in word)
     if not is_identifier(word):
-        if "-" in word and is_wordy(word) and _SENTENCE.match(place.after):
+        sentence = _SENTENCE.match(place.after) and not _NEXT_SETTING.match(place.after)
+        if sentence and "-" in word and is_wordy(word):
             return False  # `password: base64-encoded string`
         return mixed or (place.alone and _LINE_END.match(place.after) is not None)
     return _believe_identifier(word, place)

@@ -70,7 +70,7 @@ _STOP_WORDS: Final = vocabulary(
 # A variable, a template or a tag that is filled in elsewhere.
 _REFERENCE: Final = re.compile(
     r"""(?x)
-      ^\$[A-Za-z_]\w*\??$ | ^\$\{ | ^\$\( | ^\$\[ | \$\{[A-Za-z_!\#]      # shells, JavaScript
+      ^\$[A-Za-z_]\w*[?-]?$ | ^\$\{ | ^\$\( | ^\$\[ | \$\{[A-Za-z_!\#]      # shells, JavaScript
     | ^\$(?:env|script|global): | ^\$[A-Za-z_]\w*(?:->|\[|\.|::)          # PowerShell, PHP
     | ^`[^`]*`$ | ^%[A-Za-z_]\w*%$                                        # a command, cmd.exe
     | %[sd](?![\w%]) | ^%[rvqw]$ | %\([a-zA-Z_]\w*\)[sdr]                # formats
@@ -109,7 +109,7 @@ _EXPRESSION: Final = re.compile(
       ^{_MEMBER}*(?:<\w+>)?[(\[]                                 # f(, a.b(, a[
     | ^{_MEMBER}+[;,)]*$                                         # a.b, a::b, a->b
     | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===?
-    | ^["'`\\]+$
+    | ^["'`\\]+$ | [\[{{(]$
     | ^/[\^\[(\\.] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]   # patterns
     """
 )
