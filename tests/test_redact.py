@@ -559,6 +559,15 @@ def test_a_key_block_that_was_cut_goes_as_far_as_it_stands() -> None:
     assert left.endswith("\n$ ls")
 
 
+def test_a_key_block_that_a_viewer_shortened_or_another_one_follows() -> None:
+    lines = pem("RSA ", lines=8).split("\n")
+    shortened = "\n".join([*lines[:3], "[... 4 lines truncated ...]", *lines[-3:]])
+    followed = "\n".join([*lines[:4], pem("EC ")])
+    for text in (shortened, followed):
+        left = REDACTOR.redact(text)
+        assert not any(line in left for line in lines[1:-1] if line in text)
+
+
 def test_one_key_has_one_label_in_a_file_and_in_json() -> None:
     label = REDACTOR.label("private-key", pem("EC "))
     assert REDACTOR.redact(pem("EC ")) == label

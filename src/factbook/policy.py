@@ -131,7 +131,7 @@ DEFAULT_LIMIT: Final = 10
 LEXICAL_CANDIDATES: Final = (
     100  # ours: rows that each leg gives to the ranking; 60 to 200 are level
 )
-VECTOR_CANDIDATES: Final = 100
+VECTOR_CANDIDATES: Final = 60
 NEIGHBOURS: Final = (
     1  # turns around each of them that join; 8 find no more, and cost ten times as much
 )

@@ -32,8 +32,9 @@ _OPEN_ENDED: Final = re.compile(
     rf"((?:[A-Za-z0-9/+=]{{20,}}(?:{_AROUND})*+)+(?:[A-Za-z0-9/+=]+(?=$|[\"'`…]|\.\.))?)"
 )
 _NOT_KEY: Final = re.compile(rf"{_HEADER}(?:[^\n\\]|\\(?!n)){{0,120}}|{_AROUND}")
+_KEY_LINE: Final = re.compile(r"(?=[A-Za-z+/]{0,40}[0-9])[A-Za-z0-9+/=]{24,}")
+_SURE: Final = 48  # characters of lines of a key
 _KEY_RUN: Final = re.compile(r"[A-Za-z0-9+/]{10}")
-_LAST_LINE: Final = re.compile(r"(?<![A-Za-z0-9+/=])(?:n(?<=\\n))?([A-Za-z0-9+/=]{16,})")
 _PUTTY: Final = re.compile(
     r"Private-Lines: ?\d+(?:\\+[nr]|\s)+"
     r"((?:[A-Za-z0-9+/=]{4,}(?:\\+[nr]|\s)+)*[A-Za-z0-9+/=]{4,}"
@@ -65,17 +66,21 @@ def block_spans(text: str, at: int, end: int) -> Iterator[Span]:
 def _block(text: str, at: int, pos: int) -> Iterator[Span]:
     """Give the block that begins at `at`, up to its end mark or, without one, to its last line."""
     close = _END.search(text, pos, pos + _LONGEST)
-    if close is not None and text.find("-----BEGIN", pos, close.start()) < 0:
-        if _is_key(text[pos : close.start()]):
+    limit = close.start() if close is not None else min(len(text), pos + _LONGEST)
+    other = text.find("-----BEGIN", pos, limit)
+    if close is not None and other < 0:
+        if _is_key(text[pos:limit]):
             yield at, close.end(), "private-key"
         return
-    body = _OPEN_ENDED.match(text, pos, pos + _LONGEST)
+    body = _OPEN_ENDED.match(text, pos, other if other >= 0 else limit)
     if body is not None:
         yield at, body.end(1), "private-key"
 
 
 def _is_key(inside: str) -> bool:
     """Tell whether what stands between the marks is a key and not code or an ellipsis."""
+    if sum(len(line) for line in _KEY_LINE.findall(inside) if line.lower() != line) >= _SURE:
+        return True
     if "..." in inside or "…" in inside or _KEY_RUN.search(inside) is None:
         return False
     bare = _NOT_KEY.sub("", inside)

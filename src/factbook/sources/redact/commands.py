@@ -101,7 +101,7 @@ class _Row:
     pair: tuple[str, ...]
     cookie: frozenset[str]
     needs: tuple[str, ...]
-    marks: tuple[str, ...]  # one of these stands in every command that has a secret
+    mark: re.Pattern[str]  # what stands in every command that has a secret
     place: int
     clusters: bool
     kind: str
@@ -109,13 +109,19 @@ class _Row:
 
 def _row(program: Program) -> _Row:
     marks = f"{program.option} {program.glued} {program.pair} {program.cookie} {program.after}"
+    # Short options that may be written together stand behind other letters: -su for -s -u.
+    letters = "-[A-Za-z]{0,6}" if program.clusters else "-"
+    parts = [
+        letters + re.escape(mark[1:]) if len(mark) == 2 else re.escape(mark)
+        for mark in marks.split()
+    ]
     return _Row(
         option=vocabulary(f"{program.option} {program.after}"),
         glued=tuple(program.glued.split()),
         pair=tuple(program.pair.split()),
         cookie=vocabulary(program.cookie),
         needs=tuple(program.needs.split()),
-        marks=tuple(mark[-1] if program.clusters else mark for mark in marks.split()),
+        mark=re.compile(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})"),
         place=program.place,
         clusters=program.clusters,
         kind=program.kind,
@@ -218,8 +224,7 @@ def _program_spans(text: str, at: int, end: int) -> Iterator[Span]:
     words: list[_Word] | None = None
     line = text[end : line_end(text, end, end + _LONGEST)]
     for row in _BY_NAME[text[at:end].strip().removesuffix(".exe")]:
-        told = row.place or line.endswith("\\") or any(mark in line for mark in row.marks)
-        if not told:
+        if not (row.place or line.endswith("\\") or row.mark.search(line)):
             continue  # most mentions of a program are not commands
         if words is None:
             words = _words(text, end)
