@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import shutil
 import sys
 from pathlib import Path
@@ -170,4 +172,72 @@ def test_a_record_that_reuses_an_id_with_other_words_is_kept_too(tmp_path: Path)
             "/srv/two",
         }
         assert memory.store.counts()["episodes"] == 2
+        assert memory.check() == []
+
+
+def test_a_file_that_turns_unreadable_under_a_worker_is_reported(
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
+    files = sorted(logs.iterdir())
+    real = Workers.__init__
+
+    def start(self: Workers, *given: object, **more: object) -> None:
+        files[3].unlink()  # after the tasks were made
+        real(self, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Workers, "__init__", start)
+    with open_memory(tmp_path) as memory:
+        report = memory.ingest([logs], workers=2)
+        assert [one.state for one in report.files] == ["new", "new", "new", "failed", "new"]
+        assert str(files[3]) in report.files[3].error
+        assert memory.check() == []
+
+
+def test_errors_cross_a_pipe_with_their_message() -> None:
+    error = PathMissing(path="/x")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.exit_code) == (PathMissing, str(error), 3)
+
+
+def test_a_file_name_that_is_no_utf8_is_read_like_any_other(tmp_path: Path, logs: Path) -> None:
+    first = sorted(logs.iterdir())[0]
+    odd = Path(os.fsdecode(os.fsencode(logs) + b"/odd\x80name.jsonl"))
+    odd.write_bytes(first.read_bytes())
+    first.unlink()
+    with open_memory(tmp_path) as memory:
+        report = memory.ingest([logs])
+        assert {one.state for one in report.files} == {"new"}
+        assert any("odd\\x80name.jsonl" in one.source.uri for one in memory.sessions())
+        assert memory.ingest([logs]).lines.records == 0
+        assert memory.check() == []
+
+
+def test_lines_count_once_when_runs_overlap(tmp_path: Path, logs: Path) -> None:
+    with open_memory(tmp_path) as first, open_memory(tmp_path) as second:
+        found = first.discover([logs])
+        before = second.store.source_states()
+        report = first.ingest(found=found)
+        with pytest.MonkeyPatch.context() as patch:  # the second run began before the first wrote
+            patch.setattr(second.store, "source_states", lambda: before)
+            second.ingest(found=found)
+        assert second.stats().lines.records == report.lines.records
+        assert second.check() == []
+
+
+def test_ids_that_hold_a_secret_are_redacted(tmp_path: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6" * 3
+    path = tmp_path / "a.jsonl"
+    block = {"type": "tool_use", "id": token, "name": f"tool {token}", "input": {"command": "ls"}}
+    records = [
+        {"type": "assistant", "uuid": token, "sessionId": token, "message": {"content": [block]}},
+        {"type": f"odd {token}", "uuid": "u2"},
+        {"type": "user", "uuid": "u3", "sessionId": token, "message": {"content": "hello there"}},
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    with open_memory(tmp_path) as memory:
+        memory.ingest([path])
+        assert len(memory.query_facts(predicate="used_tool")) == 1
+        for file in tmp_path.glob("m.db*"):
+            assert token.encode() not in file.read_bytes()
         assert memory.check() == []

@@ -60,7 +60,7 @@ def claude_calls(sessions: Path) -> tuple[set[tuple[str, str]], set[str]]:
 def test_every_line_of_every_file_is_accounted_for(memory: Memory, sessions: Path) -> None:
     report = memory.ingest([sessions])
     assert [file.path for file in report.files if file.state == "failed"] == []
-    assert report.lines.total() == report.lines.records + report.lines.ignored.get("blank line", 0)
+    assert report.lines.total() == report.lines.records + report.lines.ignored.get("blank", 0)
     assert report.lines.waiting == 0
     assert memory.check() == []
     again = memory.ingest([sessions])

@@ -354,11 +354,14 @@ class _Run:
     def cursors(self, ops: Sequence[AdvanceCursor]) -> None:
         latest: dict[str, tuple[Cursor, LineCount]] = {}
         for op in ops:
-            if op.source in latest:
-                lines = latest[op.source][1]
-            else:
+            if op.source not in latest:
                 state = self._writer.sources([op.source]).get(op.source)
-                lines = state.lines if state else LineCount()
+                latest[op.source] = (
+                    (state.cursor, state.lines) if state else (Cursor(), LineCount())
+                )
+            cursor, lines = latest[op.source]
+            if not op.restart and op.began is not None and op.began != cursor.offset:
+                continue  # another run has read on from there meanwhile: its lines are counted
             total = LineCount()
             if not op.restart:
                 total.add(replace(lines, waiting=0))  # what waited is in the new count, if still

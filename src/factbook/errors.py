@@ -41,6 +41,14 @@ class FactbookError(Exception):
         template = (type(self).__doc__ or "{detail}").strip()
         super().__init__(template.format_map(_Missing(details)))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Cross a pipe with the details, from which the message is made again."""
+        return _again, (type(self), {name: str(value) for name, value in self.details.items()})
+
+
+def _again(kind: type[FactbookError], details: dict[str, str]) -> FactbookError:
+    return kind(**details)
+
 
 class _Missing(dict[str, object]):
     def __missing__(self, key: str) -> str:

@@ -132,6 +132,7 @@ class Memory:
         self._clock = clock
         self._embedder = embedder
         self._redact = redact
+        self._reading = mode == "read"
         self._key_file = Path(key_file) if key_file is not None else default_key_file()
         self._redactor: Redacting | None = None
         self._rules = rules
@@ -161,9 +162,13 @@ class Memory:
         if self._redactor is None:
             from factbook.sources.redact import NO_REDACTION, Redactor, load_key
 
-            self._redactor = (
-                Redactor(key=load_key(self._key_file)) if self._redact else NO_REDACTION
-            )
+            if not self._redact:
+                self._redactor = NO_REDACTION
+            elif self._reading and not self._key_file.exists():
+                # Nothing is stored, so nothing need be joinable: a key for this process will do.
+                self._redactor = Redactor(key=os.urandom(32))
+            else:
+                self._redactor = Redactor(key=load_key(self._key_file))
         return self._redactor
 
     @property

@@ -80,6 +80,7 @@ class AdvanceCursor:
     source: str
     cursor: Cursor
     lines: LineCount  # of this step
+    began: int | None = None  # the byte where this step began: another run may have been faster
     restart: bool = False  # the file was replaced: its counts begin anew
 
 

@@ -87,9 +87,7 @@ LINE_REJECTIONS: Final = (
 
 # --- bounds of what is kept (ours) ----------------------------------------------------------------
 
-SNIPPET_CHARS: Final = (
-    240  # CHECKLIST of seed 000: snippets are sentences of at most 240 characters
-)
+SNIPPET_CHARS: Final = 240  # seed 000: snippets are sentences of at most 240 characters
 QUOTE_CHARS: Final = 400  # evidence quotes; the span's offsets always cover the whole
 PROMPT_CHARS: Final = 16_000  # what a human typed; longer is pasted material
 REPLY_CHARS: Final = 16_000  # what an assistant wrote
@@ -113,7 +111,7 @@ RETOLD_KINDS: Final = frozenset(
     {EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.SUMMARY, EpisodeKind.TURN}
 )  # two records with one id and different words are two episodes; calls have ids of their own
 
-# --- redaction (CHECKLIST of seed 000) ------------------------------------------------------------
+# --- redaction (seed 000) ------------------------------------------------------------
 
 MIN_DIGEST_CHARS: Final = 8  # shorter secrets get no digest: they could be guessed
 

@@ -56,17 +56,20 @@ def propose(
 
     Raises OSError or InputError where the file cannot be read.
     """
+    began = cursor.offset if cursor else 0
     for batch in read(file, cursor=cursor, redactor=redactor, now=now):
+        ops = batch_ops(batch, rules=rules, began=began)
+        began = batch.cursor.offset
         yield Step(
-            ops=batch_ops(batch, rules=rules),
+            ops=ops,
             lines=batch.lines,
             read_bytes=batch.read_bytes,
             restart=batch.restart,
         )
 
 
-def batch_ops(batch: Batch, *, rules: RuleSet) -> list[Op]:
-    """Return everything that a batch asks the store to do."""
+def batch_ops(batch: Batch, *, rules: RuleSet, began: int | None = None) -> list[Op]:
+    """Return everything that a batch asks the store to do; `began` is the byte it starts at."""
     ops: list[Op] = [RecordSource(source=batch.source)]
     for episode in batch.episodes:
         ops.append(RecordEpisode(episode=episode))
@@ -78,6 +81,7 @@ def batch_ops(batch: Batch, *, rules: RuleSet) -> list[Op]:
             cursor=batch.cursor,
             lines=batch.lines,
             restart=batch.restart,
+            began=began,
         )
     )
     return ops

@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -170,7 +171,10 @@ class _Worker:
                 with os.fdopen(to_child[0], "rb") as stdin, os.fdopen(to_parent[1], "wb") as stdout:
                     serve(stdin, stdout, rules=rules, redactor=redactor)
                 code = 0
+            except BaseException:  # noqa: BLE001 - the outermost of this process
+                traceback.print_exc()
             finally:
+                sys.stderr.flush()
                 os._exit(code)
         os.close(to_child[0])
         os.close(to_parent[1])
@@ -271,9 +275,12 @@ class Workers:
                     if isinstance(item, _Done):
                         break
                     worker.room.take(item.read_bytes)
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
-            # The worker died. Whoever waits for its files must hear of it.
+        except BaseException as error:
+            # The worker died, or this thread is about to. Whoever waits for its files must hear of
+            # it, or would wait for ever.
             self._give_up(number, str(error) or type(error).__name__)
+            if not isinstance(error, (OSError, EOFError, pickle.UnpicklingError)):
+                raise
 
     def _give_up(self, number: int | None, why: str) -> None:
         failure = FactbookError(

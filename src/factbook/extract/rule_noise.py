@@ -27,7 +27,8 @@ def measure_noise(
     if total + rejected < _FEW:
         return 0.0, "too few to tell"
     signs = [(rejected / (total + rejected), f"{rejected} candidates refused")]
-    if rule.confidence < 1.0 and total >= _FEW:
+    category = "{object}" not in rule.statement  # the sentence tells such facts apart
+    if rule.confidence < 1.0 and total >= _FEW and not category:
         top, count = max(objects, key=lambda one: one[1])
         if count > 1:
             signs.append((count / total, f"{count} of {total} facts say {top[:40]!r}"))

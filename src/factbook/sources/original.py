@@ -57,6 +57,8 @@ def read_original(
     text = _redacted(line, redactor)
     at = _find(text, quote)
     if at < 0:
+        at = _find(text, redactor.redact(quote))  # it was stored as it stood in the log
+    if at < 0:
         return Original(state="changed", text=f"{path}, line {position} holds something else now.")
     start = max(0, at - _WINDOW // 2)
     end = min(len(text), start + _WINDOW)

@@ -8,6 +8,8 @@ been left. The state holds redacted text only.
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,7 +66,23 @@ class LogFile:
 
 def source_key(file: LogFile) -> str:
     """Return the key that identifies a log for ever."""
-    return f"file:{file.path}"
+    return f"file:{printable(file.path)}"
+
+
+def printable(path: Path) -> str:
+    """Return a path as text that can be stored; bytes that are no UTF-8 become escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+# What the hosts make ids of: uuids, counters and prefixed random words. Redaction need not look at
+# these, and must not find anything in them.
+_PLAIN_ID: Final = re.compile(
+    r"(?:[a-z]{1,12}[:_]){0,3}(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|(?:toolu|call|msg|req|fc|rs|ws)_\w{1,48}|\w{1,12})(?:[:#@.-][\w]{1,12}){0,4}"
+)
+
+
+_MADE_BY_US: Final = re.compile(r"(?:(?:task|action|session)_|(?:call|result|queued|summary):)+")
 
 
 @dataclass(slots=True)
@@ -147,8 +165,8 @@ class Parser(ABC):
             key=self.key,
             kind="session_log",
             host=self.host,
-            session=self.main_session,
-            uri=str(self.file.path),
+            session=self.identity(self.main_session),
+            uri=printable(self.file.path),
             project=self.home,
             title=self.title,
             agent=self.file_agent,
@@ -227,6 +245,24 @@ class Parser(ABC):
             self._small[text] = known
         return known
 
+    def identity(self, text: str) -> str:
+        """Return an id; one that is not like the hosts' own ids is redacted like any text."""
+        if not text or _PLAIN_ID.fullmatch(text):
+            return text
+        made = _MADE_BY_US.match(text)  # what we put before an id would hide its beginning
+        start = made.end() if made else 0
+        return text[:start] + self.small(text[start:])
+
+    def safe(self, value: object) -> object:
+        """Return the state that a cursor keeps, its ids as `identity` gives them."""
+        if isinstance(value, str):
+            return self.identity(value)
+        if isinstance(value, dict):
+            return {self.identity(str(key)): self.safe(one) for key, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.safe(one) for one in value]
+        return value
+
     def awaits(self, call_id: str, call: Call) -> None:
         """Remember a call until its result comes."""
         if not call_id:
@@ -272,7 +308,7 @@ class Parser(ABC):
             attributes = {**(attributes or {}), "clock": "ahead"}
         self.episodes.append(
             Episode(
-                uid=uid,
+                uid=self.identity(uid),
                 source=self.key,
                 kind=kind,
                 role=role,
@@ -281,14 +317,14 @@ class Parser(ABC):
                 position=self.position,
                 offset=self.offset,
                 occurred_at=at,
-                subject=subject,
-                group=group,
-                session=self.named if session is None else session,
+                subject=self.identity(subject),
+                group=self.identity(group),
+                session=self.identity(self.named if session is None else session),
                 project=self.project,
                 branch=self.branch,
-                agent=self.agent,
+                agent=self.identity(self.agent),
                 tool=tool,
-                call_id=call_id,
+                call_id=self.identity(call_id),
                 fields=fields,
                 attributes=attributes or {},
                 is_error=is_error,
@@ -401,7 +437,7 @@ class Parser(ABC):
         attributes: Mapping[str, str] | None = None,
     ) -> Call:
         """Add a tool call, and return what its result needs to know of it."""
-        tool = storable(tool)
+        tool = self.small(storable(tool))
         rendered = render_call(tool, given, self.redactor)
         ours = is_ours(tool, namespace)
         for part in rendered.fields:

@@ -27,6 +27,7 @@ from factbook.sources.session_log.text import storable
 from factbook.sources.session_log.toolcall import Redacting
 
 _CHUNK: Final = 1024 * 1024  # bytes read at once
+_KINDS: Final = 100  # different kinds that are counted by name; a log could hold any number
 _EXCERPT_WINDOW: Final = 4_096  # characters that are redacted before the excerpt is cut from them
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -293,7 +294,9 @@ class _Reading:
         """Close the batch at hand."""
         for (where, kind), times in self._outcomes.items():
             self._count.records += times
-            _more(getattr(self._count, where), kind, times)
+            counts = getattr(self._count, where)
+            known = self._parser.small(kind)  # kinds hold words of the log
+            _more(counts, known if known in counts or len(counts) < _KINDS else "other", times)
         self._outcomes = {}
         state = self._parser.save()
         if self._open is not None:
@@ -311,7 +314,7 @@ class _Reading:
                 mtime_ns=mtime_ns,
                 head=_digest(self._handle, 0, self._offset),
                 tail=_tail(self._handle, self._offset),
-                state=state,
+                state={name: self._parser.safe(value) for name, value in state.items()},
             ),
             read_bytes=self._offset - self._began,
             restart=self._restart,

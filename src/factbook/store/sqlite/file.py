@@ -148,9 +148,12 @@ class LedgerFile:
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
         except (apsw.CantOpenError, apsw.ReadOnlyError):
-            # A file in a folder that cannot be written has no place for WAL's index: nobody can
-            # be writing it either, so it is read as it stands.
+            # A file in a folder that cannot be written has no place for WAL's index. Without a
+            # journal beside it nobody is writing, and it is read as it stands.
             connection.close()
+            journal = self.path.with_name(f"{self.path.name}-wal")
+            if journal.exists() and journal.stat().st_size:
+                raise
             connection = apsw.Connection(uri + "&immutable=1", flags=flags)
         return connection
 
