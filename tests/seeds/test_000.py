@@ -450,3 +450,77 @@ def test_explain_shows_the_logic_and_the_line(memory: Memory, tmp_path: Path) ->
     assert "root@192.168.20.4" in told.originals[0].text
     assert "'pwd'" not in told.originals[0].text  # redacted on the way
     assert [event.op for event in told.history] == ["store"]
+
+
+def test_sub_agents_are_marked_and_other_file_names_are_read_too(
+    memory: Memory, tmp_path: Path
+) -> None:
+    agent = Log(tmp_path)
+    agent.path = tmp_path / "agent-a52886dc.jsonl"
+    agent.raw(
+        json.dumps(
+            {
+                "type": "user",
+                "uuid": "s1",
+                "isSidechain": True,
+                "agentId": "a52886dc",
+                "sessionId": f"{UUID}0",
+                "message": {"role": "user", "content": "Check /srv/www for timing attacks"},
+            }
+        )
+    )
+    memory.ingest([agent.path])
+    (episode,) = memory.store.episodes(Filters(), limit=None)
+    assert (episode.agent, episode.trust.value) == ("a52886dc", "derived")  # a model wrote it
+    (source,) = memory.sessions()
+    assert source.source.agent == "a52886dc"
+
+
+def test_thinking_system_and_snapshots_are_ignored_and_counted(memory: Memory, log: Log) -> None:
+    log._record("assistant", "a1", [{"type": "thinking", "thinking": "I found that it failed"}])
+    log.raw(json.dumps({"type": "system", "subtype": "turn_duration", "uuid": "x1"}))
+    log.raw(json.dumps({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}))
+    report = memory.ingest([log.path])
+    assert facts(memory) == []
+    assert sum(report.lines.ignored.values()) == report.lines.records == 3
+
+
+def test_rules_can_be_added_and_keyword_lists_changed(tmp_path: Path, log: Log) -> None:
+    from factbook.extract.rules import RuleSet
+    from factbook.extract.user_rules import load_user_rules
+
+    table = tmp_path / "rules.toml"
+    table.write_text(
+        r"""
+[keywords]
+targets_system = ["toaster"]
+
+[[rule]]
+name = "deploys_to"
+predicate = "deploys_to"
+confidence = 0.8
+looks_in = "field command"
+pattern = 'fly deploy .*--app (?P<object>\S+)'
+subject = "action"
+cues = ["deploy"]
+""",
+        encoding="utf-8",
+    )
+    log.says("the toaster and the unraid box", "u1").bash("fly deploy --app shop-eu", "a1")
+    rules = RuleSet.default(user=load_user_rules(table))
+    with Memory(tmp_path / "u.db", redact=False, rules=rules) as memory:
+        memory.ingest([log.path])
+        assert objects(memory, "deploys_to") == ["shop-eu"]
+        assert objects(memory, "targets_system") == ["toaster"]
+        assert memory.check() == []
+
+
+def test_a_file_that_was_read_is_known_by_its_content(memory: Memory, log: Log) -> None:
+    log.bash("ls /a", "a1")
+    memory.ingest([log.path])
+    size = log.path.stat().st_size
+    log.records = [log.records[0].replace("ls /a", "ls /b")]
+    log.path.write_text(log.records[0] + "\n", encoding="utf-8")  # as long as before
+    assert log.path.stat().st_size == size
+    report = memory.ingest([log.path])
+    assert report.files[0].state == "replaced"
