@@ -23,6 +23,7 @@ from factbook.memory import Memory
 from factbook.surface.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 HIT_KEYS = {
     "id",
     "kind",
@@ -113,7 +114,9 @@ def test_version(cli: Cli) -> None:
 
 
 def test_completion_knows_commands_and_predicates(cli: Cli) -> None:
-    assert "complete" in cli("--show-completion", "bash").out or cli("--show-completion").out
+    # The shell is named here: which one started the tests is not for a test to depend on.
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    assert "complete" in cli("--show-completion", "bash", env=named).out
     asked = {
         "_FACTBOOK_COMPLETE": "complete_bash",
         "COMP_WORDS": "factbook facts --predicate conn",
@@ -185,17 +188,62 @@ def test_ingest_says_what_it_did_and_what_comes_next(cli: Cli, sample_log: Path)
 
 def test_ingest_json_accounts_for_every_line(cli: Cli, sample_log: Path, tmp_path: Path) -> None:
     with sample_log.open("a", encoding="utf-8") as file:
-        file.write('not json\n{"type": "something-new", "uuid": "x", "sessionId": "s"}\n')
+        file.write('not json\n\n{"type": "something-new", "uuid": "x", "sessionId": "s"}\n{"ty')
     found = cli("ingest", sample_log, "--no-embed", "--json", "--db", tmp_path / "m.db").json()
     lines = found["lines"]
     parts = [sum(lines[name].values()) for name in ("kept", "ignored", "unknown", "rejected")]
-    assert sum(parts) + lines["waiting"] == lines["records"]
+    blank = lines["ignored"]["blank"]
+    assert sum(parts) == lines["records"] + blank == lines["lines"]
+    assert (blank, lines["waiting"]) == (1, 1)
     assert lines["rejected"] == {"not_json": 1}
     assert lines["ignored"]["file history snapshot"] == 1
     assert sum(lines["unknown"].values()) == 1
     assert found["receipt"]["stored"] == sum(one["new_facts"] for one in found["predicates"])
     assert [one["state"] for one in found["files"]] == ["new"]
     assert found["waiting"] > 0
+
+
+def test_the_json_example_of_the_documentation_adds_up() -> None:
+    (shown,) = re.findall(r'"lines": \{\n.*?\n  \}', DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    lines = json.loads(f"{{{shown}}}")["lines"]
+    parts = [sum(lines[name].values()) for name in ("kept", "ignored", "unknown", "rejected")]
+    assert sum(parts) == lines["records"] + lines["ignored"]["blank"] == lines["lines"]
+
+
+def test_the_summary_of_an_ingest_adds_up(cli: Cli) -> None:
+    shown = cli("ingest", EXAMPLES, "--no-embed").out
+    line = next(one for one in shown.splitlines() if " kept · " in one)
+    head, _, rest = line.partition("  ")
+    lines, records = (int(one.split()[0].replace(",", "")) for one in head.split(", "))
+    assert lines > records  # a session of Gemini CLI is one document of many lines
+    parts = dict(re.findall(r"([\d,]+) (kept|left out|of unknown|refused)", rest))
+    assert sum(int(one.replace(",", "")) for one in parts) == records
+    assert re.search(r"[\d,]+ in \d+ more kinds?", shown)
+
+
+def test_a_half_written_line_is_told_when_it_is_the_only_news(cli: Cli, sample_log: Path) -> None:
+    cli("ingest", sample_log, "--no-embed")
+    with sample_log.open("a", encoding="utf-8") as file:
+        file.write('{"type": "user", "uu')
+    shown = cli("ingest", sample_log, "--no-embed").out
+    assert "0 lines  1 half-written, left for the next run" in shown
+
+
+def test_the_next_commands_can_be_run_as_they_are_shown(cli: Cli, sample_log: Path) -> None:
+    odd = cli.home / "odd name.db"
+    shown = cli("--db", odd, "ingest", sample_log, "--no-embed").out
+    assert f"factbook --db '{odd}' recall " in shown
+    assert "  factbook recall " in cli("ingest", sample_log, "--no-embed").out
+
+
+def test_the_number_of_workers_changes_no_fact(cli: Cli, sample_log: Path, tmp_path: Path) -> None:
+    stored = []
+    for number in ("0", "1"):
+        db = tmp_path / f"{number}.db"
+        done = cli("ingest", sample_log, "--no-embed", "--json", "--workers", number, "--db", db)
+        stored.append(done.json()["receipt"])
+    assert stored[0] == stored[1]
+    assert "--workers -1" in cli("ingest", sample_log, "--workers", "-1", code=2).err
 
 
 def test_a_second_ingest_changes_nothing_and_a_grown_file_is_read_on(
@@ -230,6 +278,23 @@ def test_secrets_are_redacted_unless_they_are_wanted_and_that_is_said(
     # A read redacts again, whatever was stored.
     assert "Tr0ub4dor&3" not in cli("facts", "--db", open_db).out
     assert "Tr0ub4dor&3" not in cli("export", "--db", open_db).out
+
+
+def test_explain_redacts_the_quote_of_what_was_stored_as_it_is(cli: Cli) -> None:
+    seed = EXAMPLES / "claude-code" / "seed-000.jsonl"
+    cli("ingest", seed, "--no-embed", "--no-redact")
+    secret = re.compile(r"\bpwd\b")
+    assert secret.search(cli("explain", "f2", "--no-redact").out)
+    for given in ((), ("--json",)):
+        shown = cli("explain", "f2", *given).out
+        assert not secret.search(shown)
+        assert "[REDACTED:" in shown
+    seed_copy = cli.home / "seed-000.jsonl"  # a log that is gone leaves only what is stored
+    seed_copy.write_bytes(seed.read_bytes())
+    gone = cli.home / "gone.db"
+    cli("ingest", seed_copy, "--no-embed", "--no-redact", "--db", gone)
+    seed_copy.unlink()
+    assert not secret.search(cli("explain", "f2", "--db", gone).out)
 
 
 def test_strict_uses_the_literal_pattern(cli: Cli, sample_log: Path) -> None:
@@ -532,6 +597,7 @@ def test_sessions(filled: tuple[Cli, Path]) -> None:
     for option, value in (("--host", "codex"), ("--since", "2026-11-18"), ("--project", "x")):
         assert cli("sessions", "--json", option, value).json() == {"sessions": []}
     assert cli("sessions", "--json", "--until", "2026-11-18", "--limit", "1").json()["sessions"]
+    assert cli("sessions", "--json", "--project", "/home/ANN/Shop").json()["sessions"]
 
 
 def test_timeline_is_grouped_by_day(filled: tuple[Cli, Path]) -> None:
@@ -638,6 +704,13 @@ def test_export_overwrites_nothing_by_accident(filled: tuple[Cli, Path], tmp_pat
     before = db.read_bytes()
     assert "the database itself" in cli("export", db, "--force", code=2).err
     assert db.read_bytes() == before
+    for end in ("-wal", "-shm"):
+        part = db.with_name(db.name + end)
+        assert "a part of the database" in cli("export", part, "--force", code=2).err
+    key = Path(cli.environment()["FACTBOOK_KEY_FILE"])
+    before = key.read_bytes()
+    assert "the redaction key" in cli("export", key, "--force", code=2).err
+    assert key.read_bytes() == before
     cli("export", tmp_path, "--force", code=2)
     assert "could not be written" in cli("export", tmp_path / "no" / "where", code=1).err
     assert "no format" in cli("export", "--format", "xml", code=2).err

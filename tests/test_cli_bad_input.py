@@ -114,7 +114,8 @@ def test_an_unreadable_file_among_others_is_named_and_the_others_are_read(
     other = sample_log.with_name("5a3e1c00-0000-4000-8000-000000000002.jsonl")
     other.write_text(call("b1", "Bash", command="ls /b") + "\n")
     other.chmod(0)
-    done = cli("ingest", sample_log.parent, "--no-embed", before=without_root_rights)
+    done = cli("ingest", sample_log.parent, "--no-embed", code=3, before=without_root_rights)
+    assert f"warning: {other} cannot be read (Permission denied)" in done.err
     assert "cannot be read" in done.out
     assert "connects_to_host" in done.out
 

@@ -922,6 +922,20 @@ def _work(unit: str, size: int) -> int:
     return calls
 
 
+@pytest.mark.parametrize("unit", ["API key | ", "token: x\n", "zip file, curl -k x\n", "\u2192 "])
+def test_nothing_is_copied_or_searched_to_the_end_of_a_long_text(unit: str) -> None:
+    small, large = (_seconds(unit, size) for size in (40_000, 1_280_000))
+    # 32 times the text; what grows with the square of it takes a thousand times as long.
+    assert large <= 250 * max(small, 0.004)
+
+
+def _seconds(unit: str, size: int) -> float:
+    text = (unit * (size // len(unit) + 1))[:size]
+    start = time.process_time()
+    REDACTOR.redact(text)
+    return time.process_time() - start
+
+
 @pytest.mark.parametrize(
     "unit", ["x", "://", '\\"', "password ", "-----BEGIN ", "eyJ", "\u2192 ", '{"a": ']
 )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.model import Evidence, Fact, Hit, Millis, Stance, StoredEpisode
+from factbook.model import EpisodeKind, Evidence, Fact, Hit, Millis, Stance, StoredEpisode
 from factbook.recall import query as words
 from factbook.recall.catalog import Catalog, EpisodeTable
 from factbook.recall.cues import Intent, read_intent, stem
@@ -113,10 +113,12 @@ class Engine:
             window = find_window(question, now=now)
         if window is not None and window.exact:
             asked = without(question, window) or question
-            inside = replace(filters, since=window.since, until=window.until)
+            # A log's records are what happened then; in a conversation people tell of other times.
+            inside = replace(filters, since=window.since, until=window.until, turns_any_time=True)
             answer = self._answer(question, asked, inside, window, now=now, limit=limit)
             if answer.hits:
-                return answer
+                missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
+                return replace(answer, outside=missed)
         answer = self._answer(question, asked, filters, window, now=now, limit=limit)
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
@@ -133,9 +135,11 @@ class Engine:
     ) -> Answer:
         table, episode_index, fact_index = self._catalog.refresh()
         named = words.named_speakers(asked, [name for name in table.names if name])
-        terms = words.without_names(words.content_terms(asked), named)
-        intent = read_intent(terms, self._rules.rules)
-        vector = self._vector(words.first_person(asked, named), episode_index, fact_index)
+        terms = words.without_names(words.content_terms(question), named)
+        intent = read_intent(
+            words.without_names(words.content_terms(asked), named), self._rules.rules
+        )
+        vector = self._vector(words.first_person(question, named), episode_index, fact_index)
 
         pool = _Pool()
         self._find_episodes(pool, table, episode_index, terms, vector, filters)
@@ -183,7 +187,8 @@ class Engine:
             for one, cosine in zip(ids.tolist(), cosines.tolist(), strict=True):
                 pool.row("episode", one, one).cosine = cosine
         # The turns around what was found: an answer often shares no word with its question.
-        if filters.narrows_episodes or not pool.rows:
+        anywhere = replace(filters, since=None, until=None) if filters.turns_any_time else filters
+        if anywhere.narrows_episodes or not pool.rows:
             return
         rows = table.rows(np.asarray([one for _, one in pool.rows], np.int64))
         for one in table.ids[table.around(rows, policy.NEIGHBOURS)].tolist():
@@ -266,7 +271,7 @@ class Engine:
             [code for code, name in enumerate(table.names) if name in named], np.int32
         )
         timely = None
-        if window is not None and not window.exact:
+        if window is not None:
             # People tell of May in May or soon after: it weighs, and excludes nothing.
             since = -np.inf if window.since is None else window.since
             until = np.inf if window.until is None else window.until + policy.TOLD_WITHIN_MS
@@ -439,7 +444,18 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
 def _shown(episode: StoredEpisode, filters: Filters) -> bool:
     if episode.injected:
         return False
+    if filters.turns_any_time and episode.kind is not EpisodeKind.TURN:
+        after = filters.since is None or (episode.occurred_at or 0) >= filters.since
+        before = filters.until is None or (episode.occurred_at or 0) < filters.until
+        if not (after and before):
+            return False  # a neighbour of what was found, from another time
     return not filters.episode_kinds or episode.kind in filters.episode_kinds
+
+
+def _within(moment: Millis | None, window: Window) -> bool:
+    if moment is None:
+        return False
+    return (window.since or 0) <= moment and (window.until is None or moment < window.until)
 
 
 def _confidence(found: Fact | StoredEpisode) -> float:

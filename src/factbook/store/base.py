@@ -204,6 +204,7 @@ class Filters:
     object: str = ""  # exact object of a fact
     subject: str = ""
     rules: Sequence[str] = ()  # names of rules that made the fact's evidence
+    turns_any_time: bool = False  # the times narrow everything but turns of conversations
 
     @property
     def facts_wanted(self) -> bool:

@@ -345,6 +345,16 @@ def ingest(
         ),
     ] = False,
     rules: RuleFile = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            help="Read with N processes beside this one, 0 for none; otherwise the amount of work"
+            " decides.",
+            show_default=False,
+        ),
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -360,6 +370,8 @@ def ingest(
     """Read session logs, going on from where the last run stopped."""
     call = _begin(ctx, db, as_json)
     screen = call.screen
+    if workers is not None:
+        _at_least(0, workers, "--workers")
     rule_set = _rule_set(rules, strict=strict)
     found = _discover(paths or [])
     if no_redact:
@@ -367,7 +379,7 @@ def ingest(
     began = time.perf_counter()
     with call.memory("create", redact=not no_redact, rules=rule_set) as memory:
         before = _facts_by_predicate(memory)
-        report = _read(memory, found, screen)
+        report = _read(memory, found, screen, workers=workers)
         seconds = time.perf_counter() - began
         after = _facts_by_predicate(memory) if report.receipt.stored else {}
         trouble: FactbookError | None = None
@@ -393,11 +405,12 @@ def ingest(
             raise trouble
         if interrupted:
             _say_interrupted(memory, screen)
-    if any(one.state == "failed" for one in report.files):
-        from factbook.surface.render import failed_files
+    from factbook.surface.render import failed_files
 
-        for sentence in failed_files(report):
-            screen.warn(sentence)
+    unread = failed_files(report)
+    for sentence in unread:
+        screen.warn(sentence)
+    if unread:
         raise typer.Exit(EXIT_INPUT)
 
 
@@ -412,13 +425,13 @@ def _discover(paths: Sequence[Path]) -> Discovery:
     return found
 
 
-def _read(memory: Memory, found: Discovery, screen: Screen) -> IngestReport:
+def _read(memory: Memory, found: Discovery, screen: Screen, *, workers: int | None) -> IngestReport:
     from factbook.surface.progress import bar
 
     total = sum(_size(file.path) for file in found.files)
     try:
         with bar("reading", total=total, unit="bytes", quiet=screen.as_json) as advance:
-            return memory.ingest(found=found, progress=advance)
+            return memory.ingest(found=found, progress=advance, workers=workers)
     except KeyboardInterrupt:
         screen.note(
             "stopped; all that was written before is kept, and `factbook ingest` goes on from there"
@@ -493,7 +506,7 @@ def _show_receipt(
     from factbook.memory import default_db
     from factbook.surface import render
 
-    hint = "" if call.db == default_db() else f" --db {shlex.quote(str(call.db))}"
+    hint = "" if call.db == default_db() else f"--db {shlex.quote(str(call.db))}"
     render.ingest(
         call.screen,
         report,
@@ -871,7 +884,7 @@ def sessions(
 def _session_passes(one: SourceState, filters: Filters) -> bool:
     if filters.host and one.source.host != filters.host:
         return False
-    if filters.project and filters.project not in one.source.project:
+    if filters.project and filters.project.lower() not in one.source.project.lower():
         return False
     if filters.since is not None and (one.last_at is None or one.last_at < filters.since):
         return False
@@ -965,6 +978,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write everything out, as JSON lines or as a table of facts."""
+    from factbook.memory import default_key_file
     from factbook.surface import export as export_
     from factbook.surface.text import count, home_path, size
 
@@ -991,7 +1005,8 @@ def export(
             return
         assert out is not None
         path = out.expanduser()
-        written, size_ = export_.write_whole(path, lines, replace=force, never=call.db)
+        never = export_.kept_files(call.db, default_key_file())
+        written, size_ = export_.write_whole(path, lines, replace=force, never=never)
         number = written - 1 if form == "csv-facts" else written  # less the names of the columns
         if screen.as_json:
             screen.json({"path": str(path), "format": form, "records": number, "bytes": size_})

@@ -9,7 +9,7 @@ import csv
 import io
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,7 @@ from factbook.surface.text import home_path, safe
 if TYPE_CHECKING:
     from factbook.memory import Memory
 
-__all__ = ["FACT_COLUMNS", "as_csv", "as_json_lines", "as_records", "write_whole"]
+__all__ = ["FACT_COLUMNS", "as_csv", "as_json_lines", "as_records", "kept_files", "write_whole"]
 
 FACT_COLUMNS = (
     "id",
@@ -103,15 +103,27 @@ def as_csv(memory: Memory, redact: Callable[[str], str]) -> Iterator[str]:
         yield flushed()
 
 
-def write_whole(path: Path, lines: Iterator[str], *, replace: bool, never: Path) -> tuple[int, int]:
+def kept_files(db: Path, key: Path) -> dict[Path, str]:
+    """Return the files that no export may replace, each with what it is."""
+    real = os.path.realpath(db)  # SQLite puts its other files beside the file that a link means
+    beside = {Path(real + end): "a part of the database" for end in ("-wal", "-shm", "-journal")}
+    return {db: "the database itself", **beside, key: "the redaction key"}
+
+
+def write_whole(
+    path: Path, lines: Iterator[str], *, replace: bool, never: Mapping[Path, str]
+) -> tuple[int, int]:
     """Write lines to a file that appears only when all are written; return (lines, bytes).
 
-    The file has mode 0600. One that exists is kept unless `replace` is set, and the database
-    (`never`) always. Raises UsageError and FactbookError; the old file is untouched then.
+    The file has mode 0600. One that exists is kept unless `replace` is set, and those of `never`
+    always. Raises UsageError and FactbookError; the old file is untouched then.
     """
+    for kept, what in never.items():
+        # By name too: a part of the database may be made only while this runs.
+        same = os.path.realpath(path) == os.path.realpath(kept)
+        if same or (path.exists() and kept.exists() and path.samefile(kept)):
+            raise UsageError(detail=f"{path} is {what}; name another file")
     if path.exists():
-        if never.exists() and path.samefile(never):
-            raise UsageError(detail=f"{path} is the database itself; name another file")
         if path.is_dir():
             raise UsageError(detail=f"{path} is a folder; name a file in it")
         if not replace:

@@ -42,7 +42,11 @@ _HEADLINE_LINES: Final = 3  # of a hit: enough to see whether it is the one
 _QUOTE_LINES: Final = 2
 _BEFORE_QUOTE: Final = 60  # characters of a long line that are shown before a hit's quote
 _AROUND_QUOTE: Final = 180  # characters of a log's line on both sides of the quote
+_LABEL: Final = "[REDACTED"  # how the redactor begins what it puts in a secret's place
+_HIDDEN: Final = "[REDACTED]"
 _KINDS_SHOWN: Final = 8  # kinds of records named in a summary; --json has all
+_BLANK: Final = "blank"  # the kind of an empty line: a line, but no record
+_UNREADABLE: Final = "cannot be read"  # how discovery begins the reason for such a file
 _FAILED_SHOWN: Final = 5
 WHOLE: Final = "the whole of it"  # what `pattern_words` says of a rule that takes all it sees
 _SURE: Final = 0.9  # confidence that is shown as sure
@@ -207,13 +211,16 @@ def _quote_in_line(
 
     Without `whole` they are joined into one line that begins a little before the quote.
     """
+    quote = redact(one.quote)
     if episode is None:
-        return text.mark(one.quote, 0, len(one.quote))
+        return text.mark(quote, 0, len(quote))
     held = redact(episode.text)
-    start = one.start if held == episode.text else held.find(one.quote)
-    if start < 0 or not held.startswith(one.quote, start):
-        return text.mark(one.quote, 0, len(one.quote))
-    line, first, last = text.line_of(held, start, start + len(one.quote))
+    start = one.start if held == episode.text else held.find(quote)
+    if start < 0 or not held.startswith(quote, start):
+        if held != episode.text and _LABEL not in quote:
+            quote = _HIDDEN  # that it is secret can be told only from what stands around it
+        return text.mark(quote, 0, len(quote))
+    line, first, last = text.line_of(held, start, start + len(quote))
     if whole:
         return text.mark(line, first, last)
     cut = max(0, first - _BEFORE_QUOTE) if len(line) > 2 * _BEFORE_QUOTE else 0
@@ -571,7 +578,7 @@ def stats(screen: Screen, found: Stats) -> None:
             ("history", count(counts["events"], "event")),
         ],
     )
-    if found.lines.lines or found.lines.records:
+    if _any_lines(found.lines):
         screen.line()
         _lines(screen, found.lines)
     if found.predicates:
@@ -598,24 +605,38 @@ def _predicates(screen: Screen, rows: list[list[str]], titles: Sequence[str]) ->
     )
 
 
+def _any_lines(lines: LineCount) -> bool:
+    return bool(lines.lines or lines.records or lines.waiting)
+
+
 def _lines(screen: Screen, lines: LineCount) -> None:
     """Show every line accounted for: the totals, then the kinds of each."""
-    parts = [
-        f"{count(sum(lines.kept.values()))} kept",
-        f"{count(sum(lines.ignored.values()))} left out on purpose",
-    ]
+    ignored = {kind: number for kind, number in lines.ignored.items() if kind != _BLANK}
+    blank = lines.ignored.get(_BLANK, 0)
+    parts = []
+    if lines.lines or lines.records:
+        parts += [
+            f"{count(sum(lines.kept.values()))} kept",
+            f"{count(sum(ignored.values()))} left out on purpose",
+        ]
     if lines.unknown:
         parts.append(f"{count(sum(lines.unknown.values()))} of unknown kinds")
     if lines.rejected:
         parts.append(f"{count(sum(lines.rejected.values()))} refused")
     if lines.repaired:
         parts.append(f"{count(sum(lines.repaired.values()))} mended")
+    if blank:
+        parts.append(f"{count(blank)} blank")
     if lines.waiting:
         parts.append(f"{count(lines.waiting)} half-written, left for the next run")
-    screen.line(screen.paint(count(lines.lines, "line"), "bold") + "  " + " · ".join(parts))
+    head = count(lines.lines, "line")
+    # A document is one record of many lines, and a damaged line may hold several records.
+    if lines.records + blank != lines.lines:
+        head += f", {count(lines.records, 'record')}"
+    screen.line(screen.paint(head, "bold") + "  " + " · ".join(parts))
     groups = [
         ("kept", lines.kept, ""),
-        ("left out", lines.ignored, "dim"),
+        ("left out", ignored, "dim"),
         ("unknown", lines.unknown, "yellow"),
         ("refused", lines.rejected, "yellow"),
         ("mended", lines.repaired, ""),
@@ -629,7 +650,7 @@ def _lines(screen: Screen, lines: LineCount) -> None:
             rest = sum(number for _, number in ordered[_KINDS_SHOWN:])
             words = [
                 *words[:_KINDS_SHOWN],
-                f"{count(rest)} of {len(ordered) - _KINDS_SHOWN} more kinds",
+                f"{count(rest)} in {count(len(ordered) - _KINDS_SHOWN, 'more kind', 'more kinds')}",
             ]
         for number, line in enumerate(text.wrap(" · ".join(words), screen.prose - 12)):
             lead = screen.paint(name.ljust(10), "dim") if number == 0 else " " * 10
@@ -651,7 +672,7 @@ def ingest(
 ) -> None:
     """Show what an ingest did: files, lines, new facts, and where to go next."""
     _files(screen, report, seconds=seconds)
-    if report.lines.lines or report.lines.records:
+    if _any_lines(report.lines):
         _lines(screen, report.lines)
     receipt = report.receipt
     news = [
@@ -731,21 +752,28 @@ def _next_steps(predicates: Sequence[tuple[str, float, int]], hint: str) -> list
         (one for one in ("connects_to_host", "modified_file", "executed_command") if one in named),
         "used_tool",
     )
-    safe_hint = text.one_line(hint)
+    program = text.one_line(f"factbook {hint}")
     return [
-        f'factbook{safe_hint} recall "{question}"',
-        f"factbook{safe_hint} facts --predicate {predicate}",
-        f"factbook{safe_hint} timeline --since 7d",
+        f'{program} recall "{question}"',
+        f"{program} facts --predicate {predicate}",
+        f"{program} timeline --since 7d",
     ]
 
 
 def failed_files(report: IngestReport) -> list[str]:
     """Return one sentence for each file that could not be read, the first few of them."""
-    failed = [one for one in report.files if one.state == "failed"]
-    said = [
+    failed = [
         one.error if str(one.path) in one.error else f"{home_path(one.path)}: {one.error}"
-        for one in failed[:_FAILED_SHOWN]
+        for one in report.files
+        if one.state == "failed"
     ]
+    failed += [
+        f"{home_path(path)} {why}; make it readable and run again"
+        for path, why in report.skipped
+        if why.startswith(_UNREADABLE)
+    ]
+    said = failed[:_FAILED_SHOWN]
     if len(failed) > _FAILED_SHOWN:
-        said.append(f"{count(len(failed) - _FAILED_SHOWN, 'more file')} could not be read")
+        more = count(len(failed) - _FAILED_SHOWN, "more file")
+        said.append(f"{more} could not be read; --json names every one")
     return said

@@ -50,6 +50,7 @@ HINT: Final = "|".join(
 _KEY_LIMIT: Final = 96  # no name of a secret is longer; a longer run is data
 _BEFORE: Final = 160  # characters before a name that are looked at
 _JOINT_LIMIT: Final = 120
+_CELL: Final = 200  # characters of a cell of a table
 _LONGEST_LIST: Final = 32
 
 _KEY: Final = re.compile(r"[\w.-]+")
@@ -257,9 +258,11 @@ def _read_value(text: str, pos: int, joint: str) -> Value | None:
             return None
         return Value(start=pos, end=close, quote="<", after=close)
     if joint == "cell":
-        close = text.find("|", pos, line_end(text, pos, pos + 200))
+        close = text.find("|", pos, line_end(text, pos, pos + _CELL))
+        if close < 0:
+            return None
         stop = pos + len(text[pos:close].rstrip())
-        return None if close < 0 else Value(start=pos, end=stop, quote="", after=close)
+        return Value(start=pos, end=stop, quote="", after=close)
     return read_bare(text, pos, whole=False)
 
 

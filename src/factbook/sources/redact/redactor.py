@@ -13,6 +13,7 @@ from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
 from factbook.sources.redact.assignments import field_kind
 from factbook.sources.redact.formats import KINDS as FORMAT_KINDS
+from factbook.sources.redact.repeats import repeats
 from factbook.sources.redact.scanner import KINDS, scan
 from factbook.sources.redact.spans import Span
 
@@ -109,11 +110,13 @@ class Redactor:
         spans = _settle(text, scan(text))
         if not spans:
             return []
+        spans = _settle(text, spans + list(repeats(text, spans)))
         for _ in range(_PASSES):
             redacted = self._apply(text, spans)
             more = _settle(redacted, scan(redacted))
             if not more:
                 break
+            more = _settle(redacted, more + list(repeats(redacted, more)))
             spans = sorted(spans + self._mapped_back(text, spans, more))
         return spans
 

@@ -19,11 +19,14 @@ from factbook.sources.redact import (
     addresses,
     assignments,
     blocks,
+    calls,
     commands,
     formats,
     headers,
     logins,
     names,
+    outputs,
+    prose,
 )
 from factbook.sources.redact.spans import Span
 
@@ -38,7 +41,10 @@ _FAMILIES: Final[tuple[tuple[str, _Finder], ...]] = (
     (headers.HINT, headers.bearer_spans),
     (commands.HINT, commands.command_spans),
     (logins.HINT, logins.login_spans),
+    (calls.HINT, calls.call_spans),
+    (outputs.HINT, outputs.output_spans),
     (assignments.HINT, assignments.assignment_spans),
+    (prose.HINT, prose.prose_spans),
 )
 _AUTOMATON_BYTES: Final = 64 << 20  # room for the automaton's states, made as they are needed
 
@@ -54,6 +60,8 @@ _HINTS: Final = _compile("|".join(f"(?:{hint})" for hint, _ in _FAMILIES))
 _WHOSE: Final = _compile("|".join(f"({hint})" for hint, _ in _FAMILIES))
 _NAMES: Final = _compile(assignments.HINT)
 _ADDRESS: Final = (addresses.address_spans,)
+# What is asked where a name stands but nothing was found in its usual places.
+_NAMED: Final = (assignments.assignment_spans, outputs.field_spans, prose.prose_spans)
 
 
 @lru_cache(maxsize=8192)
@@ -65,11 +73,13 @@ def _finders(hint: bytes) -> tuple[_Finder, ...]:
     whose = _WHOSE.match(hint)
     first = _FAMILIES[whose.lastindex - 1][1] if whose is not None else assignments.assignment_spans
     if first is assignments.assignment_spans:
-        return (first,)
+        return _NAMED
     # The hint may have swallowed a name, or its beginning, as `npm_t` does in `npm_token=`.
     beginning = first is formats.format_spans and not hint.startswith(b"eyJ")
     if beginning or _NAMES.search(hint) is not None:
-        return (first, assignments.assignment_spans)
+        return (first, *_NAMED)
+    if first is logins.login_spans:
+        return (first, prose.prose_spans)
     return (first,)
 
 
@@ -80,6 +90,8 @@ KINDS: Final = (
     | headers.KINDS
     | commands.KINDS
     | logins.KINDS
+    | calls.KINDS
+    | outputs.KINDS
     | names.KINDS
 )
 """Every kind that a label can say."""
@@ -105,6 +117,8 @@ def scan(text: str) -> list[Span]:
                 if stop > high:
                     low, high, whole = start, stop, finder is formats.format_spans
                 break
+    if not text.isascii():
+        spans.extend(prose.foreign_spans(text))
     return spans
 
 

@@ -144,12 +144,16 @@ def json_list(values: Iterable[Any]) -> str:
 def _common_where(filters: Filters, time_column: str) -> tuple[list[str], list[Any]]:
     parts: list[str] = []
     bindings: list[Any] = []
+    times: list[str] = []
     if filters.since is not None:
-        parts.append(f"{time_column} >= ?")
+        times.append(f"{time_column} >= ?")
         bindings.append(filters.since)
     if filters.until is not None:
-        parts.append(f"{time_column} < ?")
+        times.append(f"{time_column} < ?")
         bindings.append(filters.until)
+    if times:
+        within = " AND ".join(times)
+        parts.append(f"(e.kind = 'turn' OR {within})" if filters.turns_any_time else within)
     if filters.host:
         parts.append("s.host = ?")
         bindings.append(filters.host)
