@@ -16,7 +16,7 @@ __all__ = ["HINT", "KINDS", "field_spans", "output_spans"]
 
 KINDS: Final = frozenset({"password", "secret", "token"})
 _PRINTS: Final = (
-    r"(?:echo|printf|printenv|config:get) [\"'\\]*\$?\{?[A-Za-z_]*"
+    r"(?:(?:echo|printf) [\"'\\]*\$\{?|(?:printenv|config:get) )[A-Za-z_]*"
     r"(?:PASS|TOKEN|SECRET|_KEY|PWD|Pass|pass|token|secret)",
     r"\bop read ",
     r"\bbase64 (?:-d|-D|--decode)",
