@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from factbook.text import asks
+
 __all__ = [
     "MAX_TERMS",
     "STOPWORDS",
@@ -86,14 +88,6 @@ def fts_query(terms: list[str]) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
-def asks(text: str) -> bool:
-    """Say whether a text holds a question, as its question marks tell it.
-
-    A mark counts at the end of a word: `?` inside an address or a pattern asks nothing.
-    """
-    return _ASKS.search(text) is not None
-
-
 def speaker_of(text: str) -> str | None:
     """Return who says a turn that is written as "Name: what is said", or None."""
     match = _LABEL.match(text)
@@ -141,7 +135,6 @@ def without_names(terms: list[str], names: Iterable[str]) -> list[str]:
     return [term for term in terms if term not in parts] or terms
 
 
-_ASKS: Final = re.compile(r"""[?？؟][?!]*(?=["'”’)\]]*(?:\s|$))""")
 _LABEL: Final = re.compile(r"([^\W\d_][\w.'’-]{0,39}(?: [\w.'’-]{1,40}){0,2}): ")
 
 
