@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from factbook import policy
+from factbook.changes import CHANGING, Changes
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model import (
     Cursor,
@@ -35,6 +36,7 @@ from factbook.ops import (
     RejectCandidate,
     RejectLine,
     StoreVectors,
+    SupportFact,
 )
 from factbook.store.base import (
     FactState,
@@ -51,16 +53,29 @@ from factbook.store.base import (
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
 
-def apply(store: Store, ops: Sequence[Op], *, trigger: Trigger, actor: str, now: Millis) -> Receipt:
+def apply(
+    store: Store,
+    ops: Sequence[Op],
+    *,
+    trigger: Trigger,
+    actor: str,
+    now: Millis,
+    run_id: int | None = None,
+) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
+
+    `run_id` names the consolidation that the changes belong to, so that it can be undone.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
     """
     allowed = policy.MAY_EMIT[trigger]
     sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
+    changing: list[Op] = []
     for op in ops:
         sorted_ops[type(op)].append(op)
+        if type(op) in CHANGING:
+            changing.append(op)
     for kind, given in sorted_ops.items():
         if given and kind.__name__ not in allowed:
             raise NotAllowed(trigger=trigger, op=kind.__name__)
@@ -68,14 +83,17 @@ def apply(store: Store, ops: Sequence[Op], *, trigger: Trigger, actor: str, now:
     if not ops:
         return receipt
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
-        run = _Run(writer, receipt)
+        writer.run_id = run_id
+        changes = Changes(writer, receipt, now=now)
+        run = _Run(writer, receipt, changes, now=now)
         run.sources(sorted_ops[RecordSource])
         run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
         run.facts(sorted_ops[AssertFact])
         run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
         run.cursors(sorted_ops[AdvanceCursor])
         run.vectors(sorted_ops[StoreVectors])
-        writer.add_events(run.events)
+        changes.run(changing)
+        writer.add_events([*run.events, *changes.events])
     return receipt
 
 
@@ -100,9 +118,11 @@ class _Claim:
 class _Run:
     """The state of one call of `apply`."""
 
-    def __init__(self, writer: Writer, receipt: Receipt) -> None:
+    def __init__(self, writer: Writer, receipt: Receipt, changes: Changes, *, now: Millis) -> None:
         self._writer = writer
         self._receipt = receipt
+        self._changes = changes
+        self._now = now
         self._source_ids: dict[str, int] = {}
         self._episode_ids: dict[str, int] = {}
         self._texts: dict[int, str] = {}  # of the episodes that facts point to
@@ -190,6 +210,7 @@ class _Run:
         self._find_episodes({op.episode for op in ops})
         claims = self._claims(ops)
         states = self._writer.facts(list(claims))
+        claims = self._grow_known(claims, states)
         places = self._find_places(
             {episode for claim in claims.values() for episode in claim.evidence}
         )
@@ -212,7 +233,7 @@ class _Run:
         for digest, claim in claims.items():
             state = states.get(digest)
             if state is None:
-                new.append((claim, _new_fact(digest, claim, places)))
+                new.append((claim, _new_fact(digest, claim, places, self._now)))
                 continue
             fresh = [one for one in claim.evidence if (state.id, one) not in known]
             after = _grown(state, claim, [places[one] for one in fresh])
@@ -230,6 +251,44 @@ class _Run:
         self._receipt.stored += len(ids)
         self._receipt.updated += len(changed)
         self._receipt.evidence += self._writer.add_evidence(evidence)
+
+    def _grow_known(
+        self, claims: dict[bytes, _Claim], states: Mapping[bytes, FactState]
+    ) -> dict[bytes, _Claim]:
+        """Let known facts of kinds that fade grow, and return the claims that are left.
+
+        A claim that was merged into another fact is evidence for that one.
+        """
+        fading = {
+            digest: claim
+            for digest, claim in claims.items()
+            if claim.first.candidate.kind not in policy.LASTING_KINDS
+        }
+        if not fading:
+            return claims
+        targets = {digest: states[digest].id for digest in fading if digest in states}
+        targets.update(self._writer.merged([one for one in fading if one not in targets]))
+        places = self._find_places(
+            {episode for digest in targets for episode in fading[digest].evidence}
+        )
+        self._changes.run(
+            SupportFact(
+                fact_id=fact_id,
+                episode_id=episode,
+                quote=op.quote,
+                start=op.candidate.start,
+                end=op.candidate.end,
+                rule=op.candidate.rule,
+                method=op.candidate.method,
+                trust=op.trust,
+                confidence=op.confidence,
+            )
+            for digest, fact_id in targets.items()
+            for episode, op in sorted(
+                fading[digest].evidence.items(), key=lambda one: places[one[0]].occurred_at or 0
+            )
+        )
+        return {digest: claim for digest, claim in claims.items() if digest not in targets}
 
     def _find_episodes(self, uids: set[str]) -> None:
         missing = [uid for uid in uids if uid not in self._episode_ids]
@@ -379,9 +438,18 @@ class _Run:
                     detail=f"{len(op.ids)} vectors of {op.dim} half-precision numbers for"
                     f" {op.target} are {2 * op.dim * len(op.ids)} bytes, not {len(op.vectors)}"
                 )
-            written = self._writer.set_vectors(
-                op.target, op.ids, op.vectors, model=op.model, dim=op.dim
-            )
+            ids, vectors = op.ids, op.vectors
+            if op.token is not None:
+                # Another worker may have taken over rows whose lease had ended.
+                held = self._writer.held(op.target, op.ids, op.token)
+                ids = [one for one in op.ids if one in held]
+                width = 2 * op.dim
+                vectors = b"".join(
+                    op.vectors[n * width : (n + 1) * width]
+                    for n, one in enumerate(op.ids)
+                    if one in held
+                )
+            written = self._writer.set_vectors(op.target, ids, vectors, model=op.model, dim=op.dim)
             self._receipt.embedded += len(written)
             if op.target == "fact":
                 for fact_id in written:
@@ -405,8 +473,10 @@ def _merge_source(known: Source, new: Source) -> Source:
     )
 
 
-def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place]) -> NewFact:
+def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Millis) -> NewFact:
     one = claim.first.candidate
+    occurred_at = _latest(places[episode].occurred_at for episode in claim.evidence)
+    lasting = one.kind in policy.LASTING_KINDS
     return NewFact(
         claim=digest,
         owner=claim.first.owner,
@@ -420,8 +490,10 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place]) -> NewF
         trust=claim.trust,
         evidence_count=len(claim.evidence),
         episode_id=min(claim.evidence),
-        occurred_at=_latest(places[episode].occurred_at for episode in claim.evidence),
+        occurred_at=occurred_at,
         embeddable=one.embed,
+        # What fades does so from when it was said; a date in the future counts as now.
+        confidence_at=now if lasting or occurred_at is None else min(occurred_at, now),
     )
 
 

@@ -228,6 +228,7 @@ class Fact:
     valid_to: Millis | None = None
     merged_into_id: int | None = None
     superseded_by: int | None = None
+    pinned: bool = False  # its owner wants it kept as it is: it does not fade
     host: str = ""  # of the source of its first evidence
     session: str = ""
     project: str = ""
@@ -315,6 +316,14 @@ class Receipt:
     rejected: int = 0
     merged: int = 0
     embedded: int = 0  # vectors written
+    supported: int = 0  # facts that gained confidence from new evidence
+    contradicted: int = 0  # facts that lost confidence to another one or to an episode
+    superseded: int = 0  # facts that a newer one took the place of
+    unmerged: int = 0
+    reverted: int = 0  # changes taken back by an undo
+    judged: int = 0  # pairs judged for the first time
+    queued: int = 0  # of these, ambiguous ones that wait for a verdict
+    settled: int = 0  # waiting pairs and proposals that were decided
     rejections: dict[str, int] = field(default_factory=dict)  # reason -> count
 
     def add(self, other: Receipt) -> None:

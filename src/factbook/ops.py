@@ -93,6 +93,212 @@ class StoreVectors:
     ids: Sequence[int]
     vectors: bytes  # len(ids) rows of float16, normalised
     dim: int
+    token: int | None = None  # of the claim on these rows: a newer claim makes it worthless
+
+
+# --- what changes facts that are there (seed 001) -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportFact:
+    """Let one more episode speak for a fact; an episode counts once."""
+
+    fact_id: int
+    episode_id: int
+    quote: str  # what of the episode supports it, cut at policy.QUOTE_CHARS
+    start: int  # span in the episode's text
+    end: int
+    rule: str
+    method: str
+    trust: Trust  # of the episode's channel: it bounds how far the fact grows
+    confidence: float = 0.0  # how sure this episode alone makes the fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtFact:
+    """Let an episode speak against a fact: it loses half its confidence, once per episode."""
+
+    fact_id: int
+    episode_id: int
+    quote: str
+    start: int
+    end: int
+    rule: str
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictFacts:
+    """Halve two facts that cannot both be true, once per pair."""
+
+    low_id: int
+    high_id: int
+    rule: str
+    detail: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupersedeFact:
+    """Retire a fact in favour of a newer one in the same slot; its row and history stay."""
+
+    old_id: int
+    new_id: int
+    rule: str
+    detail: str
+    similarity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeFacts:
+    """Make one fact of several that say the same: the winner takes over their evidence."""
+
+    winner_id: int
+    loser_ids: Sequence[int]
+    evidence_counts: Sequence[int]  # as they were seen, winner first: who changed is left alone
+    rule: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmergeFact:
+    """Take a merged fact out again, with its own evidence."""
+
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePair:
+    """Remember what a pair of facts is to each other; an ambiguous one waits for a verdict."""
+
+    low_id: int
+    high_id: int
+    relation: str  # gate.judge.Relation
+    rule: str
+    detail: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettlePair:
+    """Decide a waiting pair; what follows from it (merge, contradiction) are Ops of their own."""
+
+    low_id: int
+    high_id: int
+    verdict: str  # one of policy.VERDICTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinFact:
+    """Keep a fact from fading, or let it fade again."""
+
+    fact_id: int
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateFact:
+    """Take a person's word on whether a fact is right."""
+
+    fact_id: int
+    right: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertFact:
+    """Take back one change of a fact, if the fact is still as that change left it."""
+
+    event_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propose:
+    """Put something before a person; the same proposal is made once."""
+
+    kind: str
+    key: str  # what makes it the same proposal
+    title: str
+    payload: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecideProposal:
+    """Take a person's yes or no."""
+
+    proposal_id: int
+    accept: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkProgress:
+    """Remember how far a part of the nightly work has come."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRun:
+    """Begin a consolidation."""
+
+    run_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishRun:
+    """Say where a consolidation stands: a phase that is done, or its end."""
+
+    run_id: int
+    state: str  # running, done, failed, undone
+    phase: str
+    report: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreNextVectors:
+    """Keep vectors of the next embedding model beside those in use."""
+
+    target: str
+    model: str
+    ids: Sequence[int]
+    vectors: bytes
+    dim: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceVectors:
+    """Put the vectors of the next model in the place of those in use, all at once."""
+
+    model: str
+    dim: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordInjection:
+    """Remember what was put before a model or a person."""
+
+    session: str
+    owner: str
+    mode: str  # passive, tool or context
+    items: Sequence[str]  # ids as hits have them: f12, e34
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordUse:
+    """Remember which of it the answer used, and whether it was enough."""
+
+    injection_id: int
+    used: Sequence[str]
+    resolved: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Add to a counter of the day."""
+
+    name: str
+    value: float = 1.0
 
 
 Op: TypeAlias = (
@@ -103,6 +309,27 @@ Op: TypeAlias = (
     | RejectLine
     | AdvanceCursor
     | StoreVectors
+    | SupportFact
+    | DoubtFact
+    | ContradictFacts
+    | SupersedeFact
+    | MergeFacts
+    | UnmergeFact
+    | JudgePair
+    | SettlePair
+    | PinFact
+    | RateFact
+    | RevertFact
+    | Propose
+    | DecideProposal
+    | MarkProgress
+    | StartRun
+    | FinishRun
+    | StoreNextVectors
+    | ReplaceVectors
+    | RecordInjection
+    | RecordUse
+    | Count
 )
 
 OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}

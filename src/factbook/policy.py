@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from factbook.model import EpisodeKind, Trigger, Trust
+from factbook.model import EpisodeKind, FactKind, Trigger, Trust
 
 # --- confidence (seed 000: bands) -----------------------------------------------------------------
 
@@ -152,6 +152,41 @@ TIMELINE_PREDICATES: Final = (
     "on_branch",
 )  # what a person would tell of a day's work (ours)
 
+# --- how facts live (seed 001) --------------------------------------------------------------------
+
+EVIDENCE_SIMILARITY: Final = 0.75  # seed 001: an episode this close to a fact supports it
+EVIDENCE_GROWTH: Final = 0.05  # seed 001: confidence += 0.05 * (1 - confidence)
+CONTRADICTION_FACTOR: Final = 0.5  # seed 001: a clear contradiction halves both
+CONTRADICTION_SIMILARITY: Final = 0.85  # seed 001's, for its embedder; ours comes next
+JUDGED_SIMILARITY: Final = (
+    0.5  # ours: pairs this close are looked at by the rules; with the shipped
+)
+# embedder contradictions of one sentence lie between 0.5 and 0.98
+MERGE_SIMILARITY: Final = 0.85  # seed 001: candidates for a merge
+MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
+MERGE_MIN_CONFIDENCE: Final = 0.6  # seed 001: at least one of the merged is surer than this
+DIVERSITY_SIMILARITY: Final = 0.8  # seed 001: hits this close are one cluster
+LASTING_KINDS: Final = frozenset({FactKind.OBSERVATION, FactKind.KEYED})
+# what happened stays true, and a setting holds until it is changed: these do not fade
+HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
+    {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
+)  # seed 002: the windows of typed memories
+MERGED_KINDS: Final = frozenset({FactKind.STATEMENT, FactKind.TYPED, FactKind.WORLD})
+# what may be merged and judged: an observation is an event of its own, a key has one current row
+VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # seed 001: for an ambiguous pair
+FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so
+
+# --- the work behind (ours) -----------------------------------------------------------------------
+
+EMBED_LEASE_MS: Final = 120_000  # how long a worker may keep a batch before another takes it
+EMBED_ATTEMPTS: Final = 5  # failures after which a row is put aside
+EMBED_BACKOFF_MS: Final = 2_000  # after the first failure; doubles with each
+EMBED_BACKOFF_MAX_MS: Final = 15 * 60 * 1000
+RUN_LEASE_MS: Final = 120_000  # a consolidation renews its lease with every step
+CLUSTER_POOL: Final = 4_000  # new and still loose episodes that one run clusters
+CLUSTER_DAYS: Final = 60  # how long an episode that stands alone waits for others like it
+UPKEEP_BATCH: Final = 500  # ops that one transaction of the nightly work holds
+
 # --- the store (ours) -----------------------------------------------------------------------------
 
 BUSY_TIMEOUT_MS: Final = 30_000
@@ -170,11 +205,35 @@ _OBSERVING: Final = frozenset(
     }
 )
 
+_LIVING: Final = frozenset(
+    {
+        "SupportFact",
+        "ContradictFacts",
+        "DoubtFact",
+        "SupersedeFact",
+        "MergeFacts",
+        "UnmergeFact",
+        "JudgePair",
+        "SettlePair",
+        "RevertFact",
+        "Propose",
+        "MarkProgress",
+        "StartRun",
+        "FinishRun",
+    }
+)
+_TELLING: Final = frozenset({"RecordInjection", "RecordUse", "Count"})
+
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {
         Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING,
-        Trigger.COMMAND: _OBSERVING,
-        Trigger.UPKEEP: frozenset({"StoreVectors"}),
+        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | {"SupersedeFact", "SupportFact"},
+        Trigger.COMMAND: _OBSERVING
+        | _LIVING
+        | _TELLING
+        | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"},
+        Trigger.UPKEEP: _LIVING
+        | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
+        | {"Count"},
     }
 )  # the trigger table: a write that is not listed is refused by `apply`

@@ -68,6 +68,8 @@ class Catalog:
         self._table: EpisodeTable | None = None
         self._indexes: dict[str, VectorIndex | None] = {"episode": None, "fact": None}
         self._last: dict[str, int] = {"episode": 0, "fact": 0}
+        self._gone: dict[str, int] = {"episode": 0, "fact": 0}
+        self._model: tuple[str, int] | None = None
 
     def refresh(self) -> tuple[EpisodeTable, VectorIndex | None, VectorIndex | None]:
         """Return (episodes, episode vectors, fact vectors) as the store has them now."""
@@ -99,13 +101,22 @@ class Catalog:
     def _read_vectors(self, target: str) -> None:
         from factbook.recall.vectors import VectorIndex
 
+        model = self._store.embedder()
+        if model != self._model:
+            # The vectors were made anew by another model: what is held is of no use.
+            self._indexes = {"episode": None, "fact": None}
+            self._last = {"episode": 0, "fact": 0}
+            self._model = model
+        index = self._indexes[target]
+        gone, self._gone[target] = self._store.gone(target, after=self._gone[target])
+        if gone and index is not None:
+            index.remove(gone)
         found = self._store.vectors(target, after=self._last[target])
         if not found.ids:
             return
         self._last[target] = found.last
         ids = np.asarray(found.ids, np.int64)
         halves = np.frombuffer(found.rows, np.float16).reshape(len(ids), found.dim)
-        index = self._indexes[target]
         if index is None:
             self._indexes[target] = VectorIndex.from_blobs(ids, halves, dim=found.dim)
         else:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.model import EpisodeKind, Evidence, Fact, Hit, Millis, Stance, StoredEpisode
+from factbook.confidence import as_of, is_deprecated, is_passive
+from factbook.model import EpisodeKind, Evidence, Fact, Hit, Millis, Stance, StoredEpisode, Trust
 from factbook.recall import query as words
 from factbook.recall.catalog import Catalog, EpisodeTable
 from factbook.recall.cues import Intent, read_intent, stem
@@ -104,8 +105,14 @@ class Engine:
         self._weights = weights
         self._catalog = Catalog(store)
 
-    def recall(self, question: str, *, limit: int, filters: Filters) -> Answer:
-        """Return the best `limit` hits; any text is a legal question."""
+    def recall(
+        self, question: str, *, limit: int, filters: Filters, passive: bool = False
+    ) -> Answer:
+        """Return the best `limit` hits; any text is a legal question.
+
+        With `passive`, only what may come by itself: facts surer than 0.5 (seed 001), and nothing
+        that only the outside world says.
+        """
         now = self._clock()
         window = None
         asked = question
@@ -115,11 +122,15 @@ class Engine:
             asked = without(question, window) or question
             # A log's records are what happened then; in a conversation people tell of other times.
             inside = replace(filters, since=window.since, until=window.until, turns_any_time=True)
-            answer = self._answer(question, asked, inside, window, now=now, limit=limit)
+            answer = self._answer(
+                question, asked, inside, window, now=now, limit=limit, passive=passive
+            )
             if answer.hits:
                 missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
                 return replace(answer, outside=missed)
-        answer = self._answer(question, asked, filters, window, now=now, limit=limit)
+        answer = self._answer(
+            question, asked, filters, window, now=now, limit=limit, passive=passive
+        )
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
 
@@ -132,6 +143,7 @@ class Engine:
         *,
         now: Millis,
         limit: int,
+        passive: bool,
     ) -> Answer:
         table, episode_index, fact_index = self._catalog.refresh()
         named = words.named_speakers(asked, [name for name in table.names if name])
@@ -143,9 +155,11 @@ class Engine:
 
         pool = _Pool()
         self._find_episodes(pool, table, episode_index, terms, vector, filters)
-        self._find_facts(pool, fact_index, terms, vector, intent, filters)
+        self._find_facts(pool, fact_index, terms, vector, intent, filters, now=now)
         order, scores = self._ranked(pool, table, episode_index, vector, named, window)
-        hits = self._hits(order, scores, terms, now=now, limit=limit, filters=filters)
+        hits = self._hits(
+            order, scores, terms, now=now, limit=limit, filters=filters, passive=passive
+        )
         counts = self._store.counts_waiting()
         return Answer(
             question=question,
@@ -202,6 +216,8 @@ class Engine:
         vector: NDArray[np.float32] | None,
         intent: Intent,
         filters: Filters,
+        *,
+        now: Millis,
     ) -> None:
         if not filters.facts_wanted:
             return
@@ -235,7 +251,7 @@ class Engine:
             if fact.retired_at is not None:
                 continue
             row = pool.row("fact", one, fact.episode_id)
-            row.fact = fact
+            row.fact = as_of(fact, now)
             row.lexical = lexical.get(one, math.nan)
             row.cosine = cosines.get(one, math.nan)
             if one in named:
@@ -311,6 +327,7 @@ class Engine:
         now: Millis,
         limit: int,
         filters: Filters,
+        passive: bool,
     ) -> list[Hit]:
         depth = max(policy.SHOWN_POOL, 4 * limit)
         top = list(zip(rows[:depth], scores[:depth].tolist(), strict=True))
@@ -329,7 +346,9 @@ class Engine:
             if found is None or (isinstance(found, StoredEpisode) and not _shown(found, filters)):
                 continue
             confidence = _confidence(found)
-            if confidence < policy.MIN_CONFIDENCE_ACTIVE:
+            if row.fact is not None and is_deprecated(confidence):
+                continue
+            if passive and not _comes_by_itself(found, confidence):
                 continue
             relevance = (
                 policy.SIMILARITY_WEIGHT * (score / best) ** policy.SIMILARITY_POWER
@@ -439,6 +458,12 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
         return 1.0
     held = {stem(word) for word in words.words(statement)}
     return len(wanted & held) / len(wanted)
+
+
+def _comes_by_itself(found: Fact | StoredEpisode, confidence: float) -> bool:
+    if found.trust is Trust.EXTERNAL:
+        return False
+    return isinstance(found, StoredEpisode) or is_passive(confidence)
 
 
 def _shown(episode: StoredEpisode, filters: Filters) -> bool:

@@ -7,7 +7,7 @@ offers the reads. `factbook.testing.StoreConformance` is the runnable contract o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -61,6 +61,95 @@ class FactState(NamedTuple):
     occurred_at: Millis | None
 
 
+class Life(NamedTuple):
+    """Everything of a fact that its life may change, and what decides about it."""
+
+    id: int
+    owner: str
+    subject: str
+    predicate: str
+    object: str
+    statement: str
+    kind: FactKind
+    status: Status
+    confidence: float
+    confidence_at: Millis
+    trust: Trust
+    evidence_count: int
+    occurred_at: Millis | None
+    retired_at: Millis | None
+    valid_to: Millis | None
+    merged_into_id: int | None
+    superseded_by: int | None
+    pinned: bool
+    embeddable: bool
+    episode_id: int
+
+    @property
+    def current(self) -> bool:
+        """Tell whether it is not merged away, superseded or erased."""
+        return self.retired_at is None
+
+
+class Pair(NamedTuple):
+    """Two facts that were judged."""
+
+    low_id: int
+    high_id: int
+    relation: str
+    rule: str
+    detail: str
+    similarity: float
+    judged_at: Millis
+    verdict: str  # empty while it waits, or where rules decided
+
+
+class Run(NamedTuple):
+    """A consolidation."""
+
+    id: int
+    started_at: Millis
+    finished_at: Millis | None
+    state: str  # running, done, failed, undone
+    phase: str  # the last phase that is done
+    report: Mapping[str, object]
+
+
+class Proposal(NamedTuple):
+    """Something that waits for a person, or that one decided."""
+
+    id: int
+    kind: str
+    title: str
+    payload: Mapping[str, object]
+    proposed_at: Millis
+    state: str  # open, accepted, refused
+    decided_at: Millis | None
+    reason: str
+
+
+class Injection(NamedTuple):
+    """What was put before a model or a person at one moment."""
+
+    id: int
+    at: Millis
+    owner: str
+    session: str
+    mode: str
+    items: Sequence[str]
+    used: Sequence[str]
+    judged_at: Millis | None
+    resolved: bool | None
+
+
+class Claimed(NamedTuple):
+    """Rows that one worker may embed until its lease ends."""
+
+    target: str
+    token: int
+    rows: Sequence[tuple[int, str]]  # (id, text)
+
+
 class Place(NamedTuple):
     """Where and when an episode stands."""
 
@@ -87,6 +176,7 @@ class NewFact(NamedTuple):
     episode_id: int  # its first evidence
     occurred_at: Millis | None
     embeddable: bool
+    confidence_at: Millis  # the moment that the confidence is of
 
 
 class NewEvidence(NamedTuple):
@@ -181,6 +271,84 @@ class Writer(Protocol):
     def add_events(self, events: Sequence[NewEvent]) -> None:
         """Append to the history."""
 
+    run_id: int | None  # the consolidation that the events belong to
+
+    def lives(self, ids: Sequence[int]) -> dict[int, Life]:
+        """Return facts by id, whatever their state."""
+
+    def write_lives(self, lives: Sequence[Life]) -> None:
+        """Overwrite what the life of a fact may change."""
+
+    def merged(self, claims: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the facts that claims without a current row were merged into, chains resolved."""
+
+    def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
+        """Return the evidence of facts as episode id -> stance."""
+
+    def copy_evidence(self, source_id: int, target_id: int, episodes: Sequence[int]) -> None:
+        """Give a fact the evidence rows that another one has of these episodes."""
+
+    def remove_evidence(self, fact_id: int, episodes: Sequence[int]) -> None:
+        """Take evidence rows from a fact."""
+
+    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
+        """Remove the vectors of rows that recall no longer needs."""
+
+    def pair(self, low_id: int, high_id: int) -> Pair | None:
+        """Return a judged pair."""
+
+    def put_pair(self, pair: Pair) -> None:
+        """Insert a judged pair, or overwrite it."""
+
+    def settle_pair(self, low_id: int, high_id: int, verdict: str) -> bool:
+        """Decide a waiting pair; False when it does not wait."""
+
+    def event(self, event_id: int) -> Event | None:
+        """Return one row of the history."""
+
+    def history(self, target_kind: str, target_id: int) -> list[Event]:
+        """Return the history of one row, oldest first."""
+
+    def run(self, run_id: int) -> Run | None:
+        """Return a run."""
+
+    def set_mark(self, name: str, value: int) -> None:
+        """Remember a number by name."""
+
+    def put_run(self, run: Run) -> None:
+        """Insert or overwrite a run."""
+
+    def add_proposal(
+        self, claim: bytes, kind: str, title: str, payload: Mapping[str, object]
+    ) -> int | None:
+        """Insert a proposal once for its claim; None when it is known."""
+
+    def decide_proposal(self, proposal_id: int, state: str, reason: str) -> bool:
+        """Decide an open proposal; False when it is not open."""
+
+    def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
+        """Insert what was injected, and return its id."""
+
+    def set_use(self, injection_id: int, used: Sequence[str], *, resolved: bool | None) -> bool:
+        """Say which injected items were used; False for an unknown id."""
+
+    def add_count(self, day: str, name: str, value: float) -> None:
+        """Add to a counter of a day."""
+
+    def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
+        """Return the rows that are still claimed under this token."""
+
+    def set_next_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep vectors of the next model; return the ids that were written."""
+
+    def replace_vectors(self, *, model: str, dim: int) -> int:
+        """Put the next model's vectors in the place of those in use; return how many.
+
+        Raises UsageError while any row with a vector lacks one of the next model.
+        """
+
     def set_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
     ) -> list[int]:
@@ -205,6 +373,8 @@ class Filters:
     subject: str = ""
     rules: Sequence[str] = ()  # names of rules that made the fact's evidence
     turns_any_time: bool = False  # the times narrow everything but turns of conversations
+    now: Millis | None = None  # confidence is what it is then; without it, as it was stored
+    deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
 
     @property
     def facts_wanted(self) -> bool:
@@ -370,6 +540,99 @@ class Store(Protocol):
 
     def counts_waiting(self) -> int:
         """Return how many rows wait for a vector."""
+
+    def without_next(
+        self, target: str, *, model: str, dim: int, limit: int
+    ) -> list[tuple[int, str]]:
+        """Return (id, text) of rows with a vector that lack one of the next model."""
+
+    def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
+        """Return (rows whose vectors were removed after a sequence number, the last number)."""
+
+    def claim_waiting(self, target: str, *, limit: int, now: Millis, until: Millis) -> Claimed:
+        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
+
+    def release(
+        self,
+        claim: Claimed,
+        ids: Sequence[int],
+        *,
+        error: str,
+        until: Millis,
+        aside: bool = False,
+        tried: bool = True,
+    ) -> None:
+        """Give claimed rows back, not to be tried before `until`, or put aside.
+
+        `tried` tells that they failed, and not what was to embed them.
+        """
+
+    def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
+        """Return how often embedding rows has failed."""
+
+    def set_aside(self) -> list[tuple[str, int, str]]:
+        """Return (target, id, error) of rows that cannot be embedded."""
+
+    def retry_aside(self) -> int:
+        """Let rows that were put aside be tried again; return how many."""
+
+    def take_lease(
+        self,
+        name: str,
+        *,
+        holder: str,
+        now: Millis,
+        until: Millis,
+        is_dead: Callable[[str], bool] = ...,
+    ) -> int | None:
+        """Take or renew work that one process at a time may do; None when another holds it.
+
+        `is_dead` may know that a holder has ended, whose lease need not run out then.
+        """
+
+    def drop_lease(self, name: str, *, token: int) -> None:
+        """Give a lease back."""
+
+    def mark(self, name: str) -> int:
+        """Return a number that the nightly work remembered, 0 at first."""
+
+    def runs(self, *, limit: int = 20) -> list[Run]:
+        """Return the newest consolidations, newest first."""
+
+    def run_events(self, run_id: int) -> list[Event]:
+        """Return the history that a consolidation wrote, oldest first."""
+
+    def pairs(self, *, waiting: bool, limit: int | None = None) -> list[Pair]:
+        """Return judged pairs, oldest first; with `waiting` those without a verdict."""
+
+    def judged(self) -> set[tuple[int, int]]:
+        """Return every pair of facts that was judged."""
+
+    def proposals(self, *, state: str = "open") -> list[Proposal]:
+        """Return proposals in that state, oldest first."""
+
+    def injections(
+        self, *, session: str = "", since: Millis | None = None, limit: int = 100
+    ) -> list[Injection]:
+        """Return what was injected, newest first."""
+
+    def day_counts(self, *, since: str = "") -> dict[str, dict[str, float]]:
+        """Return counters as day -> name -> value."""
+
+    def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
+        """Return the current facts of these kinds, by id."""
+
+    def loose_episodes(self, *, after: int, since: Millis, limit: int) -> list[StoredEpisode]:
+        """Return the newest of what the owner said that is new or supports no fact yet, by id.
+
+        New is what has a larger id than `after`; older ones count from `since` on.
+        """
+
+    def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the texts of episodes by id."""
+
+    def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return (ids that have a vector, their rows of float16), ascending by id."""
 
     def rejections(self, *, limit: int) -> list[Rejection]:
         """Return the newest rejections."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 import orjson
 
 from factbook.errors import StoreCorrupt, StoreReadOnly
@@ -27,6 +28,7 @@ from factbook.model import (
 from factbook.store.base import EpisodeRow, Filters, Problem, Rejection, SourceState, Vectors
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import LedgerFile, Mode, translated
+from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.rows import (
     EPISODE,
     EXPORTS,
@@ -47,7 +49,7 @@ __all__ = ["Mode", "SQLiteStore"]
 _JSON_COLUMNS = {"source": ("lines",), "episode": ("attributes",), "event": ("detail",)}
 
 
-class SQLiteStore:
+class SQLiteStore(LivingReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(self, path: Path, *, mode: Mode = "create") -> None:
@@ -92,6 +94,22 @@ class SQLiteStore:
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.get_autocommit():  # a full disk may have rolled back already
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _locked(self) -> Iterator[apsw.Connection]:
+        """Write what is not memory (leases): one transaction that moves no generation."""
+        if self._file.mode == "read":
+            raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
+        connection = self._file.connection
+        with translated(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if not connection.get_autocommit():
                     connection.execute("ROLLBACK")
                 raise
 

@@ -40,7 +40,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         """SELECT f.id, 'occurred_at ' || coalesce(f.occurred_at, 'null') FROM fact_row f
            WHERE f.occurred_at IS NOT (
              SELECT max(e.occurred_at) FROM evidence_row v JOIN episode_row e ON e.id = v.episode_id
-             WHERE v.fact_id = f.id)""",
+             WHERE v.fact_id = f.id AND v.stance = 'supports')""",
     ),
     (
         "fact_status",
@@ -56,7 +56,8 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         "fact_vector",
         """SELECT f.id, f.status FROM fact_row f LEFT JOIN fact_vector x ON x.fact_id = f.id
            WHERE (f.status = 'pending_embed' AND x.fact_id IS NOT NULL)
-              OR (f.status = 'active' AND f.embeddable = 1 AND x.fact_id IS NULL)""",
+              OR (f.status = 'active' AND f.embeddable = 1 AND x.fact_id IS NULL)
+              OR (f.retired_at IS NOT NULL AND x.fact_id IS NOT NULL)""",
     ),
     (
         "episode_vector",
@@ -96,11 +97,49 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE chars <> length(text) AND instr(text, char(0)) = 0""",
     ),
     (
+        "pair",
+        """SELECT p.low_id, 'and ' || p.high_id || ' were judged ' || p.relation FROM pair_row p
+           WHERE p.relation NOT IN ('same', 'supersedes', 'contradiction', 'ambiguous', 'different')
+              OR p.verdict NOT IN ('', 'MERGE', 'KEEP_BOTH', 'CONTRADICTION')""",
+    ),
+    (
+        "embed_task",
+        """SELECT t.row_id, t.target || ' waits no longer' FROM embed_task t
+           LEFT JOIN episode_row e ON t.target = 'episode' AND e.id = t.row_id
+           LEFT JOIN fact_row f ON t.target = 'fact' AND f.id = t.row_id
+           WHERE coalesce(e.vector_state = 1, f.status = 'pending_embed', 0) = 0""",
+    ),
+    (
+        "next_vector",
+        """SELECT n.row_id, n.target || ' has no vector' FROM next_vector n
+           LEFT JOIN episode_vector e ON n.target = 'episode' AND e.episode_id = n.row_id
+           LEFT JOIN fact_vector f ON n.target = 'fact' AND f.fact_id = n.row_id
+           WHERE e.episode_id IS NULL AND f.fact_id IS NULL""",
+    ),
+    (
+        "merged_evidence",
+        """SELECT f.id, 'episode ' || v.episode_id || ' is missing at ' || f.merged_into_id
+           FROM fact_row f JOIN evidence_row v ON v.fact_id = f.id
+           WHERE f.status = 'merged_into' AND NOT EXISTS (
+             SELECT 1 FROM evidence_row w
+             WHERE w.fact_id = f.merged_into_id AND w.episode_id = v.episode_id)""",
+    ),
+    (
+        "run",
+        """SELECT id, state FROM run_row
+           WHERE state NOT IN ('running', 'done', 'failed', 'undone')
+              OR (state = 'running') <> (finished_at IS NULL)""",
+    ),
+    (
         "json",
         """SELECT id, 'episode attributes' FROM episode_row WHERE NOT json_valid(attributes)
            UNION ALL SELECT id, 'event detail' FROM event_row WHERE NOT json_valid(detail)
            UNION ALL SELECT id, 'source cursor' FROM source_row WHERE NOT json_valid(cursor)
-           UNION ALL SELECT id, 'source lines' FROM source_row WHERE NOT json_valid(lines)""",
+           UNION ALL SELECT id, 'source lines' FROM source_row WHERE NOT json_valid(lines)
+           UNION ALL SELECT id, 'run report' FROM run_row WHERE NOT json_valid(report)
+           UNION ALL SELECT id, 'proposal' FROM proposal_row WHERE NOT json_valid(payload)
+           UNION ALL SELECT id, 'injection' FROM injection_row
+             WHERE NOT json_valid(items) OR NOT json_valid(used)""",
     ),
     (
         "full_text",

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 import orjson
 
+from factbook import policy
 from factbook.model import (
     Cursor,
     EpisodeKind,
@@ -43,7 +44,7 @@ EXPORTS = (
         "fact",
         "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
         " confidence_at, trust, evidence_count, episode_id, occurred_at, learned_at, retired_at,"
-        " valid_from, valid_to, merged_into_id, superseded_by FROM fact_row ORDER BY id",
+        " valid_from, valid_to, merged_into_id, superseded_by, pinned FROM fact_row ORDER BY id",
     ),
     (
         "evidence",
@@ -67,7 +68,7 @@ FACT = """
 SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,
        f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.learned_at,
        f.retired_at, f.valid_from, f.valid_to, f.merged_into_id, f.superseded_by,
-       s.host, e.session, e.project, f.episode_id
+       s.host, e.session, e.project, f.episode_id, f.pinned
 FROM fact_row f JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id"""
 
 EPISODE = """
@@ -75,6 +76,15 @@ SELECT e.id, e.uid, e.source_id, s.uri, e.kind, e.role, e.trust, e.text, e.posit
        e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch, e.agent,
        e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected
 FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
+
+_HOLDS = " ".join(f"WHEN '{name}' THEN {days!r}" for name, days in policy.HOLD_DAYS.items())
+_LASTING = ", ".join(f"'{kind}'" for kind in sorted(policy.LASTING_KINDS))
+VALUE_NOW = (
+    f"CASE WHEN f.pinned = 1 OR f.kind IN ({_LASTING}) THEN f.confidence ELSE f.confidence"
+    f" * exp({-policy.DECAY_PER_DAY!r} * max(0.0, (? - f.confidence_at) / 86400000.0"
+    f" - CASE WHEN f.kind = 'typed' THEN CASE f.predicate {_HOLDS} ELSE 0.0 END ELSE 0.0 END)) END"
+)
+"""`confidence.value_at` in SQL; its one parameter is the time."""
 
 
 def as_fact(row: Sequence[Any]) -> Fact:
@@ -103,6 +113,7 @@ def as_fact(row: Sequence[Any]) -> Fact:
         session=row[20],
         project=row[21],
         episode_id=row[22],
+        pinned=bool(row[23]),
     )
 
 
@@ -192,9 +203,17 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.kinds:
         parts.append("f.kind IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.kinds))
-    if filters.min_confidence > 0:
-        parts.append("f.confidence >= ?")
-        bindings.append(filters.min_confidence)
+    floor = filters.min_confidence
+    if filters.now is not None and not filters.deprecated:
+        floor = max(floor, policy.MIN_CONFIDENCE_ACTIVE)
+    if floor > 0:
+        if filters.now is None:
+            parts.append("f.confidence >= ?")
+        else:
+            # A fact never grows by waiting, so the stored value refuses most of those that fail.
+            parts.append(f"(f.confidence >= ? AND {VALUE_NOW} >= ?)")
+            bindings += [floor, filters.now]
+        bindings.append(floor)
     if filters.object:
         parts.append("f.object = ?")
         bindings.append(filters.object)

@@ -19,11 +19,12 @@ from factbook.store.base import (
     Place,
     SourceState,
 )
+from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
 from factbook.text import asks
 
 
-class SQLiteWriter:
+class SQLiteWriter(LivingVerbs):
     """The verbs of one open write transaction on a SQLite file."""
 
     def __init__(
@@ -245,7 +246,7 @@ class SQLiteWriter:
             "INSERT INTO fact_row (id, claim, owner, subject, predicate, object, statement, kind,"
             " status, confidence, trust, evidence_count, episode_id, occurred_at, embeddable,"
             " confidence_at, learned_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [(first + n, *one, now, now) for n, one in enumerate(facts)],
+            [(first + n, *one, now) for n, one in enumerate(facts)],
         )
         last = first + len(facts) - 1
         self._db.execute(
@@ -321,12 +322,12 @@ class SQLiteWriter:
 
     def add_events(self, events: Sequence[NewEvent]) -> None:
         """Append to the history."""
-        head = (self._now, self._actor, self._trigger)
+        head, run = (self._now, self._actor, self._trigger), self.run_id
         self._db.executemany(
-            "INSERT INTO event_row (at, actor, trigger, op, target_kind, target_id, detail)"
-            " VALUES (?,?,?,?,?,?,?)",
+            "INSERT INTO event_row (at, actor, trigger, op, target_kind, target_id, detail,"
+            " run_id) VALUES (?,?,?,?,?,?,?,?)",
             [
-                (*head, op, kind, one, orjson.dumps(detail).decode() if detail else "{}")
+                (*head, op, kind, one, orjson.dumps(detail).decode() if detail else "{}", run)
                 for op, kind, one, detail in events
             ],
         )
@@ -360,6 +361,11 @@ class SQLiteWriter:
         ]
         self._db.executemany(f"INSERT INTO {table} ({column}, vector) VALUES (?,?)", rows)
         self._db.executemany(mark, [(one,) for one, _ in rows])
+        self._db.execute(
+            "DELETE FROM embed_task WHERE target = ?"
+            " AND row_id IN (SELECT value FROM json_each(?))",
+            (target, json_list(one for one, _ in rows)),
+        )
         return [one for one, _ in rows]
 
     def _claim_embedder(self, model: str, dim: int) -> None:

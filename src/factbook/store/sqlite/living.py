@@ -1,0 +1,610 @@
+"""The verbs and reads for what lives: facts that change, pairs, runs, leases, proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import orjson
+
+from factbook.errors import UsageError
+from factbook.model import (
+    Event,
+    FactKind,
+    Millis,
+    Stance,
+    Status,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+from factbook.store.base import Claimed, Injection, Life, Pair, Proposal, Run
+from factbook.store.sqlite.rows import EPISODE, VECTOR_TABLES, as_episode, json_list
+
+_IN = "(SELECT value FROM json_each(?))"
+_LIFE = (
+    "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
+    " confidence_at, trust, evidence_count, occurred_at, retired_at, valid_to, merged_into_id,"
+    " superseded_by, pinned, embeddable, episode_id FROM fact_row"
+)
+_PAIR = (
+    "SELECT low_id, high_id, relation, rule, detail, similarity, judged_at, verdict FROM pair_row"
+)
+_EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail FROM event_row"
+# What waits for a vector, with its text: (rows, text column).
+_WAITING = {
+    "episode": ("episode_row w", "w.text", "w.vector_state = 1"),
+    "fact": ("fact_row w", "w.statement", "w.status = 'pending_embed'"),
+}
+
+
+def as_life(row: Sequence[Any]) -> Life:
+    """Read a row of facts as `Life`."""
+    parts = list(row)
+    parts[6], parts[7], parts[10] = FactKind(row[6]), Status(row[7]), Trust(row[10])
+    parts[17], parts[18] = bool(row[17]), bool(row[18])
+    return Life._make(parts)
+
+
+def as_event(row: Sequence[Any]) -> Event:
+    """Read a row of the history."""
+    return Event(
+        id=row[0],
+        at=row[1],
+        actor=row[2],
+        trigger=Trigger(row[3]),
+        op=row[4],
+        target=row[5],
+        detail=orjson.loads(row[6]),
+    )
+
+
+def _dumps(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+class LivingVerbs:
+    """The part of the writer that changes what is there."""
+
+    _db: apsw.Connection
+    _path: Path
+    _embedder: Callable[[], tuple[str, int] | None]
+    _actor: str
+    _now: Millis
+    run_id: int | None = None
+
+    def lives(self, ids: Sequence[int]) -> dict[int, Life]:
+        """Return facts by id, whatever their state."""
+        rows = self._db.execute(f"{_LIFE} WHERE id IN {_IN}", (json_list(ids),))
+        return {row[0]: as_life(row) for row in rows}
+
+    def write_lives(self, lives: Sequence[Life]) -> None:
+        """Overwrite what the life of a fact may change."""
+        self._db.executemany(
+            "UPDATE fact_row SET status = ?, confidence = ?, confidence_at = ?, trust = ?,"
+            " evidence_count = ?, occurred_at = ?, retired_at = ?, valid_to = ?,"
+            " merged_into_id = ?, superseded_by = ?, pinned = ?, episode_id = ? WHERE id = ?",
+            [
+                (
+                    one.status,
+                    one.confidence,
+                    one.confidence_at,
+                    one.trust,
+                    one.evidence_count,
+                    one.occurred_at,
+                    one.retired_at,
+                    one.valid_to,
+                    one.merged_into_id,
+                    one.superseded_by,
+                    one.pinned,
+                    one.episode_id,
+                    one.id,
+                )
+                for one in lives
+            ],
+        )
+
+    def merged(self, claims: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the facts that claims without a current row were merged into, chains resolved."""
+        if not claims:
+            return {}
+        rows = self._db.execute(
+            """WITH RECURSIVE way(claim, id, at) AS (
+                 SELECT f.claim, f.merged_into_id, f.id FROM json_each(?) j CROSS JOIN fact_row f
+                   ON f.claim = unhex(j.value) AND f.merged_into_id IS NOT NULL
+                 UNION ALL
+                 SELECT way.claim, f.merged_into_id, way.at FROM way JOIN fact_row f
+                   ON f.id = way.id WHERE f.merged_into_id IS NOT NULL)
+               SELECT way.claim, way.id FROM way JOIN fact_row f ON f.id = way.id
+               WHERE f.retired_at IS NULL ORDER BY way.at""",
+            (json_list(claim.hex() for claim in claims),),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
+        """Return the evidence of facts as episode id -> stance."""
+        found: dict[int, dict[int, Stance]] = {one: {} for one in fact_ids}
+        for fact, episode, stance in self._db.execute(
+            f"SELECT fact_id, episode_id, stance FROM evidence_row WHERE fact_id IN {_IN}",
+            (json_list(fact_ids),),
+        ):
+            found[fact][episode] = Stance(stance)
+        return found
+
+    def copy_evidence(self, source_id: int, target_id: int, episodes: Sequence[int]) -> None:
+        """Give a fact the evidence rows that another one has of these episodes."""
+        self._db.execute(
+            "INSERT INTO evidence_row SELECT ?, episode_id, rule_id, stance, quote, start_char,"
+            f" end_char, ? FROM evidence_row WHERE fact_id = ? AND episode_id IN {_IN}",
+            (target_id, self._now, source_id, json_list(episodes)),
+        )
+
+    def remove_evidence(self, fact_id: int, episodes: Sequence[int]) -> None:
+        """Take evidence rows from a fact."""
+        self._db.execute(
+            f"DELETE FROM evidence_row WHERE fact_id = ? AND episode_id IN {_IN}",
+            (fact_id, json_list(episodes)),
+        )
+
+    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
+        """Remove the vectors of rows that recall no longer needs."""
+        table, column = VECTOR_TABLES[target]
+        wanted = (json_list(ids),)
+        self._db.execute(
+            f"INSERT INTO vector_gone (target, row_id) SELECT '{target}', {column} FROM {table}"
+            f" WHERE {column} IN {_IN}",
+            wanted,
+        )
+        self._db.execute(f"DELETE FROM {table} WHERE {column} IN {_IN}", wanted)
+        self._db.execute(
+            f"DELETE FROM next_vector WHERE target = '{target}' AND row_id IN {_IN}", wanted
+        )
+        self._db.execute(
+            f"DELETE FROM embed_task WHERE target = '{target}' AND row_id IN {_IN}", wanted
+        )
+
+    def pair(self, low_id: int, high_id: int) -> Pair | None:
+        """Return a judged pair."""
+        rows: list[Any] = self._db.execute(
+            f"{_PAIR} WHERE low_id = ? AND high_id = ?", (low_id, high_id)
+        ).fetchall()
+        return Pair._make(rows[0]) if rows else None
+
+    def put_pair(self, pair: Pair) -> None:
+        """Insert a judged pair, or overwrite it."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO pair_row (low_id, high_id, relation, rule, detail, similarity,"
+            " judged_at, verdict) VALUES (?,?,?,?,?,?,?,?)",
+            tuple(pair),
+        )
+
+    def settle_pair(self, low_id: int, high_id: int, verdict: str) -> bool:
+        """Decide a waiting pair; False when it does not wait."""
+        self._db.execute(
+            "UPDATE pair_row SET verdict = ?, settled_at = ?, settled_by = ?"
+            " WHERE low_id = ? AND high_id = ? AND verdict = ''",
+            (verdict, self._now, self._actor, low_id, high_id),
+        )
+        return self._db.changes() == 1
+
+    def event(self, event_id: int) -> Event | None:
+        """Return one row of the history."""
+        rows = self._db.execute(f"{_EVENT} WHERE id = ?", (event_id,)).fetchall()
+        return as_event(rows[0]) if rows else None
+
+    def history(self, target_kind: str, target_id: int) -> list[Event]:
+        """Return the history of one row, oldest first."""
+        rows = self._db.execute(
+            f"{_EVENT} WHERE target_kind = ? AND target_id = ? ORDER BY id",
+            (target_kind, target_id),
+        )
+        return [as_event(row) for row in rows]
+
+    def set_mark(self, name: str, value: int) -> None:
+        """Remember a number by name."""
+        self._db.execute("INSERT OR REPLACE INTO mark_row VALUES (?,?)", (name, value))
+
+    def put_run(self, run: Run) -> None:
+        """Insert or overwrite a run."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO run_row VALUES (?,?,?,?,?,?)",
+            (run.id, run.started_at, run.finished_at, run.state, run.phase, _dumps(run.report)),
+        )
+
+    def run(self, run_id: int) -> Run | None:
+        """Return a run."""
+        rows = self._db.execute("SELECT * FROM run_row WHERE id = ?", (run_id,)).fetchall()
+        return as_run(rows[0]) if rows else None
+
+    def add_proposal(
+        self, claim: bytes, kind: str, title: str, payload: Mapping[str, object]
+    ) -> int | None:
+        """Insert a proposal once for its claim; None when it is known."""
+        self._db.execute(
+            "INSERT INTO proposal_row (claim, kind, title, payload, proposed_at)"
+            " VALUES (?,?,?,?,?) ON CONFLICT (claim) DO NOTHING",
+            (claim, kind, title, _dumps(payload), self._now),
+        )
+        return self._db.last_insert_rowid() if self._db.changes() else None
+
+    def decide_proposal(self, proposal_id: int, state: str, reason: str) -> bool:
+        """Decide an open proposal; False when it is not open."""
+        self._db.execute(
+            "UPDATE proposal_row SET state = ?, decided_at = ?, decided_by = ?, reason = ?"
+            " WHERE id = ? AND state = 'open'",
+            (state, self._now, self._actor, reason, proposal_id),
+        )
+        return self._db.changes() == 1
+
+    def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
+        """Insert what was injected, and return its id."""
+        self._db.execute(
+            "INSERT INTO injection_row (at, owner, session, mode, items) VALUES (?,?,?,?,?)",
+            (self._now, owner, session, mode, json_list(items)),
+        )
+        return self._db.last_insert_rowid()
+
+    def set_use(self, injection_id: int, used: Sequence[str], *, resolved: bool | None) -> bool:
+        """Say which injected items were used; False for an unknown id."""
+        self._db.execute(
+            "UPDATE injection_row SET used = ?, judged_at = ?, resolved = ? WHERE id = ?",
+            (json_list(used), self._now, resolved, injection_id),
+        )
+        return self._db.changes() == 1
+
+    def add_count(self, day: str, name: str, value: float) -> None:
+        """Add to a counter of a day."""
+        self._db.execute(
+            "INSERT INTO count_row VALUES (?,?,?)"
+            " ON CONFLICT (day, name) DO UPDATE SET value = value + excluded.value",
+            (day, name, value),
+        )
+
+    def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
+        """Return the rows that are still claimed under this token."""
+        return {
+            row[0]
+            for row in self._db.execute(
+                f"SELECT row_id FROM embed_task WHERE target = ? AND token = ? AND row_id IN {_IN}",
+                (target, token, json_list(ids)),
+            )
+        }
+
+    def set_next_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep vectors of the next model; return the ids that were written."""
+        found = _meta(self._db, "next_embedder")
+        if found != f"{model} {dim}":
+            # Another model was begun before: what it made is of no use.
+            self._db.execute("DELETE FROM next_vector")
+            self._db.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('next_embedder', ?)", (f"{model} {dim}",)
+            )
+        table, column = VECTOR_TABLES[target]
+        there = {
+            row[0]
+            for row in self._db.execute(
+                f"SELECT {column} FROM {table} WHERE {column} IN {_IN}", (json_list(ids),)
+            )
+        }
+        width = 2 * dim
+        self._db.executemany(
+            "INSERT OR REPLACE INTO next_vector VALUES (?,?,?)",
+            [
+                (target, one, vectors[n * width : (n + 1) * width])
+                for n, one in enumerate(ids)
+                if one in there
+            ],
+        )
+        return [one for one in ids if one in there]
+
+    def replace_vectors(self, *, model: str, dim: int) -> int:
+        """Put the next model's vectors in the place of those in use; return how many.
+
+        Raises UsageError while any row with a vector lacks one of the next model.
+        """
+        if _meta(self._db, "next_embedder") != f"{model} {dim}":
+            raise UsageError(detail=f"no vectors of {model} wait in {self._path}")
+        written = 0
+        for target, (table, column) in VECTOR_TABLES.items():
+            missing = self._db.execute(
+                f"SELECT count(*) FROM {table} v WHERE NOT EXISTS (SELECT 1 FROM next_vector n"
+                f" WHERE n.target = '{target}' AND n.row_id = v.{column})"
+            ).fetchall()[0][0]
+            if missing:
+                raise UsageError(
+                    detail=f"{missing} {target}s lack a vector of {model}; embed them first"
+                )
+            self._db.execute(f"DELETE FROM {table}")
+            self._db.execute(
+                f"INSERT INTO {table} ({column}, vector) SELECT row_id, vector FROM next_vector"
+                f" WHERE target = '{target}' ORDER BY row_id"
+            )
+            written += self._db.changes()
+        self._db.execute("DELETE FROM next_vector")
+        self._db.execute("DELETE FROM meta WHERE name = 'next_embedder'")
+        self._db.execute("UPDATE meta SET value = ? WHERE name = 'embedder'", (model,))
+        self._db.execute("UPDATE meta SET value = ? WHERE name = 'embedder_dim'", (str(dim),))
+        return written
+
+
+def _meta(connection: apsw.Connection, name: str) -> str | None:
+    rows = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchall()
+    return str(rows[0][0]) if rows else None
+
+
+def as_run(row: Sequence[Any]) -> Run:
+    """Read a row of runs."""
+    return Run._make([*row[:5], orjson.loads(row[5])])
+
+
+class LivingReads:
+    """The part of the store that the work behind reads, and its leases.
+
+    Leases say who works on what; they are not memory, so they have no history and no Op.
+    """
+
+    path: Path
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        raise NotImplementedError
+
+    def _locked(self) -> AbstractContextManager[apsw.Connection]:
+        raise NotImplementedError
+
+    def embedder(self) -> tuple[str, int] | None:
+        """Return the id and dimension of the model whose vectors the store holds."""
+        raise NotImplementedError
+
+    # --- the embedding queue --------------------------------------------------------------------
+
+    def claim_waiting(self, target: str, *, limit: int, now: Millis, until: Millis) -> Claimed:
+        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
+        table, text, waits = _WAITING[target]
+        with self._locked() as db:
+            rows: list[Any] = db.execute(
+                f"SELECT w.id, {text} FROM {table} LEFT JOIN embed_task t"
+                f" ON t.target = ? AND t.row_id = w.id WHERE {waits}"
+                " AND (t.row_id IS NULL OR (t.aside = 0 AND t.until <= ?)) ORDER BY w.id LIMIT ?",
+                (target, now, limit),
+            ).fetchall()
+            if not rows:
+                return Claimed(target, 0, ())
+            token = int(_meta(db, "token") or 0) + 1
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('token', ?)", (str(token),))
+            db.executemany(
+                "INSERT INTO embed_task (target, row_id, token, until, attempts)"
+                " VALUES (?,?,?,?,0) ON CONFLICT (target, row_id)"
+                " DO UPDATE SET token = excluded.token, until = excluded.until",
+                [(target, row[0], token, until) for row in rows],
+            )
+        return Claimed(target, token, [(row[0], row[1]) for row in rows])
+
+    def release(
+        self,
+        claim: Claimed,
+        ids: Sequence[int],
+        *,
+        error: str,
+        until: Millis,
+        aside: bool = False,
+        tried: bool = True,
+    ) -> None:
+        """Give claimed rows back, not to be tried before `until`, or put aside.
+
+        `tried` tells that they failed, and not what was to embed them.
+        """
+        with self._locked() as db:
+            db.execute(
+                "UPDATE embed_task SET attempts = attempts + ?, error = ?, until = ?, aside = ?"
+                f" WHERE target = ? AND token = ? AND row_id IN {_IN}",
+                (tried, error, until, aside, claim.target, claim.token, json_list(ids)),
+            )
+
+    def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
+        """Return how often embedding rows has failed."""
+        return dict(
+            self._rows(
+                f"SELECT row_id, attempts FROM embed_task WHERE target = ? AND row_id IN {_IN}",
+                (target, json_list(ids)),
+            )
+        )
+
+    def set_aside(self) -> list[tuple[str, int, str]]:
+        """Return (target, id, error) of rows that cannot be embedded."""
+        rows = self._rows(
+            "SELECT target, row_id, error FROM embed_task WHERE aside = 1 ORDER BY target, row_id"
+        )
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def retry_aside(self) -> int:
+        """Let rows that were put aside be tried again; return how many."""
+        with self._locked() as db:
+            db.execute("DELETE FROM embed_task WHERE aside = 1")
+            return db.changes()
+
+    def without_next(
+        self, target: str, *, model: str, dim: int, limit: int
+    ) -> list[tuple[int, str]]:
+        """Return (id, text) of rows with a vector that lack one of the next model."""
+        table, column = VECTOR_TABLES[target]
+        _, text, _ = _WAITING[target]
+        named = self._rows("SELECT value FROM meta WHERE name = 'next_embedder'")
+        begun = bool(named) and named[0][0] == f"{model} {dim}"
+        lacking = (
+            f" AND NOT EXISTS (SELECT 1 FROM next_vector n WHERE n.target = '{target}'"
+            " AND n.row_id = w.id)"
+            if begun
+            else ""
+        )
+        rows = self._rows(
+            f"SELECT w.id, {text} FROM {table} v JOIN {target}_row w ON w.id = v.{column}"
+            f" WHERE 1{lacking} ORDER BY w.id LIMIT ?",
+            (limit,),
+        )
+        return [(row[0], row[1]) for row in rows]
+
+    def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
+        """Return (rows whose vectors were removed after a sequence number, the last number)."""
+        rows = self._rows(
+            "SELECT seq, row_id FROM vector_gone WHERE target = ? AND seq > ? ORDER BY seq",
+            (target, after),
+        )
+        return [row[1] for row in rows], rows[-1][0] if rows else after
+
+    # --- leases and runs ------------------------------------------------------------------------
+
+    def take_lease(
+        self,
+        name: str,
+        *,
+        holder: str,
+        now: Millis,
+        until: Millis,
+        is_dead: Callable[[str], bool] = lambda _: False,
+    ) -> int | None:
+        """Take or renew work that one process at a time may do; None when another holds it.
+
+        `is_dead` may know that a holder has ended, whose lease need not run out then.
+        """
+        with self._locked() as db:
+            rows: list[Any] = db.execute(
+                "SELECT holder, token, until FROM lease_row WHERE name = ?", (name,)
+            ).fetchall()
+            token = 1
+            if rows:
+                held_by, token, held_until = rows[0]
+                if held_by != holder:
+                    if held_until > now and not is_dead(held_by):
+                        return None
+                    token += 1
+            db.execute(
+                "INSERT OR REPLACE INTO lease_row VALUES (?,?,?,?)", (name, holder, token, until)
+            )
+            return int(token)
+
+    def drop_lease(self, name: str, *, token: int) -> None:
+        """Give a lease back."""
+        with self._locked() as db:
+            db.execute(
+                "UPDATE lease_row SET until = 0, holder = '' WHERE name = ? AND token = ?",
+                (name, token),
+            )
+
+    def mark(self, name: str) -> int:
+        """Return a number that the nightly work remembered, 0 at first."""
+        rows = self._rows("SELECT value FROM mark_row WHERE name = ?", (name,))
+        return int(rows[0][0]) if rows else 0
+
+    def runs(self, *, limit: int = 20) -> list[Run]:
+        """Return the newest consolidations, newest first."""
+        rows = self._rows("SELECT * FROM run_row ORDER BY id DESC LIMIT ?", (limit,))
+        return [as_run(row) for row in rows]
+
+    def run_events(self, run_id: int) -> list[Event]:
+        """Return the history that a consolidation wrote, oldest first."""
+        return [
+            as_event(row) for row in self._rows(f"{_EVENT} WHERE run_id = ? ORDER BY id", (run_id,))
+        ]
+
+    # --- pairs, proposals, injections, counters -------------------------------------------------
+
+    def pairs(self, *, waiting: bool, limit: int | None = None) -> list[Pair]:
+        """Return judged pairs, oldest first; with `waiting` those without a verdict."""
+        where = " WHERE relation = 'ambiguous' AND verdict = ''" if waiting else ""
+        rows = self._rows(
+            f"{_PAIR}{where} ORDER BY judged_at, low_id, high_id LIMIT ?",
+            (-1 if limit is None else limit,),
+        )
+        return [Pair._make(row) for row in rows]
+
+    def judged(self) -> set[tuple[int, int]]:
+        """Return every pair of facts that was judged."""
+        return {(row[0], row[1]) for row in self._rows("SELECT low_id, high_id FROM pair_row")}
+
+    def proposals(self, *, state: str = "open") -> list[Proposal]:
+        """Return proposals in that state, oldest first."""
+        rows = self._rows(
+            "SELECT id, kind, title, payload, proposed_at, state, decided_at, reason"
+            " FROM proposal_row WHERE state = ? ORDER BY id",
+            (state,),
+        )
+        return [Proposal._make([*row[:3], orjson.loads(row[3]), *row[4:]]) for row in rows]
+
+    def injections(
+        self, *, session: str = "", since: Millis | None = None, limit: int = 100
+    ) -> list[Injection]:
+        """Return what was injected, newest first."""
+        rows = self._rows(
+            "SELECT id, at, owner, session, mode, items, used, judged_at, resolved"
+            " FROM injection_row WHERE (?1 = '' OR session = ?1) AND at >= ?2"
+            " ORDER BY id DESC LIMIT ?3",
+            (session, since if since is not None else -(1 << 62), limit),
+        )
+        return [
+            Injection._make(
+                [
+                    *row[:5],
+                    orjson.loads(row[5]),
+                    orjson.loads(row[6]),
+                    row[7],
+                    None if row[8] is None else bool(row[8]),
+                ]
+            )
+            for row in rows
+        ]
+
+    def day_counts(self, *, since: str = "") -> dict[str, dict[str, float]]:
+        """Return counters as day -> name -> value."""
+        found: dict[str, dict[str, float]] = {}
+        for day, name, value in self._rows(
+            "SELECT day, name, value FROM count_row WHERE day >= ? ORDER BY day, name", (since,)
+        ):
+            found.setdefault(day, {})[name] = value
+        return found
+
+    # --- facts and vectors in bulk --------------------------------------------------------------
+
+    def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
+        """Return the current facts of these kinds, by id."""
+        rows = self._rows(
+            f"{_LIFE} WHERE retired_at IS NULL AND kind IN {_IN} ORDER BY id", (json_list(kinds),)
+        )
+        return [as_life(row) for row in rows]
+
+    def loose_episodes(self, *, after: int, since: Millis, limit: int) -> list[StoredEpisode]:
+        """Return the newest of what the owner said that is new or supports no fact yet, by id.
+
+        New is what has a larger id than `after`; older ones count from `since` on.
+        """
+        rows = self._rows(
+            f"""SELECT * FROM ({EPISODE} WHERE e.role = 'user' AND e.trust = 'direct'
+                  AND e.injected = 0 AND e.vector_state = 2 AND (e.id > ?1 OR
+                    (e.occurred_at >= ?2 AND NOT EXISTS (
+                      SELECT 1 FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id
+                      WHERE v.episode_id = e.id AND f.kind <> 'observation')))
+                ORDER BY e.id DESC LIMIT ?3) ORDER BY 1""",
+            (after, since, limit),
+        )
+        return [as_episode(row) for row in rows]
+
+    def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the texts of episodes by id."""
+        rows = self._rows(f"SELECT id, text FROM episode_row WHERE id IN {_IN}", (json_list(ids),))
+        return {row[0]: row[1] for row in rows}
+
+    def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return (ids that have a vector, their rows of float16), ascending by id."""
+        table, column = VECTOR_TABLES[target]
+        rows = self._rows(
+            f"SELECT {column}, vector FROM {table} WHERE {column} IN {_IN} ORDER BY {column}",
+            (json_list(ids),),
+        )
+        return [row[0] for row in rows], b"".join(row[1] for row in rows)
+
+
+__all__ = ["LivingReads", "LivingVerbs"]
