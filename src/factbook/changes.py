@@ -102,7 +102,7 @@ class Changes:
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
-        if life is None or not self._add_evidence(op, Stance.CONTRADICTS):
+        if life is None or life.pinned or not self._add_evidence(op, Stance.CONTRADICTS):
             self._receipt.unchanged += 1
             return
         at = self._place(op.episode_id).occurred_at

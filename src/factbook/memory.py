@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from factbook import policy
+from factbook.confidence import as_of
 from factbook.errors import NotFound
+from factbook.keeping import Keeping
 from factbook.model import (
     Episode,
     EpisodeKind,
@@ -103,7 +105,7 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
-class Memory:
+class Memory(Keeping):
     """One tenant's memory in one file.
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
@@ -151,7 +153,10 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """End the worker, if one was started, and close the file."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
         self.store.close()
 
     # --- parts, made when first needed: most commands need few of them ---------------------------
@@ -235,44 +240,6 @@ class Memory:
             self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
         )
 
-    def embed(
-        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
-    ) -> Receipt:
-        """Give the waiting rows their vectors, newest rows last; safe to stop and to run again."""
-        total = Receipt()
-        for target in ("fact", "episode"):
-            after = 0
-            while limit is None or total.embedded < limit:
-                room = (
-                    policy.EMBED_BATCH
-                    if limit is None
-                    else min(policy.EMBED_BATCH, limit - total.embedded)
-                )
-                rows = self.store.waiting(target, limit=room, after=after)
-                if not rows:
-                    break
-                after = rows[-1][0]
-                total.add(self._embed_rows(target, rows))
-                if progress:
-                    progress(len(rows))
-        return total
-
-    def _embed_rows(self, target: str, rows: Sequence[tuple[int, str]]) -> Receipt:
-        import numpy as np
-
-        from factbook.apply import apply
-        from factbook.ops import StoreVectors
-
-        vectors = self.embedder.embed([text for _, text in rows]).astype(np.float16)
-        op = StoreVectors(
-            target=target,
-            model=self.embedder.id,
-            ids=[one for one, _ in rows],
-            vectors=vectors.tobytes(),
-            dim=self.embedder.dim,
-        )
-        return apply(self.store, [op], trigger=Trigger.UPKEEP, actor=self._actor, now=self._clock())
-
     def waiting(self) -> int:
         """Return how many rows wait for a vector."""
         return self.store.counts_waiting()
@@ -306,10 +273,17 @@ class Memory:
         host: str = "",
         project: str = "",
         session: str = "",
+        owner: str = "",
         limit: int | None = None,
         newest_first: bool = False,
+        include_deprecated: bool = False,
     ) -> list[Fact]:
-        """Return the current facts that pass every given condition (seed 000's `query_facts`)."""
+        """Return the current facts that pass every given condition (seed 000's `query_facts`).
+
+        Confidence is what it is now. Facts that have faded below 0.3 are left out unless
+        `include_deprecated` asks for them (seed 001).
+        """
+        now = self._clock()
         predicates = [predicate] if isinstance(predicate, str) else list(predicate or ())
         filters = Filters(
             predicates=predicates,
@@ -322,8 +296,20 @@ class Memory:
             host=host,
             project=project,
             session=session,
+            owner=owner,
+            now=now,
+            deprecated=include_deprecated,
         )
-        return list(self.store.facts(filters, limit=limit, newest_first=newest_first))
+        found = self.store.facts(filters, limit=limit, newest_first=newest_first)
+        return [self._shown(as_of(one, now)) for one in found]
+
+    def _shown(self, fact: Fact) -> Fact:
+        """Redact a fact again: a rule learned today protects what was stored yesterday."""
+        redact = self.redactor.redact
+        object_, statement = redact(fact.object), redact(fact.statement)
+        if object_ == fact.object and statement == fact.statement:
+            return fact
+        return replace(fact, object=object_, statement=statement)
 
     def explain(self, fact_id: int) -> Explanation:
         """Return the evidence, the lines of the log, the rule and the history of a fact.
@@ -338,9 +324,10 @@ class Memory:
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
             )
         evidence = self.store.evidence_of([fact_id])[fact_id]
+        redact = self.redactor.redact
         return Explanation(
-            fact=fact,
-            evidence=evidence,
+            fact=self._shown(as_of(fact, self._clock())),
+            evidence=[replace(one, quote=redact(one.quote)) for one in evidence],
             originals=[
                 read_original(
                     Path(one.source),
@@ -373,6 +360,7 @@ class Memory:
 
     def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
         """Return what was asked and done, in the order in which it happened, the newest part."""
+        redact = self.redactor.redact
         wanted = filters or Filters()
         prompts = Filters(
             episode_kinds=(EpisodeKind.PROMPT,),
@@ -386,7 +374,7 @@ class Memory:
             Hit(
                 id=f"e{one.id}",
                 kind="episode",
-                text=one.text,
+                text=redact(one.text),
                 score=0.0,
                 confidence=policy.TRUST_CAP[one.trust],
                 occurred_at=one.occurred_at,
@@ -410,7 +398,7 @@ class Memory:
             Hit(
                 id=f"f{one.id}",
                 kind="fact",
-                text=one.statement,
+                text=redact(one.statement),
                 score=0.0,
                 confidence=one.confidence,
                 occurred_at=one.occurred_at,
@@ -420,7 +408,7 @@ class Memory:
                 project=one.project,
                 session=one.session,
                 predicate=one.predicate,
-                object=one.object,
+                object=redact(one.object),
             )
             for one in self.store.facts(done, limit=limit, newest_first=True)
         ]
@@ -476,7 +464,11 @@ class Memory:
 
     def rejections(self, *, limit: int = 100) -> list[Rejection]:
         """Return the newest lines and candidates that were refused, with the reasons."""
-        return self.store.rejections(limit=limit)
+        redact = self.redactor.redact
+        return [
+            replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
+            for one in self.store.rejections(limit=limit)
+        ]
 
     def check(self) -> list[Problem]:
         """Audit the database; an empty list is clean."""
@@ -484,10 +476,11 @@ class Memory:
 
     def export(self) -> Iterator[dict[str, object]]:
         """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
-        yield from self.store.export()
+        for record in self.store.export():
+            safe = self.redactor.redact_value(record)
+            assert isinstance(safe, dict)
+            yield safe
 
 
 def _redacted(episode: Episode, redactor: Redacting) -> Episode:
-    from dataclasses import replace
-
     return replace(episode, text=redactor.redact(episode.text))

@@ -174,6 +174,8 @@ HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
 MERGED_KINDS: Final = frozenset({FactKind.STATEMENT, FactKind.TYPED, FactKind.WORLD})
 # what may be merged and judged: an observation is an event of its own, a key has one current row
 VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # seed 001: for an ambiguous pair
+TOLD: Final = 0.95  # seed 002: what its owner says explicitly
+TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so
 
 # --- the work behind (ours) -----------------------------------------------------------------------

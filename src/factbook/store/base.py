@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from factbook.model import (
@@ -627,6 +628,18 @@ class Store(Protocol):
 
         New is what has a larger id than `after`; older ones count from `since` on.
         """
+
+    def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of episodes by uid."""
+
+    def current(self, claims: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the ids of the current facts among these claims."""
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of everything to a new file."""
+
+    def evidence_texts(self, fact_ids: Sequence[int]) -> dict[int, dict[int, str]]:
+        """Return the whole texts of the episodes behind facts, by fact and episode."""
 
     def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
         """Return the texts of episodes by id."""

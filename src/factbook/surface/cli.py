@@ -463,7 +463,7 @@ def _embed(memory: Memory, screen: Screen, *, limit: int | None) -> tuple[int, b
     total = waiting if limit is None else min(waiting, limit)
     try:
         with bar("embedding", total=total, unit="rows", quiet=screen.as_json) as advance:
-            return memory.embed(limit=limit, progress=advance).embedded, False
+            return memory.embed(limit=limit, progress=advance).receipt.embedded, False
     except KeyboardInterrupt:
         return waiting - memory.waiting(), True
 

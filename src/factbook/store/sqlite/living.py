@@ -592,6 +592,36 @@ class LivingReads:
         )
         return [as_episode(row) for row in rows]
 
+    def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of episodes by uid."""
+        rows = self._rows(f"SELECT uid, id FROM episode_row WHERE uid IN {_IN}", (json_list(uids),))
+        return {row[0]: row[1] for row in rows}
+
+    def current(self, claims: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the ids of the current facts among these claims."""
+        rows = self._rows(
+            "SELECT f.claim, f.id FROM json_each(?) j CROSS JOIN fact_row f"
+            " ON f.claim = unhex(j.value) AND f.retired_at IS NULL",
+            (json_list(claim.hex() for claim in claims),),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of everything to a new file, readable by its owner only."""
+        path.touch(mode=0o600)
+        self._rows("VACUUM INTO ?", (str(path),))
+
+    def evidence_texts(self, fact_ids: Sequence[int]) -> dict[int, dict[int, str]]:
+        """Return the whole texts of the episodes behind facts, by fact and episode."""
+        found: dict[int, dict[int, str]] = {}
+        for fact, episode, text in self._rows(
+            "SELECT v.fact_id, e.id, e.text FROM evidence_row v"
+            f" JOIN episode_row e ON e.id = v.episode_id WHERE v.fact_id IN {_IN}",
+            (json_list(fact_ids),),
+        ):
+            found.setdefault(fact, {})[episode] = text
+        return found
+
     def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
         """Return the texts of episodes by id."""
         rows = self._rows(f"SELECT id, text FROM episode_row WHERE id IN {_IN}", (json_list(ids),))

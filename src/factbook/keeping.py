@@ -1,0 +1,240 @@
+"""What keeps a memory in order: the embedding queue, the nightly work, and a person's word on it.
+
+`Memory` inherits it. It composes the parts of `upkeep` and holds no rule.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from factbook.errors import NotFound, UsageError
+from factbook.model import ME, Fact, Millis, Receipt, Trigger
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.ops import Op
+    from factbook.propose import Redacting
+    from factbook.store.base import Proposal, Run
+    from factbook.store.sqlite import SQLiteStore
+    from factbook.upkeep.consolidate import Consolidation, Question, Resolver, RunReport
+    from factbook.upkeep.embedding import EmbeddingQueue, EmbedReport, Worker
+
+
+class Keeping:
+    """The part of `Memory` that looks after what is there."""
+
+    path: Path
+    store: SQLiteStore
+    _clock: Callable[[], Millis]
+    _actor: str
+    _worker: Worker | None = None
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+        raise NotImplementedError
+
+    @property
+    def redactor(self) -> Redacting:
+        """The redactor."""
+        raise NotImplementedError
+
+    def _apply(self, ops: Sequence[Op], *, trigger: Trigger = Trigger.COMMAND) -> Receipt:
+        from factbook.apply import apply
+
+        return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())
+
+    # --- embedding ------------------------------------------------------------------------------
+
+    def _queue(self, store: SQLiteStore | None = None) -> EmbeddingQueue:
+        from factbook.upkeep.embedding import EmbeddingQueue
+
+        return EmbeddingQueue(
+            store or self.store,
+            embedder=lambda: self.embedder,
+            clock=self._clock,
+            actor=self._actor,
+            path=self.path,
+        )
+
+    def embed(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> EmbedReport:
+        """Give waiting rows their vectors, facts first; safe to stop, and for several at once.
+
+        A row that fails is tried again later and put aside after a few attempts; none blocks the
+        others. Raises EmbedderMismatch where the file holds vectors of another model.
+        """
+        return self._queue().drain(limit=limit, progress=progress)
+
+    def start_worker(self, *, idle_seconds: float = 1.0) -> Worker:
+        """Embed in a thread of this process until the memory is closed."""
+        from factbook.upkeep.embedding import Worker
+
+        if self._worker is None:
+            self._worker = Worker(self._queue(), idle_seconds=idle_seconds)
+        return self._worker
+
+    def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
+        """Make all vectors anew with this memory's embedder, and swap them at the end."""
+        return self._queue().reembed(progress=progress)
+
+    def set_aside(self) -> list[tuple[str, int, str]]:
+        """Return (target, id, reason) of rows that cannot be embedded."""
+        return self.store.set_aside()
+
+    def retry_aside(self) -> int:
+        """Let rows that were put aside be tried again; return how many."""
+        return self.store.retry_aside()
+
+    # --- consolidation --------------------------------------------------------------------------
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        resolver: Resolver | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> RunReport:
+        """Do the nightly work; with `dry_run` on a copy that is thrown away, with the same report.
+
+        Raises AlreadyRunning while another process does it.
+        """
+        if not dry_run:
+            return self._consolidation(self.store, resolver, on_phase).run()
+        from factbook.store.sqlite import SQLiteStore
+
+        with tempfile.TemporaryDirectory(prefix="factbook-dry-run-") as scratch:
+            copy = Path(scratch) / "copy.db"
+            self.store.copy_to(copy)
+            store = SQLiteStore(copy, mode="write")
+            try:
+                return self._consolidation(store, resolver, on_phase).run()
+            finally:
+                store.close()
+
+    def undo(self, run_id: int) -> RunReport:
+        """Take back what a consolidation changed; what changed since stays as it is."""
+        return self._consolidation(self.store, None, None).undo(run_id)
+
+    def runs(self, *, limit: int = 20) -> list[Run]:
+        """Return the newest consolidations, newest first."""
+        return self.store.runs(limit=limit)
+
+    def _consolidation(
+        self,
+        store: SQLiteStore,
+        resolver: Resolver | None,
+        on_phase: Callable[[str], None] | None,
+    ) -> Consolidation:
+        from factbook.upkeep.consolidate import Consolidation
+
+        return Consolidation(
+            store,
+            queue=self._queue(store),
+            embedder=lambda: self.embedder,
+            clock=self._clock,
+            actor=self._actor,
+            redact=self.redactor.redact,
+            resolver=resolver,
+            on_phase=on_phase,
+        )
+
+    def questions(self) -> list[Question]:
+        """Return the pairs of facts that rules could not decide."""
+        from factbook.upkeep.consolidate import waiting_questions
+
+        return waiting_questions(self.store, now=self._clock(), redact=self.redactor.redact)
+
+    def settle(self, verdicts: Mapping[tuple[int, int], str]) -> Receipt:
+        """Decide waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for each (low id, high id)."""
+        from factbook.upkeep.consolidate import verdict_ops
+
+        return self._apply(verdict_ops(self.store, verdicts, now=self._clock()))
+
+    def proposals(self, *, state: str = "open") -> list[Proposal]:
+        """Return what waits for a person's yes, or what was decided."""
+        return self.store.proposals(state=state)
+
+    def decide(self, proposal_id: int, *, accept: bool, reason: str = "") -> Receipt:
+        """Accept or refuse a proposal."""
+        from factbook.ops import DecideProposal
+
+        return self._apply([DecideProposal(proposal_id=proposal_id, accept=accept, reason=reason)])
+
+    # --- a person's word ------------------------------------------------------------------------
+
+    def remember(self, text: str, *, owner: str = ME, at: Millis | None = None) -> Fact:
+        """Keep a statement that a person gives as a fact; return the fact that holds it now.
+
+        What says the same as a known fact becomes evidence for that one; what takes the place of
+        a known one (another value in the same slot, "no longer") retires it at once.
+        """
+        from factbook.upkeep.telling import tell
+
+        now = self._clock()
+        return tell(
+            self.store,
+            text,
+            owner=owner,
+            at=now if at is None else at,
+            embedder=lambda: self.embedder,
+            redact=self.redactor.redact,
+            actor=self._actor,
+            now=now,
+        )
+
+    def correct(self, fact_id: int, text: str) -> Fact:
+        """Put a statement in the place of a fact: the old one keeps its row and its history."""
+        from factbook.ops import SupersedeFact
+
+        old = self._current_fact(fact_id)
+        new = self.remember(text, owner=old.owner)
+        if new.id == old.id:
+            raise UsageError(detail=f"fact {fact_id} says that already")
+        if self.store.facts_by_id([old.id])[old.id].retired_at is None:
+            self._apply(
+                [
+                    SupersedeFact(
+                        old_id=old.id,
+                        new_id=new.id,
+                        rule="correction",
+                        detail="its owner corrected it",
+                    )
+                ]
+            )
+        return new
+
+    def feedback(self, fact_id: int, *, right: bool) -> Receipt:
+        """Take a person's word on whether a fact is right; a wrong one leaves all retrieval."""
+        from factbook.ops import RateFact
+
+        return self._apply([RateFact(fact_id=fact_id, right=right)])
+
+    def pin(self, fact_id: int, *, pinned: bool = True) -> Receipt:
+        """Keep a fact from fading, from being superseded and from being doubted, or let go."""
+        from factbook.ops import PinFact
+
+        return self._apply([PinFact(fact_id=fact_id, pinned=pinned)])
+
+    def unmerge(self, fact_id: int) -> Receipt:
+        """Take a merged fact out again with its own evidence; the two stay apart from then on."""
+        from factbook.ops import UnmergeFact
+
+        return self._apply([UnmergeFact(fact_id=fact_id)])
+
+    def _current_fact(self, fact_id: int) -> Fact:
+        fact = self.store.fact(fact_id)
+        if fact is None:
+            raise NotFound(
+                what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
+            )
+        if fact.retired_at is not None:
+            raise UsageError(
+                detail=f"fact {fact_id} is {fact.status} already; `factbook explain {fact_id}` says"
+                " what took its place"
+            )
+        return fact

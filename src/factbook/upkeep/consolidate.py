@@ -1,0 +1,581 @@
+"""The nightly work in the seed's order, one run at a time, resumable, undoable, and told in full.
+
+extract what recurs -> queue and embed -> confidence (support, doubt) -> contradictions and merges
+by rules -> one batched judgement of what is ambiguous, if there is a judge -> what faded -> embed
+what changed. Every step goes through `apply` under the run's number. What was read may be stale by
+then: `apply` decides on the rows as they are, so concurrent writes are never overwritten. Marks
+move with the work, so a killed run loses at most one batch, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
+from factbook.upkeep.join import Pairs, components, near_pairs, near_pairs_of
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.confidence import is_deprecated, value_at
+from factbook.errors import FactbookError, UsageError
+from factbook.model import Event, Millis, Receipt, Trigger
+from factbook.ops import (
+    ContradictFacts,
+    FinishRun,
+    JudgePair,
+    MarkProgress,
+    MergeFacts,
+    Op,
+    RevertFact,
+    SettlePair,
+    StartRun,
+    SupersedeFact,
+)
+from factbook.store.base import Life, Pair, Store
+from factbook.upkeep import support
+from factbook.upkeep.extraction import extract_ops
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.upkeep.embedding import EmbeddingQueue
+
+Floats = NDArray[np.float32]
+PHASES = ("embed", "extract", "support", "judge", "merge", "resolve", "fade", "embed again")
+_LEASE = "consolidation"
+
+
+class AlreadyRunning(FactbookError):
+    """A consolidation is running already; wait for it, or try again in {seconds:.0f} seconds if it was killed on another machine."""  # noqa: E501
+
+    exit_code = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A pair that rules cannot decide, as a judge is asked about it."""
+
+    low_id: int
+    high_id: int
+    texts: tuple[str, str]
+    confidences: tuple[float, float]
+    why: str
+
+
+Resolver = Callable[[Sequence[Question]], Mapping[tuple[int, int], str]]
+"""Answers all questions at once: (low id, high id) -> one of policy.VERDICTS; what it leaves out
+waits on. It raises a FactbookError when it cannot answer; nothing is decided then."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RunReport:
+    """What one consolidation did."""
+
+    run_id: int
+    as_of: Millis
+    state: str = "running"
+    receipt: Receipt = field(default_factory=Receipt)
+    seconds: dict[str, float] = field(default_factory=dict)  # by phase
+    faded: list[int] = field(default_factory=list)  # facts that fell under 0.3 since the last run
+    waiting: int = 0  # ambiguous pairs without a verdict
+    aside: int = 0  # rows that cannot be embedded
+    error: str = ""  # why the batched judgement gave no answer
+    events: Sequence[Event] = ()  # every change, oldest first
+
+
+class Consolidation:
+    """The nightly work over one store."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        queue: EmbeddingQueue,
+        embedder: Callable[[], Embedder],
+        clock: Callable[[], Millis],
+        actor: str,
+        redact: Callable[[str], str],
+        resolver: Resolver | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> None:
+        """Compose the work; `on_phase` hears the name of each phase as it begins."""
+        self._store = store
+        self._queue = queue
+        self._embedder = embedder
+        self._clock = clock
+        self._actor = actor
+        self._redact = redact
+        self._resolver = resolver
+        self._on_phase = on_phase
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._readings: dict[str, Reading] = {}
+
+    # --- running --------------------------------------------------------------------------------
+
+    def run(self) -> RunReport:
+        """Do all phases, once each.
+
+        Raises AlreadyRunning while another process does it.
+        """
+        now = self._clock()
+        with self._lease(now) as renew:
+            self._close_interrupted(now)
+            last = self._store.runs(limit=1)
+            report = RunReport(run_id=last[0].id + 1 if last else 1, as_of=now)
+            since = next(
+                (one.started_at for one in self._store.runs() if one.state == "done"), None
+            )
+            self._write(report, [StartRun(run_id=report.run_id)])
+            phases: dict[str, Callable[[RunReport], None]] = {
+                "embed": self._embed,
+                "extract": self._extract,
+                "support": self._support,
+                "judge": self._judge,
+                "merge": self._merge,
+                "resolve": self._resolve,
+                "fade": lambda one: self._fade(one, since),
+                "embed again": self._embed,
+            }
+            for name in PHASES:
+                if self._on_phase:
+                    self._on_phase(name)
+                began = time.perf_counter()
+                phases[name](report)
+                report.seconds[name] = round(time.perf_counter() - began, 3)
+                renew()
+                if name != PHASES[-1]:
+                    self._write(report, [self._finish(report, "running", name)])
+            report.state = "done"
+            report.waiting = len(self._store.pairs(waiting=True))
+            report.aside = len(self._store.set_aside())
+            self._write(report, [self._finish(report, "done", PHASES[-1])])
+            report.events = self._store.run_events(report.run_id)
+        return report
+
+    def undo(self, run_id: int) -> RunReport:
+        """Take back what a run changed, the newest change first.
+
+        A fact that changed since keeps what it has; the receipt counts it as unchanged.
+        """
+        now = self._clock()
+        with self._lease(now):
+            run = next((one for one in self._store.runs(limit=1 << 30) if one.id == run_id), None)
+            if run is None or run.state == "undone":
+                known = "was undone already" if run else "does not exist"
+                raise UsageError(detail=f"run {run_id} {known}; `factbook runs` lists the runs")
+            events = [
+                one for one in self._store.run_events(run_id) if one.target.startswith("fact:")
+            ]
+            undoable = [one for one in events if "after" in one.detail or one.op == "store"]
+            report = RunReport(run_id=run_id, as_of=now, state="undone")
+            ops: list[Op] = [RevertFact(event_id=one.id) for one in reversed(undoable)]
+            ops.append(FinishRun(run_id=run_id, state="undone", phase=run.phase, report=run.report))
+            report.receipt = apply(
+                self._store, ops, trigger=Trigger.COMMAND, actor=self._actor, now=now
+            )
+        return report
+
+    @contextmanager
+    def _lease(self, now: Millis) -> Iterator[Callable[[], None]]:
+        def take() -> int:
+            at = self._clock()
+            token = self._store.take_lease(
+                _LEASE,
+                holder=self._holder,
+                now=at,
+                until=at + policy.RUN_LEASE_MS,
+                is_dead=_is_dead,
+            )
+            if token is None:
+                raise AlreadyRunning(seconds=policy.RUN_LEASE_MS / 1000)
+            return token
+
+        token = take()
+        try:
+            yield lambda: void(take())
+        finally:
+            self._store.drop_lease(_LEASE, token=token)
+
+    def _close_interrupted(self, now: Millis) -> None:
+        """Say of runs that were killed that they did not end; what they wrote is whole."""
+        for one in self._store.runs():
+            if one.state == "running":
+                op = FinishRun(run_id=one.id, state="failed", phase=one.phase, report=one.report)
+                apply(self._store, [op], trigger=Trigger.UPKEEP, actor=self._actor, now=now)
+
+    def _finish(self, report: RunReport, state: str, phase: str) -> FinishRun:
+        counts = {
+            name: value
+            for name in report.receipt.__slots__
+            if (value := getattr(report.receipt, name))
+        }
+        return FinishRun(
+            run_id=report.run_id,
+            state=state,
+            phase=phase,
+            report={"seconds": report.seconds, "receipt": counts, "faded": report.faded},
+        )
+
+    def _write(self, report: RunReport, ops: Sequence[Op]) -> None:
+        """Apply ops in batches under the run's number and count what they changed."""
+        for first in range(0, len(ops), policy.UPKEEP_BATCH):
+            receipt = apply(
+                self._store,
+                ops[first : first + policy.UPKEEP_BATCH],
+                trigger=Trigger.UPKEEP,
+                actor=self._actor,
+                now=report.as_of,
+                run_id=report.run_id,
+            )
+            report.receipt.add(receipt)
+
+    # --- the phases -----------------------------------------------------------------------------
+
+    def _embed(self, report: RunReport) -> None:
+        report.receipt.add(self._queue.drain().receipt)
+
+    def _extract(self, report: RunReport) -> None:
+        ops = extract_ops(
+            self._store,
+            embedder=self._embedder,
+            redact=self._redact,
+            same=lambda a, b, cosine: self._relation(a, b, cosine) is Relation.SAME,
+            now=report.as_of,
+        )
+        # In one transaction: the mark must not move ahead of what it stands for.
+        receipt = apply(
+            self._store,
+            ops,
+            trigger=Trigger.UPKEEP,
+            actor=self._actor,
+            now=report.as_of,
+            run_id=report.run_id,
+        )
+        report.receipt.add(receipt)
+        report.receipt.add(self._queue.drain().receipt)  # the new facts take part in what follows
+
+    def _support(self, report: RunReport) -> None:
+        ops = support.support_ops(self._store, now=report.as_of, reading=self._reading)
+        self._write(report, ops)
+
+    def _judge(self, report: RunReport) -> None:
+        lives, vectors, new, mark = self._facts("judge")
+        if not new:
+            return
+        pairs = _pairs(vectors, new, threshold=policy.JUDGED_SIMILARITY)
+        known = self._store.judged()
+        ops: list[Op] = []
+        for left, right, cosine in _each(pairs):
+            one, other = lives[left], lives[right]
+            if one.owner != other.owner or _ids(one, other) in known:
+                continue
+            older, newer = _by_age(one, other)
+            ops += self._pair_ops(older, newer, cosine)
+        self._write(report, [*ops, MarkProgress(name="judge", value=mark)])
+
+    def _pair_ops(self, older: Life, newer: Life, cosine: float) -> list[Op]:
+        found = self._judgement(older, newer, cosine)
+        low, high = _ids(older, newer)
+        if found.relation is Relation.CONTRADICTION:
+            return [
+                ContradictFacts(
+                    low_id=low,
+                    high_id=high,
+                    rule=found.rule,
+                    detail=found.detail,
+                    similarity=cosine,
+                )
+            ]
+        if found.relation is Relation.SUPERSEDES:
+            return [
+                SupersedeFact(
+                    old_id=older.id,
+                    new_id=newer.id,
+                    rule=found.rule,
+                    detail=found.detail,
+                    similarity=cosine,
+                )
+            ]
+        if found.relation is Relation.AMBIGUOUS:
+            return [
+                JudgePair(
+                    low_id=low,
+                    high_id=high,
+                    relation="ambiguous",
+                    rule=found.rule,
+                    detail=found.detail,
+                    similarity=cosine,
+                )
+            ]
+        return []
+
+    def _merge(self, report: RunReport) -> None:
+        lives, vectors, new, mark = self._facts("merge")
+        if not new:
+            return
+        pairs = _pairs(vectors, new, threshold=policy.MERGE_SIMILARITY)
+        known = self._store.judged()
+        groups = components(len(lives), pairs.left, pairs.right)
+        ops: list[Op] = []
+        for group in groups:
+            ops += self._merge_ops([lives[n] for n in group], vectors[group], known, report.as_of)
+        self._write(report, [*ops, MarkProgress(name="merge", value=mark)])
+
+    def _merge_ops(
+        self, group: Sequence[Life], vectors: Floats, known: set[tuple[int, int]], now: Millis
+    ) -> list[Op]:
+        """Return the merges of one connected component; every member must hold against its winner.
+
+        A chain A-B-C whose ends do not say the same falls apart here: who does not hold against
+        the winner is looked at again without it.
+        """
+        ops: list[Op] = []
+        values = [value_at(one, now) for one in group]
+        left = sorted(
+            range(len(group)), key=lambda n: (-values[n], -group[n].evidence_count, group[n].id)
+        )
+        while len(left) > 1:
+            best, rest = left[0], left[1:]
+            losers: list[int] = []
+            cosines = vectors[rest] @ vectors[best]
+            for n, cosine in zip(rest, cosines.tolist(), strict=True):
+                said = self._may_merge(group[best], group[n], cosine, known)
+                if said is None:
+                    continue
+                sure = values[best] > policy.MERGE_MIN_CONFIDENCE
+                alike = abs(values[best] - values[n]) <= policy.MERGE_WITHIN
+                if sure and alike:
+                    losers.append(n)
+                else:
+                    low, high = _ids(group[best], group[n])
+                    why = "both are uncertain" if not sure else "their confidences differ by much"
+                    ops.append(
+                        JudgePair(
+                            low_id=low,
+                            high_id=high,
+                            relation="ambiguous",
+                            rule="merge",
+                            detail=f"they say the same, but {why}",
+                            similarity=cosine,
+                        )
+                    )
+                    known.add((low, high))
+            if losers:
+                members = [group[best], *(group[n] for n in losers)]
+                ops.append(
+                    MergeFacts(
+                        winner_id=members[0].id,
+                        loser_ids=[one.id for one in members[1:]],
+                        evidence_counts=[one.evidence_count for one in members],
+                        rule="same",
+                    )
+                )
+            left = [n for n in rest if n not in losers]
+        return ops
+
+    def _may_merge(
+        self, winner: Life, loser: Life, cosine: float, known: set[tuple[int, int]]
+    ) -> Judgement | None:
+        alike = (winner.owner, winner.kind, winner.predicate, winner.subject) == (
+            loser.owner,
+            loser.kind,
+            loser.predicate,
+            loser.subject,
+        )
+        if not alike or cosine < policy.MERGE_SIMILARITY or _ids(winner, loser) in known:
+            return None
+        found = self._judgement(*_by_age(winner, loser), cosine)
+        return found if found.relation is Relation.SAME else None
+
+    def _resolve(self, report: RunReport) -> None:
+        """Ask the judge, if there is one, about all waiting pairs at once."""
+        questions = waiting_questions(self._store, now=report.as_of, redact=self._redact)
+        if self._resolver is None or not questions:
+            return
+        try:
+            verdicts = self._resolver(questions)
+        except FactbookError as error:
+            report.error = str(error)  # the pairs wait on; nothing is decided
+            return
+        self._write(report, verdict_ops(self._store, verdicts, now=report.as_of))
+
+    def _fade(self, report: RunReport, since: Millis | None) -> None:
+        """Find what fell under the threshold since the last run; nothing need be written."""
+        for one in self._store.lives_of(sorted(policy.MERGED_KINDS)):
+            if not is_deprecated(value_at(one, report.as_of)):
+                continue
+            if since is None or not is_deprecated(value_at(one, max(since, one.confidence_at))):
+                report.faded.append(one.id)
+
+    # --- shared ---------------------------------------------------------------------------------
+
+    def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], int]:
+        """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
+        after = self._store.mark(phase)
+        fresh = self._store.vectors("fact", after=after)
+        if not fresh.ids:
+            return [], np.empty((0, 0), np.float32), [], after
+        lives = {one.id: one for one in self._store.lives_of(sorted(policy.MERGED_KINDS))}
+        ids, data = self._store.vector_rows("fact", list(lives))
+        vectors = unit_rows(data, len(ids))
+        new = set(fresh.ids)
+        rows = [n for n, one in enumerate(ids) if one in new]
+        return [lives[one] for one in ids], vectors, rows, fresh.last
+
+    def _reading(self, text: str) -> Reading:
+        found = self._readings.get(text)
+        if found is None:
+            if len(self._readings) > 200_000:
+                self._readings.clear()
+            found = self._readings[text] = read(text)
+        return found
+
+    def _judgement(self, older: Life, newer: Life, cosine: float) -> Judgement:
+        return judge(
+            claim_of(older),
+            claim_of(newer),
+            similarity=cosine,
+            older_reading=self._reading(older.statement),
+            newer_reading=self._reading(newer.statement),
+        )
+
+    def _relation(self, one: str, other: str, cosine: float) -> Relation:
+        return judge(
+            Claim(text=one),
+            Claim(text=other),
+            similarity=cosine,
+            older_reading=self._reading(one),
+            newer_reading=self._reading(other),
+        ).relation
+
+
+def void(_: object) -> None:
+    """Forget a result."""
+
+
+def unit_rows(data: bytes, count: int) -> Floats:
+    """Return stored half-precision vectors as unit float32 rows."""
+    if not count:
+        return np.empty((0, 0), np.float32)
+    rows = np.frombuffer(data, np.float16).reshape(count, -1).astype(np.float32)
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
+
+
+def claim_of(life: Life) -> Claim:
+    """Return a fact as it is judged."""
+    return Claim(
+        text=life.statement,
+        subject=life.subject,
+        predicate=life.predicate,
+        object=life.object,
+        kind=life.kind,
+        occurred_at=life.occurred_at,
+    )
+
+
+def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]) -> list[Question]:
+    """Return every pair that waits for a verdict and whose facts are both current."""
+    pairs = store.pairs(waiting=True)
+    facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
+    return [
+        Question(
+            low_id=pair.low_id,
+            high_id=pair.high_id,
+            texts=(redact(low.statement), redact(high.statement)),
+            confidences=(value_at(low, now), value_at(high, now)),
+            why=pair.detail,
+        )
+        for pair in pairs
+        if (low := facts[pair.low_id]).retired_at is None
+        and (high := facts[pair.high_id]).retired_at is None
+    ]
+
+
+def verdict_ops(store: Store, verdicts: Mapping[tuple[int, int], str], *, now: Millis) -> list[Op]:
+    """Return what follows from verdicts on waiting pairs.
+
+    Raises UsageError for a verdict that is none, or for a pair that does not wait.
+    """
+    waiting: dict[tuple[int, int], Pair] = {
+        (one.low_id, one.high_id): one for one in store.pairs(waiting=True)
+    }
+    facts = store.facts_by_id(sorted({one for pair in verdicts for one in pair}))
+    ops: list[Op] = []
+    for (low, high), verdict in verdicts.items():
+        pair = waiting.get((low, high))
+        if pair is None:
+            raise UsageError(detail=f"the facts {low} and {high} do not wait for a verdict")
+        if verdict not in policy.VERDICTS:
+            raise UsageError(
+                detail=f"{verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
+            )
+        if verdict == "CONTRADICTION":
+            ops.append(
+                ContradictFacts(
+                    low_id=low,
+                    high_id=high,
+                    rule="verdict",
+                    detail=pair.detail,
+                    similarity=pair.similarity,
+                )
+            )
+            continue
+        ops.append(SettlePair(low_id=low, high_id=high, verdict=verdict))
+        if verdict == "MERGE":
+            members = sorted(
+                (facts[low], facts[high]),
+                key=lambda one: (-value_at(one, now), -one.evidence_count, one.id),
+            )
+            ops.append(
+                MergeFacts(
+                    winner_id=members[0].id,
+                    loser_ids=[members[1].id],
+                    evidence_counts=[one.evidence_count for one in members],
+                    rule="verdict",
+                )
+            )
+    return ops
+
+
+def _pairs(vectors: Floats, new: Sequence[int], *, threshold: float) -> Pairs:
+    if len(new) * 2 > len(vectors):
+        return near_pairs(vectors, threshold=threshold)
+    return near_pairs_of(np.asarray(new, np.int64), vectors, threshold=threshold)
+
+
+def _each(pairs: Pairs) -> Iterable[tuple[int, int, float]]:
+    return zip(pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True)
+
+
+def _ids(one: Life, other: Life) -> tuple[int, int]:
+    return (one.id, other.id) if one.id < other.id else (other.id, one.id)
+
+
+def _by_age(one: Life, other: Life) -> tuple[Life, Life]:
+    """Return (older, newer) by when they were last said; equal times by id."""
+    first, second = sorted((one, other), key=lambda life: (life.occurred_at or 0, life.id))
+    return first, second
+
+
+def _is_dead(holder: str) -> bool:
+    """Tell whether a lease's holder was a process of this machine that has ended."""
+    host, _, rest = holder.partition(":")
+    pid = rest.partition(":")[0]
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False  # it is there, and belongs to somebody else
+    return False

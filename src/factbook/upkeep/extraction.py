@@ -1,0 +1,209 @@
+"""Find in what the owner said what is worth a fact, and make the Ops of it.
+
+Only what is new is looked at, and what older episodes said that supports nothing yet, for a thing
+said once a week recurs too. What belongs to a known fact joins it; the rest is clustered, and a
+clear statement counts by itself. Everything is quoted from where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from factbook.extract.clusters import (
+    Found,
+    KnownCluster,
+    Piece,
+    find_clusters,
+    find_statements,
+)
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.confidence import DAY_MS
+from factbook.extract.sentences import statements
+from factbook.model import Candidate, FactKind, Millis, StoredEpisode
+from factbook.ops import AssertFact, MarkProgress, Op, SupportFact
+from factbook.store.base import Store
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+
+Floats = NDArray[np.float32]
+STATES = "states"  # the predicate of a statement
+_CLUSTER_RULE = "recurring_statement"
+_CLUSTER_METHOD = "The medoid of episodes that say the same (HDBSCAN)"
+_SINGLE_RULE = "clear_statement"
+_SINGLE_METHOD = "A lasting statement in the owner's own words"
+_JOIN_RULE = "known_statement"
+_JOIN_METHOD = "Said again, in other words or the same"
+
+
+def extract_ops(
+    store: Store,
+    *,
+    embedder: Callable[[], Embedder],
+    redact: Callable[[str], str],
+    same: Callable[[str, str, float], bool],
+    now: Millis,
+) -> list[Op]:
+    """Return the facts and the evidence that new episodes give, and the mark behind them.
+
+    `same` tells whether two texts of that cosine say the same; members of a cluster must hold
+    against its statement.
+    """
+    mark = store.mark("extract")
+    episodes = store.loose_episodes(
+        after=mark, since=now - policy.CLUSTER_DAYS * DAY_MS, limit=policy.CLUSTER_POOL
+    )
+    if not episodes:
+        return []
+    ops: list[Op] = []
+    for owner in sorted({one.owner for one in episodes}):
+        mine = [one for one in episodes if one.owner == owner]
+        ops += _owner_ops(store, owner, mine, embedder=embedder, redact=redact, same=same)
+    ops.append(MarkProgress(name="extract", value=max(mark, episodes[-1].id)))
+    return ops
+
+
+def _owner_ops(
+    store: Store,
+    owner: str,
+    episodes: Sequence[StoredEpisode],
+    *,
+    embedder: Callable[[], Embedder],
+    redact: Callable[[str], str],
+    same: Callable[[str, str, float], bool],
+) -> list[Op]:
+    pieces, vectors = _pieces(store, episodes, embedder=embedder, redact=redact)
+    if not pieces:
+        return []
+    known, known_vectors = _known(store, owner)
+    result = find_clusters(pieces, vectors, known, known_vectors, same=same)
+    ops: list[Op] = []
+    for n, fact_id, cosine in result.joined:
+        if same(pieces[n].text, _statement(known, fact_id), cosine):
+            ops.append(_support(pieces[n], fact_id))
+    clustered = {n for found in result.found for n in found.members}
+    for found in result.found:
+        ops += _assertions(owner, found, pieces, _CLUSTER_RULE, _CLUSTER_METHOD)
+    joined = {n for n, _, _ in result.joined}
+    alone = [n for n in range(len(pieces)) if n not in clustered and n not in joined]
+    for found in find_statements([pieces[n] for n in alone]):
+        ops += _assertions(owner, found, [pieces[n] for n in alone], _SINGLE_RULE, _SINGLE_METHOD)
+    return ops
+
+
+def _pieces(
+    store: Store,
+    episodes: Sequence[StoredEpisode],
+    *,
+    embedder: Callable[[], Embedder],
+    redact: Callable[[str], str],
+) -> tuple[list[Piece], Floats]:
+    """Return the statements of the episodes and their vectors.
+
+    An episode that is one sentence has its vector already; the sentences of others are embedded.
+    """
+    ids, data = store.vector_rows("episode", [one.id for one in episodes])
+    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
+    of_episode = dict(zip(ids, rows, strict=True))
+    pieces: list[Piece] = []
+    made: list[Floats | None] = []
+    for episode in episodes:
+        for sentence in statements(episode.text):
+            if redact(sentence.text) != sentence.text:
+                continue  # a rule learned since would redact it: no fact is made of it
+            whole = sentence.text.strip() == episode.text.strip()
+            made.append(of_episode.get(episode.id) if whole else None)
+            pieces.append(
+                Piece(
+                    episode_id=episode.id,
+                    uid=episode.uid,
+                    session=episode.session,
+                    source_id=episode.source_id,
+                    role=episode.role,
+                    trust=episode.trust,
+                    occurred_at=episode.occurred_at,
+                    text=sentence.text,
+                    start=sentence.start,
+                    end=sentence.end,
+                )
+            )
+    missing = [n for n, row in enumerate(made) if row is None]
+    if missing:
+        new = embedder().embed([pieces[n].text for n in missing])
+        for n, row in zip(missing, new, strict=True):
+            made[n] = row
+    if not pieces:
+        return [], np.empty((0, 0), np.float32)
+    vectors: Floats = np.stack([row for row in made if row is not None]).astype(np.float32)
+    vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return pieces, vectors
+
+
+def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
+    lives = {
+        one.id: one
+        for one in store.lives_of([FactKind.STATEMENT])
+        if one.owner == owner and one.predicate == STATES
+    }
+    ids, data = store.vector_rows("fact", list(lives))
+    known = [KnownCluster(fact_id=one, statement=lives[one].statement) for one in ids]
+    if not ids:
+        return known, np.empty((0, 0), np.float32)
+    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
+    return known, rows
+
+
+def _statement(known: Sequence[KnownCluster], fact_id: int) -> str:
+    return next(one.statement for one in known if one.fact_id == fact_id)
+
+
+def _assertions(
+    owner: str, found: Found, pieces: Sequence[Piece], rule: str, method: str
+) -> list[Op]:
+    """Return one assertion of the statement for each episode that says it, the medoid's first."""
+    ops: list[Op] = []
+    members = [found.medoid, *(n for n in found.members if n != found.medoid)]
+    for n in members:
+        piece = pieces[n]
+        trusted = min(found.confidence, policy.TRUST_CAP[piece.trust])
+        candidate = Candidate(
+            subject=owner,
+            predicate=STATES,
+            object=found.statement,
+            statement=found.statement,
+            confidence=found.confidence,
+            rule=rule,
+            method=method,
+            start=piece.start,
+            end=piece.end,
+            kind=FactKind.STATEMENT,
+            embed=True,
+        )
+        ops.append(
+            AssertFact(
+                candidate=candidate,
+                episode=piece.uid,
+                owner=owner,
+                confidence=trusted,
+                trust=piece.trust,
+                quote=piece.text[: policy.QUOTE_CHARS],
+            )
+        )
+    return ops
+
+
+def _support(piece: Piece, fact_id: int) -> SupportFact:
+    return SupportFact(
+        fact_id=fact_id,
+        episode_id=piece.episode_id,
+        quote=piece.text[: policy.QUOTE_CHARS],
+        start=piece.start,
+        end=piece.end,
+        rule=_JOIN_RULE,
+        method=_JOIN_METHOD,
+        trust=piece.trust,
+    )

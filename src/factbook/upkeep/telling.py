@@ -1,0 +1,210 @@
+"""Keep what a person says on purpose, and let it meet what is known at once.
+
+The nightly work would find the same pairs; here the person waits for the answer, so only the facts
+nearest to the new one are judged: what says the same takes the text as evidence, and what it takes
+the place of is retired at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from factbook.gate.judge import Relation, judge, read
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.embed import Embedder
+from factbook.errors import UsageError
+from factbook.model import (
+    Candidate,
+    Episode,
+    EpisodeKind,
+    Fact,
+    FactKind,
+    Millis,
+    Role,
+    Source,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.ops import AssertFact, Op, RecordEpisode, RecordSource, SupersedeFact, SupportFact
+from factbook.store.base import Life, Store, claim_digest
+from factbook.upkeep.consolidate import claim_of, unit_rows
+from factbook.upkeep.extraction import STATES
+
+_RULE: Final = "told"
+_METHOD: Final = "Its owner said so on purpose"
+
+
+def tell(
+    store: Store,
+    text: str,
+    *,
+    owner: str,
+    at: Millis,
+    embedder: Callable[[], Embedder],
+    redact: Callable[[str], str],
+    actor: str,
+    now: Millis,
+) -> Fact:
+    """Keep a statement and return the fact that holds it.
+
+    Raises UsageError for a text that is empty or longer than a statement may be.
+    """
+    said = " ".join(redact(text).split())
+    if not said:
+        raise UsageError(detail="there is nothing to remember: the text is empty")
+    if len(said) > policy.PROMPT_CHARS:
+        raise UsageError(
+            detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}, so"
+            " keep it as a note (`factbook ingest --kind note FILE`)"
+        )
+    uid = f"told:{_digest(owner, said, str(at))}"
+    key = f"told:{owner}"
+    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="told")
+    episode = Episode(
+        uid=uid,
+        source=key,
+        kind=EpisodeKind.TURN,
+        role=Role.USER,
+        trust=Trust.DIRECT,
+        text=said,
+        position=0,
+        offset=0,
+        occurred_at=at,
+        owner=owner,
+        session=key,
+    )
+    twin, retired, similar = _meet(store, said, owner, at, embedder)
+    ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode)]
+    if twin is None:
+        ops.append(_assertion(said, owner, uid))
+    apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    claim = claim_digest(owner, owner, STATES, said)
+    if twin is not None:
+        # Its episode has its number now, so it can be evidence for the fact that says the same.
+        found = store.episode_ids([uid])[uid]
+        op = SupportFact(
+            fact_id=twin.id,
+            episode_id=found,
+            quote=said[: policy.QUOTE_CHARS],
+            start=0,
+            end=len(said),
+            rule=_RULE,
+            method=_METHOD,
+            trust=Trust.DIRECT,
+            confidence=policy.TOLD,
+        )
+        apply(store, [op], trigger=Trigger.COMMAND, actor=actor, now=now)
+        fact_id = twin.id
+    else:
+        fact_id = store.current([claim])[claim]
+    followers: list[Op] = [
+        SupersedeFact(
+            old_id=old.id, new_id=fact_id, rule=rule, detail=detail, similarity=similar[old.id]
+        )
+        for old, rule, detail in retired
+        if old.id != fact_id
+    ]
+    if followers:
+        apply(store, followers, trigger=Trigger.COMMAND, actor=actor, now=now)
+    return store.facts_by_id([fact_id])[fact_id]
+
+
+def _assertion(said: str, owner: str, uid: str) -> AssertFact:
+    candidate = Candidate(
+        subject=owner,
+        predicate=STATES,
+        object=said,
+        statement=said,
+        confidence=policy.TOLD,
+        rule=_RULE,
+        method=_METHOD,
+        start=0,
+        end=len(said),
+        kind=FactKind.STATEMENT,
+        embed=True,
+    )
+    return AssertFact(
+        candidate=candidate,
+        episode=uid,
+        owner=owner,
+        confidence=policy.TOLD,
+        trust=Trust.DIRECT,
+        quote=said[: policy.QUOTE_CHARS],
+    )
+
+
+def _meet(
+    store: Store, said: str, owner: str, at: Millis, embedder: Callable[[], Embedder]
+) -> tuple[Life | None, list[tuple[Life, str, str]], dict[int, float]]:
+    """Return (the fact that says the same, those it retires with rule and reason, similarities)."""
+    near = _nearest(store, said, owner, embedder)
+    new = Life(
+        id=0,
+        owner=owner,
+        subject=owner,
+        predicate=STATES,
+        object=said,
+        statement=said,
+        kind=FactKind.STATEMENT,
+        status=Status.PENDING_EMBED,
+        confidence=policy.TOLD,
+        confidence_at=at,
+        trust=Trust.DIRECT,
+        evidence_count=1,
+        occurred_at=at,
+        retired_at=None,
+        valid_to=None,
+        merged_into_id=None,
+        superseded_by=None,
+        pinned=False,
+        embeddable=True,
+        episode_id=0,
+    )
+    reading = read(said)
+    twin: Life | None = None
+    retired: list[tuple[Life, str, str]] = []
+    for life, cosine in near:
+        found = judge(
+            claim_of(life),
+            claim_of(new),
+            similarity=cosine,
+            older_reading=read(life.statement),
+            newer_reading=reading,
+        )
+        if found.relation is Relation.SAME and twin is None:
+            twin = life
+        elif found.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
+            retired.append((life, found.rule, found.detail))
+    return twin, retired, {life.id: cosine for life, cosine in near}
+
+
+def _nearest(
+    store: Store, said: str, owner: str, embedder: Callable[[], Embedder]
+) -> list[tuple[Life, float]]:
+    """Return the owner's statements that are close enough to be judged, the closest first."""
+    lives = {
+        one.id: one for one in store.lives_of(sorted(policy.MERGED_KINDS)) if one.owner == owner
+    }
+    ids, data = store.vector_rows("fact", list(lives))
+    cosines: dict[int, float] = {}
+    if ids:
+        vector = np.asarray(embedder().embed([said])[0], np.float32)
+        cosines = dict(zip(ids, (unit_rows(data, len(ids)) @ vector).tolist(), strict=True))
+    # What waits for its vector is compared by its words: an equal text must not be kept twice.
+    for one, life in lives.items():
+        if one not in cosines and life.statement.casefold() == said.casefold():
+            cosines[one] = 1.0
+    near = [(lives[one], cosine) for one, cosine in cosines.items()]
+    near = [pair for pair in near if pair[1] >= policy.JUDGED_SIMILARITY]
+    return sorted(near, key=lambda pair: (-pair[1], pair[0].id))[: policy.TOLD_NEIGHBOURS]
+
+
+def _digest(*parts: str) -> str:
+    data = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=12).hexdigest()
