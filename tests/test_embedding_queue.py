@@ -1,0 +1,240 @@
+"""The embedding queue: leases, fencing, back-off, rows put aside, and another model."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.errors import EmbedderMismatch
+from factbook.memory import Memory
+from factbook.model import EpisodeKind, Role, Trigger, Trust
+from factbook.ops import StoreVectors
+from factbook.testing import FrozenClock, sample_episode, sample_source
+
+
+class Hashing:
+    """A small embedder of its own: words are hashed into 16 numbers. Some texts make it fail."""
+
+    dim = 16
+
+    def __init__(self, name: str = "hashing-1") -> None:
+        self.id = name
+        self.calls = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls += 1
+        rows = np.zeros((len(texts), self.dim), np.float32)
+        for n, text in enumerate(texts):
+            if "poison" in text:
+                raise RuntimeError("this text breaks the tokenizer")
+            for word in text.split():
+                rows[n, sum(word.encode()) % self.dim] += 1
+            if "nothing" in text:
+                rows[n] = 0
+            if "infinite" in text:
+                rows[n] = np.nan
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+class Wrong(Hashing):
+    """An embedder that gives another shape than it says."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 5), np.float32)
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FrozenClock) -> Iterator[Memory]:
+    with Memory(
+        tmp_path / "f.db", clock=clock, embedder=Hashing(), key_file=tmp_path / "key"
+    ) as opened:
+        yield opened
+        assert opened.check() == []
+
+
+def say(memory: Memory, *texts: str) -> None:
+    episodes = [
+        sample_episode(
+            n,
+            uid=f"{n}:{text}",
+            text=text,
+            kind=EpisodeKind.TURN,
+            role=Role.USER,
+            trust=Trust.DIRECT,
+        )
+        for n, text in enumerate(texts)
+    ]
+    memory.record(sample_source(), episodes)
+
+
+def test_a_waiting_row_is_found_by_its_words_at_once(memory: Memory) -> None:
+    say(memory, "the ferry leaves at noon")
+    assert memory.waiting() == 1
+    assert memory.recall("ferry").hits[0].text == "the ferry leaves at noon"
+
+
+def test_one_poisoned_row_blocks_nothing(memory: Memory, clock: FrozenClock) -> None:
+    say(memory, *[f"good text {n}" for n in range(20)], "poison pill", "nothing here", "infinite")
+    report = memory.embed()
+    assert (report.receipt.embedded, report.failed, report.aside) == (20, 3, 0)
+    assert memory.embed().claimed == 0  # not before the back-off is over
+    for _ in range(policy.EMBED_ATTEMPTS):
+        clock.advance(days=1)
+        memory.embed()
+    reasons = {reason for _, _, reason in memory.set_aside()}
+    assert reasons == {
+        "RuntimeError: this text breaks the tokenizer",
+        "its vector is zero",
+        "its vector is not finite",
+    }
+    clock.advance(days=9)
+    assert memory.embed().claimed == 0  # aside is aside, until somebody says otherwise
+    assert memory.retry_aside() == 3
+    assert memory.embed().claimed == 3
+
+
+def test_the_wait_doubles(memory: Memory, clock: FrozenClock) -> None:
+    say(memory, "poison")
+    waits = []
+    for _ in range(policy.EMBED_ATTEMPTS - 1):
+        memory.embed()
+        waited = 0
+        while not memory.store.claim_waiting(
+            "episode", limit=1, now=clock.now, until=clock.now
+        ).rows:
+            clock.now += 1000
+            waited += 1
+        waits.append(waited)
+    assert waits == [2, 4, 8, 16]
+
+
+def test_two_workers_share_the_work_and_embed_nothing_twice(tmp_path: Path) -> None:
+    path, key = tmp_path / "f.db", tmp_path / "key"
+    with Memory(path, embedder=Hashing(), key_file=key) as one:
+        say(one, *[f"text number {n}" for n in range(600)])
+        with Memory(path, embedder=Hashing(), key_file=key) as other:
+            threads = [one.start_worker(idle_seconds=0.01), other.start_worker(idle_seconds=0.01)]
+            deadline = time.monotonic() + 60
+            while one.waiting() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert [thread.error for thread in threads] == ["", ""]
+        assert one.store.counts()["episode_vectors"] == 600
+        assert one.check() == []
+
+
+def test_a_lease_that_ran_out_is_taken_over_and_late_vectors_are_not_taken(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    say(memory, "one", "two")
+    store, now = memory.store, clock.now
+    slow = store.claim_waiting("episode", limit=9, now=now, until=now + 1000)
+    assert store.claim_waiting("episode", limit=9, now=now, until=now + 1000).rows == ()
+    quick = store.claim_waiting("episode", limit=1, now=now + 1000, until=now + 9000)
+    assert quick.token > slow.token
+
+    def give(token: int) -> int:
+        op = StoreVectors(
+            target="episode",
+            model="hashing-1",
+            ids=[one for one, _ in slow.rows],
+            vectors=np.eye(2, 16, dtype=np.float16).tobytes(),
+            dim=16,
+            token=token,
+        )
+        receipt = apply(store, [op], trigger=Trigger.UPKEEP, actor="t", now=now + 2000)
+        return receipt.embedded
+
+    assert give(slow.token) == 1  # only the row that nobody took over
+    assert store.counts()["episodes_waiting"] == 1
+    assert give(quick.token) == 1
+
+
+def test_another_model_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    path, key = tmp_path / "f.db", tmp_path / "key"
+    with Memory(path, embedder=Hashing(), key_file=key) as memory:
+        say(memory, "the ferry leaves at noon")
+        memory.embed()
+    with Memory(path, embedder=Hashing("hashing-2"), key_file=key) as memory:
+        episodes = [sample_episode(7, uid="new", text="another text", kind=EpisodeKind.TURN)]
+        memory.record(sample_source(), episodes)
+        with pytest.raises(EmbedderMismatch, match="factbook reembed"):
+            memory.embed()
+        assert memory.waiting() == 1
+        assert memory.reembed() == 1
+        assert memory.embed().receipt.embedded == 1
+        assert memory.store.embedder() == ("hashing-2", 16)
+        assert memory.reembed() == 0
+        assert memory.check() == []
+
+
+def test_recall_follows_the_swap(memory: Memory, tmp_path: Path) -> None:
+    say(memory, "alpha beta", "gamma delta")
+    memory.embed()
+    assert memory.recall("alpha").hits
+    with Memory(memory.path, embedder=Hashing("hashing-2"), key_file=tmp_path / "key") as other:
+        other.reembed()
+        assert other.recall("alpha").hits[0].text == "alpha beta"
+    memory._embedder = Hashing("hashing-2")
+    assert memory.recall("gamma").hits[0].text == "gamma delta"
+
+
+def test_an_embedder_of_another_shape_is_named(tmp_path: Path) -> None:
+    with Memory(tmp_path / "f.db", embedder=Wrong(), key_file=tmp_path / "key") as memory:
+        say(memory, "one")
+        with pytest.raises(EmbedderMismatch, match=r"\(1, 5\)"):
+            memory.embed()
+        assert memory.waiting() == 1
+        assert memory.set_aside() == []
+
+
+def test_embedding_survives_kills(tmp_path: Path) -> None:
+    """Killed at random moments, the queue loses nothing and embeds nothing twice."""
+    path, key = tmp_path / "f.db", tmp_path / "key"
+    with Memory(path, embedder=Hashing(), key_file=key) as memory:
+        say(memory, *[f"text number {n} of many" for n in range(1500)])
+    script = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from test_embedding_queue import Hashing
+        from factbook import policy
+        policy.EMBED_BATCH = 10
+        from factbook.memory import Memory
+        with Memory({str(path)!r}, embedder=Hashing(), key_file={str(key)!r}) as memory:
+            print("ready", flush=True)
+            memory.embed()
+        """
+    )
+    for n in range(8):
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.02 + 0.03 * n)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        with Memory(path, embedder=Hashing(), key_file=key) as memory:
+            assert memory.check() == []
+    later = FrozenClock(int(time.time() * 1000) + policy.EMBED_LEASE_MS + 1000)
+    with Memory(path, embedder=Hashing(), key_file=key, clock=later) as memory:
+        memory.embed()
+        assert memory.waiting() == 0
+        assert memory.store.counts()["episode_vectors"] == 1500
+        assert memory.check() == []
