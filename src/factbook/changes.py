@@ -24,6 +24,7 @@ from factbook.ops import (
     DoubtFact,
     FinishRun,
     JudgePair,
+    KeepLoose,
     MarkProgress,
     MergeFacts,
     Op,
@@ -438,6 +439,10 @@ class Changes:
         """Remember how far the work has come."""
         self._writer.set_mark(op.name, op.value)
 
+    def keep_loose(self, op: KeepLoose) -> None:
+        """Remember which episodes stand alone."""
+        self._writer.set_loose(op.episode_ids)
+
     def start_run(self, op: StartRun) -> None:
         """Begin a consolidation."""
         self._writer.put_run(Run(op.run_id, self._now, None, "running", "", {}))
@@ -471,7 +476,14 @@ class Changes:
 
     def injection(self, op: RecordInjection) -> None:
         """Remember what was put before a model or a person."""
-        self._writer.add_injection(op.owner, op.session, op.mode, op.items)
+        made = self._writer.add_injection(op.owner, op.session, op.mode, op.items)
+        if op.used is not None:
+            self._writer.set_use(made, op.used, resolved=None)
+            self._count(f"{op.mode}_judged_items", float(len(op.items)))
+            self._count(f"{op.mode}_used_items", float(len(op.used)))
+        if op.latency_ms is not None:
+            self._count(f"{op.mode}_latency_ms", op.latency_ms)
+            self._count(f"{op.mode}_latency_turns", 1.0)
         self._count(f"{op.mode}_turns", 1.0)
         self._count(f"{op.mode}_items", float(len(op.items)))
 
@@ -575,6 +587,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     Propose: Changes.propose,
     DecideProposal: Changes.decide,
     MarkProgress: Changes.mark,
+    KeepLoose: Changes.keep_loose,
     StartRun: Changes.start_run,
     FinishRun: Changes.finish_run,
     StoreNextVectors: Changes.next_vectors,

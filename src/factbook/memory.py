@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +14,11 @@ import platformdirs
 
 from factbook import policy
 from factbook.confidence import as_of
+from factbook.conversing import Conversing
 from factbook.errors import NotFound
 from factbook.keeping import Keeping
 from factbook.model import (
+    ME,
     Episode,
     EpisodeKind,
     Event,
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from factbook.extract.rules import Rule, RuleSet
     from factbook.ingest import IngestReport, Redacting
     from factbook.ops import Op
+    from factbook.recall.associate import Associations
     from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
 
@@ -105,7 +109,7 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
-class Memory(Keeping):
+class Memory(Conversing, Keeping):
     """One tenant's memory in one file.
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
@@ -140,6 +144,10 @@ class Memory(Keeping):
         self._rules = rules
         self._actor = actor
         self._engine: Engine | None = None
+        self._associated: Associations | None = None
+        self._streams = {}
+        self._taken = {}
+        self._stream_lock = threading.Lock()
 
     def __enter__(self) -> Memory:
         return self
@@ -153,7 +161,8 @@ class Memory(Keeping):
         self.close()
 
     def close(self) -> None:
-        """End the worker, if one was started, and close the file."""
+        """End the streams and the worker, if there are any, and close the file."""
+        self._close_streams()
         if self._worker is not None:
             self._worker.close()
             self._worker = None
@@ -194,13 +203,43 @@ class Memory(Keeping):
             self._embedder = bundled()
         return self._embedder
 
+    @property
+    def engine(self) -> Engine:
+        """The search that recall, the passive stream and `search_memory` share."""
+        if self._engine is None:
+            self._engine = Engine(
+                store=self.store,
+                embedder=lambda: self.embedder,
+                rules=self.rules,
+                clock=self._clock,
+                redact=self.redactor.redact,
+                associations=self._associations,
+            )
+        return self._engine
+
+    def _associations(self) -> Associations:
+        if self._associated is None:
+            from factbook.recall.associate import Associations
+
+            self._associated = Associations.of(self.embedder)
+        return self._associated
+
     # --- putting in -----------------------------------------------------------------------------
 
-    def discover(self, paths: Sequence[str | os.PathLike[str]] = ()) -> Discovery:
-        """Find the session logs in files and folders; without any, where the agents put them."""
-        from factbook.sources.session_log import discover
+    def discover(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        owner: str = ME,
+        kind: str | None = None,
+    ) -> Discovery:
+        """Find what can be read in files and folders; without any, where the agents put their logs.
 
-        return discover([Path(path) for path in paths])
+        `owner` and `kind` are those of `ingest`.
+        """
+        from factbook.sources.discover import discover
+
+        return discover(paths, owner=owner, kind=kind)
 
     def ingest(
         self,
@@ -209,10 +248,16 @@ class Memory(Keeping):
         found: Discovery | None = None,
         progress: Callable[[int], None] | None = None,
         workers: int | None = None,
+        owner: str = ME,
+        kind: str | None = None,
     ) -> IngestReport:
-        """Read session logs from where the last run stopped, and write what they say.
+        """Read logs, chats and notes from where the last run stopped, and write what they say.
 
         `workers` processes read beside this one; None lets the amount of work decide, 0 is none.
+        `owner` is whom chats and notes are about, where a file does not say; logs of agents are
+        about `me`. `kind` ("session_log", "conversation", "note" or "summary") says what the files
+        are where their content does not: a folder of notes is read only with it, and a summary is
+        one only with it.
 
         Nothing is embedded here: new rows wait for `embed` and are found by text at once.
         """
@@ -220,7 +265,7 @@ class Memory(Keeping):
 
         return ingest_files(
             self.store,
-            found if found is not None else self.discover(paths),
+            found if found is not None else self.discover(paths, owner=owner, kind=kind),
             rules=self.rules,
             redactor=self.redactor,
             clock=self._clock,
@@ -250,15 +295,7 @@ class Memory(Keeping):
         self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None
     ) -> Answer:
         """Answer a question with the facts and episodes that bear on it, best first."""
-        if self._engine is None:
-            self._engine = Engine(
-                store=self.store,
-                embedder=lambda: self.embedder,
-                rules=self.rules,
-                clock=self._clock,
-                redact=self.redactor.redact,
-            )
-        return self._engine.recall(question, limit=limit, filters=filters or Filters())
+        return self.engine.recall(question, limit=limit, filters=filters or Filters())
 
     def query_facts(
         self,

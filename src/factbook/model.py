@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -53,6 +54,7 @@ class EpisodeKind(StrEnum):
     SUMMARY = "summary"  # a compaction summary or recap, written by a model
     RECORD = "record"  # a field that the host states exactly (branch, pull request, title)
     TURN = "turn"  # one turn of a conversation that is not an agent's log
+    NOTE = "note"  # a paragraph of a note that a person wrote
 
 
 class FactKind(StrEnum):
@@ -384,3 +386,11 @@ class Hit:
     object: str = ""
     count: int = 1  # how many facts of the same predicate and object stand behind it
     evidence: Sequence[Evidence] = ()
+
+    @property
+    def timestamp(self) -> str | None:
+        """When it happened, as ISO 8601 in UTC (seed 001's name for it)."""
+        if self.occurred_at is None:
+            return None
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.occurred_at)
+        return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

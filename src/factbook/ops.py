@@ -239,6 +239,13 @@ class MarkProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeepLoose:
+    """Remember the episodes whose statements stand alone so far, instead of those before."""
+
+    episode_ids: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartRun:
     """Begin a consolidation."""
 
@@ -282,6 +289,8 @@ class RecordInjection:
     owner: str
     mode: str  # passive, tool or context
     items: Sequence[str]  # ids as hits have them: f12, e34
+    used: Sequence[str] | None = None  # which of them the answer used, where that is known
+    latency_ms: float | None = None  # from the end of the turn before until they were ready
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +332,7 @@ Op: TypeAlias = (
     | Propose
     | DecideProposal
     | MarkProgress
+    | KeepLoose
     | StartRun
     | FinishRun
     | StoreNextVectors

@@ -162,6 +162,7 @@ JUDGED_SIMILARITY: Final = (
     0.5  # ours: pairs this close are looked at by the rules; with the shipped
 )
 # embedder contradictions of one sentence lie between 0.5 and 0.98
+CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 MERGE_SIMILARITY: Final = 0.85  # seed 001: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
 MERGE_MIN_CONFIDENCE: Final = 0.6  # seed 001: at least one of the merged is surer than this
@@ -186,6 +187,7 @@ EMBED_BACKOFF_MS: Final = 2_000  # after the first failure; doubles with each
 EMBED_BACKOFF_MAX_MS: Final = 15 * 60 * 1000
 RUN_LEASE_MS: Final = 120_000  # a consolidation renews its lease with every step
 CLUSTER_POOL: Final = 4_000  # new and still loose episodes that one run clusters
+CLUSTER_LOOSE: Final = 1_500  # of these, episodes that stood alone so far
 CLUSTER_DAYS: Final = 60  # how long an episode that stands alone waits for others like it
 UPKEEP_BATCH: Final = 500  # ops that one transaction of the nightly work holds
 
@@ -220,6 +222,7 @@ _LIVING: Final = frozenset(
         "RevertFact",
         "Propose",
         "MarkProgress",
+        "KeepLoose",
         "StartRun",
         "FinishRun",
     }

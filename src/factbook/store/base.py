@@ -316,6 +316,9 @@ class Writer(Protocol):
     def set_mark(self, name: str, value: int) -> None:
         """Remember a number by name."""
 
+    def set_loose(self, episode_ids: Sequence[int]) -> None:
+        """Remember the episodes that stand alone, instead of those before."""
+
     def put_run(self, run: Run) -> None:
         """Insert or overwrite a run."""
 
@@ -623,11 +626,11 @@ class Store(Protocol):
     def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
         """Return the current facts of these kinds, by id."""
 
-    def loose_episodes(self, *, after: int, since: Millis, limit: int) -> list[StoredEpisode]:
-        """Return the newest of what the owner said that is new or supports no fact yet, by id.
+    def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
+        """Return what owners said in person that has a vector and a larger id, by id."""
 
-        New is what has a larger id than `after`; older ones count from `since` on.
-        """
+    def loose_episodes(self, *, since: Millis, limit: int) -> list[StoredEpisode]:
+        """Return the newest episodes that stand alone and are from `since` on, by id."""
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
 from factbook.upkeep.join import Pairs, components, near_pairs, near_pairs_of
 from numpy.typing import NDArray
 
@@ -27,7 +26,8 @@ from factbook import policy
 from factbook.apply import apply
 from factbook.confidence import is_deprecated, value_at
 from factbook.errors import FactbookError, UsageError
-from factbook.model import Event, Millis, Receipt, Trigger
+from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
+from factbook.model import Event, Millis, Receipt, Trigger, Trust
 from factbook.ops import (
     ContradictFacts,
     FinishRun,
@@ -243,23 +243,26 @@ class Consolidation:
         report.receipt.add(self._queue.drain().receipt)
 
     def _extract(self, report: RunReport) -> None:
-        ops = extract_ops(
-            self._store,
-            embedder=self._embedder,
-            redact=self._redact,
-            same=lambda a, b, cosine: self._relation(a, b, cosine) is Relation.SAME,
-            now=report.as_of,
-        )
-        # In one transaction: the mark must not move ahead of what it stands for.
-        receipt = apply(
-            self._store,
-            ops,
-            trigger=Trigger.UPKEEP,
-            actor=self._actor,
-            now=report.as_of,
-            run_id=report.run_id,
-        )
-        report.receipt.add(receipt)
+        while True:
+            ops = extract_ops(
+                self._store,
+                embedder=self._embedder,
+                redact=self._redact,
+                same=lambda a, b, cosine: self._relation(a, b, cosine) is Relation.SAME,
+                now=report.as_of,
+            )
+            if not ops:
+                break
+            # In one transaction: the mark must not move ahead of what it stands for.
+            receipt = apply(
+                self._store,
+                ops,
+                trigger=Trigger.UPKEEP,
+                actor=self._actor,
+                now=report.as_of,
+                run_id=report.run_id,
+            )
+            report.receipt.add(receipt)
         report.receipt.add(self._queue.drain().receipt)  # the new facts take part in what follows
 
     def _support(self, report: RunReport) -> None:
@@ -284,17 +287,22 @@ class Consolidation:
     def _pair_ops(self, older: Life, newer: Life, cosine: float) -> list[Op]:
         found = self._judgement(older, newer, cosine)
         low, high = _ids(older, newer)
+        changed = found.relation is Relation.SUPERSEDES
         if found.relation is Relation.CONTRADICTION:
-            return [
-                ContradictFacts(
-                    low_id=low,
-                    high_id=high,
-                    rule=found.rule,
-                    detail=found.detail,
-                    similarity=cosine,
-                )
-            ]
-        if found.relation is Relation.SUPERSEDES:
+            # Halving both would also kill the newer word: what the owner says on a later day about
+            # the same thing takes the place of what the owner said before.
+            if not _changed_mind(older, newer):
+                return [
+                    ContradictFacts(
+                        low_id=low,
+                        high_id=high,
+                        rule=found.rule,
+                        detail=found.detail,
+                        similarity=cosine,
+                    )
+                ]
+            changed = True
+        if changed:
             return [
                 SupersedeFact(
                     old_id=older.id,
@@ -564,6 +572,14 @@ def _by_age(one: Life, other: Life) -> tuple[Life, Life]:
     """Return (older, newer) by when they were last said; equal times by id."""
     first, second = sorted((one, other), key=lambda life: (life.occurred_at or 0, life.id))
     return first, second
+
+
+def _changed_mind(older: Life, newer: Life) -> bool:
+    """Tell whether the owner said the newer one, in person, on a later day than the older."""
+    if older.occurred_at is None or newer.occurred_at is None:
+        return False
+    said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
+    return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS
 
 
 def _is_dead(holder: str) -> bool:

@@ -8,23 +8,24 @@ clear statement counts by itself. Everything is quoted from where it stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.confidence import DAY_MS
 from factbook.extract.clusters import (
     Found,
     KnownCluster,
     Piece,
     find_clusters,
     find_statements,
+    pieces_of,
 )
-from numpy.typing import NDArray
-
-from factbook import policy
-from factbook.confidence import DAY_MS
-from factbook.extract.sentences import statements
 from factbook.model import Candidate, FactKind, Millis, StoredEpisode
-from factbook.ops import AssertFact, MarkProgress, Op, SupportFact
+from factbook.ops import AssertFact, KeepLoose, MarkProgress, Op, SupportFact
 from factbook.store.base import Store
 
 if TYPE_CHECKING:
@@ -48,22 +49,27 @@ def extract_ops(
     same: Callable[[str, str, float], bool],
     now: Millis,
 ) -> list[Op]:
-    """Return the facts and the evidence that new episodes give, and the mark behind them.
+    """Return what the next block of new episodes gives, with the mark behind it.
 
-    `same` tells whether two texts of that cosine say the same; members of a cluster must hold
-    against its statement.
+    Empty when nothing is new. `same` tells whether two texts of that cosine say the same; members
+    of a cluster must hold against its statement.
     """
     mark = store.mark("extract")
-    episodes = store.loose_episodes(
-        after=mark, since=now - policy.CLUSTER_DAYS * DAY_MS, limit=policy.CLUSTER_POOL
-    )
-    if not episodes:
+    new = store.told_episodes(after=mark, limit=policy.CLUSTER_POOL - policy.CLUSTER_LOOSE)
+    if not new:
         return []
+    since = now - policy.CLUSTER_DAYS * DAY_MS
+    old = store.loose_episodes(since=since, limit=policy.CLUSTER_LOOSE)
+    episodes = [*old, *new]
     ops: list[Op] = []
+    loose: list[int] = []
     for owner in sorted({one.owner for one in episodes}):
         mine = [one for one in episodes if one.owner == owner]
-        ops += _owner_ops(store, owner, mine, embedder=embedder, redact=redact, same=same)
-    ops.append(MarkProgress(name="extract", value=max(mark, episodes[-1].id)))
+        made, alone = _owner_ops(store, owner, mine, embedder=embedder, redact=redact, same=same)
+        ops += made
+        loose += alone
+    ops.append(KeepLoose(episode_ids=sorted(set(loose))))
+    ops.append(MarkProgress(name="extract", value=new[-1].id))
     return ops
 
 
@@ -75,24 +81,22 @@ def _owner_ops(
     embedder: Callable[[], Embedder],
     redact: Callable[[str], str],
     same: Callable[[str, str, float], bool],
-) -> list[Op]:
+) -> tuple[list[Op], list[int]]:
+    """Return (the Ops, the episodes with a statement that stands alone)."""
     pieces, vectors = _pieces(store, episodes, embedder=embedder, redact=redact)
     if not pieces:
-        return []
+        return [], []
     known, known_vectors = _known(store, owner)
-    result = find_clusters(pieces, vectors, known, known_vectors, same=same)
-    ops: list[Op] = []
-    for n, fact_id, cosine in result.joined:
-        if same(pieces[n].text, _statement(known, fact_id), cosine):
-            ops.append(_support(pieces[n], fact_id))
-    clustered = {n for found in result.found for n in found.members}
+    result = find_clusters(pieces, vectors, known, known_vectors if known else None, same=same)
+    ops: list[Op] = [_support(pieces[n], fact_id) for n, fact_id, _ in result.joined]
     for found in result.found:
         ops += _assertions(owner, found, pieces, _CLUSTER_RULE, _CLUSTER_METHOD)
-    joined = {n for n, _, _ in result.joined}
-    alone = [n for n in range(len(pieces)) if n not in clustered and n not in joined]
-    for found in find_statements([pieces[n] for n in alone]):
-        ops += _assertions(owner, found, [pieces[n] for n in alone], _SINGLE_RULE, _SINGLE_METHOD)
-    return ops
+    left = [pieces[n] for n in result.left]
+    said = find_statements(left)
+    for found in said:
+        ops += _assertions(owner, found, left, _SINGLE_RULE, _SINGLE_METHOD)
+    stated = {n for found in said for n in found.members}
+    return ops, [one.episode_id for n, one in enumerate(left) if n not in stated]
 
 
 def _pieces(
@@ -112,25 +116,12 @@ def _pieces(
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
-        for sentence in statements(episode.text):
-            if redact(sentence.text) != sentence.text:
+        for piece in pieces_of(episode):
+            if redact(piece.text) != piece.text:
                 continue  # a rule learned since would redact it: no fact is made of it
-            whole = sentence.text.strip() == episode.text.strip()
+            whole = piece.text.strip() == episode.text.strip()
             made.append(of_episode.get(episode.id) if whole else None)
-            pieces.append(
-                Piece(
-                    episode_id=episode.id,
-                    uid=episode.uid,
-                    session=episode.session,
-                    source_id=episode.source_id,
-                    role=episode.role,
-                    trust=episode.trust,
-                    occurred_at=episode.occurred_at,
-                    text=sentence.text,
-                    start=sentence.start,
-                    end=sentence.end,
-                )
-            )
+            pieces.append(replace(piece, row=len(pieces)))
     missing = [n for n, row in enumerate(made) if row is None]
     if missing:
         new = embedder().embed([pieces[n].text for n in missing])
@@ -150,15 +141,14 @@ def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
         if one.owner == owner and one.predicate == STATES
     }
     ids, data = store.vector_rows("fact", list(lives))
-    known = [KnownCluster(fact_id=one, statement=lives[one].statement) for one in ids]
+    known = [
+        KnownCluster(fact_id=one, statement=lives[one].statement, row=n)
+        for n, one in enumerate(ids)
+    ]
     if not ids:
         return known, np.empty((0, 0), np.float32)
     rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
     return known, rows
-
-
-def _statement(known: Sequence[KnownCluster], fact_id: int) -> str:
-    return next(one.statement for one in known if one.fact_id == fact_id)
 
 
 def _assertions(

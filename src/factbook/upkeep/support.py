@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from factbook.gate.judge import Claim, Reading, Relation, judge
 from factbook.upkeep.join import cross_pairs
 
 from factbook import policy
 from factbook.extract.sentences import Sentence, split, words
+from factbook.gate.judge import Claim, Reading, Relation, judge
 from factbook.model import Millis, Role, StoredEpisode, Trust
 from factbook.ops import DoubtFact, MarkProgress, Op, SupportFact
 from factbook.store.base import Life, Store

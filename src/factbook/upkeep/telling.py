@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from factbook.gate.judge import Relation, judge, read
 
 from factbook import policy
 from factbook.apply import apply
 from factbook.embed import Embedder
 from factbook.errors import UsageError
+from factbook.gate.judge import Relation, judge, read
 from factbook.model import (
     Candidate,
     Episode,

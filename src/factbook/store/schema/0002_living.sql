@@ -67,6 +67,11 @@ CREATE TABLE mark_row (
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Episodes with a statement that stands alone so far: offered again with the next ones.
+CREATE TABLE loose_row (
+  episode_id INTEGER PRIMARY KEY REFERENCES episode_row(id)
+) STRICT;
+
 -- Consolidations, the newest last; `report` is what each changed.
 CREATE TABLE run_row (
   id          INTEGER PRIMARY KEY,

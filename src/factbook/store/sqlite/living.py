@@ -207,6 +207,13 @@ class LivingVerbs:
         """Remember a number by name."""
         self._db.execute("INSERT OR REPLACE INTO mark_row VALUES (?,?)", (name, value))
 
+    def set_loose(self, episode_ids: Sequence[int]) -> None:
+        """Remember the episodes that stand alone, instead of those before."""
+        self._db.execute("DELETE FROM loose_row")
+        self._db.execute(
+            "INSERT INTO loose_row SELECT value FROM json_each(?)", (json_list(episode_ids),)
+        )
+
     def put_run(self, run: Run) -> None:
         """Insert or overwrite a run."""
         self._db.execute(
@@ -576,19 +583,26 @@ class LivingReads:
         )
         return [as_life(row) for row in rows]
 
-    def loose_episodes(self, *, after: int, since: Millis, limit: int) -> list[StoredEpisode]:
-        """Return the newest of what the owner said that is new or supports no fact yet, by id.
+    def live_bytes(self) -> int:
+        """Return the bytes of the file's pages that are in use."""
+        pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
+        return int(pages) * int(self._rows("PRAGMA page_size")[0][0])
 
-        New is what has a larger id than `after`; older ones count from `since` on.
-        """
+    def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
+        """Return what owners said in person that has a vector and a larger id, by id."""
         rows = self._rows(
-            f"""SELECT * FROM ({EPISODE} WHERE e.role = 'user' AND e.trust = 'direct'
-                  AND e.injected = 0 AND e.vector_state = 2 AND (e.id > ?1 OR
-                    (e.occurred_at >= ?2 AND NOT EXISTS (
-                      SELECT 1 FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id
-                      WHERE v.episode_id = e.id AND f.kind <> 'observation')))
-                ORDER BY e.id DESC LIMIT ?3) ORDER BY 1""",
-            (after, since, limit),
+            f"{EPISODE} WHERE e.id > ? AND e.role = 'user' AND e.trust = 'direct'"
+            " AND e.injected = 0 AND e.vector_state = 2 ORDER BY e.id LIMIT ?",
+            (after, limit),
+        )
+        return [as_episode(row) for row in rows]
+
+    def loose_episodes(self, *, since: Millis, limit: int) -> list[StoredEpisode]:
+        """Return the newest episodes that stand alone and are from `since` on, by id."""
+        rows = self._rows(
+            f"SELECT * FROM ({EPISODE} JOIN loose_row l ON l.episode_id = e.id"
+            " WHERE coalesce(e.occurred_at, ?1) >= ?1 ORDER BY e.id DESC LIMIT ?2) ORDER BY 1",
+            (since, limit),
         )
         return [as_episode(row) for row in rows]
 

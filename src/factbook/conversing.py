@@ -1,0 +1,299 @@
+"""What an agent's loop needs of a memory: keep turns, recall by itself and on request, context.
+
+`Memory` inherits it. It composes the parts of `recall` and `sources.conversation` and holds no
+rule.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from factbook.model import ME, Hit, Millis, Receipt, Role, Trigger
+
+if TYPE_CHECKING:
+    from factbook.ops import Op
+    from factbook.propose import Redacting
+    from factbook.recall.budget import Context, ContextLimits, ToolResult
+    from factbook.recall.modes import TwoModes
+    from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.search import Engine
+    from factbook.recall.stream import PassiveStream, Streamed
+    from factbook.store.sqlite import SQLiteStore
+    from factbook.upkeep.embedding import EmbeddingQueue
+
+SESSIONS_KEPT: Final = 64  # conversations whose streams are held at once
+FRESH_ROWS: Final = 64  # rows that a stream embeds before it searches: the turns that just ended
+
+
+class Conversing:
+    """The part of `Memory` that takes part in conversations."""
+
+    store: SQLiteStore
+    _clock: Callable[[], Millis]
+    _actor: str
+    _reading: bool
+    _streams: dict[tuple[str, str], PassiveStream]
+    _taken: dict[tuple[str, str], Streamed]
+    _stream_lock: threading.Lock
+
+    @property
+    def redactor(self) -> Redacting:
+        """The redactor."""
+        raise NotImplementedError
+
+    @property
+    def engine(self) -> Engine:
+        """The search that both modes share."""
+        raise NotImplementedError
+
+    def _queue(self, store: SQLiteStore | None = None) -> EmbeddingQueue:
+        raise NotImplementedError
+
+    def _write(self, ops: Sequence[Op]) -> Receipt:
+        from factbook.apply import apply
+
+        return apply(
+            self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
+        )
+
+    # --- keeping turns --------------------------------------------------------------------------
+
+    def add_turn(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        session: str = "",
+        occurred_at: Millis | None = None,
+        uid: str | None = None,
+        owner: str = ME,
+        name: str = "",
+    ) -> Receipt:
+        """Keep one turn of a conversation as an episode, redacted; the same turn twice is one.
+
+        `uid` is the caller's own id of the turn, `occurred_at` when it was said (now, if not
+        given), `name` who speaks where several people do. An empty turn is nothing.
+        """
+        from factbook.recall.plan import Turn
+
+        turn = Turn(role=_role(role), text=text, at=occurred_at, id=uid or "")
+        return self.add_turns([turn], session=session, owner=owner, name=name)
+
+    def add_turns(
+        self, turns: Sequence[Turn], *, session: str = "", owner: str = ME, name: str = ""
+    ) -> Receipt:
+        """Keep turns in one transaction; see `add_turn`."""
+        return self._write(self._turn_ops(turns, session=session, owner=owner, name=name))
+
+    def _turn_ops(
+        self, turns: Sequence[Turn], *, session: str, owner: str, name: str = ""
+    ) -> list[Op]:
+        from factbook.sources.conversation import turn_ops
+
+        now = self._clock()
+        ops: list[Op] = []
+        for turn in turns:
+            ops += turn_ops(
+                turn.text,
+                role=turn.role,
+                session=session,
+                occurred_at=now if turn.at is None else turn.at,
+                now=now,
+                redactor=self.redactor,
+                uid=turn.id or None,
+                owner=owner,
+                name=name,
+            )
+        return ops
+
+    # --- on request (seed 001, mode B) ----------------------------------------------------------
+
+    def search_memory(
+        self,
+        query: str,
+        search_type: SearchType = "both",
+        limit: int = 5,
+        *,
+        session: str = "",
+        owner: str = "",
+    ) -> list[Hit]:
+        """Search facts, episodes or both and return the best, each with text, confidence and time.
+
+        Any text is a legal query; "last month" and other times in it narrow the search. Blocks
+        until the answer is there. What is returned is remembered as shown in `session`.
+        """
+        hits = self._modes(owner).search_memory(query, search_type, limit)
+        if not self._reading:
+            from factbook.ops import RecordInjection
+
+            items = [hit.id for hit in hits]
+            self._write(
+                [RecordInjection(session=session, owner=owner or ME, mode="tool", items=items)]
+            )
+        return hits
+
+    # --- by itself (seed 001, mode A) -----------------------------------------------------------
+
+    def stream(self, session: str = "", *, owner: str = "", share: float = 1.0) -> PassiveStream:
+        """Return the passive stream of a conversation, one for each.
+
+        With `share` below 1, only that share of all sessions has a stream (an A/B test).
+        """
+        from factbook.recall.stream import PassiveStream
+
+        with self._stream_lock:
+            found = self._streams.get((owner, session))
+            if found is None:
+                while len(self._streams) >= SESSIONS_KEPT:
+                    oldest = next(iter(self._streams))
+                    self._streams.pop(oldest).close()
+                    self._taken.pop(oldest, None)
+                modes = self._modes(owner)
+                found = self._streams[owner, session] = PassiveStream(
+                    lambda turns: self._stream_search(modes, turns),
+                    generation=self.store.generation,
+                    clock=self._clock,
+                    share=share,
+                    session=session,
+                )
+            return found
+
+    def _stream_search(self, modes: TwoModes, turns: Sequence[Turn]) -> Sequence[Hit]:
+        if not self._reading:
+            self._queue().drain(limit=FRESH_ROWS)  # the turns that have just ended
+        return modes.stream(turns)
+
+    def take(self, session: str = "", *, owner: str = "") -> Streamed:
+        """Return what is ready for the turn that begins; never waits."""
+        found = self.stream(session, owner=owner).take()
+        self._taken[owner, session] = found
+        return found
+
+    def prefetch(self, query: str, *, session: str = "", owner: str = "") -> list[Hit]:
+        """Return what a text calls to mind: up to five facts and five episodes; blocks.
+
+        Raises what the search raised.
+        """
+        from factbook.recall.plan import Turn
+
+        del session
+        return self._modes(owner).stream([Turn(role=Role.USER, text=query)])
+
+    def queue_prefetch(self, query: str, *, session: str = "", owner: str = "") -> bool:
+        """Search with a text in the background for the next turn; return whether it was queued."""
+        return self.stream(session, owner=owner).queue_prefetch(query)
+
+    def sync_turn(
+        self,
+        user: str,
+        assistant: str = "",
+        *,
+        session: str = "",
+        owner: str = "",
+        at: Millis | None = None,
+    ) -> Receipt:
+        """Keep a turn that has ended, note what it used, and search behind it for the next one."""
+        from factbook.ops import RecordInjection
+        from factbook.recall.plan import Turn
+        from factbook.recall.stream import StreamState
+        from factbook.recall.used import uses
+
+        now = self._clock() if at is None else at
+        turns = [Turn(role=Role.USER, text=user, at=now)]
+        if assistant:
+            turns.append(Turn(role=Role.ASSISTANT, text=assistant, at=now))
+        ops = self._turn_ops(turns, session=session, owner=owner or ME)
+        taken = self._taken.pop((owner, session), None)
+        if taken is not None and taken.state is StreamState.READY:
+            used = [one.id for one in uses(taken.memories, assistant) if one.cited]
+            ops.append(
+                RecordInjection(
+                    session=session,
+                    owner=owner or ME,
+                    mode="passive",
+                    items=[hit.id for hit in taken.memories],
+                    used=used,
+                    latency_ms=taken.latency_ms,
+                )
+            )
+        receipt = self._write(ops)
+        self.stream(session, owner=owner).sync_turn(turns)
+        return receipt
+
+    # --- context --------------------------------------------------------------------------------
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        recent: Sequence[Turn] = (),
+        tool_results: Sequence[ToolResult] = (),
+        memories: Sequence[Hit] | None = None,
+        system: str = "",
+        limits: ContextLimits | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        session: str = "",
+        owner: str = "",
+    ) -> Context:
+        """Build the context of a turn within its budget, with an account of what was left out.
+
+        `memories` are what the passive stream brought; without them, what the question calls to
+        mind. Tokens are counted by the shipped tokenizer unless another counter is given. What is
+        put in is remembered as shown in `session`, so that it is never taken for evidence.
+        """
+        from factbook.ops import RecordInjection
+        from factbook.recall.budget import build_context
+        from factbook.recall.plan import Turn
+
+        if count_tokens is None:
+            from factbook.embed.minilm import token_counter
+
+            count_tokens = token_counter()
+        if memories is None:
+            memories = self.prefetch(question, owner=owner) if question else []
+        turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
+        found = build_context(
+            turns,
+            tool_results,
+            memories,
+            system,
+            limits=limits,
+            count_tokens=count_tokens,
+            now=self._clock(),
+        )
+        if found.included and not self._reading:
+            self._write(
+                [
+                    RecordInjection(
+                        session=session,
+                        owner=owner or ME,
+                        mode="context",
+                        items=list(found.included),
+                    )
+                ]
+            )
+        return found
+
+    def _modes(self, owner: str) -> TwoModes:
+        from factbook.recall.modes import TwoModes
+        from factbook.store.base import Filters
+
+        return TwoModes(self.engine, filters=Filters(owner=owner))
+
+    def _close_streams(self) -> None:
+        with self._stream_lock:
+            streams, self._streams = list(self._streams.values()), {}
+        for one in streams:
+            one.close()
+
+
+def _role(role: Role | str) -> Role:
+    from factbook.errors import UsageError
+
+    try:
+        return Role(role)
+    except ValueError:
+        names = ", ".join(one.value for one in Role)
+        raise UsageError(detail=f"{role!r} is no role; give one of {names}") from None
