@@ -60,6 +60,16 @@ _PARTS = (
     "pinned",
 )
 
+_COPY_CHARS = 80  # ours: shorter texts are the same by chance
+
+
+def copy_digest(text: str) -> str:
+    """Return what copies of a text have in common; empty for one too short to be a copy."""
+    same = " ".join(text.casefold().split())
+    if len(same) < _COPY_CHARS:
+        return ""
+    return hashlib.blake2b(same.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
 
 class Changes:
     """The changes of one call of `apply`."""
@@ -82,7 +92,7 @@ class Changes:
     def support(self, op: SupportFact) -> None:
         """Add an episode that speaks for a fact, and let the fact grow."""
         life = self._current(op.fact_id)
-        if life is None or not self._add_evidence(op, Stance.SUPPORTS):
+        if life is None or self._is_copy(op) or not self._add_evidence(op, Stance.SUPPORTS):
             self._receipt.unchanged += 1
             return
         at = self._place(op.episode_id).occurred_at
@@ -116,6 +126,14 @@ class Changes:
             why=op.rule,
             added=[op.episode_id],
         )
+
+    def _is_copy(self, op: SupportFact) -> bool:
+        """Tell whether its text is that of an episode that counts already: a paste, no witness."""
+        mine = copy_digest(self._text(op.episode_id))
+        if not mine:
+            return False
+        known = self._writer.texts(list(self._writer.stances([op.fact_id])[op.fact_id]))
+        return any(copy_digest(text) == mine for text in known.values())
 
     def _add_evidence(self, op: SupportFact | DoubtFact, stance: Stance) -> bool:
         """Insert the evidence row unless the episode counts already; tell whether it did."""

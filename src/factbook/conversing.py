@@ -10,45 +10,32 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from factbook.keeping import Keeping
 from factbook.model import ME, Hit, Millis, Receipt, Role, Trigger
 
 if TYPE_CHECKING:
     from factbook.ops import Op
-    from factbook.propose import Redacting
     from factbook.recall.budget import Context, ContextLimits, ToolResult
     from factbook.recall.modes import TwoModes
     from factbook.recall.plan import SearchType, Turn
     from factbook.recall.search import Engine
     from factbook.recall.stream import PassiveStream, Streamed
-    from factbook.store.sqlite import SQLiteStore
-    from factbook.upkeep.embedding import EmbeddingQueue
 
 SESSIONS_KEPT: Final = 64  # conversations whose streams are held at once
 FRESH_ROWS: Final = 64  # rows that a stream embeds before it searches: the turns that just ended
 
 
-class Conversing:
+class Conversing(Keeping):
     """The part of `Memory` that takes part in conversations."""
 
-    store: SQLiteStore
-    _clock: Callable[[], Millis]
-    _actor: str
     _reading: bool
     _streams: dict[tuple[str, str], PassiveStream]
     _taken: dict[tuple[str, str], Streamed]
     _stream_lock: threading.Lock
 
     @property
-    def redactor(self) -> Redacting:
-        """The redactor."""
-        raise NotImplementedError
-
-    @property
     def engine(self) -> Engine:
         """The search that both modes share."""
-        raise NotImplementedError
-
-    def _queue(self, store: SQLiteStore | None = None) -> EmbeddingQueue:
         raise NotImplementedError
 
     def _write(self, ops: Sequence[Op]) -> Receipt:

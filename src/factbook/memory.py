@@ -16,7 +16,6 @@ from factbook import policy
 from factbook.confidence import as_of
 from factbook.conversing import Conversing
 from factbook.errors import NotFound
-from factbook.keeping import Keeping
 from factbook.model import (
     ME,
     Episode,
@@ -109,7 +108,7 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
-class Memory(Conversing, Keeping):
+class Memory(Conversing):
     """One tenant's memory in one file.
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the

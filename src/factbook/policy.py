@@ -103,7 +103,7 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024  # one JSONL record; larger ones are re
 CURSOR_DIGEST_BYTES: Final = 4096  # how much of a file's head and tail tells whether it is the same
 BATCH_BYTES: Final = 4 * 1024 * 1024  # log bytes that one transaction covers at most
 WORKERS_FROM_BYTES: Final = 8 * 1024 * 1024  # below it, starting processes costs more than it saves
-HEAD_START_BYTES: Final = 2 * 1024 * 1024  # read by the first process while the others start
+HEAD_START_BYTES: Final = 2 * 1024 * 1024  # read by the first process while others are spawned
 MAX_WORKERS: Final = 4
 CLOCK_SKEW_MS: Final = 24 * 3600 * 1000  # a record dated later than now + this keeps no date
 
@@ -158,10 +158,11 @@ EVIDENCE_SIMILARITY: Final = 0.75  # seed 001: an episode this close to a fact s
 EVIDENCE_GROWTH: Final = 0.05  # seed 001: confidence += 0.05 * (1 - confidence)
 CONTRADICTION_FACTOR: Final = 0.5  # seed 001: a clear contradiction halves both
 CONTRADICTION_SIMILARITY: Final = 0.85  # seed 001's, for its embedder; ours comes next
-JUDGED_SIMILARITY: Final = (
-    0.5  # ours: pairs this close are looked at by the rules; with the shipped
-)
-# embedder contradictions of one sentence lie between 0.5 and 0.98
+JUDGED_SIMILARITY: Final = 0.55  # ours: with the shipped embedder, contradictions and paraphrases
+# of one sentence lie between 0.55 and 0.98; what a pair is, rules decide and never the cosine
+JUDGED_PAIRS: Final = 500_000_000  # ours: above it (30,000 new facts at once) only what lies within
+# the seed's 0.85 is looked at
+ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 MERGE_SIMILARITY: Final = 0.85  # seed 001: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
@@ -175,6 +176,8 @@ HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
 MERGED_KINDS: Final = frozenset({FactKind.STATEMENT, FactKind.TYPED, FactKind.WORLD})
 # what may be merged and judged: an observation is an event of its own, a key has one current row
 VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # seed 001: for an ambiguous pair
+STATED: Final = KEYWORD  # seed 000's band for what a pattern of words shows: a clear statement in
+# the owner's own words
 TOLD: Final = 0.95  # seed 002: what its owner says explicitly
 TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so

@@ -623,8 +623,21 @@ class Store(Protocol):
     def day_counts(self, *, since: str = "") -> dict[str, dict[str, float]]:
         """Return counters as day -> name -> value."""
 
+    def fact_states(self, *, now: Millis) -> dict[str, int]:
+        """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
+
+        Current ones stand by their confidence at that time; of the others, and of proposed ones,
+        the status counts.
+        """
+
     def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
         """Return the current facts of these kinds, by id."""
+
+    def outdated(self, episode_ids: Sequence[int]) -> set[int]:
+        """Return those whose every statement has been superseded: what they say is over."""
+
+    def stating(self, episode_ids: Sequence[int]) -> set[int]:
+        """Return those that are evidence for a statement: what they say is a fact of its own."""
 
     def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
         """Return what owners said in person that has a vector and a larger id, by id."""
@@ -641,8 +654,8 @@ class Store(Protocol):
     def copy_to(self, path: Path) -> None:
         """Write a copy of everything to a new file."""
 
-    def evidence_texts(self, fact_ids: Sequence[int]) -> dict[int, dict[int, str]]:
-        """Return the whole texts of the episodes behind facts, by fact and episode."""
+    def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
+        """Return the episodes behind facts, whatever they say of them."""
 
     def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
         """Return the texts of episodes by id."""

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from factbook.upkeep.join import Pairs, components, near_pairs, near_pairs_of
 from numpy.typing import NDArray
 
 from factbook import policy
@@ -43,6 +42,7 @@ from factbook.ops import (
 from factbook.store.base import Life, Pair, Store
 from factbook.upkeep import support
 from factbook.upkeep.extraction import extract_ops
+from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -273,16 +273,36 @@ class Consolidation:
         lives, vectors, new, mark = self._facts("judge")
         if not new:
             return
-        pairs = _pairs(vectors, new, threshold=policy.JUDGED_SIMILARITY)
         known = self._store.judged()
         ops: list[Op] = []
-        for left, right, cosine in _each(pairs):
+        for left, right, cosine in self._candidates(lives, vectors, new):
             one, other = lives[left], lives[right]
             if one.owner != other.owner or _ids(one, other) in known:
                 continue
             older, newer = _by_age(one, other)
             ops += self._pair_ops(older, newer, cosine)
         self._write(report, [*ops, MarkProgress(name="judge", value=mark)])
+
+    def _candidates(
+        self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield the pairs that rules should look at, each once.
+
+        What says that something has ended ("moved to", "no longer") may share few words with what
+        it ends, so it is compared with more.
+        """
+        pairs = _pairs(vectors, new)
+        seen = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+        yield from _each(pairs)
+        ending = [n for n in new if self._reading(lives[n].statement).cues]
+        if not ending:
+            return
+        far = cross_pairs(vectors[ending], vectors, threshold=policy.ENDING_SIMILARITY)
+        for left, right, cosine in _each(far):
+            low, high = sorted((ending[left], right))
+            if low != high and (low, high) not in seen:
+                seen.add((low, high))
+                yield low, high, cosine
 
     def _pair_ops(self, older: Life, newer: Life, cosine: float) -> list[Op]:
         found = self._judgement(older, newer, cosine)
@@ -329,7 +349,7 @@ class Consolidation:
         lives, vectors, new, mark = self._facts("merge")
         if not new:
             return
-        pairs = _pairs(vectors, new, threshold=policy.MERGE_SIMILARITY)
+        pairs = _pairs(vectors, new)
         known = self._store.judged()
         groups = components(len(lives), pairs.left, pairs.right)
         ops: list[Op] = []
@@ -398,7 +418,7 @@ class Consolidation:
             loser.predicate,
             loser.subject,
         )
-        if not alike or cosine < policy.MERGE_SIMILARITY or _ids(winner, loser) in known:
+        if not alike or _ids(winner, loser) in known:
             return None
         found = self._judgement(*_by_age(winner, loser), cosine)
         return found if found.relation is Relation.SAME else None
@@ -554,7 +574,10 @@ def verdict_ops(store: Store, verdicts: Mapping[tuple[int, int], str], *, now: M
     return ops
 
 
-def _pairs(vectors: Floats, new: Sequence[int], *, threshold: float) -> Pairs:
+def _pairs(vectors: Floats, new: Sequence[int]) -> Pairs:
+    """Return the pairs of near facts of which at least one is new."""
+    few = len(new) * len(vectors) <= policy.JUDGED_PAIRS
+    threshold = policy.JUDGED_SIMILARITY if few else policy.MERGE_SIMILARITY
     if len(new) * 2 > len(vectors):
         return near_pairs(vectors, threshold=threshold)
     return near_pairs_of(np.asarray(new, np.int64), vectors, threshold=threshold)

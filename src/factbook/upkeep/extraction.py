@@ -196,4 +196,6 @@ def _support(piece: Piece, fact_id: int) -> SupportFact:
         rule=_JOIN_RULE,
         method=_JOIN_METHOD,
         trust=piece.trust,
+        # It states the fact by itself: a fact that is said again is as sure as if said first.
+        confidence=min(policy.STATED, policy.TRUST_CAP[piece.trust]),
     )

@@ -1,18 +1,16 @@
 """Find the episodes that speak for a fact, or against it (seed 001's evidence accumulation).
 
 An episode that is close to a fact (cosine of 0.75 or more) supports it, once, unless it says the
-opposite, another value, or was not independent: what we injected ourselves, what an assistant said
-after it was shown the fact, and copies of a text that counts already.
+opposite, another value, or was not independent: what we injected ourselves, and what an assistant
+said after it was shown the fact. Copies of a text that counts already are left out by `apply`.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from factbook.upkeep.join import cross_pairs
 
 from factbook import policy
 from factbook.extract.sentences import Sentence, split, words
@@ -20,11 +18,11 @@ from factbook.gate.judge import Claim, Reading, Relation, judge
 from factbook.model import Millis, Role, StoredEpisode, Trust
 from factbook.ops import DoubtFact, MarkProgress, Op, SupportFact
 from factbook.store.base import Life, Store
+from factbook.upkeep.join import cross_pairs
 
 _SUPPORT_RULE: Final = "supporting_episode"
 _SUPPORT_METHOD: Final = "An episode that says the same (cosine of 0.75 or more)"
 _DOUBT_RULE: Final = "opposing_episode"
-_COPY_CHARS: Final = 80  # ours: shorter texts are the same by chance
 
 
 def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading]) -> list[Op]:
@@ -47,12 +45,10 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
     ):
         near.setdefault(fresh.ids[right], []).append((fact_ids[left], cosine))
     texts = store.episodes_by_id(sorted(near))
-    behind = store.evidence_texts(sorted({one for ids in near.values() for one, _ in ids}))
-    known = {
-        fact: {episode: text_digest(text) for episode, text in of_fact.items()}
-        for fact, of_fact in behind.items()
-    }
+    known = store.evidence_episodes(sorted({one for ids in near.values() for one, _ in ids}))
     shown = _Shown(store)
+    # What is a fact itself is judged against the other facts; doubting too would count it twice.
+    stating = store.stating(sorted(near))
     ops: list[Op] = []
     for episode in sorted(texts.values(), key=lambda one: (one.occurred_at or 0, one.id)):
         if episode.injected:
@@ -61,15 +57,16 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
             life = lives[fact_id]
             if life.owner != episode.owner:
                 continue
-            seen = known.setdefault(fact_id, {})
-            copy = text_digest(episode.text)
-            if episode.id in seen or (copy and copy in seen.values()):
+            seen = known.setdefault(fact_id, set())
+            if episode.id in seen:
                 continue
-            if shown.before(episode, fact_id):
+            if shown.before(episode, fact_id, seen):
                 continue
             op = _op(life, episode, cosine, reading)
+            if isinstance(op, DoubtFact) and episode.id in stating:
+                continue
             if op is not None:
-                seen[episode.id] = copy
+                seen.add(episode.id)
                 ops.append(op)
     return [*ops, done]
 
@@ -127,14 +124,6 @@ def best_sentence(text: str, statement: str) -> Sentence | None:
     return best
 
 
-def text_digest(text: str) -> str:
-    """Return what copies of a text have in common; empty for a text too short to be a copy."""
-    same = " ".join(text.casefold().split())
-    if len(same) < _COPY_CHARS:
-        return ""
-    return hashlib.blake2b(same.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
 class _Shown:
     """Which facts were put before the assistant, by session, and when."""
 
@@ -142,8 +131,8 @@ class _Shown:
         self._store = store
         self._known: dict[str, Sequence[tuple[Millis, frozenset[str]]]] = {}
 
-    def before(self, episode: StoredEpisode, fact_id: int) -> bool:
-        """Tell whether an assistant said it after it was shown the fact."""
+    def before(self, episode: StoredEpisode, fact_id: int, behind: Iterable[int]) -> bool:
+        """Tell whether an assistant said it after it was shown the fact, or what is behind it."""
         if episode.role is Role.USER or not episode.session:
             return False
         if episode.session not in self._known:
@@ -151,7 +140,8 @@ class _Shown:
                 (one.at, frozenset(one.items))
                 for one in self._store.injections(session=episode.session, limit=1 << 30)
             ]
-        return any(f"f{fact_id}" in items for _, items in self._known[episode.session])
+        told = {f"f{fact_id}", *(f"e{one}" for one in behind)}
+        return any(not items.isdisjoint(told) for _, items in self._known[episode.session])
 
 
 def _rows(data: bytes, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -160,4 +150,4 @@ def _rows(data: bytes, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.fl
     return rows
 
 
-__all__ = ["best_sentence", "support_ops", "text_digest"]
+__all__ = ["best_sentence", "support_ops"]

@@ -33,7 +33,14 @@ _PRAGMAS = (
     "cache_size=-32768",  # KiB
     "temp_store=MEMORY",
 )
-_WRITING_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
+_WRITING_PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "secure_delete=ON",
+    # Pages. At the usual 1000 nearly every batch of logs would be copied from the WAL at once, and
+    # pages that the next batch changes again with it.
+    "wal_autocheckpoint=4000",
+)
 
 Mode = Literal["create", "write", "read"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 import orjson
 
+from factbook import policy
 from factbook.errors import UsageError
 from factbook.model import (
     Event,
@@ -22,7 +23,13 @@ from factbook.model import (
     Trust,
 )
 from factbook.store.base import Claimed, Injection, Life, Pair, Proposal, Run
-from factbook.store.sqlite.rows import EPISODE, VECTOR_TABLES, as_episode, json_list
+from factbook.store.sqlite.rows import (
+    EPISODE,
+    VALUE_NOW,
+    VECTOR_TABLES,
+    as_episode,
+    json_list,
+)
 
 _IN = "(SELECT value FROM json_each(?))"
 _LIFE = (
@@ -576,6 +583,22 @@ class LivingReads:
 
     # --- facts and vectors in bulk --------------------------------------------------------------
 
+    def fact_states(self, *, now: Millis) -> dict[str, int]:
+        """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
+
+        Current ones stand by their confidence at that time; of the others, and of proposed ones,
+        the status counts.
+        """
+        rows = self._rows(
+            f"""SELECT CASE WHEN retired_at IS NOT NULL OR status = 'proposed' THEN status
+                  WHEN value > ? THEN 'active' WHEN value >= ? THEN 'tool_only'
+                  ELSE 'deprecated' END AS state, count(*)
+                FROM (SELECT f.retired_at, f.status, {VALUE_NOW} AS value FROM fact_row f)
+                GROUP BY state ORDER BY state""",
+            (policy.MIN_CONFIDENCE_PASSIVE, policy.MIN_CONFIDENCE_ACTIVE, now),
+        )
+        return {row[0]: row[1] for row in rows}
+
     def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
         """Return the current facts of these kinds, by id."""
         rows = self._rows(
@@ -587,6 +610,26 @@ class LivingReads:
         """Return the bytes of the file's pages that are in use."""
         pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
         return int(pages) * int(self._rows("PRAGMA page_size")[0][0])
+
+    def outdated(self, episode_ids: Sequence[int]) -> set[int]:
+        """Return those whose every statement has been superseded: what they say is over."""
+        rows = self._rows(
+            "SELECT v.episode_id FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id"
+            f" WHERE v.episode_id IN {_IN} AND f.kind <> 'observation'"
+            " AND f.status <> 'merged_into' AND v.stance = 'supports'"
+            " GROUP BY v.episode_id HAVING min(f.status = 'superseded') = 1",
+            (json_list(episode_ids),),
+        )
+        return {row[0] for row in rows}
+
+    def stating(self, episode_ids: Sequence[int]) -> set[int]:
+        """Return those that are evidence for a statement: what they say is a fact of its own."""
+        rows = self._rows(
+            "SELECT DISTINCT v.episode_id FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id"
+            f" WHERE v.episode_id IN {_IN} AND f.kind <> 'observation' AND v.stance = 'supports'",
+            (json_list(episode_ids),),
+        )
+        return {row[0] for row in rows}
 
     def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
         """Return what owners said in person that has a vector and a larger id, by id."""
@@ -625,15 +668,14 @@ class LivingReads:
         path.touch(mode=0o600)
         self._rows("VACUUM INTO ?", (str(path),))
 
-    def evidence_texts(self, fact_ids: Sequence[int]) -> dict[int, dict[int, str]]:
-        """Return the whole texts of the episodes behind facts, by fact and episode."""
-        found: dict[int, dict[int, str]] = {}
-        for fact, episode, text in self._rows(
-            "SELECT v.fact_id, e.id, e.text FROM evidence_row v"
-            f" JOIN episode_row e ON e.id = v.episode_id WHERE v.fact_id IN {_IN}",
+    def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
+        """Return the episodes behind facts, whatever they say of them."""
+        found: dict[int, set[int]] = {}
+        for fact, episode in self._rows(
+            f"SELECT fact_id, episode_id FROM evidence_row WHERE fact_id IN {_IN}",
             (json_list(fact_ids),),
         ):
-            found.setdefault(fact, {})[episode] = text
+            found.setdefault(fact, set()).add(episode)
         return found
 
     def texts_of(self, ids: Sequence[int]) -> dict[int, str]:

@@ -1,0 +1,474 @@
+"""The nightly work: what recurs, what grows, what contradicts, what merges, and taking it back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from factbook import policy
+from factbook.errors import FactbookError, UsageError
+from factbook.memory import Memory
+from factbook.model import Fact, FactKind, Stance, Status
+from factbook.store.base import Filters
+from factbook.testing import FrozenClock
+from factbook.upkeep.consolidate import AlreadyRunning, Question, RunReport
+
+DAY = 24 * 3600 * 1000
+
+
+class Diary:
+    """A memory whose owner says things on days."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = FrozenClock()
+        self.memory = Memory(folder / "f.db", clock=self.clock, key_file=folder / "key")
+        self.sessions = 0
+
+    def says(self, *texts: str) -> None:
+        """Say something in a conversation of its own."""
+        self.sessions += 1
+        for text in texts:
+            self.clock.now += 60_000
+            self.memory.add_turn(text, session=f"s{self.sessions}")
+
+    def night(self, *, days: float = 1.0) -> RunReport:
+        """Let days go by, and consolidate."""
+        self.clock.advance(days=days)
+        return self.memory.consolidate()
+
+    def facts(self) -> dict[str, Fact]:
+        """Return the current statements by their text."""
+        return {one.statement: one for one in self.memory.query_facts(kind=FactKind.STATEMENT)}
+
+    def everything(self) -> list[Fact]:
+        """Return every statement row in whatever state, as it is stored."""
+        ids = range(1, 1 + max((one.id for one in self._current()), default=0) + 50)
+        return list(self.memory.store.facts_by_id(list(ids)).values())
+
+    def _current(self) -> list[Fact]:
+        return list(self.memory.store.facts(Filters(), limit=None))
+
+
+@pytest.fixture
+def diary(tmp_path: Path) -> Iterator[Diary]:
+    found = Diary(tmp_path)
+    yield found
+    assert found.memory.check() == []
+    found.memory.close()
+
+
+def changes(report: RunReport) -> dict[str, int]:
+    counts = report.receipt
+    return {
+        name: value
+        for name in counts.__slots__
+        if name != "embedded" and name != "rejections" and (value := getattr(counts, name))
+    }
+
+
+# --- from what was said to facts ------------------------------------------------------------------
+
+
+def test_a_clear_statement_becomes_a_fact_with_its_words_as_evidence(diary: Diary) -> None:
+    diary.says("Hi! I live in Oslo. Can you fix the parser?", "Thanks, that helps!")
+    diary.night()
+    fact = diary.facts()["I live in Oslo."]
+    evidence = diary.memory.explain(fact.id).evidence
+    assert [one.quote for one in evidence] == ["I live in Oslo."]
+    assert len(diary.facts()) == 1
+
+
+def test_what_is_said_again_is_evidence_and_not_another_fact(diary: Diary) -> None:
+    diary.says("I live in Oslo.")
+    diary.night()
+    before = diary.facts()["I live in Oslo."]
+    diary.says("As you know, I live in Oslo.")
+    report = diary.night()
+    after = diary.facts()["I live in Oslo."]
+    assert list(diary.facts()) == ["I live in Oslo."]
+    assert after.evidence_count == 2
+    assert after.confidence > before.confidence
+    assert report.receipt.supported == 1
+
+
+def test_a_second_run_at_the_same_time_changes_nothing(diary: Diary) -> None:
+    diary.says("I live in Oslo.", "My dog is called Rex.", "I like green tea.")
+    diary.night()
+    diary.says("I hate green tea.", "The name of my dog is Rex.")
+    diary.night()
+    before = diary.everything()
+    again = diary.memory.consolidate()
+    assert changes(again) == {}
+    assert diary.everything() == before
+
+
+def test_thirty_nights_are_one_night_thirty_days_later(tmp_path: Path) -> None:
+    """Seed 001, decided: a nightly run must not compound the fading."""
+    (tmp_path / "often").mkdir()
+    (tmp_path / "once").mkdir()
+    often, once = Diary(tmp_path / "often"), Diary(tmp_path / "once")
+    for one in (often, once):
+        one.says("I live in Oslo.", "My dog is called Rex.")
+        one.night()
+    for _ in range(30):
+        often.night()
+    once.night(days=30)
+    assert often.facts() == once.facts()
+    assert often.facts()["I live in Oslo."].confidence == pytest.approx(
+        policy.STATED * 2.718281828 ** (-0.31), rel=0.01
+    )
+    for one in (often, once):
+        one.memory.close()
+
+
+def test_a_clock_that_jumps_harms_nothing(diary: Diary) -> None:
+    diary.says("I live in Oslo.")
+    diary.night()
+    before = diary.facts()["I live in Oslo."]
+    diary.night(days=-400)
+    assert diary.facts()["I live in Oslo."].confidence >= before.confidence
+    diary.night(days=4000)
+    assert diary.facts() == {}  # faded; nothing was written
+    diary.night(days=-3600)
+    assert diary.facts()["I live in Oslo."].confidence == before.confidence
+
+
+# --- confidence -----------------------------------------------------------------------------------
+
+
+def test_assistants_do_not_support_what_they_were_shown(diary: Diary) -> None:
+    diary.says("My dog is called Rex.")
+    diary.night()
+    fact = diary.facts()["My dog is called Rex."]
+    diary.memory.search_memory("What is my dog called?", session="chat")
+    diary.clock.now += 60_000
+    diary.memory.add_turn("Your dog is called Rex.", role="assistant", session="chat")
+    diary.night()
+    assert diary.facts()["My dog is called Rex."].evidence_count == fact.evidence_count
+
+
+def test_copies_of_a_text_count_once(diary: Diary) -> None:
+    text = (
+        "My dog is called Rex and he sleeps on the blue couch in the kitchen whenever it rains"
+        " outside."
+    )
+    diary.says(text)
+    diary.night()
+    diary.says(text)
+    diary.says(text)
+    diary.night()
+    counts = [one.evidence_count for one in diary.facts().values()]
+    assert counts == [1]  # a paste of the same text is no witness
+
+
+# --- contradiction --------------------------------------------------------------------------------
+
+
+def test_within_one_conversation_both_lose_half(diary: Diary) -> None:
+    """Seed 001: a clear contradiction takes half of both and is told."""
+    diary.says("I like green tea.", "I hate green tea.")
+    report = diary.night()
+    like, hate = diary.facts().get("I like green tea."), diary.facts().get("I hate green tea.")
+    assert like is not None
+    assert hate is not None
+    assert like.confidence == pytest.approx(policy.STATED / 2, rel=0.02)
+    assert hate.confidence == pytest.approx(policy.STATED / 2, rel=0.02)
+    assert report.receipt.contradicted == 2
+
+
+def test_what_the_owner_says_on_a_later_day_takes_its_place(diary: Diary) -> None:
+    diary.says("I live in Oslo.")
+    diary.night()
+    diary.says("I live in Bergen.")
+    report = diary.night(days=30)
+    assert list(diary.facts()) == ["I live in Bergen."]
+    assert report.receipt.superseded == 1
+    old = next(one for one in diary.everything() if one.statement == "I live in Oslo.")
+    assert old.status is Status.SUPERSEDED
+    assert old.superseded_by == diary.facts()["I live in Bergen."].id
+
+
+def test_an_end_that_is_said_retires_what_it_ends(diary: Diary) -> None:
+    diary.says("I work for Northwind Dairy.")
+    diary.night()
+    diary.says("I no longer work for Northwind Dairy.")
+    diary.night(days=3)
+    assert "I work for Northwind Dairy." not in diary.facts()
+
+
+def test_a_correction_supersedes_at_once(diary: Diary) -> None:
+    fact = diary.memory.remember("My dog is called Rex.")
+    new = diary.memory.correct(fact.id, "My dog is called Max.")
+    assert [one.statement for one in diary.memory.query_facts()] == ["My dog is called Max."]
+    assert new.confidence == policy.TOLD
+    assert diary.memory.store.facts_by_id([fact.id])[fact.id].superseded_by == new.id
+    with pytest.raises(UsageError, match="superseded already"):
+        diary.memory.correct(fact.id, "My dog is called Bello.")
+
+
+def test_remembering_the_same_twice_is_one_fact(diary: Diary) -> None:
+    first = diary.memory.remember("My dog is called Rex.")
+    diary.clock.advance(days=1)
+    again = diary.memory.remember("my dog  is called Rex.")
+    assert again.id == first.id
+    assert again.evidence_count == 2
+    with pytest.raises(UsageError, match="empty"):
+        diary.memory.remember("   ")
+
+
+def test_a_secret_is_not_remembered(diary: Diary) -> None:
+    fact = diary.memory.remember("My router password: hunter2-ZebraQuilt99")
+    assert "ZebraQuilt" not in fact.statement
+    assert b"ZebraQuilt" not in diary.memory.path.read_bytes()
+
+
+# --- the batched judgement ------------------------------------------------------------------------
+
+
+def ambiguous(diary: Diary) -> None:
+    """Leave one pair for a judge: both say the same, and neither is sure."""
+    one = diary.memory.remember("My employer is Northwind Dairy.")
+    diary.clock.advance(days=60)
+    other = diary.memory.remember("I take long walks.")
+    from factbook.apply import apply
+    from factbook.model import Trigger
+    from factbook.ops import JudgePair
+
+    apply(
+        diary.memory.store,
+        [
+            JudgePair(
+                low_id=one.id,
+                high_id=other.id,
+                relation="ambiguous",
+                rule="close",
+                detail="no rule can tell",
+                similarity=0.8,
+            )
+        ],
+        trigger=Trigger.UPKEEP,
+        actor="test",
+        now=diary.clock.now,
+    )
+
+
+def test_without_a_judge_the_queue_stays(diary: Diary) -> None:
+    ambiguous(diary)
+    report = diary.night()
+    assert report.waiting == 1
+    (question,) = diary.memory.questions()
+    assert question.texts == ("My employer is Northwind Dairy.", "I take long walks.")
+    assert question.why == "no rule can tell"
+
+
+@pytest.mark.parametrize("verdict", policy.VERDICTS)
+def test_one_call_settles_all_pairs(diary: Diary, verdict: str) -> None:
+    ambiguous(diary)
+    calls: list[Sequence[Question]] = []
+
+    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+        calls.append(questions)
+        return {(one.low_id, one.high_id): verdict for one in questions}
+
+    diary.clock.advance(days=1)
+    report = diary.memory.consolidate(resolver=judge)
+    assert len(calls) == 1
+    assert report.waiting == 0
+    statuses = {one.status for one in diary.everything()}
+    assert (Status.MERGED_INTO in statuses) == (verdict == "MERGE")
+    assert report.receipt.contradicted == (2 if verdict == "CONTRADICTION" else 0)
+    assert diary.memory.consolidate(resolver=judge).waiting == 0
+    assert len(calls) == 1  # each pair once
+
+
+def test_a_judge_that_fails_decides_nothing_and_is_heard(diary: Diary) -> None:
+    ambiguous(diary)
+
+    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+        raise FactbookError(detail="the model did not answer in time")
+
+    diary.clock.advance(days=1)
+    report = diary.memory.consolidate(resolver=judge)
+    assert report.state == "done"
+    assert report.error == "the model did not answer in time"
+    assert report.waiting == 1
+
+
+# --- dry run, undo, one at a time -----------------------------------------------------------------
+
+
+def test_a_dry_run_reports_the_same_and_changes_nothing(diary: Diary) -> None:
+    diary.says("I live in Oslo.", "I like green tea.")
+    diary.night()
+    diary.says("I live in Bergen.", "I hate green tea.")
+    diary.clock.advance(days=2)
+    before = diary.memory.store.generation(), diary.everything()
+    rehearsed = diary.memory.consolidate(dry_run=True)
+    assert (diary.memory.store.generation(), diary.everything()) == before
+    done = diary.memory.consolidate()
+    assert changes(rehearsed) == changes(done)
+    assert [(one.op, one.target, one.detail) for one in rehearsed.events] == [
+        (one.op, one.target, one.detail) for one in done.events
+    ]
+
+
+def test_an_undone_night_leaves_what_was_there_before(diary: Diary) -> None:
+    diary.says("I live in Oslo.", "I like green tea.")
+    diary.night()
+    before = diary.facts()
+    diary.says("I live in Bergen.", "I hate green tea.")
+    report = diary.night(days=0.9)
+    assert diary.facts() != before
+    diary.memory.undo(report.run_id)
+    assert set(diary.facts()) == set(before)
+    with pytest.raises(UsageError, match="undone already"):
+        diary.memory.undo(report.run_id)
+    with pytest.raises(UsageError, match="does not exist"):
+        diary.memory.undo(99)
+
+
+def test_one_run_at_a_time(diary: Diary) -> None:
+    store, now = diary.memory.store, diary.clock.now
+    token = store.take_lease(
+        "consolidation", holder="elsewhere:1:x", now=now, until=now + policy.RUN_LEASE_MS
+    )
+    assert token is not None
+    with pytest.raises(AlreadyRunning):
+        diary.memory.consolidate()
+    diary.clock.now += policy.RUN_LEASE_MS
+    assert diary.memory.consolidate().state == "done"
+
+
+def test_a_fact_that_is_written_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    diary = Diary(tmp_path)
+    diary.says("I live in Oslo.", "I like green tea.")
+    diary.night()
+    diary.says("I live in Bergen.")
+    diary.clock.advance(days=3)
+    tea = diary.facts()["I like green tea."]
+    with Memory(diary.memory.path, clock=diary.clock, key_file=tmp_path / "key") as other:
+
+        def interfere(phase: str) -> None:
+            if phase == "support":
+                other.feedback(tea.id, right=True)
+                other.add_turn("I play the cello.", session="elsewhere")
+
+        diary.memory.consolidate(on_phase=interfere)
+    assert diary.facts()["I like green tea."].confidence == policy.FEEDBACK_RIGHT
+    assert diary.memory.waiting() == 0 or diary.memory.waiting() == 1
+    diary.night()
+    assert "I play the cello." in diary.facts()
+    assert diary.memory.check() == []
+    diary.memory.close()
+
+
+# --- killed ---------------------------------------------------------------------------------------
+
+_NIGHT = """
+import sys
+from factbook.memory import Memory
+from factbook.testing import FrozenClock
+with Memory(sys.argv[1], clock=FrozenClock(int(sys.argv[2])), key_file=sys.argv[3]) as memory:
+    print("ready", flush=True)
+    memory.consolidate()
+"""
+
+
+def kill_nights(tmp_path: Path, *, times: int) -> None:
+    """Kill consolidations at random moments; the facts at the end are those of a calm night."""
+    said = [
+        *(f"I live in house number {n} of the long street." for n in range(6)),
+        *(f"My friend {name} plays chess." for name in ("Ann", "Bob", "Cid", "Dee", "Eve")),
+        "I like green tea.",
+        "I hate green tea.",
+        "My dog is called Rex.",
+        "The name of my dog is Rex.",
+        "I work for Northwind Dairy.",
+        "My employer is Northwind Dairy.",
+    ]
+    calm = tmp_path / "calm"
+    calm.mkdir()
+    wild = tmp_path / "wild"
+    wild.mkdir()
+    diaries = [Diary(calm), Diary(wild)]
+    for diary in diaries:
+        diary.says(*said)
+        diary.clock.advance(days=1)
+    diaries[0].memory.consolidate()
+    path, key = diaries[1].memory.path, wild / "key"
+    now = diaries[1].clock.now
+    for n in range(times):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _NIGHT, str(path), str(now), str(key)], stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.01 + 1.9 * (n * 0.618 % 1))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        assert diaries[1].memory.check() == []
+    diaries[1].memory.consolidate()
+    assert diaries[1].memory.waiting() == 0
+    assert _told(diaries[1]) == _told(diaries[0])
+    for diary in diaries:
+        assert diary.memory.check() == []
+        diary.memory.close()
+
+
+def _told(diary: Diary) -> list[tuple[object, ...]]:
+    """Return the facts without what depends on the order of two runs."""
+    found = []
+    for one in diary.everything():
+        stances = [row.stance for row in diary.memory.store.evidence_of([one.id])[one.id]]
+        found.append(
+            (
+                one.statement,
+                one.status,
+                round(one.confidence, 9),
+                one.evidence_count,
+                stances.count(Stance.CONTRADICTS),
+            )
+        )
+    return sorted(found, key=str)
+
+
+def test_killed_nights_leave_a_clean_file_and_no_double_effect(tmp_path: Path) -> None:
+    kill_nights(tmp_path, times=6)
+
+
+@pytest.mark.slow
+def test_two_hundred_killed_nights(tmp_path: Path) -> None:
+    kill_nights(tmp_path, times=200)
+
+
+def test_a_killed_night_is_told_as_failed(tmp_path: Path) -> None:
+    diary = Diary(tmp_path)
+    diary.says("I live in Oslo.")
+    script = textwrap.dedent(_NIGHT).replace(
+        "memory.consolidate()", "memory.consolidate(on_phase=lambda one: one == 'judge' and exit())"
+    )
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            script.replace("exit()", "__import__('os')._exit(9)"),
+            str(diary.memory.path),
+            str(diary.clock.now),
+            str(tmp_path / "key"),
+        ],
+        check=False,
+        capture_output=True,
+    )
+    assert diary.memory.runs()[0].state == "running"
+    diary.memory.consolidate()
+    assert [one.state for one in diary.memory.runs()] == ["done", "failed"]
+    diary.memory.close()
