@@ -31,8 +31,14 @@ def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
         found += [
             ("ingest", [str(data / "sessions"), *(() if quick else ("--grow-to-mb", "1000"))]),
             ("retrieval", []),
+            ("sick", ["--sick", str(next((data / "sick").glob("*"), data / "sick"))]),
+            ("clusters", []),
+            ("preferences", [str(data / "prefeval")]),
         ]
     found.append(("secrets", ["--benign", str(data / "sessions")] if data else []))
+    found += [("changed", []), ("passive", []), ("consolidate", []), ("year", [])]
+    if not quick:
+        found.append(("consolidate", ["--n", "100000", "--episodes", "10000"]))
     found += [("recall", ["--n", str(size)]) for size in (SIZES[:2] if quick else SIZES)]
     return found
 

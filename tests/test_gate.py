@@ -46,6 +46,18 @@ def reason(candidate: Candidate, episode: Episode = EPISODE) -> str:
     return verdict.reason
 
 
+@pytest.mark.parametrize(
+    "value", ["The of an", "THE", "of  the, and", "(a)", "the\u00a0of", "[REDACTED:token:ab12] the"]
+)
+def test_an_object_of_generic_words_alone_is_refused(value: str) -> None:
+    assert reason(replace(CANDIDATE, object=value)) == "generic"
+
+
+@pytest.mark.parametrize("value", ["the fix", "Fix", "of ß", "é", "/", "a[REDACTED:token]b"])
+def test_one_word_of_its_own_is_enough(value: str) -> None:
+    assert isinstance(judge(replace(CANDIDATE, object=value), EPISODE), Accepted)
+
+
 def test_a_good_candidate_enters_with_the_trust_of_its_episode() -> None:
     assert judge(CANDIDATE, EPISODE) == Accepted(
         candidate=CANDIDATE, confidence=0.7, trust=Trust.DERIVED

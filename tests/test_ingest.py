@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
 import pickle
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from factbook import policy
+from factbook import workers as processes
 from factbook.errors import FactbookError, NoLogsFound, PathMissing
+from factbook.extract.rules import RuleSet
 from factbook.memory import Memory
+from factbook.ops import OPS, Op, RecordEpisode
+from factbook.propose import propose
+from factbook.sources.redact import NO_REDACTION
+from factbook.sources.session_log import discover
 from factbook.testing import FrozenClock
 from factbook.workers import Workers
 from test_kill import write_logs
@@ -44,6 +53,35 @@ def test_worker_processes_write_the_same(
         assert list(here.export()) == list(there.export())
         assert there.check() == []
         assert there.ingest([logs], workers=2).receipt.episodes == 0
+
+
+def test_a_step_crosses_a_pipe_unchanged(logs: Path) -> None:
+    file = discover([logs]).files[0]
+    (step,) = propose(
+        file, cursor=None, rules=RuleSet.default(), redactor=NO_REDACTION, now=FrozenClock()()
+    )
+    pipe = io.BytesIO()
+    processes._send(pipe, processes._flat(step))
+    pipe.seek(0)
+    again = processes._unflat(processes._receive(pipe))
+    ops: list[Op] = [
+        # The spans of the fields have served when an episode is sent.
+        RecordEpisode(episode=replace(op.episode, fields=()))
+        if isinstance(op, RecordEpisode)
+        else op
+        for op in step.ops
+    ]
+    for kind in OPS.values():
+        of_kind = [op for op in ops if isinstance(op, kind)]
+        assert [op for op in again.ops if isinstance(op, kind)] == of_kind
+    assert replace(again, ops=[]) == replace(step, ops=[])
+
+
+def test_the_collector_is_left_as_it_was(tmp_path: Path, logs: Path) -> None:
+    before = gc.get_threshold()
+    with open_memory(tmp_path) as memory:
+        memory.ingest([logs])
+    assert gc.get_threshold() == before
 
 
 def test_a_file_that_vanishes_is_reported_and_the_others_go_on(

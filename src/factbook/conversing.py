@@ -139,7 +139,8 @@ class Conversing(Keeping):
                     self._taken.pop(oldest, None)
                 modes = self._modes(owner)
                 found = self._streams[owner, session] = PassiveStream(
-                    lambda turns: self._stream_search(modes, turns),
+                    modes.stream,
+                    prepare=None if self._reading else self._embed_fresh,
                     generation=self.store.generation,
                     clock=self._clock,
                     share=share,
@@ -147,10 +148,9 @@ class Conversing(Keeping):
                 )
             return found
 
-    def _stream_search(self, modes: TwoModes, turns: Sequence[Turn]) -> Sequence[Hit]:
-        if not self._reading:
-            self._queue().drain(limit=FRESH_ROWS)  # the turns that have just ended
-        return modes.stream(turns)
+    def _embed_fresh(self) -> None:
+        """Embed the turns that have just ended, in the stream's thread, before it searches."""
+        self._queue().drain(limit=FRESH_ROWS)
 
     def take(self, session: str = "", *, owner: str = "") -> Streamed:
         """Return what is ready for the turn that begins; never waits."""

@@ -7,10 +7,13 @@ processes beside this one; what is written, and in which order, is the same.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from factbook import policy
 from factbook.apply import apply
@@ -19,11 +22,14 @@ from factbook.extract.rules import RuleSet
 from factbook.model import Cursor, LineCount, Millis, Receipt, Trigger
 from factbook.ops import Op
 from factbook.propose import Redacting, Step, propose
-from factbook.sources.session_log import Discovery, LogFile, source_key
+from factbook.sources.files import file_key
+from factbook.sources.session_log import Discovery, LogFile
 from factbook.store.base import SourceState, Store
-from factbook.workers import Task, Workers
+from factbook.workers import Task, Workers, forks
 
 __all__ = ["FileReport", "IngestReport", "Redacting", "ingest_files"]
+
+_COLLECT_AFTER: Final = 200_000  # new objects; Python's own 700 costs a tenth of the writing
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +55,18 @@ class IngestReport:
     read_bytes: int = 0
 
 
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Let Python look for cycles rarely: reading makes objects by the thousand, and no cycles."""
+    threshold, *others = gc.get_threshold()
+    gc.set_threshold(max(threshold, _COLLECT_AFTER) if threshold else 0, *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(threshold, *others)
+
+
+@_few_collections()
 def ingest_files(
     store: Store,
     found: Discovery,
@@ -74,7 +92,7 @@ def ingest_files(
         found.files, known, rules=rules, redactor=redactor, now=clock(), workers=workers
     ) as reading:
         for number, file in enumerate(found.files):
-            state = known.get(source_key(file))
+            state = known.get(file_key(file))
             seen = FileReport(path=file.path, host=file.host)
             report.files.append(seen)
             if progress:
@@ -116,7 +134,7 @@ class _Reading:
         self.done_before: list[int] = []  # bytes that an earlier run read
         pending: list[int] = []
         for file in files:
-            state = known.get(source_key(file))
+            state = known.get(file_key(file))
             cursor = state.cursor if state else None
             size = _size(file.path)
             done = min(cursor.offset, size) if cursor else 0
@@ -132,9 +150,11 @@ class _Reading:
     def _start(self, pending: Sequence[int], count: int) -> None:
         tasks: list[Task] = []
         here = 0
+        # Processes that must start from nothing need a while: the first files are read here then.
+        # Forks start at once, and this process is spared the making ready of redactor and rules.
+        head_start = 0 if forks() else policy.HEAD_START_BYTES
         for number, size in enumerate(pending):
-            # The first files are read here while the processes start.
-            if size and here > policy.HEAD_START_BYTES:
+            if size and here >= head_start:
                 tasks.append(
                     Task(
                         number=number,
@@ -193,10 +213,14 @@ class _Pending:
         self._actor = actor
         self._report = report
         self._ops: list[Op] = []
+        self._trigger = Trigger.SESSION_LOG  # of all that waits
         self._bytes = 0
         self._lines = LineCount()
 
     def add(self, step: Step) -> None:
+        if step.trigger is not self._trigger:
+            self.flush()
+            self._trigger = step.trigger
         self._ops += step.ops
         self._bytes += step.read_bytes
         self._lines.add(step.lines)
@@ -207,7 +231,7 @@ class _Pending:
         receipt = apply(
             self._store,
             self._ops,
-            trigger=Trigger.SESSION_LOG,
+            trigger=self._trigger,
             actor=self._actor,
             now=self._clock(),
         )

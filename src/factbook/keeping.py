@@ -98,13 +98,20 @@ class Keeping:
         dry_run: bool = False,
         resolver: Resolver | None = None,
         on_phase: Callable[[str], None] | None = None,
+        on_done: Callable[[SQLiteStore, RunReport], None] | None = None,
     ) -> RunReport:
         """Do the nightly work; with `dry_run` on a copy that is thrown away, with the same report.
+
+        `on_done` is given the store that was worked on, where the facts of the report stand as they
+        are after it; that of a dry run is gone afterwards.
 
         Raises AlreadyRunning while another process does it.
         """
         if not dry_run:
-            return self._consolidation(self.store, resolver, on_phase).run()
+            report = self._consolidation(self.store, resolver, on_phase).run()
+            if on_done:
+                on_done(self.store, report)
+            return report
         from factbook.store.sqlite import SQLiteStore
 
         with tempfile.TemporaryDirectory(prefix="factbook-dry-run-") as scratch:
@@ -112,7 +119,10 @@ class Keeping:
             self.store.copy_to(copy)
             store = SQLiteStore(copy, mode="write")
             try:
-                return self._consolidation(store, resolver, on_phase).run()
+                report = self._consolidation(store, resolver, on_phase).run()
+                if on_done:
+                    on_done(store, report)
+                return report
             finally:
                 store.close()
 
@@ -189,15 +199,18 @@ class Keeping:
 
     def correct(self, fact_id: int, text: str) -> Fact:
         """Put a statement in the place of a fact: the old one keeps its row and its history."""
-        from factbook.ops import SupersedeFact
+        from factbook.ops import PinFact, SupersedeFact
 
         old = self._current_fact(fact_id)
         new = self.remember(text, owner=old.owner)
         if new.id == old.id:
             raise UsageError(detail=f"fact {fact_id} says that already")
         if self.store.facts_by_id([old.id])[old.id].retired_at is None:
+            # A pin holds against everything but its owner, whose word this is.
+            letting_go = [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
             self._apply(
                 [
+                    *letting_go,
                     SupersedeFact(
                         old_id=old.id,
                         new_id=new.id,

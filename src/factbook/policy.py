@@ -160,8 +160,8 @@ CONTRADICTION_FACTOR: Final = 0.5  # seed 001: a clear contradiction halves both
 CONTRADICTION_SIMILARITY: Final = 0.85  # seed 001's, for its embedder; ours comes next
 JUDGED_SIMILARITY: Final = 0.55  # ours: with the shipped embedder, contradictions and paraphrases
 # of one sentence lie between 0.55 and 0.98; what a pair is, rules decide and never the cosine
-JUDGED_PAIRS: Final = 500_000_000  # ours: above it (30,000 new facts at once) only what lies within
-# the seed's 0.85 is looked at
+JUDGED_PAIRS: Final = 200_000  # ours: pairs that one run looks at, the nearest ones
+JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 MERGE_SIMILARITY: Final = 0.85  # seed 001: candidates for a merge

@@ -12,7 +12,7 @@ from typing import Protocol
 from factbook import policy
 from factbook.extract.rules import RuleSet
 from factbook.gate.observed import judge
-from factbook.model import Accepted, Cursor, Episode, LineCount, Millis
+from factbook.model import Accepted, Cursor, Episode, LineCount, Millis, Trigger
 from factbook.ops import (
     AdvanceCursor,
     AssertFact,
@@ -22,8 +22,10 @@ from factbook.ops import (
     RejectCandidate,
     RejectLine,
 )
+from factbook.sources import conversation, notes, session_log
 from factbook.sources.base import Batch
-from factbook.sources.session_log import LogFile, read
+from factbook.sources.files import CONVERSATION, SourceFile
+from factbook.sources.session_log import LogFile
 
 
 class Redacting(Protocol):
@@ -47,6 +49,7 @@ class Step:
     lines: LineCount
     read_bytes: int
     restart: bool
+    trigger: Trigger = Trigger.SESSION_LOG  # what the file is, for the table of who may write what
 
 
 def propose(
@@ -57,7 +60,16 @@ def propose(
     Raises OSError or InputError where the file cannot be read.
     """
     began = cursor.offset if cursor else 0
-    for batch in read(file, cursor=cursor, redactor=redactor, now=now):
+    trigger = Trigger.SESSION_LOG
+    if not isinstance(file, SourceFile):
+        batches = session_log.read(file, cursor=cursor, redactor=redactor, now=now)
+    elif file.kind == CONVERSATION:
+        trigger = Trigger.USER_MESSAGE
+        batches = conversation.read(file, cursor=cursor, redactor=redactor, now=now)
+    else:
+        trigger = Trigger.COMMAND  # a person named the file: nothing else makes a text a note
+        batches = notes.read(file, cursor=cursor, redactor=redactor, now=now)
+    for batch in batches:
         ops = batch_ops(batch, rules=rules, began=began)
         began = batch.cursor.offset
         yield Step(
@@ -65,12 +77,13 @@ def propose(
             lines=batch.lines,
             read_bytes=batch.read_bytes,
             restart=batch.restart,
+            trigger=trigger,
         )
 
 
 def batch_ops(batch: Batch, *, rules: RuleSet, began: int | None = None) -> list[Op]:
     """Return everything that a batch asks the store to do; `began` is the byte it starts at."""
-    ops: list[Op] = [RecordSource(source=batch.source)]
+    ops: list[Op] = [RecordSource(source=one) for one in (batch.source, *batch.others)]
     for episode in batch.episodes:
         ops.append(RecordEpisode(episode=episode))
         ops += episode_ops(episode, rules=rules)

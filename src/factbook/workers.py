@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import io
 import os
 import pickle
 import queue
 import signal
 import struct
-import subprocess
 import sys
 import threading
 import traceback
@@ -26,33 +24,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from factbook.errors import FactbookError, InputError
 from factbook.extract.rules import RuleSet
-from factbook.model import (
-    Candidate,
-    Cursor,
-    Episode,
-    Field,
-    LineCount,
-    Millis,
-    RejectedLine,
-    Source,
-)
-from factbook.ops import (
-    AdvanceCursor,
-    AssertFact,
-    RecordEpisode,
-    RecordSource,
-    RejectCandidate,
-    RejectLine,
-)
+from factbook.model import Candidate, Cursor, Episode, Millis
+from factbook.ops import AssertFact, Op, RecordEpisode
 from factbook.propose import Redacting, Step, propose
 from factbook.sources.session_log import LogFile
 
+if TYPE_CHECKING:
+    import subprocess
+
 _AHEAD_BYTES: Final = 8 * 1024 * 1024  # log bytes that a worker may be ahead of the writer
 _SIZE: Final = struct.Struct("<Q")
+
+
+def forks() -> bool:
+    """Tell whether a worker is a copy of this process, ready at once."""
+    return sys.platform == "linux"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,54 +63,69 @@ class _Done:
     error: FactbookError | OSError | None = None
 
 
-# What crosses the pipe by the thousand. A slotted dataclass pickles itself through Python code that
-# asks for its fields each time; taking its slots directly is three times as fast both ways.
-_WIRED: Final[tuple[type[Any], ...]] = (
-    Candidate,
-    Cursor,
-    Episode,
-    Field,
-    LineCount,
-    RejectedLine,
-    Source,
-    AdvanceCursor,
-    AssertFact,
-    RecordEpisode,
-    RecordSource,
-    RejectCandidate,
-    RejectLine,
-)
-_SETTERS: Final[dict[type, tuple[Callable[..., None], ...]]] = {
-    kind: tuple(getattr(kind, part.name).__set__ for part in dataclasses.fields(kind))
-    for kind in _WIRED
-}
+class _Flat:
+    """The values of a frozen dataclass as plain tuples.
+
+    A slotted dataclass pickles itself through Python code that asks for its fields each time, and
+    is made again by setting each field through a check. A log gives thousands of episodes and
+    claims: as tuples they cross the pipe in a third of the time.
+    """
+
+    def __init__(self, kind: type, *, without: Sequence[str] = ()) -> None:
+        self._kind = kind
+        names = [one.name for one in dataclasses.fields(kind) if one.name not in without]
+        self.row: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
+        self._put = [getattr(kind, name).__set__ for name in names]
+
+    def build(self, row: Sequence[object]) -> Any:
+        """Make a value of its row, without the checks that it has passed before."""
+        made: object = object.__new__(self._kind)
+        for put, value in zip(self._put, row, strict=False):  # both come from here
+            put(made, value)
+        return made
 
 
-def _build(kind: type, *values: object) -> object:
-    """Make a value of a wired class from its slots, without checks that it passed before."""
-    made: object = object.__new__(kind)
-    for put, value in zip(_SETTERS[kind], values, strict=True):
-        put(made, value)
-    return made
+_EPISODE: Final = _Flat(Episode, without=("fields",))
+_CANDIDATE: Final = _Flat(Candidate)
+_CLAIM: Final = _Flat(AssertFact, without=("candidate",))
+_put_fields: Final = Episode.__dict__["fields"].__set__
+_put_candidate: Final = AssertFact.__dict__["candidate"].__set__
 
 
-def _reducer(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    names = [part.name for part in dataclasses.fields(kind)]
-    get = attrgetter(*names)
-    if len(names) == 1:
-        return lambda value: (_build, (kind, get(value)))
-    return lambda value: (_build, (kind, *get(value)))
+class _FlatStep(NamedTuple):
+    """A step as it crosses the pipe: the ops of each kind keep their order."""
+
+    episodes: list[tuple[Any, ...]]
+    claims: list[tuple[tuple[Any, ...], tuple[Any, ...]]]  # (candidate, what is said of it)
+    rest: Step  # with the other ops
 
 
-_TABLE: Final[dict[type, Callable[[Any], Any]]] = {kind: _reducer(kind) for kind in _WIRED}
+def _flat(step: Step) -> _FlatStep:
+    episodes: list[tuple[Any, ...]] = []
+    claims: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
+    others: list[Op] = []
+    for op in step.ops:
+        if type(op) is AssertFact:
+            claims.append((_CANDIDATE.row(op.candidate), _CLAIM.row(op)))
+        elif type(op) is RecordEpisode:
+            episodes.append(_EPISODE.row(op.episode))
+        else:
+            others.append(op)
+    return _FlatStep(episodes, claims, dataclasses.replace(step, ops=others))
 
 
-def _dump(value: object) -> bytes:
-    buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = _TABLE
-    pickler.dump(value)
-    return buffer.getvalue()
+def _unflat(flat: _FlatStep) -> Step:
+    # `apply` sorts the ops by kind anyway, so the order among the kinds need not be kept.
+    ops = flat.rest.ops
+    for row in flat.episodes:
+        episode = _EPISODE.build(row)
+        _put_fields(episode, ())  # the rules have read them, and they are not stored
+        ops.append(RecordEpisode(episode=episode))
+    for candidate, said in flat.claims:
+        claim = _CLAIM.build(said)
+        _put_candidate(claim, _CANDIDATE.build(candidate))
+        ops.append(claim)
+    return flat.rest
 
 
 class _Room:
@@ -150,7 +155,7 @@ class _Worker:
         self.room = _Room()
         self._child: subprocess.Popen[bytes] | None = None
         self._pid = 0
-        if sys.platform == "linux":
+        if forks():
             self._fork(rules, redactor)
         else:
             self._spawn(rules, redactor)
@@ -182,6 +187,8 @@ class _Worker:
         self.stdout: IO[bytes] = os.fdopen(to_parent[0], "rb")
 
     def _spawn(self, rules: RuleSet, redactor: Redacting) -> None:
+        import subprocess  # a fork does without it
+
         path = os.pathsep.join(part for part in sys.path if part)
         self._child = subprocess.Popen(
             [sys.executable, "-m", "factbook.workers"],
@@ -192,7 +199,7 @@ class _Worker:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self.stdin, self.stdout = self._child.stdin, self._child.stdout
-        _send(self.stdin, _dump((rules.rules, redactor)))
+        _send(self.stdin, (rules.rules, redactor))
 
     def kill(self) -> None:
         """End the process, whatever it does."""
@@ -223,7 +230,7 @@ class Workers:
         """Start the processes and give each its first file."""
         self._tasks = iter(tasks)
         self._lock = threading.Lock()
-        self._results: dict[int, queue.SimpleQueue[Step | _Done]] = {
+        self._results: dict[int, queue.SimpleQueue[_FlatStep | _Done]] = {
             task.number: queue.SimpleQueue() for task in tasks
         }
         self._rooms: dict[int, _Room] = {}  # task number -> its worker's room
@@ -254,8 +261,8 @@ class Workers:
                 if item.error is not None:
                     raise item.error
                 return
-            self._rooms[number].give_back(item.read_bytes)
-            yield item
+            self._rooms[number].give_back(item.rest.read_bytes)
+            yield _unflat(item)  # here and not while listening, where it would contend with writing
 
     def _listen(self, worker: _Worker) -> None:
         """Hand tasks to one worker and put its answers where they are waited for."""
@@ -268,13 +275,13 @@ class Workers:
                     return
                 number = task.number
                 self._rooms[number] = worker.room
-                _send(worker.stdin, _dump(task))
+                _send(worker.stdin, task)
                 while True:
-                    item = pickle.loads(_receive(worker.stdout))  # noqa: S301 - our own child
+                    item = _receive(worker.stdout)
                     self._results[number].put(item)
                     if isinstance(item, _Done):
                         break
-                    worker.room.take(item.read_bytes)
+                    worker.room.take(item.rest.read_bytes)
         except BaseException as error:
             # The worker died, or this thread is about to. Whoever waits for its files must hear of
             # it, or would wait for ever.
@@ -293,13 +300,14 @@ class Workers:
             self._results[one].put(_Done(number=one, error=failure))
 
 
-def _send(pipe: IO[bytes], data: bytes) -> None:
+def _send(pipe: IO[bytes], value: object) -> None:
+    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     pipe.write(_SIZE.pack(len(data)))
     pipe.write(data)
     pipe.flush()
 
 
-def _receive(pipe: IO[bytes]) -> bytes:
+def _receive(pipe: IO[bytes]) -> Any:
     head = pipe.read(_SIZE.size)
     if len(head) < _SIZE.size:
         raise EOFError("its output ended")
@@ -307,29 +315,29 @@ def _receive(pipe: IO[bytes]) -> bytes:
     data = pipe.read(size)
     if len(data) < size:
         raise EOFError("its output ended in the middle")
-    return data
+    return pickle.loads(data)  # noqa: S301 - from our own parent or child
 
 
 def serve(stdin: IO[bytes], stdout: IO[bytes], *, rules: RuleSet, redactor: Redacting) -> None:
     """Read files for a parent until it closes the pipe."""
     try:
         while True:
-            task: Task = pickle.loads(_receive(stdin))  # noqa: S301 - from our own parent
+            task: Task = _receive(stdin)
             try:
                 for step in propose(
                     task.file, cursor=task.cursor, rules=rules, redactor=redactor, now=task.now
                 ):
-                    _send(stdout, _dump(step))
+                    _send(stdout, _flat(step))
             except (OSError, InputError) as error:
-                _send(stdout, _dump(_Done(number=task.number, error=error)))
+                _send(stdout, _Done(number=task.number, error=error))
             else:
-                _send(stdout, _dump(_Done(number=task.number)))
+                _send(stdout, _Done(number=task.number))
     except (EOFError, BrokenPipeError):
         return  # the parent is done, or gone
 
 
 def _main() -> None:
-    given_rules, redactor = pickle.loads(_receive(sys.stdin.buffer))  # noqa: S301 - our parent
+    given_rules, redactor = _receive(sys.stdin.buffer)
     serve(sys.stdin.buffer, sys.stdout.buffer, rules=RuleSet(given_rules), redactor=redactor)
 
 

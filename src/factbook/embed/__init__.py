@@ -6,7 +6,7 @@ vectors go. Importing this package loads neither numpy nor a model; the first te
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -49,4 +49,16 @@ def bundled() -> BundledEmbedder:
     return shared()
 
 
-__all__ = ["Embedder", "bundled"]
+def token_counter() -> Callable[[str], int]:
+    """Return a function that counts the tokens of a text with the tokenizer of the bundled model.
+
+    It counts a text of any length whole. Another model cuts text in another way: where a context
+    must fit that model exactly, count with its own tokenizer. Raises `EmbedderError` when the
+    tokenizer cannot be read.
+    """
+    from factbook.embed.minilm import token_counter as counter
+
+    return counter()
+
+
+__all__ = ["Embedder", "bundled", "token_counter"]

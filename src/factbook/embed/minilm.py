@@ -11,7 +11,7 @@ import hashlib
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_CHARS: Final = 8192  # what is read of a text; 256 tokens of prose are about 1,200 characters
 MAX_THREADS: Final = 4  # the default; more help little, and a memory is seldom alone on a machine
 BATCH_TOKENS: Final = 512  # in one run of the model: larger batches are no faster, only larger
+UNKNOWN: Final = "[UNK]"  # the token of a word that the vocabulary cannot spell
 TOKENISE_TEXTS: Final = 1024  # tokenised at once, so that memory stays bounded for any list
 
 _DATA: Final = Path(__file__).with_name("data")
@@ -164,11 +165,12 @@ class BundledEmbedder:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as pool:  # side by side: onnxruntime needs no lock of Python's
-            tokenizer = pool.submit(self._read_tokenizer)
+            tokenizer = pool.submit(self.read_tokenizer)
             session = self._read_session()
             return _Loaded(session=session, tokenizer=tokenizer.result())
 
-    def _read_tokenizer(self) -> tokenizers.Tokenizer:
+    def read_tokenizer(self) -> tokenizers.Tokenizer:
+        """Return a tokenizer of its own for the caller; raises `EmbedderError`."""
         # the library raises bare exceptions, for which a file of the right checksum gives no cause
         data = self._verified("tokenizer.json")
         try:
@@ -240,13 +242,45 @@ def _shared() -> BundledEmbedder:
     return BundledEmbedder()
 
 
+@functools.cache
+def token_counter() -> Callable[[str], int]:
+    """Return a function that counts the tokens of a text, however long it is.
+
+    A word that the vocabulary cannot spell (over 100 characters, an emoji, a rare script) is one
+    token to this model and many to others; it counts as one for every four ASCII characters begun
+    and one for each other character.
+    """
+    tokenizer = shared().read_tokenizer()
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    unknown = tokenizer.token_to_id(UNKNOWN)
+
+    def count(text: str) -> int:
+        if not text:
+            return 0
+        text = _encodable(text)
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        found = len(encoding.ids)
+        if unknown in encoding.ids:
+            for one, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+                if one == unknown:
+                    other = sum(char > "\x7f" for char in text[start:end])
+                    found += other + (end - start - other + 3) // 4 - 1
+        return found
+
+    return count
+
+
 def readable(text: str) -> str:
     """Cut a text to what is read of it, and replace what has no UTF-8 form.
 
     A pair of surrogates becomes the character it stands for; a lone one becomes U+FFFD, which the
     tokenizer skips.
     """
-    text = text[:MAX_CHARS]
+    return _encodable(text[:MAX_CHARS])
+
+
+def _encodable(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -47,7 +47,6 @@ TEXT_KINDS: Final[Mapping[str, EpisodeKind]] = {
 }
 """How `looks_in` names the kinds of episodes."""
 
-_UNEVEN_BLANKS: Final = re.compile(r"[^\S ]|  |^ | $")
 _PLACE: Final = re.compile(
     r"(?P<what>tool name|field (?P<field>\w+)|attribute (?P<attribute>\w+)|text)"
     r"(?: of (?P<of>\S+))?"
@@ -154,8 +153,7 @@ def shorten(text: str, limit: int) -> str:
     """Return a text on one line, cut at a word where it is longer than `limit` characters."""
     if len(text) > 4 * limit:
         text = text[: 4 * limit] + " …"  # white space of a huge text need not be looked at
-    if _UNEVEN_BLANKS.search(text):
-        text = " ".join(text.split())
+    text = " ".join(text.split())
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]

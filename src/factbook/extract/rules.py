@@ -41,6 +41,7 @@ MAX_HITS: Final = 64
 _MAX_TOOLS: Final = 1_024
 """Names of tools whose rules are remembered; broken logs can hold any number of names."""
 
+_WILDCARDS: Final = frozenset("*?[")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _Find = Callable[[str, Episode], Iterable[Found]]
 
@@ -390,7 +391,7 @@ def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:
     for ready in rules:
         what, name, of = ready.place
         if what in {"tool", "field"}:
-            if of and not any(fnmatch.fnmatchcase(tool, pattern) for pattern in of):
+            if of and tool not in of and not any(_fits(tool, pattern) for pattern in of):
                 continue
             if what == "field":
                 fields.setdefault(name, []).append(ready)
@@ -404,6 +405,11 @@ def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:
         tuple(attributes),
         tuple(texts),
     )
+
+
+def _fits(tool: str, pattern: str) -> bool:
+    # Most names have no wildcard, and to compile each would take longer than all else here.
+    return not _WILDCARDS.isdisjoint(pattern) and fnmatch.fnmatchcase(tool, pattern)
 
 
 # --- the table for readers ------------------------------------------------------------------------

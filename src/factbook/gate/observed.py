@@ -32,18 +32,18 @@ def judge(candidate: Candidate, episode: Episode) -> Verdict:
         )
     if not candidate.object.strip():
         return _rejected(candidate, "empty", "the object is empty")
-    span = _span(candidate, episode)
-    if not span.strip():
+    if not _shows_something(candidate, episode):
         return _rejected(
             candidate,
             "no_span",
             f"characters {candidate.start} to {candidate.end} of {len(episode.text)} show nothing",
         )
-    words = _WORD.findall(_LABEL.sub(" ", candidate.object).casefold())
-    if not words and _LABEL.search(candidate.object):
-        return _rejected(candidate, "redacted", "the object is nothing but a redacted secret")
-    if words and all(word in policy.GENERIC_WORDS for word in words):
-        return _rejected(candidate, "generic", "the object is nothing but generic words")
+    if not _says_something(candidate.object):
+        words = _WORD.findall(_LABEL.sub(" ", candidate.object).casefold())
+        if not words and _LABEL.search(candidate.object):
+            return _rejected(candidate, "redacted", "the object is nothing but a redacted secret")
+        if words and all(word in policy.GENERIC_WORDS for word in words):
+            return _rejected(candidate, "generic", "the object is nothing but generic words")
     trust = candidate.trust or episode.trust
     return Accepted(
         candidate=candidate,
@@ -63,8 +63,16 @@ def _is_confidence(value: object) -> bool:
     return 0.0 <= value <= 1.0  # false for NaN and the infinities as well
 
 
-def _span(candidate: Candidate, episode: Episode) -> str:
-    """Return the text that the candidate points at; empty where it points nowhere."""
-    if not 0 <= candidate.start < candidate.end <= len(episode.text):
-        return ""
-    return episode.text[candidate.start : candidate.end]
+def _shows_something(candidate: Candidate, episode: Episode) -> bool:
+    """Tell whether the candidate points at anything but white space in the episode."""
+    text, start, end = episode.text, candidate.start, candidate.end
+    if not 0 <= start < end <= len(text):
+        return False
+    return not text[start].isspace() or not text[start:end].isspace()
+
+
+def _says_something(value: str) -> bool:
+    """Tell at a glance that an object opens with a word of its own, as nearly all do."""
+    first = _WORD.match(value)
+    # Beyond ASCII the folding of letters could part a word.
+    return first is not None and value.isascii() and first[0].lower() not in policy.GENERIC_WORDS

@@ -10,9 +10,11 @@ once, by its best hit. Rows that wait for their vector are found by text.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +23,30 @@ from factbook import policy
 from factbook.confidence import as_of, is_deprecated, is_passive
 from factbook.model import EpisodeKind, Evidence, Fact, Hit, Millis, Stance, StoredEpisode, Trust
 from factbook.recall import query as words
+from factbook.recall.associate import (
+    LEANING_CANDIDATES,
+    LEANING_KINDS,
+    LEANING_SHARE,
+    seeks_advice,
+)
 from factbook.recall.catalog import Catalog, EpisodeTable
 from factbook.recall.cues import Intent, read_intent, stem
+from factbook.recall.plan import SearchType, recency, relevance_score
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
-from factbook.recall.when import DAY_MS, Window, find_window, without
+from factbook.recall.when import Window, find_window, without
 from factbook.store.base import Filters, Store
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import Rule
+    from factbook.recall.associate import Associations
     from factbook.recall.vectors import VectorIndex
+
+_TELLING: Final = re.compile(
+    r"\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|talk(?:ed)?|discuss(?:ed)?|speak|spoke"
+    r"|wr(?:ite|ote|itten))\b",
+    re.IGNORECASE,
+)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -66,6 +82,7 @@ class _Row:
     lexical: float = math.nan
     cosine: float = math.nan
     cued: float = 0.0  # how well a fact of a named predicate fits, 0 to 1
+    leaning: float = 0.0  # how much advice has to respect the fact, as a share of the most
     fact: Fact | None = None
 
 
@@ -95,41 +112,73 @@ class Engine:
         clock: Callable[[], Millis],
         redact: Callable[[str], str],
         weights: RankWeights = DEFAULT_WEIGHTS,
+        associations: Callable[[], Associations] | None = None,
     ) -> None:
-        """Compose the engine; the embedder is asked for only when the store holds vectors."""
+        """Compose the engine; the embedder is asked for only when the store holds vectors.
+
+        `associations` are asked for when a question seeks advice; without them it is a question
+        like any other.
+        """
         self._store = store
         self._embedder = embedder
         self._rules = rules
         self._clock = clock
         self._redact = redact
         self._weights = weights
+        self._associations = associations
         self._catalog = Catalog(store)
 
     def recall(
-        self, question: str, *, limit: int, filters: Filters, passive: bool = False
+        self,
+        question: str,
+        *,
+        limit: int,
+        filters: Filters,
+        passive: bool = False,
+        search_type: SearchType = "both",
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
         With `passive`, only what may come by itself: facts surer than 0.5 (seed 001), and nothing
-        that only the outside world says.
+        that only the outside world says. An episode hides the facts that were read from it, and the
+        other way round, unless `search_type` leaves only one of them.
         """
         now = self._clock()
         window = None
         asked = question
         if filters.since is None and filters.until is None:
             window = find_window(question, now=now)
+        if window is not None and (window.until or now + 1) > now and seeks_advice(question):
+            window = None  # "what should I see this year?" is about what comes; wishes are older
         if window is not None and window.exact:
             asked = without(question, window) or question
-            # A log's records are what happened then; in a conversation people tell of other times.
-            inside = replace(filters, since=window.since, until=window.until, turns_any_time=True)
-            answer = self._answer(
-                question, asked, inside, window, now=now, limit=limit, passive=passive
-            )
-            if answer.hits:
-                missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
-                return replace(answer, outside=missed)
+            # A log's records are what happened then; in a conversation people tell of other times,
+            # unless it is the telling that is asked about: "what did I say last month?"
+            for anywhen in (False, True) if _TELLING.search(asked) else (True,):
+                answer = self._answer(
+                    question,
+                    asked,
+                    replace(
+                        filters, since=window.since, until=window.until, turns_any_time=anywhen
+                    ),
+                    window,
+                    now=now,
+                    limit=limit,
+                    passive=passive,
+                    search_type=search_type,
+                )
+                if answer.hits:
+                    missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
+                    return replace(answer, outside=missed)
         answer = self._answer(
-            question, asked, filters, window, now=now, limit=limit, passive=passive
+            question,
+            asked,
+            filters,
+            window,
+            now=now,
+            limit=limit,
+            passive=passive,
+            search_type=search_type,
         )
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
@@ -144,6 +193,7 @@ class Engine:
         now: Millis,
         limit: int,
         passive: bool,
+        search_type: SearchType,
     ) -> Answer:
         table, episode_index, fact_index = self._catalog.refresh()
         named = words.named_speakers(asked, [name for name in table.names if name])
@@ -154,8 +204,12 @@ class Engine:
         vector = self._vector(words.first_person(question, named), episode_index, fact_index)
 
         pool = _Pool()
-        self._find_episodes(pool, table, episode_index, terms, vector, filters)
-        self._find_facts(pool, fact_index, terms, vector, intent, filters, now=now)
+        if search_type != "facts":
+            self._find_episodes(pool, table, episode_index, terms, vector, filters)
+        if search_type != "episodes":
+            self._find_facts(pool, fact_index, terms, vector, intent, filters)
+            if seeks_advice(asked):
+                self._find_leanings(pool, fact_index, vector, filters)
         order, scores = self._ranked(pool, table, episode_index, vector, named, window)
         hits = self._hits(
             order, scores, terms, now=now, limit=limit, filters=filters, passive=passive
@@ -174,6 +228,24 @@ class Engine:
             return None  # nothing to compare with: the model need not be loaded
         row: NDArray[np.float32] = self._embedder().embed([text])[0]
         return row
+
+    def vectors_of(self, hits: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of hits by id ("f12", "e34"); without those that wait for one."""
+        _, episodes, facts = self._catalog.refresh()
+        found: dict[str, NDArray[np.float32]] = {}
+        wanted = list(hits)
+        for letter, index in (("e", episodes), ("f", facts)):
+            ids = [one for one in wanted if one.startswith(letter)]
+            if index is None or not ids:
+                continue
+            view = index.view()
+            try:
+                found.update(zip(ids, view.get([int(one[1:]) for one in ids]), strict=True))
+            except LookupError:  # some wait for their vectors: one by one
+                for one in ids:
+                    with suppress(LookupError):
+                        found[one] = view.get([int(one[1:])])[0]
+        return found
 
     # --- finding --------------------------------------------------------------------------------
 
@@ -216,8 +288,6 @@ class Engine:
         vector: NDArray[np.float32] | None,
         intent: Intent,
         filters: Filters,
-        *,
-        now: Millis,
     ) -> None:
         if not filters.facts_wanted:
             return
@@ -251,13 +321,53 @@ class Engine:
             if fact.retired_at is not None:
                 continue
             row = pool.row("fact", one, fact.episode_id)
-            row.fact = as_of(fact, now)
+            row.fact = fact
             row.lexical = lexical.get(one, math.nan)
             row.cosine = cosines.get(one, math.nan)
             if one in named:
                 row.cued = _coverage(rest, fact.statement) * (
                     1.0 - policy.CUE_WORDS_SHARE * (1.0 - _coverage(cues, fact.statement))
                 )
+
+    def _find_leanings(
+        self,
+        pool: _Pool,
+        index: VectorIndex | None,
+        vector: NDArray[np.float32] | None,
+        filters: Filters,
+    ) -> None:
+        """Add the wishes that advice has to respect, however little they resemble the question."""
+        if self._associations is None or index is None or vector is None:
+            return
+        if not filters.facts_wanted:
+            return
+        known = self._associations()
+        allowed = None
+        if filters.narrows_facts:
+            allowed = np.asarray(self._store.ids("fact", filters), np.int64)
+        near = [
+            index.search(one, k=LEANING_CANDIDATES, allowed=allowed)[0]
+            for one in (vector, known.towards(vector))
+        ]
+        ids = np.unique(np.concatenate(near))
+        if not len(ids):
+            return
+        view = index.view()
+        leanings = known.leanings(vector, view.get(ids))
+        facts = self._store.facts_by_id(ids.tolist())
+        weighed = [
+            (float(leaning), fact)
+            for leaning, one in zip(leanings, ids.tolist(), strict=True)
+            if (fact := facts.get(one)) is not None
+            and fact.retired_at is None
+            and fact.kind in LEANING_KINDS
+        ]
+        top = max((leaning for leaning, _ in weighed), default=0.0)
+        for leaning, fact in weighed:
+            if leaning > 0.0:
+                row = pool.row("fact", fact.id, fact.episode_id)
+                row.fact = fact
+                row.leaning = leaning / top
 
     # --- ordering -------------------------------------------------------------------------------
 
@@ -313,6 +423,8 @@ class Engine:
                 # A fact of the kind that was asked for stands beside the best of the rest when it
                 # also holds the other words of the question.
                 scores[n] = max(scores[n], min(1.0, best * row.cued * policy.CUED_SHARE))
+            if row.leaning:
+                scores[n] = max(scores[n], best * row.leaning * LEANING_SHARE)
         order = np.lexsort((ranking.order.argsort(), -scores))
         return [rows[one] for one in order.tolist()], scores[order]
 
@@ -339,9 +451,13 @@ class Engine:
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
+        # What its owner has taken back since does not come by itself; who asks may see it.
+        outdated = self._store.outdated(list(episodes)) if passive else set()
         best = max((score for _, score in top), default=0.0) or 1.0
         weighed: list[tuple[float, float, int, _Row]] = []
         for n, (row, score) in enumerate(top):
+            if row.fact is not None:
+                row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
             found = row.fact or episodes.get(row.id)
             if found is None or (isinstance(found, StoredEpisode) and not _shown(found, filters)):
                 continue
@@ -350,10 +466,12 @@ class Engine:
                 continue
             if passive and not _comes_by_itself(found, confidence):
                 continue
-            relevance = (
-                policy.SIMILARITY_WEIGHT * (score / best) ** policy.SIMILARITY_POWER
-                + policy.CONFIDENCE_WEIGHT * confidence
-                + policy.RECENCY_WEIGHT * _recency(found.occurred_at, now)
+            if row.fact is None and row.id in outdated:
+                continue
+            relevance = relevance_score(
+                (score / best) ** policy.SIMILARITY_POWER,
+                confidence,
+                recency(found.occurred_at, now),
             )
             weighed.append((relevance, score, n, row))
         weighed.sort(key=lambda one: (-one[0], one[2]))
@@ -485,12 +603,6 @@ def _within(moment: Millis | None, window: Window) -> bool:
 
 def _confidence(found: Fact | StoredEpisode) -> float:
     return found.confidence if isinstance(found, Fact) else policy.TRUST_CAP[found.trust]
-
-
-def _recency(occurred_at: Millis | None, now: Millis) -> float:
-    if occurred_at is None:
-        return 0.0
-    return math.exp(-policy.DECAY_PER_DAY * max(0.0, (now - occurred_at) / DAY_MS))
 
 
 def passage(

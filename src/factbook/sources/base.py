@@ -19,3 +19,4 @@ class Batch:
     cursor: Cursor  # where the next run goes on when this batch is written
     read_bytes: int  # bytes that this batch consumed
     restart: bool = False  # the file is not the one that the cursor was made for
+    others: Sequence[Source] = ()  # further sources that its episodes belong to

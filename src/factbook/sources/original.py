@@ -13,8 +13,11 @@ from typing import Protocol
 import orjson
 
 from factbook.policy import MAX_LINE_BYTES
+from factbook.sources.conversation import message_at
+from factbook.sources.session_log.reader import is_document
 
 _WINDOW = 700  # characters of the line that are shown around the quote
+_PROSE_BYTES = 16_000  # of a note, behind the line where a paragraph begins
 _NEEDLE = 40  # characters of the quote that must stand in the line for it to be the same one
 
 
@@ -40,18 +43,12 @@ def read_original(
     path: Path, *, offset: int, position: int, quote: str, redactor: Redacting
 ) -> Original:
     """Return the line at a byte offset, redacted, cut to a window around the quote."""
+    if position == 0:
+        return Original(state="gone", text="It was told to factbook itself, not read from a file.")
     try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            line = (
-                file.read(MAX_LINE_BYTES)
-                if path.suffix == ".json"
-                else file.readline(MAX_LINE_BYTES)
-            )
+        line = _line(path, offset=offset, position=position)
     except OSError as error:
         return Original(state="gone", text=f"{path} cannot be read ({error.strerror}).")
-    if path.suffix == ".json":
-        line = _message(line, position)
     if not line.strip():
         return Original(state="gone", text=f"{path} has no line {position} any more.")
     text = _redacted(line, redactor)
@@ -66,6 +63,23 @@ def read_original(
         state="found",
         text=("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""),
     )
+
+
+def _line(path: Path, *, offset: int, position: int) -> bytes:
+    """Return what an episode was read from: a line, a message of a document, a part of a note."""
+    with path.open("rb") as file:
+        packed = file.read(4) == b"PK\x03\x04"
+        file.seek(0)
+        whole = packed or is_document(file, path)
+        file.seek(offset)
+        if not whole:
+            line = file.readline(MAX_LINE_BYTES)
+            if line.lstrip(b"\xef\xbb\xbf \t")[:1] not in (b"{", b"["):
+                line += file.read(_PROSE_BYTES)  # a paragraph has several lines
+            return line
+        document = b"" if packed else file.read(MAX_LINE_BYTES)
+    # The messages of a log stand in one list; those of chats are numbered as they are read.
+    return _message(document, position) or message_at(path, position)
 
 
 def _redacted(line: bytes, redactor: Redacting) -> str:

@@ -639,6 +639,9 @@ class Store(Protocol):
     def stating(self, episode_ids: Sequence[int]) -> set[int]:
         """Return those that are evidence for a statement: what they say is a fact of its own."""
 
+    def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
+        """Return facts by id, ascending, whatever their state."""
+
     def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
         """Return what owners said in person that has a vector and a larger id, by id."""
 

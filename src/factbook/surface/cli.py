@@ -11,31 +11,56 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from factbook import policy
+from factbook.confidence import as_of
 from factbook.errors import (
     FactbookError,
-    NotFound,
     StoreMissing,
     UnsupportedHost,
     UsageError,
 )
-from factbook.model import EpisodeKind, FactKind
+from factbook.model import ME, EpisodeKind, FactKind
+from factbook.surface.options import (
+    ASK,
+    KEEP,
+    READ,
+    Call,
+    Command,
+    Db,
+    Host,
+    Json,
+    MinConfidence,
+    NoRedact,
+    Predicates,
+    Project,
+    RuleFile,
+    Session,
+    Shared,
+    Since,
+    Until,
+    app,
+    at_least,
+    begin,
+    fact_number,
+    filters_from,
+    reading,
+    redacted_fact,
+    rules_in_force,
+)
 from factbook.surface.output import ReaderGone, Screen
 
 if TYPE_CHECKING:
-    from factbook.extract.rules import RuleSet
     from factbook.ingest import IngestReport
     from factbook.memory import Memory, RuleUse
-    from factbook.model import Evidence, Fact, Millis
+    from factbook.model import Evidence, Fact
     from factbook.sources.session_log import Discovery
     from factbook.store.base import Filters, SourceState
 
@@ -52,8 +77,6 @@ TIMELINE_SHOWN: Final = 100
 REJECTIONS_SHOWN: Final = 50
 
 _NO_REDACT: Final = "--no-redact is on: secrets are stored and shown as they are"
-_NO_REDACT_SHOWN: Final = "--no-redact is on: what is stored is shown as it is, secrets too"
-
 # Found by name, because typer brings its own copy of click since 0.26 and used the package before.
 _CommandLineError: Final[type[Exception]] = next(
     one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException"
@@ -65,221 +88,11 @@ _KINDS: Final = ("fact", "episode", *(kind.value for kind in EpisodeKind))
 # --- completion -----------------------------------------------------------------------------------
 
 
-def _complete_predicate(incomplete: str) -> list[str]:
-    from factbook.extract.session_parser import RULES
-
-    names = dict.fromkeys(rule.predicate for rule in RULES)
-    return [name for name in names if name.startswith(incomplete)]
-
-
 def _complete_kind(incomplete: str) -> list[str]:
     return [kind for kind in _KINDS if kind.startswith(incomplete)]
 
 
-def _complete_host(incomplete: str) -> list[str]:
-    hosts = ("claude-code", "codex", "gemini-cli")
-    return [host for host in hosts if host.startswith(incomplete)]
-
-
-# --- options that several commands share ----------------------------------------------------------
-
-_WHEN = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
-
-Db = Annotated[
-    Path | None,
-    typer.Option(
-        "--db",
-        metavar="FILE",
-        help="The database, instead of $FACTBOOK_DB or the one in your data folder.",
-        show_default=False,
-    ),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print JSON instead of text.", show_default=False)
-]
-NoRedact = Annotated[
-    bool,
-    typer.Option("--no-redact", help="Show what is stored as it is.", show_default=False),
-]
-RuleFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--rules",
-        metavar="FILE",
-        help="Your own rules (TOML), instead of rules.toml in your configuration folder.",
-        show_default=False,
-    ),
-]
-Since = Annotated[
-    str, typer.Option("--since", metavar="WHEN", help=f"Not before: {_WHEN}.", show_default=False)
-]
-Until = Annotated[
-    str, typer.Option("--until", metavar="WHEN", help="Before this moment.", show_default=False)
-]
-Predicates = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--predicate",
-        "-p",
-        metavar="NAME",
-        help="Only facts of this predicate; may be repeated.",
-        autocompletion=_complete_predicate,
-        show_default=False,
-    ),
-]
-MinConfidence = Annotated[
-    float,
-    typer.Option(
-        "--min-confidence",
-        metavar="X",
-        help="Only facts at least this sure, from 0 to 1.",
-        show_default=False,
-    ),
-]
-Host = Annotated[
-    str,
-    typer.Option(
-        "--host",
-        metavar="AGENT",
-        help="Only of this agent: claude-code, codex or gemini-cli.",
-        autocompletion=_complete_host,
-        show_default=False,
-    ),
-]
-Project = Annotated[
-    str,
-    typer.Option(
-        "--project",
-        metavar="FOLDER",
-        help="Only of this working folder, or of any that has this in its path.",
-        show_default=False,
-    ),
-]
-Session = Annotated[
-    str, typer.Option("--session", metavar="ID", help="Only of this session.", show_default=False)
-]
-
-
 # --- the application ------------------------------------------------------------------------------
-
-
-_READ: Final = "Put in"
-_ASK: Final = "Ask"
-_KEEP: Final = "Look after"
-
-
-class _Reader:
-    """Read the value of one option.
-
-    typer's own way loads pydantic, which takes a quarter of the time that a whole `factbook recall`
-    may take, to make a number of a text.
-    """
-
-    def __init__(self, annotation: Any) -> None:
-        self._kind = (get_args(annotation) or (annotation,))[0]
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value in the type of the parameter; typer calls this."""
-        if isinstance(value, (list, tuple)):
-            return [self._read(one, param, ctx) for one in value]
-        return None if value is None else self._read(value, param, ctx)
-
-    def _read(self, value: Any, param: Any, ctx: Any) -> Any:
-        if isinstance(value, self._kind):
-            return value
-        try:
-            return self._kind(value)
-        except ValueError:
-            what = {int: "a whole number", float: "a number"}.get(self._kind, "one of its values")
-            raise typer.BadParameter(f"{value!r} is not {what}", ctx=ctx, param=param) from None
-
-
-class _LightParams:
-    """Show flags in the help without a type beside them, and read values without pydantic."""
-
-    def get_params(self, ctx: Any) -> Any:
-        params = super().get_params(ctx)  # type: ignore[misc]
-        for one in params:
-            if getattr(one, "is_flag", False):
-                one.metavar = ""
-            if getattr(one, "_runtime_param", self) is None:  # unknown to older versions
-                one._runtime_param = _Reader(one.type_descriptor.annotation)
-        return params
-
-
-class _Command(_LightParams, TyperCommand):
-    pass
-
-
-class _Group(_LightParams, TyperGroup):
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Name the commands in the order of this file."""
-        del ctx
-        return list(self.commands)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands by what they are for, in the order of this file."""
-        del ctx
-        for panel in (_READ, _ASK, _KEEP):
-            rows = [
-                (name, command.get_short_help_str(limit=100))
-                for name, command in self.commands.items()
-                if getattr(command, "rich_help_panel", None) == panel
-            ]
-            with formatter.section(panel):
-                formatter.write_dl(rows)
-
-
-app = typer.Typer(
-    name="factbook",
-    cls=_Group,
-    help="Long-term memory for AI agents that can show its sources.",
-    epilog="Start with `factbook ingest`, then `factbook recall 'which hosts did I connect to?'`.",
-    rich_markup_mode=None,  # rich would take half of the time that the help may take
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
-
-@dataclass(slots=True)
-class _Shared:
-    """What the options before the command said, and the screen once a command has one."""
-
-    db: Path | None = None
-    as_json: bool = False
-    screen: Screen | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One command at work: where it writes, and which database it means."""
-
-    screen: Screen
-    db: Path
-
-    def memory(
-        self,
-        mode: Literal["create", "write", "read"] = "read",
-        *,
-        redact: bool = True,
-        rules: RuleSet | None = None,
-    ) -> Memory:
-        from factbook.memory import Memory
-
-        return Memory(self.db, mode=mode, redact=redact, rules=rules, actor="cli")
-
-
-def _begin(ctx: typer.Context, db: Path | None, as_json: bool) -> _Call:
-    """Join the options before and after the command; what stands nearer to it wins."""
-    shared: _Shared = ctx.find_root().obj
-    screen = Screen(as_json=as_json or shared.as_json)
-    shared.screen = screen
-    path = db or shared.db
-    if path is None:
-        from factbook.memory import default_db
-
-        path = default_db()
-    return _Call(screen, path.expanduser())
 
 
 def _print_version(wanted: bool) -> None:
@@ -308,7 +121,7 @@ def common(
 ) -> None:
     """Long-term memory for AI agents that can show its sources."""
     del version
-    shared: _Shared = ctx.find_root().obj
+    shared: Shared = ctx.find_root().obj
     shared.db, shared.as_json = db, as_json
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -317,14 +130,15 @@ def common(
 # --- put in ---------------------------------------------------------------------------------------
 
 
-@app.command(cls=_Command, rich_help_panel=_READ)
+@app.command(cls=Command, rich_help_panel=READ)
 def ingest(
     ctx: typer.Context,
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Log files or folders; without any, the agents' own folders.",
+            help="Files or folders of logs and chats, or files of notes; without any, the agents'"
+            " own folders.",
             show_default=False,
         ),
     ] = None,
@@ -355,6 +169,24 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="What the files are where their content does not tell: session_log,"
+            " conversation, note or summary.",
+            show_default=False,
+        ),
+    ] = None,
+    owner: Annotated[
+        str,
+        typer.Option(
+            "--owner",
+            metavar="NAME",
+            help="Whom chats and notes are about, where the file does not say.",
+        ),
+    ] = ME,
     strict: Annotated[
         bool,
         typer.Option(
@@ -367,13 +199,13 @@ def ingest(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Read session logs, going on from where the last run stopped."""
-    call = _begin(ctx, db, as_json)
+    """Read session logs, chats, exports and notes, going on from where the last run stopped."""
+    call = begin(ctx, db, as_json)
     screen = call.screen
     if workers is not None:
-        _at_least(0, workers, "--workers")
-    rule_set = _rule_set(rules, strict=strict)
-    found = _discover(paths or [])
+        at_least(0, workers, "--workers")
+    rule_set = rules_in_force(rules, strict=strict)
+    found = _discover(paths or [], owner=owner, kind=kind)
     if no_redact:
         screen.note(_NO_REDACT)
     began = time.perf_counter()
@@ -414,11 +246,11 @@ def ingest(
         raise typer.Exit(EXIT_INPUT)
 
 
-def _discover(paths: Sequence[Path]) -> Discovery:
+def _discover(paths: Sequence[Path], *, owner: str, kind: str | None) -> Discovery:
     """Find the logs before a database is made: a mistyped path leaves nothing behind."""
-    from factbook.sources.session_log import discover
+    from factbook.sources.discover import discover
 
-    found = discover(paths)
+    found = discover(paths, owner=owner, kind=kind)
     if not found.files and found.unsupported:
         path, host = found.unsupported[0]
         raise UnsupportedHost(path=path, host=host)
@@ -479,7 +311,7 @@ def _say_interrupted(memory: Memory, screen: Screen) -> NoReturn:
 
 
 def _show_receipt(
-    call: _Call,
+    call: Call,
     report: IngestReport,
     *,
     predicates: list[tuple[str, float, int]],
@@ -518,7 +350,7 @@ def _show_receipt(
     )
 
 
-@app.command(cls=_Command, rich_help_panel=_READ)
+@app.command(cls=Command, rich_help_panel=READ)
 def embed(
     ctx: typer.Context,
     limit: Annotated[
@@ -529,9 +361,9 @@ def embed(
     as_json: Json = False,
 ) -> None:
     """Give waiting rows their vectors; safe to stop and run again."""
-    call = _begin(ctx, db, as_json)
+    call = begin(ctx, db, as_json)
     if limit is not None:
-        _at_least(1, limit, "--limit")
+        at_least(1, limit, "--limit")
     with call.memory("write") as memory:
         embedded, interrupted = _embed(memory, call.screen, limit=limit)
         waiting = memory.waiting()
@@ -550,7 +382,7 @@ def embed(
 # --- ask ------------------------------------------------------------------------------------------
 
 
-@app.command(cls=_Command, rich_help_panel=_ASK)
+@app.command(cls=Command, rich_help_panel=ASK)
 def recall(
     ctx: typer.Context,
     question: Annotated[
@@ -582,12 +414,12 @@ def recall(
     as_json: Json = False,
 ) -> None:
     """Answer a question with facts and episodes, and their evidence."""
-    call = _begin(ctx, db, as_json)
-    _at_least(1, limit, "--limit")
+    call = begin(ctx, db, as_json)
+    at_least(1, limit, "--limit")
     asked = " ".join(question).strip()
     if not asked:
         raise UsageError(detail="the question is empty; ask something, in your own words")
-    filters = _filters(
+    filters = filters_from(
         predicate=predicate,
         min_confidence=min_confidence,
         since=since,
@@ -596,7 +428,7 @@ def recall(
         project=project,
     )
     filters = _of_kind(filters, kind)
-    with _reading(call, no_redact=no_redact, rules=_rule_set(rules)) as memory:
+    with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
         found = memory.recall(asked, limit=limit, filters=filters)
         if call.screen.as_json:
             from factbook.surface import records
@@ -616,7 +448,19 @@ def recall(
         )
 
 
-@app.command(cls=_Command, rich_help_panel=_ASK)
+def _of_kind(filters: Filters, kind: str) -> Filters:
+    if not kind:
+        return filters
+    if kind not in _KINDS:
+        raise UsageError(detail=f"{kind!r} is no kind; give one of {', '.join(_KINDS)}")
+    if kind == "fact":
+        return replace(filters, kinds=tuple(FactKind))
+    if kind == "episode":
+        return replace(filters, episode_kinds=tuple(EpisodeKind))
+    return replace(filters, episode_kinds=(EpisodeKind(kind),))
+
+
+@app.command(cls=Command, rich_help_panel=ASK)
 def facts(
     ctx: typer.Context,
     predicate: Predicates = None,
@@ -646,14 +490,28 @@ def facts(
         bool,
         typer.Option("--evidence", help="With the places that show each fact.", show_default=False),
     ] = False,
+    owner: Annotated[
+        str,
+        typer.Option(
+            "--owner", metavar="NAME", help="Only what is about this one.", show_default=False
+        ),
+    ] = "",
+    include_deprecated: Annotated[
+        bool,
+        typer.Option(
+            "--include-deprecated",
+            help="Also facts that have faded below 0.3.",
+            show_default=False,
+        ),
+    ] = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """List facts by exact conditions."""
-    call = _begin(ctx, db, as_json)
-    _at_least(0, limit, "--limit")
-    filters = _filters(
+    call = begin(ctx, db, as_json)
+    at_least(0, limit, "--limit")
+    filters = filters_from(
         predicate=predicate,
         min_confidence=min_confidence,
         since=since,
@@ -664,13 +522,15 @@ def facts(
         subject=subject,
         object_=object_,
     )
-    screen = call.screen
-    with _reading(call, no_redact=no_redact) as memory:
+    from factbook.recall.when import now_ms
+
+    screen, now = call.screen, now_ms()
+    filters = replace(filters, owner=owner, now=now, deprecated=include_deprecated)
+    with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
         # One more than is shown tells whether there are more.
-        rows = iter(
-            memory.store.facts(filters, limit=limit + 1 if limit else None, newest_first=newest)
-        )
+        found = memory.store.facts(filters, limit=limit + 1 if limit else None, newest_first=newest)
+        rows = (as_of(one, now) for one in found)
         shown = islice(rows, limit) if limit else rows
         shown_by = _evidence_reader(memory) if evidence else None
         if screen.as_json:
@@ -700,16 +560,8 @@ def _fact_records(
 
     for one in found:
         yield records.fact(
-            _redacted(one, redact), shown_by=shown_by(one) if shown_by is not None else None
+            redacted_fact(one, redact), shown_by=shown_by(one) if shown_by is not None else None
         )
-
-
-def _redacted(one: Fact, redact: Callable[[str], str]) -> Fact:
-    """Redact once more on the way out: a rule learned today protects what was stored yesterday."""
-    object_, statement = redact(one.object), redact(one.statement)
-    if object_ == one.object and statement == one.statement:
-        return one
-    return replace(one, object=object_, statement=statement)
 
 
 def _evidence_reader(memory: Memory) -> Callable[[Fact], Sequence[Evidence]]:
@@ -721,7 +573,7 @@ def _evidence_reader(memory: Memory) -> Callable[[Fact], Sequence[Evidence]]:
     return read
 
 
-@app.command(cls=_Command, rich_help_panel=_ASK)
+@app.command(cls=Command, rich_help_panel=ASK)
 def explain(
     ctx: typer.Context,
     fact: Annotated[
@@ -741,23 +593,40 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Show why a fact is believed: rule, evidence, history."""
-    call = _begin(ctx, db, as_json)
-    fact_id = _fact_id(fact)
-    with _reading(call, no_redact=no_redact, rules=_rule_set(rules)) as memory:
+    call = begin(ctx, db, as_json)
+    fact_id = fact_number(fact)
+    from factbook.recall.when import now_ms
+    from factbook.surface import keep
+    from factbook.upkeep.course import course
+
+    with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
         found = memory.explain(fact_id)
         redact = memory.redactor.redact
+        stored = memory.store.fact(fact_id) or found.fact
+        following = keep.successors(memory.store, stored)
+        life = course(stored, found.history, now=now_ms())
         if call.screen.as_json:
-            from factbook.surface import records
+            from factbook.surface import records, records_keep
 
             found = replace(
                 found,
-                fact=_redacted(found.fact, redact),
+                fact=redacted_fact(found.fact, redact),
                 evidence=[replace(one, quote=redact(one.quote)) for one in found.evidence],
+                history=[
+                    replace(one, detail=_redacted_detail(one.detail, memory))
+                    for one in found.history
+                ],
             )
-            call.screen.json(records.explanation(found))
+            call.screen.json(
+                {
+                    **records.explanation(found),
+                    "course": records_keep.course(life, redact=redact),
+                    "successors": [records_keep.successor(one, redact=redact) for one in following],
+                }
+            )
             return
         from factbook.extract.rules import pattern_words
-        from factbook.surface import render
+        from factbook.surface import render, render_keep
 
         most = None if all_ else EVIDENCE_SHOWN
         render.explanation(
@@ -767,27 +636,19 @@ def explain(
             redact=redact,
             pattern=pattern_words(found.rule) if found.rule else "",
             most=most,
+            more=render_keep.life_rows(stored, following, redact=redact),
         )
+        call.screen.line()
+        render_keep.history(call.screen, life, evidence=found.evidence, redact=redact)
 
 
-def _fact_id(text: str) -> int:
-    digits = text.strip().removeprefix("f")
-    if not digits.isascii() or not digits.isdigit():
-        hint = (
-            "; that is an episode, only facts can be explained"
-            if text.startswith("e") and text[1:].isdigit()
-            else "; `factbook facts` lists the facts with their ids"
-        )
-        raise UsageError(detail=f"{text!r} is not the id of a fact, give one like f12{hint}")
-    number = int(digits[:20])
-    if number >= 2**63:
-        raise NotFound(
-            what="fact", name=text, hint="`factbook facts` lists the facts with their ids."
-        )
-    return number
+def _redacted_detail(detail: Mapping[str, object], memory: Memory) -> dict[str, object]:
+    found = memory.redactor.redact_value(dict(detail))
+    assert isinstance(found, dict)
+    return found
 
 
-@app.command(cls=_Command, rich_help_panel=_ASK)
+@app.command(cls=Command, rich_help_panel=ASK)
 def timeline(
     ctx: typer.Context,
     since: Since = "",
@@ -804,9 +665,9 @@ def timeline(
     as_json: Json = False,
 ) -> None:
     """Show what was asked and done, day by day."""
-    call = _begin(ctx, db, as_json)
-    _at_least(0, limit, "--limit")
-    filters = _filters(
+    call = begin(ctx, db, as_json)
+    at_least(0, limit, "--limit")
+    filters = filters_from(
         predicate=predicate,
         since=since,
         until=until,
@@ -814,7 +675,7 @@ def timeline(
         project=project,
         session=session,
     )
-    with _reading(call, no_redact=no_redact) as memory:
+    with reading(call, no_redact=no_redact) as memory:
         found = memory.timeline(filters=filters, limit=limit or None)
         redact = memory.redactor.redact
         if call.screen.as_json:
@@ -833,7 +694,7 @@ def timeline(
         render.timeline(call.screen, found, redact=redact)
 
 
-@app.command(cls=_Command, rich_help_panel=_ASK)
+@app.command(cls=Command, rich_help_panel=ASK)
 def sessions(
     ctx: typer.Context,
     since: Since = "",
@@ -848,10 +709,10 @@ def sessions(
     as_json: Json = False,
 ) -> None:
     """List the sessions that were read, the newest first."""
-    call = _begin(ctx, db, as_json)
-    _at_least(0, limit, "--limit")
-    filters = _filters(since=since, until=until, host=host, project=project)
-    with _reading(call, no_redact=no_redact) as memory:
+    call = begin(ctx, db, as_json)
+    at_least(0, limit, "--limit")
+    filters = filters_from(since=since, until=until, host=host, project=project)
+    with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
         matching = [one for one in memory.sessions() if _session_passes(one, filters)]
         shown = matching[:limit] if limit else matching
@@ -896,29 +757,54 @@ def _session_passes(one: SourceState, filters: Filters) -> bool:
 # --- look after -----------------------------------------------------------------------------------
 
 
-@app.command(cls=_Command, rich_help_panel=_KEEP)
-def stats(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
-    """Count what is stored, and every line that was read."""
-    call = _begin(ctx, db, as_json)
-    with call.memory() as memory:
-        found = memory.stats()
-        if call.screen.as_json:
-            from factbook.surface import records
+@app.command(cls=Command, rich_help_panel=KEEP)
+def stats(
+    ctx: typer.Context,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="DIR", help="Draw them as PNG files too.", show_default=False
+        ),
+    ] = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Count what is stored, how facts stand, and every line that was read."""
+    from factbook.recall.when import now_ms
+    from factbook.surface import keep
 
-            call.screen.json(records.stats(found))
+    call = begin(ctx, db, as_json)
+    now = now_ms()
+    with call.memory() as memory:
+        found, living = memory.stats(), keep.living(memory, now=now)
+        drawn: list[Path] = []
+        if plot is not None:
+            from factbook.surface import plots
+
+            drawn = plots.draw(memory, living, plot.expanduser(), now=now)
+        if call.screen.as_json:
+            from factbook.surface import records, records_keep
+
+            more = {"plots": [str(path) for path in drawn]} if plot is not None else {}
+            call.screen.json({**records.stats(found), **records_keep.living(living), **more})
             return
-        from factbook.surface import render
+        from factbook.surface import render, render_keep
+        from factbook.surface.text import count, home_path
 
         render.stats(call.screen, found)
+        render_keep.living(call.screen, living)
+        if plot is not None:
+            call.screen.line()
+            call.screen.say(f"{count(len(drawn), 'picture')} in {home_path(plot)}")
 
 
-@app.command(cls=_Command, rich_help_panel=_KEEP)
+@app.command(cls=Command, rich_help_panel=KEEP)
 def doctor(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
     """Examine database, embedder, key, folders and disk."""
     from factbook.surface import doctor as doctor_
     from factbook.surface import text
 
-    call = _begin(ctx, db, as_json)
+    call = begin(ctx, db, as_json)
     screen = call.screen
     findings = []
     styles = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -953,7 +839,7 @@ def doctor(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-@app.command(cls=_Command, rich_help_panel=_KEEP)
+@app.command(cls=Command, rich_help_panel=KEEP)
 def export(
     ctx: typer.Context,
     out: Annotated[
@@ -982,14 +868,14 @@ def export(
     from factbook.surface import export as export_
     from factbook.surface.text import count, home_path, size
 
-    call = _begin(ctx, db, as_json)
+    call = begin(ctx, db, as_json)
     screen = call.screen
     if form not in ("jsonl", "csv-facts"):
         raise UsageError(detail=f"{form!r} is no format; give jsonl or csv-facts")
     to_stdout = out is None or str(out) == "-"
     if to_stdout and screen.as_json and form != "jsonl":
         raise UsageError(detail="--json and --format csv-facts exclude each other on stdout")
-    with _reading(call, no_redact=no_redact) as memory:
+    with reading(call, no_redact=no_redact) as memory:
         redactor = memory.redactor
         if to_stdout and screen.as_json:
             screen.json_stream("records", export_.as_records(memory, redactor.redact_value))
@@ -1014,7 +900,7 @@ def export(
             screen.say(f"{count(number, 'record')}, {size(size_)}, in {home_path(path)}")
 
 
-@app.command("rules", cls=_Command, rich_help_panel=_KEEP)
+@app.command("rules", cls=Command, rich_help_panel=KEEP)
 def list_rules(
     ctx: typer.Context,
     noise: Annotated[
@@ -1029,9 +915,9 @@ def list_rules(
     from factbook.extract.rules import RuleSet, pattern_words
     from factbook.memory import RuleUse
 
-    call = _begin(ctx, db, as_json)
+    call = begin(ctx, db, as_json)
     screen = call.screen
-    rule_set = _rule_set(rules) or RuleSet.default()
+    rule_set = rules_in_force(rules) or RuleSet.default()
     counted = call.db.exists()
     if counted:
         with call.memory(rules=rule_set) as memory:
@@ -1061,7 +947,7 @@ def _noisiest_first(use: RuleUse) -> tuple[float, str]:
     return (-use.noise.score if use.noise else 0.0, use.rule.name)
 
 
-@app.command(cls=_Command, rich_help_panel=_KEEP)
+@app.command(cls=Command, rich_help_panel=KEEP)
 def rejections(
     ctx: typer.Context,
     limit: Annotated[
@@ -1072,9 +958,9 @@ def rejections(
     as_json: Json = False,
 ) -> None:
     """List lines and claims that were refused, and why."""
-    call = _begin(ctx, db, as_json)
-    _at_least(1, limit, "--limit")
-    with _reading(call, no_redact=no_redact) as memory:
+    call = begin(ctx, db, as_json)
+    at_least(1, limit, "--limit")
+    with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
         found = memory.rejections(limit=limit)
         if call.screen.as_json:
@@ -1099,112 +985,20 @@ def rejections(
         render.rejections(call.screen, found, redact=redact)
 
 
-@app.command(cls=_Command, rich_help_panel=_KEEP)
+@app.command(cls=Command, rich_help_panel=KEEP)
 def version(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
     """Print the version."""
     from factbook import __version__
 
-    call = _begin(ctx, db, as_json)
+    call = begin(ctx, db, as_json)
     if call.screen.as_json:
         call.screen.json({"version": __version__})
     else:
         call.screen.say(f"factbook {__version__}")
 
 
-# --- options into arguments -----------------------------------------------------------------------
-
-
-def _reading(call: _Call, *, no_redact: bool, rules: RuleSet | None = None) -> Memory:
-    if no_redact:
-        call.screen.note(_NO_REDACT_SHOWN)
-    return call.memory(redact=not no_redact, rules=rules)
-
-
-def _rule_set(path: Path | None, *, strict: bool = False) -> RuleSet | None:
-    """Return the rules with those of a file; None where the table alone is in force."""
-    if path is None:
-        import platformdirs
-
-        usual = platformdirs.user_config_path("factbook") / "rules.toml"
-        path = usual if usual.exists() else None
-    if path is None and not strict:
-        return None
-    from factbook.extract.rules import RuleSet
-
-    if path is None:
-        return RuleSet.default(strict=strict)
-    from factbook.extract.user_rules import load_user_rules
-
-    return RuleSet.default(strict=strict, user=load_user_rules(path.expanduser()))
-
-
-def _filters(
-    *,
-    predicate: Sequence[str] | None = None,
-    min_confidence: float = 0.0,
-    since: str = "",
-    until: str = "",
-    host: str = "",
-    project: str = "",
-    session: str = "",
-    subject: str = "",
-    object_: str = "",
-) -> Filters:
-    from factbook.store.base import Filters
-
-    if not 0.0 <= min_confidence <= 1.0:  # also refuses NaN
-        raise UsageError(
-            detail=f"--min-confidence {min_confidence} is no confidence; give a number from 0 to 1"
-        )
-    first, last = _moment("--since", since), _moment("--until", until)
-    if first is not None and last is not None and first >= last:
-        raise UsageError(
-            detail=f"--since {since} is not before --until {until}; nothing lies between"
-        )
-    return Filters(
-        predicates=tuple(predicate or ()),
-        min_confidence=min_confidence,
-        since=first,
-        until=last,
-        host=host,
-        project=str(Path(project).expanduser()) if project.startswith("~") else project,
-        session=session,
-        subject=subject,
-        object=object_,
-    )
-
-
-def _of_kind(filters: Filters, kind: str) -> Filters:
-    if not kind:
-        return filters
-    if kind not in _KINDS:
-        raise UsageError(detail=f"{kind!r} is no kind; give one of {', '.join(_KINDS)}")
-    if kind == "fact":
-        return replace(filters, kinds=tuple(FactKind))
-    if kind == "episode":
-        return replace(filters, episode_kinds=tuple(EpisodeKind))
-    return replace(filters, episode_kinds=(EpisodeKind(kind),))
-
-
-def _moment(option: str, value: str) -> Millis | None:
-    if not value:
-        return None
-    from factbook.recall.when import now_ms, parse_moment
-
-    try:
-        return parse_moment(value, now=now_ms())
-    except (OverflowError, ValueError, OSError):  # a year that no clock can tell
-        raise UsageError(
-            detail=f"{option} {value} lies outside of time; give one like {_WHEN}"
-        ) from None
-
-
-def _at_least(least: int, value: int, option: str) -> None:
-    if value < least:
-        raise UsageError(detail=f"{option} {value} is too small; give {least} or more")
-    if value >= 2**62:  # what SQLite can count, with room for one more
-        raise UsageError(detail=f"{option} {value} is too large; give a smaller number")
-
+# The commands of the other module take their places behind these.
+from factbook.surface import cli_keep as cli_keep  # noqa: E402 - their order is that of the help
 
 # --- the way in and out ---------------------------------------------------------------------------
 
@@ -1222,7 +1016,7 @@ def run(args: Sequence[str]) -> int:
 
     An error that factbook does not know keeps its traceback.
     """
-    shared = _Shared()
+    shared = Shared()
     try:
         code = _invoke(args, shared)
         if shared.screen is not None:
@@ -1239,7 +1033,7 @@ def run(args: Sequence[str]) -> int:
     return code
 
 
-def _invoke(args: Sequence[str], shared: _Shared) -> int:
+def _invoke(args: Sequence[str], shared: Shared) -> int:
     command: Any = _group(args)
     try:
         result = command.main(
@@ -1271,7 +1065,7 @@ def _group(args: Sequence[str]) -> Any:
         app.registered_commands = every
 
 
-def _fail(shared: _Shared, args: Sequence[str], kind: str, message: str, code: int) -> int:
+def _fail(shared: Shared, args: Sequence[str], kind: str, message: str, code: int) -> int:
     asked_json = "--json" in args[: args.index("--") if "--" in args else len(args)]
     screen = shared.screen or Screen(as_json=asked_json)
     try:

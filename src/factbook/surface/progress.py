@@ -6,16 +6,17 @@ rich is imported here and nowhere else, because only runs that take seconds can 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["Advance", "bar"]
+__all__ = ["Advance", "Say", "bar", "line", "phases"]
 
 Advance = Callable[[int], None]
+Say = Callable[[str], None]
 
 
 @contextmanager
@@ -36,8 +37,71 @@ def bar(label: str, *, total: int, unit: str, quiet: bool = False) -> Iterator[A
             progress.update(task, completed=total)
 
 
+@contextmanager
+def phases(names: Sequence[str], *, quiet: bool = False) -> Iterator[Say]:
+    """Show which of a few phases runs, and give the function that names the next one.
+
+    Only on a terminal, and nothing of it stays.
+    """
+    if quiet or not _on_terminal():
+        yield _silence
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("{task.description:<12}", markup=False),
+        BarColumn(bar_width=32),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+    ) as progress:
+        task = progress.add_task(names[0], total=len(names))
+
+        def begin(name: str) -> None:
+            done = names.index(name) if name in names else 0
+            progress.update(task, description=name, completed=done)
+
+        yield begin
+
+
+@contextmanager
+def line(*, quiet: bool = False) -> Iterator[Say]:
+    """Show one line that changes, for work without an end, and give the function that sets it.
+
+    Only on a terminal, and nothing of it stays.
+    """
+    if quiet or not _on_terminal():
+        yield _silence
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+    ) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda said: progress.update(task, description=said)
+
+
+def _on_terminal() -> bool:
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # closed
+        return False
+
+
 def _ignore(step: int) -> None:
     del step
+
+
+def _silence(said: str) -> None:
+    del said
 
 
 def _progress(unit: str) -> Progress:

@@ -104,6 +104,12 @@ def fact(one: Fact, *, shown_by: Sequence[Evidence] | None = None) -> Record:
         "evidence_count": one.evidence_count,
         "occurred_at": iso(one.occurred_at),
         "learned_at": iso(one.learned_at),
+        "retired_at": iso(one.retired_at),
+        "valid_from": iso(one.valid_from),
+        "valid_to": iso(one.valid_to),
+        "merged_into": _fact_id(one.merged_into_id),
+        "superseded_by": _fact_id(one.superseded_by),
+        "pinned": one.pinned,
         "owner": one.owner,
         "host": one.host,
         "project": one.project,
@@ -112,6 +118,10 @@ def fact(one: Fact, *, shown_by: Sequence[Evidence] | None = None) -> Record:
     if shown_by is not None:
         found["evidence"] = [evidence(part) for part in shown_by]
     return found
+
+
+def _fact_id(number: int | None) -> str | None:
+    return None if number is None else f"f{number}"
 
 
 def explanation(found: Explanation) -> Record:

@@ -19,7 +19,7 @@ from factbook.surface.text import Column, count, home_path, moment, place
 if TYPE_CHECKING:
     from factbook.ingest import IngestReport
     from factbook.memory import Explanation, RuleUse, Stats
-    from factbook.model import Event, Evidence, Fact, Hit, LineCount, Millis, StoredEpisode
+    from factbook.model import Evidence, Fact, Hit, LineCount, Millis, StoredEpisode
     from factbook.recall.search import Answer
     from factbook.recall.when import Window
     from factbook.sources.original import Original
@@ -32,6 +32,7 @@ __all__ = [
     "facts",
     "ingest",
     "rejections",
+    "rows_of",
     "rules",
     "sessions",
     "stats",
@@ -251,7 +252,7 @@ def facts(
                 f"{one.confidence:.2f}",
                 moment(one.occurred_at),
                 "" if one_predicate else one.predicate,
-                redact(one.object),
+                _status(one) + redact(one.object),
                 _project_name(one.project),
             ]
             evidence = shown_by(one) if shown_by is not None else ()
@@ -272,6 +273,11 @@ def facts(
     return shown
 
 
+def _status(one: Fact) -> str:
+    """Return where a fact stands, where that is not what one expects; a column would be empty."""
+    return "" if one.status == "active" else f"[{one.status}] "
+
+
 # --- explain --------------------------------------------------------------------------------------
 
 
@@ -283,8 +289,9 @@ def explanation(
     redact: Redact,
     pattern: str,
     most: int | None,
+    more: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Show the rule, the claim, the evidence in its lines and the history of a fact."""
+    """Show the claim with what else is known of it (`more`), the rule, and the evidence."""
     fact = found.fact
     head = f"f{fact.id}  {text.one_line(fact.predicate)}"
     screen.line(screen.paint(head, "bold cyan"))
@@ -299,8 +306,9 @@ def explanation(
         ("happened", moment(fact.occurred_at) or "no date is known"),
         ("where", " · ".join(part for part in host if part)),
         ("status", f"{fact.status}, learned {moment(fact.learned_at)}"),
+        *more,
     ]
-    _pairs(screen, pairs)
+    rows_of(screen, pairs)
     screen.line()
     _rule(screen, found, pattern=pattern)
     total = len(found.evidence)
@@ -323,13 +331,10 @@ def explanation(
             " every one.",
             "dim",
         )
-    screen.line()
-    screen.line(screen.paint("history", "bold"))
-    for event in found.history:
-        screen.line("  " + _event(event, screen))
 
 
-def _pairs(screen: Screen, pairs: Sequence[tuple[str, str]]) -> None:
+def rows_of(screen: Screen, pairs: Sequence[tuple[str, str]]) -> None:
+    """Show names and what they stand for, without those that stand for nothing."""
     wide = max(len(name) for name, _ in pairs) + 2
     for name, value in pairs:
         if not value:
@@ -343,14 +348,17 @@ def _pairs(screen: Screen, pairs: Sequence[tuple[str, str]]) -> None:
 def _rule(screen: Screen, found: Explanation, *, pattern: str) -> None:
     rule = found.rule
     if rule is None:
-        names = dict.fromkeys(one.rule for one in found.evidence)
         screen.line(screen.paint("rule", "bold"))
-        screen.say(f"  {', '.join(names)}: not among the rules in force now")
+        # What a person says, and what the nightly work finds, is found by no rule of the table.
+        by_table = found.fact.kind == "observation"
+        methods = dict.fromkeys((one.rule, one.method) for one in found.evidence)
+        for name, method in methods:
+            screen.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
         return
     screen.line(
         screen.paint("rule", "bold") + "  " + screen.paint(text.one_line(rule.name), "cyan")
     )
-    _pairs(
+    rows_of(
         screen,
         [
             ("how", rule.method),
@@ -403,12 +411,6 @@ def _quote_in_log(quote: str, line: str) -> str:
     first, last = max(0, at - _AROUND_QUOTE), min(len(line), end + _AROUND_QUOTE)
     shown = text.mark(line[first:last], at - first, end - first)
     return ("…" if first else "") + shown + ("…" if last < len(line) else "")
-
-
-def _event(event: Event, screen: Screen) -> str:
-    detail = ", ".join(f"{name} {value}" for name, value in event.detail.items())
-    line = f"{moment(event.at)}  {event.op}, by {event.actor} ({event.trigger})"
-    return text.fit(text.one_line(line + (f": {detail}" if detail else "")), screen.prose - 2)
 
 
 # --- lists ----------------------------------------------------------------------------------------
@@ -563,7 +565,7 @@ def stats(screen: Screen, found: Stats) -> None:
     screen.line()
     hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
-    _pairs(
+    rows_of(
         screen,
         [
             ("sessions", f"{count(counts['sources'])}   {hosts}".rstrip()),

@@ -117,6 +117,8 @@ class Consolidation:
         self._on_phase = on_phase
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._readings: dict[str, Reading] = {}
+        self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
+        self._mark: int | None = None  # of the facts that this run has judged
 
     # --- running --------------------------------------------------------------------------------
 
@@ -270,7 +272,9 @@ class Consolidation:
         self._write(report, ops)
 
     def _judge(self, report: RunReport) -> None:
+        """Look at every pair of near facts of which one is new: contradictions now, merges next."""
         lives, vectors, new, mark = self._facts("judge")
+        self._alike = []
         if not new:
             return
         known = self._store.judged()
@@ -280,8 +284,13 @@ class Consolidation:
             if one.owner != other.owner or _ids(one, other) in known:
                 continue
             older, newer = _by_age(one, other)
-            ops += self._pair_ops(older, newer, cosine)
-        self._write(report, [*ops, MarkProgress(name="judge", value=mark)])
+            found = self._judgement(older, newer, cosine)
+            if found.relation is Relation.SAME:
+                self._alike.append((one.id, other.id))
+            else:
+                ops += _pair_ops(older, newer, found, cosine)
+        self._write(report, ops)
+        self._mark = mark
 
     def _candidates(
         self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
@@ -304,58 +313,32 @@ class Consolidation:
                 seen.add((low, high))
                 yield low, high, cosine
 
-    def _pair_ops(self, older: Life, newer: Life, cosine: float) -> list[Op]:
-        found = self._judgement(older, newer, cosine)
-        low, high = _ids(older, newer)
-        changed = found.relation is Relation.SUPERSEDES
-        if found.relation is Relation.CONTRADICTION:
-            # Halving both would also kill the newer word: what the owner says on a later day about
-            # the same thing takes the place of what the owner said before.
-            if not _changed_mind(older, newer):
-                return [
-                    ContradictFacts(
-                        low_id=low,
-                        high_id=high,
-                        rule=found.rule,
-                        detail=found.detail,
-                        similarity=cosine,
-                    )
-                ]
-            changed = True
-        if changed:
-            return [
-                SupersedeFact(
-                    old_id=older.id,
-                    new_id=newer.id,
-                    rule=found.rule,
-                    detail=found.detail,
-                    similarity=cosine,
-                )
-            ]
-        if found.relation is Relation.AMBIGUOUS:
-            return [
-                JudgePair(
-                    low_id=low,
-                    high_id=high,
-                    relation="ambiguous",
-                    rule=found.rule,
-                    detail=found.detail,
-                    similarity=cosine,
-                )
-            ]
-        return []
-
     def _merge(self, report: RunReport) -> None:
-        lives, vectors, new, mark = self._facts("merge")
-        if not new:
-            return
-        pairs = _pairs(vectors, new)
-        known = self._store.judged()
-        groups = components(len(lives), pairs.left, pairs.right)
+        """Merge what says the same: the components of the pairs that the rules found alike."""
+        ids = sorted({one for pair in self._alike for one in pair})
+        lives = {one: life for one, life in self._store.lives_by_id(ids).items() if life.current}
+        numbers = {one: n for n, one in enumerate(lives)}
+        pairs = [
+            (numbers[one], numbers[other])
+            for one, other in self._alike
+            if one in numbers and other in numbers
+        ]
         ops: list[Op] = []
-        for group in groups:
-            ops += self._merge_ops([lives[n] for n in group], vectors[group], known, report.as_of)
-        self._write(report, [*ops, MarkProgress(name="merge", value=mark)])
+        if pairs:
+            rows = list(lives.values())
+            have, data = self._store.vector_rows("fact", ids)
+            vectors = dict(zip(have, unit_rows(data, len(have)), strict=True))
+            known = self._store.judged()
+            left, right = np.asarray(pairs, np.int64).T
+            for group in components(len(rows), left, right):
+                members = [rows[n] for n in group if rows[n].id in vectors]
+                stacked = np.stack([vectors[one.id] for one in members])
+                ops += self._merge_ops(members, stacked, known, report.as_of)
+        done: list[Op] = []
+        if self._mark is not None:
+            # Only now: a run that is killed before looks at the same facts again.
+            done.append(MarkProgress(name="judge", value=self._mark))
+        self._write(report, [*ops, *done])
 
     def _merge_ops(
         self, group: Sequence[Life], vectors: Floats, known: set[tuple[int, int]], now: Millis
@@ -574,13 +557,71 @@ def verdict_ops(store: Store, verdicts: Mapping[tuple[int, int], str], *, now: M
     return ops
 
 
+def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:
+    """Return what follows from a judgement other than SAME."""
+    low, high = _ids(older, newer)
+    changed = found.relation is Relation.SUPERSEDES
+    if found.relation is Relation.CONTRADICTION:
+        # Halving both would also kill the newer word: what the owner says on a later day about
+        # the same thing takes the place of what the owner said before.
+        if not _changed_mind(older, newer):
+            return [
+                ContradictFacts(
+                    low_id=low,
+                    high_id=high,
+                    rule=found.rule,
+                    detail=found.detail,
+                    similarity=cosine,
+                )
+            ]
+        changed = True
+    if changed:
+        return [
+            SupersedeFact(
+                old_id=older.id,
+                new_id=newer.id,
+                rule=found.rule,
+                detail=found.detail,
+                similarity=cosine,
+            )
+        ]
+    if found.relation is Relation.AMBIGUOUS:
+        return [
+            JudgePair(
+                low_id=low,
+                high_id=high,
+                relation="ambiguous",
+                rule=found.rule,
+                detail=found.detail,
+                similarity=cosine,
+            )
+        ]
+    return []
+
+
 def _pairs(vectors: Floats, new: Sequence[int]) -> Pairs:
     """Return the pairs of near facts of which at least one is new."""
-    few = len(new) * len(vectors) <= policy.JUDGED_PAIRS
-    threshold = policy.JUDGED_SIMILARITY if few else policy.MERGE_SIMILARITY
+    threshold = _threshold(vectors, new)
     if len(new) * 2 > len(vectors):
         return near_pairs(vectors, threshold=threshold)
     return near_pairs_of(np.asarray(new, np.int64), vectors, threshold=threshold)
+
+
+def _threshold(vectors: Floats, new: Sequence[int]) -> float:
+    """Return from which cosine on pairs are looked at, so that a run has an end.
+
+    It is `policy.JUDGED_SIMILARITY`, unless a sample tells that more than `policy.JUDGED_PAIRS`
+    pairs lie above it; then as much higher as leaves that many, but never above the seed's 0.85.
+    """
+    rows = np.asarray(new, np.int64)
+    sample = rows[:: max(1, len(rows) // policy.JUDGED_SAMPLE)][: policy.JUDGED_SAMPLE]
+    cosines = (vectors[sample] @ vectors.T).ravel()
+    above = cosines[cosines >= policy.JUDGED_SIMILARITY]
+    allowed = int(policy.JUDGED_PAIRS * len(sample) / len(rows)) + len(sample)  # and themselves
+    if len(above) <= allowed:
+        return policy.JUDGED_SIMILARITY
+    found = float(np.partition(above, len(above) - allowed)[len(above) - allowed])
+    return min(found, policy.MERGE_SIMILARITY)
 
 
 def _each(pairs: Pairs) -> Iterable[tuple[int, int, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -70,12 +70,26 @@ def default_folders() -> list[Path]:
     ]
 
 
-def discover(paths: Sequence[Path]) -> Discovery:
+def is_log_name(path: str) -> bool:
+    """Tell whether a file in a folder may be a log, by its name."""
+    return path.lower().endswith(SUFFIXES)
+
+
+def discover(
+    paths: Sequence[Path],
+    *,
+    wanted: Callable[[str], bool] = is_log_name,
+    hosts: Callable[[bytes], str] | None = None,
+    others: Callable[[Path, bytes], LogFile | None] | None = None,
+) -> Discovery:
     """Return the logs in the given files and folders; without any, in the hosts' own folders.
 
     The order is that of the paths, within a folder by name. A file that is reached twice counts
-    once. Raises PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
+    once. `wanted` tells by its path whether a file in a folder is looked at, `hosts` by its first
+    bytes who wrote it, and `others` knows files that no host wrote. Raises PathMissing,
+    PathUnreadable (for a path that was given), NoLogsFound.
     """
+    hosts = hosts or detect
     given = bool(paths)
     roots = [Path(path).expanduser() for path in paths]
     if not given:
@@ -85,10 +99,10 @@ def discover(paths: Sequence[Path]) -> Discovery:
     for root in roots:
         _check(root)
         if root.is_dir():
-            for path in _walk(root, found):
-                _add(path, found, seen, named=False)
+            for path in _walk(root, found, wanted):
+                _add(path, found, seen, hosts, others, named=False)
         else:
-            _add(os.path.realpath(root), found, seen, named=True)
+            _add(os.path.realpath(root), found, seen, hosts, others, named=True)
     if not found.files and not found.unsupported:
         where = roots if given else default_folders()
         raise NoLogsFound(path=", ".join(str(path) for path in where))
@@ -113,7 +127,7 @@ def _check(path: Path) -> None:
         raise PathUnreadable(path=repr(str(path)), reason=str(error)) from error
 
 
-def _walk(root: Path, found: Discovery) -> Iterator[str]:
+def _walk(root: Path, found: Discovery, wanted: Callable[[str], bool]) -> Iterator[str]:
     """Iterate over the files below a folder that may be logs; follow links, but no loops."""
     visited: set[str] = set()
     pending = [os.path.realpath(root)]
@@ -135,14 +149,22 @@ def _walk(root: Path, found: Discovery) -> Iterator[str]:
                 path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
                 if entry.is_dir():
                     folders.append(path)
-                elif entry.name.lower().endswith(SUFFIXES):
+                elif wanted(entry.path):
                     yield path
             except OSError as error:  # a loop of links
                 found.skipped.append((Path(entry.path), f"cannot be read ({error.strerror})"))
         pending += reversed(folders)
 
 
-def _add(name: str, found: Discovery, seen: set[str], *, named: bool) -> None:
+def _add(
+    name: str,
+    found: Discovery,
+    seen: set[str],
+    hosts: Callable[[bytes], str],
+    others: Callable[[Path, bytes], LogFile | None] | None,
+    *,
+    named: bool,
+) -> None:
     if name in seen:
         return
     seen.add(name)
@@ -157,29 +179,41 @@ def _add(name: str, found: Discovery, seen: set[str], *, named: bool) -> None:
             return
         with path.open("rb", buffering=0) as file:
             head = file.read(HEAD_BYTES)
+        host = hosts(head)
+        other = others(path, head) if others and not host else None
     except OSError as error:
         if named:
             raise PathUnreadable(path=path, reason=error.strerror or str(error)) from error
         found.skipped.append((path, f"cannot be read ({error.strerror})"))
         return
-    host = detect(head)
-    if host in _UNSUPPORTED:
+    if other is not None:
+        found.files.append(other)
+    elif host in _UNSUPPORTED:
         found.unsupported.append((path, host))
     elif host:
         found.files.append(LogFile(path=path, host=host))
     else:
-        found.skipped.append((path, _why_not(head)))
+        found.skipped.append((path, _why_not(head, chats=others is not None)))
 
 
-def _why_not(head: bytes) -> str:
+def _why_not(head: bytes, *, chats: bool) -> str:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16 text; save it as UTF-8"
     if not head.strip(b" \t\r\n\x00"):
         return "empty"
-    sample = head[:1024]
-    if b"\x00" in sample or not _mostly_text(sample):
+    if not is_text(head):
         return "binary"
+    if chats:
+        return "not a session log of a known agent, nor a chat in a known form"
     return "not a session log of a known agent"
+
+
+def is_text(head: bytes) -> bool:
+    """Tell whether the beginning of a file is text, in UTF-8 or in UTF-16 that says so."""
+    sample = head[:1024]
+    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
+        sample = sample.decode("utf-16", "replace").encode()
+    return b"\x00" not in sample and _mostly_text(sample)
 
 
 def _mostly_text(sample: bytes) -> bool:

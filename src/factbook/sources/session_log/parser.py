@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
@@ -39,7 +39,7 @@ from factbook.sources.session_log.toolcall import (
 MEMORY_TAG: Final = "factbook-memory"  # what our own surfaces wrap all that they inject in
 OPEN_CALLS: Final = 512  # calls whose result is awaited; the oldest is forgotten
 SEEN_RECORDS: Final = 256  # branches and titles that were stated already
-_SMALL_TEXTS: Final = 1024  # short texts whose redaction is remembered while one batch is read
+_SMALL_TEXTS: Final = 1024  # short texts and ids that are remembered while one file is read
 
 MODEL: Final[Mapping[str, str]] = {"author": "model"}
 """Attribute of a prompt that stands where the user's stand but was written by a model."""
@@ -75,14 +75,24 @@ def printable(path: Path) -> str:
 
 
 # What the hosts make ids of: uuids, counters and prefixed random words. Redaction need not look at
-# these, and must not find anything in them.
+# these, and must not find anything in them. The repetitions give nothing back (`+` after them): no
+# shorter one could be followed by what comes next.
 _PLAIN_ID: Final = re.compile(
-    r"(?:[a-z]{1,12}[:_]){0,3}(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-    r"|(?:toolu|call|msg|req|fc|rs|ws)_\w{1,48}|\w{1,12})(?:[:#@.-][\w]{1,12}){0,4}"
+    r"(?:[a-z]{1,12}+[:_]){0,3}(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|(?:toolu|call|msg|req|fc|rs|ws)_\w{1,48}+|\w{1,12}+)(?:[:#@.-][\w]{1,12}+){0,4}"
 )
 
 
 _MADE_BY_US: Final = re.compile(r"(?:(?:task|action|session)_|(?:call|result|queued|summary):)+")
+
+
+def identity_of(text: str, redact: Callable[[str], str]) -> str:
+    """Return an id; one that is not like the hosts' own ids is redacted like any text."""
+    if not text or _PLAIN_ID.fullmatch(text):
+        return text
+    made = _MADE_BY_US.match(text)  # what we put before an id would hide its beginning
+    start = made.end() if made else 0
+    return text[:start] + redact(text[start:])
 
 
 @dataclass(slots=True)
@@ -111,8 +121,12 @@ class Parser(ABC):
         self.key = source_key(file)
         self.redactor = redactor
         self.episodes: list[Episode] = []
+        # What a record that holds others made of them, beside its own outcome.
+        self.inner: dict[Outcome, int] = {}
+        self.refused: list[tuple[str, object]] = []  # (what is wrong, the inner record)
         self._latest = now + policy.CLOCK_SKEW_MS
         self._small: dict[str, str] = {}
+        self._plain_ids: set[str] = set()  # sessions, messages and calls name themselves often
         # Where the record at hand stands; set by `place` before each record.
         self.position = 0
         self.offset = 0
@@ -171,6 +185,10 @@ class Parser(ABC):
             title=self.title,
             agent=self.file_agent,
         )
+
+    def others(self) -> list[Source]:
+        """Return the further sources that the episodes at hand belong to, and forget them."""
+        return []
 
     @property
     def main_session(self) -> str:
@@ -247,11 +265,15 @@ class Parser(ABC):
 
     def identity(self, text: str) -> str:
         """Return an id; one that is not like the hosts' own ids is redacted like any text."""
-        if not text or _PLAIN_ID.fullmatch(text):
+        known = self._plain_ids
+        if not text or text in known:
             return text
-        made = _MADE_BY_US.match(text)  # what we put before an id would hide its beginning
-        start = made.end() if made else 0
-        return text[:start] + self.small(text[start:])
+        found = identity_of(text, self.small)
+        if found is text:
+            if len(known) >= _SMALL_TEXTS:
+                known.clear()
+            known.add(text)
+        return found
 
     def safe(self, value: object) -> object:
         """Return the state that a cursor keeps, its ids as `identity` gives them."""

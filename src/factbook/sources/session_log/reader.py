@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import BinaryIO, Final
 
 import orjson
@@ -43,125 +44,151 @@ def read(
     redactor: Redacting,
     now: Millis,
     batch_bytes: int = policy.BATCH_BYTES,
+    parser: type[Parser] | None = None,
+    document: Callable[[Reading], Iterator[Batch]] | None = None,
 ) -> Iterator[Batch]:
     """Iterate over what a log says beyond its cursor, in batches of about `batch_bytes` bytes.
 
     An unchanged file gives nothing. `restart` is set on the first batch of a file that is not the
-    one the cursor was made for. Raises PathMissing, PathUnreadable, UnsupportedHost.
+    one the cursor was made for. `parser` reads a file that is no log of an agent; `document` reads
+    one that is not a record per line, and is read from its start whenever it has changed. Raises
+    PathMissing, PathUnreadable, UnsupportedHost.
     """
-    if file.host not in _PARSERS:
-        raise UnsupportedHost(path=file.path, host=file.host)
+    if parser is None:
+        if file.host not in _PARSERS:
+            raise UnsupportedHost(path=file.path, host=file.host)
+        parser = _PARSERS[file.host]
     try:
-        yield from _read(file, cursor=cursor, redactor=redactor, now=now, batch_bytes=batch_bytes)
+        with file.path.open("rb", buffering=_CHUNK) as handle:
+            whole = document is not None or is_document(handle, file.path)
+            found = _beginning(handle, cursor, whole=whole)
+            if found is None:
+                return
+            cursor, restart = found
+            ready = parser(file, redactor=redactor, now=now, state=cursor.state)
+            reading = Reading(handle, ready, cursor=cursor, restart=restart)
+            if document is not None:
+                yield from document(reading)
+            elif whole:
+                yield reading.document()
+            else:
+                yield from reading.lines(batch_bytes)
     except FileNotFoundError as error:
         raise PathMissing(path=file.path) from error
     except OSError as error:
         raise PathUnreadable(path=file.path, reason=error.strerror or str(error)) from error
 
 
-def _read(
-    file: LogFile,
-    *,
-    cursor: Cursor | None,
-    redactor: Redacting,
-    now: Millis,
-    batch_bytes: int,
-) -> Iterator[Batch]:
-    with file.path.open("rb", buffering=_CHUNK) as handle:
-        status = os.fstat(handle.fileno())
-        restart = same_head = False
-        if cursor is not None:
-            same_head = _digest(handle, 0, cursor.offset) == cursor.head
-            unmoved = (status.st_size, status.st_mtime_ns) == (cursor.size, cursor.mtime_ns)
-            if unmoved and same_head:
-                return
-        whole = _is_document(handle, file, status.st_size)
-        # A log only grows: one that changed without growing was written anew.
-        if cursor is not None and (
-            whole
-            or not same_head
-            or status.st_size <= cursor.size
-            or _tail(handle, cursor.offset) != cursor.tail
-        ):
-            restart = cursor.offset > 0 or cursor.line > 0
-            cursor = None
-        parser = _PARSERS[file.host](
-            file, redactor=redactor, now=now, state=cursor.state if cursor else {}
-        )
-        reading = _Reading(handle, parser, cursor=cursor or Cursor(), restart=restart)
-        if whole:
-            yield reading.document()
-        else:
-            yield from reading.lines(batch_bytes)
+def _beginning(
+    handle: BinaryIO, cursor: Cursor | None, *, whole: bool
+) -> tuple[Cursor, bool] | None:
+    """Return where reading begins and whether the file is another one; None for an unchanged one.
+
+    A log only grows: one that changed without growing was written anew.
+    """
+    if cursor is None:
+        return Cursor(), False
+    status = os.fstat(handle.fileno())
+    same_head = _digest(handle, 0, cursor.offset) == cursor.head
+    unmoved = (status.st_size, status.st_mtime_ns) == (cursor.size, cursor.mtime_ns)
+    if unmoved and same_head:
+        return None
+    if (
+        whole
+        or not same_head
+        or status.st_size <= cursor.size
+        or _tail(handle, cursor.offset) != cursor.tail
+    ):
+        return Cursor(), cursor.offset > 0 or cursor.line > 0
+    return cursor, False
 
 
-class _Reading:
+class Reading:
     """One file being read: what the batch at hand holds, and where it began."""
 
     def __init__(self, handle: BinaryIO, parser: Parser, *, cursor: Cursor, restart: bool) -> None:
-        self._handle = handle
-        self._parser = parser
+        self.handle = handle
+        self.parser = parser
         self._restart = restart
-        self._offset = cursor.offset
-        self._line = cursor.line
-        self._began = cursor.offset  # where the batch at hand began
+        self.offset = cursor.offset
+        self.line = cursor.line
+        self.began = cursor.offset  # where the batch at hand began
         open_line = cursor.state.get("open")
         # The last line of the run before had no newline yet; what follows belongs to it.
         self._open = open_line if isinstance(open_line, int) else None
-        self._count = LineCount()
+        self.count = LineCount()
         self._outcomes: dict[Outcome, int] = {}
         self._rejected: list[RejectedLine] = []
 
+    def state(self) -> tuple[int, int]:
+        """Return the size of the file and when it was changed."""
+        status = os.fstat(self.handle.fileno())
+        return status.st_size, status.st_mtime_ns
+
     def lines(self, batch_bytes: int) -> Iterator[Batch]:
         """Read line after line."""
-        self._handle.seek(self._offset)
-        reached = self._offset
+        self.handle.seek(self.offset)
+        reached = self.offset
         continued = self._open
-        first = self._line - (continued is not None)
-        for line in split_lines(self._handle, offset=self._offset, number=first):
-            reached = line.end
-            if self._offset - self._began >= batch_bytes:
-                yield self._batch(size=self._offset, mtime_ns=0)
-            started = line.offset if continued is None else continued
+        first = self.line - (continued is not None)
+        for line in split_lines(self.handle, offset=self.offset, number=first):
+            number, start, data, reached, complete, too_long = line
+            if self.offset - self.began >= batch_bytes:
+                yield self.batch(size=self.offset, mtime_ns=0)
+            if complete and number > 1 and continued is None and not too_long:
+                # The way that nearly all lines go; the first line of a file and whatever is not a
+                # whole record goes the long one.
+                try:
+                    record = orjson.loads(data)
+                except orjson.JSONDecodeError:
+                    record = None
+                if type(record) is dict:
+                    self.count.lines += 1
+                    self._record(record, position=number, offset=start)
+                    self._open = None
+                    self.offset = reached
+                    self.line = number
+                    continue
+            started = start if continued is None else continued
             if not self._take(line, started, continues=continued is not None):
                 break
-            self._open = None if line.complete else started
+            self._open = None if complete else started
             continued = None
-            self._offset = line.end
-            self._line = line.number
-        status = os.fstat(self._handle.fileno())
-        if self._offset > self._began or self._restart or self._count.waiting:
-            yield self._batch(size=reached, mtime_ns=status.st_mtime_ns)
+            self.offset = reached
+            self.line = number
+        status = os.fstat(self.handle.fileno())
+        if self.offset > self.began or self._restart or self.count.waiting:
+            yield self.batch(size=reached, mtime_ns=status.st_mtime_ns)
 
     def document(self) -> Batch:
         """Read a file that is one JSON document, or pretty-printed ones in a row."""
-        self._handle.seek(0)
-        data = self._handle.read(policy.MAX_LINE_BYTES + 1)
+        self.handle.seek(0)
+        data = self.handle.read(policy.MAX_LINE_BYTES + 1)
         size = len(data)
         newlines = data.count(b"\n") + (not data.endswith(b"\n"))
-        self._count.lines += newlines
+        self.count.lines += newlines
         if size > policy.MAX_LINE_BYTES:
-            size = os.fstat(self._handle.fileno()).st_size
+            size = os.fstat(self.handle.fileno()).st_size
             detail = f"{size:,} bytes in one document"
-            self._reject("too_long", detail, _excerpt(data), position=1, offset=0)
+            self.reject("too_long", detail, _excerpt(data), position=1, offset=0)
         else:
             self._document(data)
-        self._offset, self._line = size, newlines
-        status = os.fstat(self._handle.fileno())
-        return self._batch(size=size, mtime_ns=status.st_mtime_ns)
+        self.offset, self.line = size, newlines
+        status = os.fstat(self.handle.fileno())
+        return self.batch(size=size, mtime_ns=status.st_mtime_ns)
 
     # --- one line --------------------------------------------------------------------------------
 
     def _take(self, line: Line, offset: int, *, continues: bool) -> bool:
         """Account for a line; return False for one that is not finished yet."""
-        count = self._count
+        count = self.count
         number, data = line.number, line.data
         if line.too_long:
             if not line.complete:
                 return self._wait()
             count.lines += not continues
             detail = f"{line.end - line.offset:,} bytes, over {policy.MAX_LINE_BYTES:,}"
-            self._reject("too_long", detail, _excerpt(data), position=number, offset=offset)
+            self.reject("too_long", detail, _excerpt(data), position=number, offset=offset)
             return True
         if offset == 0 and data.startswith(_BOM):
             data = data[3:]
@@ -187,17 +214,17 @@ class _Reading:
         if number > 1 and type(record) is dict:
             self._record(record, position=number, offset=offset)
         else:
-            self._value(record, position=number, offset=offset)
+            self.value(record, position=number, offset=offset)
         return True
 
     def _wait(self) -> bool:
-        self._count.waiting += 1
+        self.count.waiting += 1
         return False
 
     def _values(self, data: bytes, *, position: int, offset: int) -> None:
         """Take all records of a damaged line."""
         for piece in decode_slowly(data):
-            self._piece(piece, position=position, offset=offset)
+            self.piece(piece, position=position, offset=offset)
 
     def _document(self, data: bytes) -> None:
         """Take the one record of a document, or records that were pretty-printed in a row."""
@@ -209,7 +236,7 @@ class _Reading:
             if isinstance(value, list) and value:
                 self._inner(value)
             else:
-                self._value(value, position=1, offset=0)
+                self.value(value, position=1, offset=0)
             return
         text = data.decode("utf-8", "replace")
         position, offset, at = 1, 0, 0
@@ -218,24 +245,24 @@ class _Reading:
             position += passed.count("\n")
             offset += len(passed.encode("utf-8", "replace"))
             at = piece.start
-            self._piece(piece, position=position, offset=offset)
+            self.piece(piece, position=position, offset=offset)
 
-    def _piece(self, piece: Piece, *, position: int, offset: int) -> None:
+    def piece(self, piece: Piece, *, position: int, offset: int) -> None:
         for note in piece.repaired:
-            _more(self._count.repaired, note)
+            _more(self.count.repaired, note)
         if piece.reason:
             sample = piece.text[:_EXCERPT_WINDOW]
-            self._reject(piece.reason, piece.detail, sample, position=position, offset=offset)
+            self.reject(piece.reason, piece.detail, sample, position=position, offset=offset)
         else:
-            self._value(piece.value, position=position, offset=offset)
+            self.value(piece.value, position=position, offset=offset)
 
-    def _value(self, value: object, *, position: int, offset: int) -> None:
+    def value(self, value: object, *, position: int, offset: int) -> None:
         """Take one JSON value: a record, or a whole session with its records inside."""
         if not isinstance(value, dict):
             detail = f"a JSON {_json_type(value)}"
-            self._reject("not_an_object", detail, _sample(value), position=position, offset=offset)
+            self.reject("not_an_object", detail, _sample(value), position=position, offset=offset)
             return
-        inner = self._parser.expand(value)
+        inner = self.parser.expand(value)
         if inner is not None:
             self._inner(inner)
         else:
@@ -244,40 +271,49 @@ class _Reading:
     def _inner(self, records: list[object]) -> None:
         """Take the records of a whole session, which are numbered from 1 in its document."""
         if not records:
-            self._count.records += 1
-            _more(self._count.ignored, "empty session")
+            self.count.records += 1
+            _more(self.count.ignored, "empty session")
         for index, record in enumerate(records, 1):
             if isinstance(record, dict):
                 self._record(record, position=index, offset=0)
             else:
                 detail = f"a JSON {_json_type(record)} among the records"
-                self._reject("not_an_object", detail, _sample(record), position=index, offset=0)
+                self.reject("not_an_object", detail, _sample(record), position=index, offset=0)
 
     def _record(self, record: dict[str, object], *, position: int, offset: int) -> None:
-        parser = self._parser
+        parser = self.parser
         before = len(parser.episodes)
         try:
             outcome: Outcome = parser.feed(record, position, offset)
         except BadRecord as error:
-            self._reject(
-                "bad_record", str(error), _sample(record), position=position, offset=offset
-            )
+            self.reject("bad_record", str(error), _sample(record), position=position, offset=offset)
             return
         except RecursionError:
             del parser.episodes[before:]
+            parser.inner, parser.refused = {}, []
             detail = "nested too deep to be walked through"
-            self._reject("too_deep", detail, "", position=position, offset=offset)
+            self.reject("too_deep", detail, "", position=position, offset=offset)
             return
-        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
+        self.note(outcome)
+        for inner, times in parser.inner.items():
+            self.note(inner, times)
+        parser.inner = {}
+        for detail, part in parser.refused:
+            self.reject("bad_record", detail, _sample(part), position=position, offset=offset)
+        parser.refused = []
 
-    def _reject(self, reason: str, detail: str, sample: str, *, position: int, offset: int) -> None:
-        self._count.records += 1
-        _more(self._count.rejected, reason)
+    def note(self, outcome: Outcome, times: int = 1) -> None:
+        """Count what became of a record."""
+        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + times
+
+    def reject(self, reason: str, detail: str, sample: str, *, position: int, offset: int) -> None:
+        self.count.records += 1
+        _more(self.count.rejected, reason)
         excerpt = ""
         if sample.lstrip()[:1] in ("{", "["):
             # The middle of something else (a line of a key block, say) has lost what would tell
             # the redactor what it is, so nothing of it is kept; file and line still say where.
-            excerpt = self._parser.redactor.redact(storable(sample[:_EXCERPT_WINDOW]))
+            excerpt = self.parser.redactor.redact(storable(sample[:_EXCERPT_WINDOW]))
         self._rejected.append(
             RejectedLine(
                 position=position,
@@ -290,47 +326,48 @@ class _Reading:
 
     # --- one batch -------------------------------------------------------------------------------
 
-    def _batch(self, *, size: int, mtime_ns: int) -> Batch:
+    def batch(self, *, size: int, mtime_ns: int) -> Batch:
         """Close the batch at hand."""
         for (where, kind), times in self._outcomes.items():
-            self._count.records += times
-            counts = getattr(self._count, where)
-            known = self._parser.small(kind)  # kinds hold words of the log
+            self.count.records += times
+            counts = getattr(self.count, where)
+            known = self.parser.small(kind)  # kinds hold words of the log
             _more(counts, known if known in counts or len(counts) < _KINDS else "other", times)
         self._outcomes = {}
-        state = self._parser.save()
+        state = self.parser.save()
         if self._open is not None:
             state["open"] = self._open
-        episodes: list[Episode] = self._parser.episodes
+        episodes: list[Episode] = self.parser.episodes
         batch = Batch(
-            source=self._parser.source(),
+            source=self.parser.source(),
             episodes=episodes,
             rejected=self._rejected,
-            lines=self._count,
+            lines=self.count,
             cursor=Cursor(
-                offset=self._offset,
-                line=self._line,
+                offset=self.offset,
+                line=self.line,
                 size=size,
                 mtime_ns=mtime_ns,
-                head=_digest(self._handle, 0, self._offset),
-                tail=_tail(self._handle, self._offset),
-                state={name: self._parser.safe(value) for name, value in state.items()},
+                head=_digest(self.handle, 0, self.offset),
+                tail=_tail(self.handle, self.offset),
+                state={name: self.parser.safe(value) for name, value in state.items()},
             ),
-            read_bytes=self._offset - self._began,
+            read_bytes=self.offset - self.began,
             restart=self._restart,
+            others=self.parser.others(),
         )
-        self._parser.episodes = []
-        self._rejected, self._count = [], LineCount()
-        self._began, self._restart = self._offset, False
+        self.parser.episodes = []
+        self._rejected, self.count = [], LineCount()
+        self.began, self._restart = self.offset, False
         return batch
 
 
-def _is_document(handle: BinaryIO, file: LogFile, size: int) -> bool:
+def is_document(handle: BinaryIO, path: Path) -> bool:
     """Tell whether a file is one JSON document rather than a record per line."""
-    if file.path.suffix.lower() == ".json":
+    if path.suffix.lower() == ".json":
         return True
     # Pretty-printed JSON opens with a bracket alone on its line.
-    if size > policy.MAX_LINE_BYTES:
+    if os.fstat(handle.fileno()).st_size > policy.MAX_LINE_BYTES:
         return False
     first = handle.readline(64)
     handle.seek(0)

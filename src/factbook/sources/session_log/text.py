@@ -33,10 +33,12 @@ def millis(value: object) -> Millis | None:
             moment = datetime.fromisoformat(value)
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=UTC)
-            seconds = (moment - _EPOCH).total_seconds()
+            since = moment - _EPOCH
         except (ValueError, OverflowError):
             return None
-        return round(seconds * 1000) if seconds >= 0 else None
+        if since.days < 0:
+            return None
+        return (since.days * 86_400 + since.seconds) * 1000 + round(since.microseconds / 1000)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e14:
         return round(value * 1000) if value < _SECONDS_BELOW else round(value)
     return None

@@ -631,6 +631,11 @@ class LivingReads:
         )
         return {row[0] for row in rows}
 
+    def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
+        """Return facts by id, ascending, whatever their state."""
+        rows = self._rows(f"{_LIFE} WHERE id IN {_IN} ORDER BY id", (json_list(ids),))
+        return {row[0]: as_life(row) for row in rows}
+
     def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
         """Return what owners said in person that has a vector and a larger id, by id."""
         rows = self._rows(

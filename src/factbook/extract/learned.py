@@ -1,0 +1,277 @@
+"""Propose predicates that nobody wrote down: operations that recur among executed commands.
+
+Knows: commands with their vectors. Proposes `operation_<program>_<word>` with a pattern for RE2
+that recognises it (seed 000, future enhancements: `operation_{cluster.id}` by clustering; named
+from the commands' own words, because nobody can judge a number). Nothing is claimed before a person
+says yes: `as_toml` writes the rule that an accepted proposal becomes, for the user's rule file.
+
+A name holds a program and one of its subcommands, never an operand, an option's value, a path, a
+host, an id or a redaction label: names are read aloud, and kept for ever.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from factbook import policy
+from factbook.extract import shell
+from factbook.extract.base import shorten, word_set
+from factbook.extract.clusters import BLOCK_ROWS, density_labels
+from factbook.extract.rules import compile_linear
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["MIN_COUNT", "MIN_SESSIONS", "Command", "LearnedPredicate", "as_toml", "find_operations"]
+
+MIN_COUNT: Final = 3  # ours: commands; fewer are chance
+MIN_SESSIONS: Final = 2  # ours: what recurs in one session only is that session's task
+DOMINANT: Final = 0.3  # ours: share of a cluster that an operation must have to be what it does
+RECOGNISED: Final = 0.8  # ours: share of those commands that the pattern must find again
+EXAMPLES: Final = 3
+EXAMPLE_CHARS: Final = 160
+CONFIDENCE: Final = policy.PATTERN  # seed 000: a pattern, 0.8
+
+_WORD: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+){0,3}")
+_PROGRAM: Final = re.compile(r"[a-z][a-z0-9+]*(?:[-_.][a-z0-9+]+){0,3}")
+_ID: Final = re.compile(r"\d{3}|^[0-9a-f]{7,}$|^(?=.*\d)[a-z0-9]{12,}$")
+_MAX_WORD: Final = 24
+_RUNNERS: Final = {
+    "npm": {"run", "run-script"},
+    "pnpm": {"run", "exec", "dlx"},
+    "yarn": {"run", "dlx"},
+    "bun": {"run", "x"},
+    "uv": {"run"},
+    "poetry": {"run"},
+    "docker": {"compose"},
+    "gh": {"pr", "issue", "run", "repo", "release", "workflow", "api"},
+    "kubectl": {"config", "rollout"},
+    "git": {"stash", "remote", "worktree", "submodule"},
+    "aws": {"s3", "ec2", "ecs", "lambda", "iam", "logs"},
+    "gcloud": {"compute", "run", "container", "auth"},
+}
+"""First words that say little without the second."""
+_SUBCOMMANDS: Final = word_set("""
+    git gh glab hub npm pnpm yarn bun deno npx pip pip3 pipx uv poetry pdm conda mamba cargo rustup
+    go dotnet mix gem bundle rails rake composer artisan mvn gradle gradlew sbt make just task ninja
+    bazel docker podman kubectl helm oc k3s minikube kind terraform tofu pulumi ansible vagrant aws
+    gcloud az doctl flyctl fly heroku vercel netlify wrangler supabase firebase railway apt apt-get
+    dnf yum pacman brew port snap flatpak systemctl service journalctl launchctl crontab redis-cli
+    openssl tmux screen nvm pyenv rbenv asdf mise turbo nx lerna prisma alembic django-admin flask
+    celery pre-commit ruff black dvc restic borg rclone zfs zpool virsh lxc nix hg svn jj
+    """)
+"""Programs whose first plain word is a verb of theirs; of others it could be anything."""
+_MODULES: Final = word_set("python python3 py")
+_TRIVIAL: Final = word_set("""
+    cd ls ll pwd echo printf cat head tail less more sleep true false test exit export set unset
+    source which type command read wait clear history date env alias time eval exec return shift
+    if then else fi for while do done case esac [ [[ : . mkdir touch cp mv rm ln chmod chown wc sort
+    uniq cut tr tee xargs grep rg egrep fgrep sed awk find fd kill pkill killall ps basename dirname
+    sudo nohup timeout bash sh zsh python python3 py node ruby perl php
+    """)
+"""Programs that say nothing of what is being done when they stand alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that was executed, with the row of its vector."""
+
+    uid: str  # of its episode; counts once
+    session: str
+    text: str  # redacted
+    row: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedPredicate:
+    """A proposal: a recurring operation and how to recognise it. Waits for a person's yes."""
+
+    name: str  # operation_<program>[_<word>]
+    pattern: str  # for RE2; its group `object` is the operation as it is written
+    examples: tuple[str, ...]  # commands that it recognises, shortened
+    count: int  # of the given commands that it recognises
+    sessions: int  # in how many sessions
+    words: tuple[str, ...]  # what it is named from
+
+
+class _Head(NamedTuple):
+    """What a command does: a program and up to two words of its own vocabulary."""
+
+    program: str
+    words: tuple[str, ...]
+
+
+def find_operations(
+    commands: Sequence[Command],
+    vectors: NDArray[np.floating[Any]],
+    *,
+    taken: Collection[str] = (),
+    min_count: int = MIN_COUNT,
+    min_sessions: int = MIN_SESSIONS,
+) -> list[LearnedPredicate]:
+    """Propose a predicate for each operation that recurs, the most frequent first.
+
+    HDBSCAN finds commands that are alike; what at least 30 % of a cluster run names it, and
+    clusters of one operation are one proposal. `vectors` has a unit row for each `row` of a command
+    (shape (rows, dim)). Names in `taken` are not proposed (rules that exist, proposals that were
+    declined). The order of the commands makes no difference. Raises ValueError for thresholds
+    below 1 and rows that are missing.
+    """
+    if min_count < 2 or min_sessions < 1:
+        raise ValueError(
+            f"min_count is {min_count} and min_sessions is {min_sessions}; give at least 2 and 1"
+        )
+    if any(not 0 <= one.row < len(vectors) for one in commands):
+        raise ValueError(f"a command names a row outside 0 to {len(vectors) - 1}")
+    ordered = sorted(commands, key=lambda one: (one.text, one.uid, one.session))
+    by_text: dict[str, list[Command]] = {}
+    for one in ordered:
+        by_text.setdefault(one.text, []).append(one)
+    heads = {text: _heads(text) for text in by_text}
+    texts = sorted((text for text in by_text if heads[text]), key=lambda text: (heads[text], text))
+    wanted: dict[_Head, int] = {}
+    for begin in range(0, len(texts), BLOCK_ROWS):
+        for head, recognised in _clusters(
+            texts[begin : begin + BLOCK_ROWS], by_text, heads, vectors
+        ):
+            wanted[head] = wanted.get(head, 0) + recognised
+    found = []
+    for head in sorted(wanted):
+        proposal = _proposal(head, ordered)
+        if (
+            proposal.name not in taken
+            and proposal.count >= min_count
+            and proposal.sessions >= min_sessions
+            and proposal.count >= RECOGNISED * wanted[head]
+        ):
+            found.append(proposal)
+    return sorted(found, key=lambda one: (-one.count, one.name))
+
+
+def _clusters(
+    texts: Sequence[str],
+    by_text: dict[str, list[Command]],
+    heads: dict[str, tuple[_Head, ...]],
+    vectors: NDArray[np.floating[Any]],
+) -> list[tuple[_Head, int]]:
+    """Cluster one block; returns the operations of each cluster, with their commands.
+
+    A text that was executed several times is a cluster of its own where no other is near.
+    """
+    import numpy as np
+
+    matrix = vectors[[by_text[text][0].row for text in texts]].astype(np.float32)
+    labels = density_labels(matrix, 2).tolist() if len(texts) > 1 else [-1] * len(texts)
+    members: dict[int, list[str]] = {}
+    for at, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        members.setdefault(label if label >= 0 else -1 - at, []).append(text)
+    found = []
+    for some in members.values():
+        total = sum(len(by_text[text]) for text in some)
+        runs: Counter[_Head] = Counter()
+        for text in some:
+            for head in set(heads[text]):
+                runs[head] += len(by_text[text])
+        found += [
+            (head, count)
+            for head, count in sorted(runs.items())
+            if count >= max(2, DOMINANT * total)
+        ]
+    return found
+
+
+def _heads(text: str) -> tuple[_Head, ...]:
+    """Return what the commands of a line do, in order, each once, without what says nothing."""
+    found: dict[_Head, None] = {}
+    for command in shell.parse(text):
+        head = _head(command)
+        if head is not None:
+            found[head] = None
+    return tuple(found)
+
+
+def _head(command: shell.Command) -> _Head | None:
+    program = command.name
+    values = [word.value for word in command.args]
+    if program in _MODULES and "-m" in values[:-1]:
+        module = values[values.index("-m") + 1]
+        return _Head(program, ("-m", module)) if _is_word(module) else None
+    if not _is_word(program, _PROGRAM) or program in _TRIVIAL:
+        return None
+    if program not in _SUBCOMMANDS:
+        return _Head(program, ())
+    plain = [value for value in values if not value.startswith("-")]
+    before = values[: values.index(plain[0])] if plain else values
+    if not plain or not _is_word(plain[0]) or any("=" in value for value in before):
+        return None
+    # Behind an option it may be that option's value (`git -C folder status`): not taken.
+    if before:
+        return None
+    words = [plain[0]]
+    if plain[0] in _RUNNERS.get(program, ()):
+        after = values[1:2]
+        if not after or not _is_word(after[0]):
+            return None
+        words.append(after[0])
+    return _Head(program, tuple(words))
+
+
+def _is_word(value: str, pattern: re.Pattern[str] = _WORD) -> bool:
+    """Tell a word of a program's vocabulary from ids, paths, hosts, labels and secrets."""
+    return len(value) <= _MAX_WORD and bool(pattern.fullmatch(value)) and not _ID.search(value)
+
+
+def _proposal(head: _Head, commands: Sequence[Command]) -> LearnedPredicate:
+    words = (head.program, *head.words)
+    spoken = tuple(word for word in words if not word.startswith("-"))
+    pattern = (
+        r"(?:^|[\s;&|(`])(?:\./)?(?P<object>"
+        + r"\s+".join(map(_escaped, words))
+        + r")(?:[\s;&|)`]|$)"
+    )
+    compiled = compile_linear(pattern)
+    seen: dict[str, Command] = {}
+    for one in commands:
+        if one.uid not in seen and compiled.search(_readable(one.text)):
+            seen[one.uid] = one
+    texts = dict.fromkeys(shorten(one.text, EXAMPLE_CHARS) for one in seen.values())
+    examples = sorted(texts, key=lambda text: (len(text), text))[:EXAMPLES]
+    name = "_".join(("operation", *spoken))
+    return LearnedPredicate(
+        name=re.sub(r"[^a-z0-9]+", "_", name)[:64].rstrip("_"),
+        pattern=pattern,
+        examples=tuple(examples),
+        count=len(seen),
+        sessions=len({one.session for one in seen.values()}),
+        words=spoken,
+    )
+
+
+def _escaped(word: str) -> str:
+    return re.sub(r"([.+])", r"\\\1", word)
+
+
+def _readable(text: str) -> str:
+    """RE2 reads UTF-8, which has no lone surrogates."""
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def as_toml(proposal: LearnedPredicate) -> str:
+    """Write an accepted proposal as a rule for the user's rule file (docs/rules.md)."""
+    cues = ", ".join(f'"{word}"' for word in proposal.words)
+    return (
+        "[[rule]]\n"
+        f'name = "{proposal.name}"\n'
+        f"confidence = {CONFIDENCE}\n"
+        'looks_in = "command"\n'
+        f"pattern = '{proposal.pattern}'\n"
+        'subject = "action|task"\n'
+        'statement = "ran {object}"\n'
+        f'method = "Learned from {proposal.count} commands in {proposal.sessions} sessions"\n'
+        f"cues = [{cues}]\n"
+    )

@@ -1,0 +1,688 @@
+"""Judge two claims: the same, the end of the older, a contradiction, unclear, or two matters.
+
+Knows: two claims, what `reading` found in them, and their cosine. Does not know: the store, other
+facts, confidence, what follows from a judgement. Pure, with no input and output.
+
+The words of both texts are matched first: equal stems, synonyms, then more general words. What is
+left over on either side decides. docs/judging.md tells every rule with examples and figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from factbook.gate import antonyms, grammar
+from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
+from factbook.gate.reading import Reading, read
+from factbook.gate.slots import (
+    covered,
+    one_date,
+    one_thing,
+    retired,
+    said_of_the_same,
+    same_people,
+)
+from factbook.model import FactKind, Millis
+
+__all__ = ["Claim", "Judgement", "Reading", "Relation", "judge", "read"]
+
+LEAST_SIMILARITY: Final = 0.35  # ours: below it no rule is tried; two texts share too little
+SAME_WORDS_SIMILARITY: Final = 0.60  # ours: all content words are equal
+SYNONYMS_SIMILARITY: Final = 0.75  # ours: a synonym was needed
+REPEATED_SIMILARITY: Final = 0.85  # ours: one text says a word twice: two dogs, not one
+FAINT_SIMILARITY: Final = 0.90  # ours: one text adds "small" or "young"
+SAME_KIND_SIMILARITY: Final = 0.80  # ours: a word stands for a more general one
+SAME_FOREIGN_SIMILARITY: Final = 0.95  # ours: a language whose small words nobody here knows
+OPPOSED_SIMILARITY: Final = 0.55  # ours: an opposite, and nothing else differs
+DENIED_SIMILARITY: Final = 0.45  # ours: a denial of what the other text says
+VALUE_SIMILARITY: Final = 0.40  # ours: another value in the same slot
+SUSPICIOUS_SIMILARITY: Final = 0.85  # seed 001: where a contradiction is looked for
+STRONG_VALENCE: Final = 1.5  # of the lexicon's -4 to 4: "good" has 1.9, "okay" 0.9
+LONGEST_VALUE: Final = 3  # words of a name or a thing that stands in a slot
+
+
+class Relation(StrEnum):
+    """Say how a newer claim stands to an older one."""
+
+    SAME = "same"  # both say the same and may be merged
+    SUPERSEDES = "supersedes"  # the newer says that the older has ended
+    CONTRADICTION = "contradiction"  # both cannot be true at one time
+    AMBIGUOUS = "ambiguous"  # close and suspicious; no rule can tell
+    DIFFERENT = "different"  # two matters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What is judged of a fact."""
+
+    text: str  # the statement
+    subject: str = ""  # the owner, action_<uuid>, an entity; "" when unknown
+    predicate: str = ""  # states, about, user.favorites.crypto.1, ...
+    object: str = ""
+    kind: FactKind = FactKind.STATEMENT
+    occurred_at: Millis | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """How two claims stand to each other, and by which rule."""
+
+    relation: Relation
+    rule: str  # the rule's name, one of docs/judging.md
+    detail: str  # one sentence for a person
+
+
+def judge(
+    older: Claim,
+    newer: Claim,
+    *,
+    similarity: float,
+    older_reading: Reading | None = None,
+    newer_reading: Reading | None = None,
+) -> Judgement:
+    """Say how the newer claim stands to the older one.
+
+    `similarity` is the cosine of both texts by the embedder that ships with the package; what is no
+    number counts as 0. A reading that is given must be `read` of that claim's text. SAME and
+    CONTRADICTION hold in both directions; SUPERSEDES only in the given one, and where both claims
+    are dated it needs the newer one to be no earlier.
+    """
+    if older.subject and newer.subject and older.subject != newer.subject:
+        return _DIFFERENT_SUBJECT
+    if FactKind.OBSERVATION in (older.kind, newer.kind):
+        return _observed(older, newer)
+    if FactKind.KEYED in (older.kind, newer.kind):
+        return _keyed(older, newer)
+    if not -1.01 <= similarity <= 1.01:  # also false for NaN
+        similarity = 0.0
+    one = older_reading if older_reading is not None else read(older.text)
+    other = newer_reading if newer_reading is not None else read(newer.text)
+    if one.normal == other.normal:
+        return _EQUAL_TEXT
+    if one.cut or other.cut:
+        return _TOO_LONG
+    if one.foreign or other.foreign:
+        return _foreign(one, other, similarity)
+    if similarity < LEAST_SIMILARITY:
+        return _FAR
+    judged = _by_words(one, other, similarity)
+    if (
+        judged.relation is Relation.SUPERSEDES
+        and older.occurred_at is not None
+        and newer.occurred_at is not None
+        and newer.occurred_at < older.occurred_at
+    ):
+        return Judgement(
+            relation=Relation.CONTRADICTION,
+            rule=judged.rule,
+            detail=f"{judged.detail}, but it was said before the other.",
+        )
+    return judged
+
+
+# ------------------------------------------------------------------ by their fields
+
+
+def _fixed(relation: Relation, rule: str, detail: str) -> Judgement:
+    return Judgement(relation=relation, rule=rule, detail=detail)
+
+
+_DIFFERENT_SUBJECT: Final = _fixed(
+    Relation.DIFFERENT, "subject", "They are about different subjects."
+)
+_EQUAL_TEXT: Final = _fixed(Relation.SAME, "equal_text", "Both texts are equal.")
+_EQUAL_FACT: Final = _fixed(Relation.SAME, "equal_fact", "Both are the same fact.")
+_TOO_LONG: Final = _fixed(
+    Relation.DIFFERENT, "too_long", "A text is too long to be read as one claim."
+)
+_FAR: Final = _fixed(Relation.DIFFERENT, "far", "They share too little.")
+_OTHER_SLOT: Final = _fixed(Relation.DIFFERENT, "other_slot", "They fill different slots.")
+_OTHER_KIND: Final = _fixed(
+    Relation.DIFFERENT, "other_kind", "One is a keyed value, the other a statement."
+)
+_OTHER_EVENT: Final = _fixed(Relation.DIFFERENT, "other_event", "They are two observations.")
+
+
+def _observed(older: Claim, newer: Claim) -> Judgement:
+    """Judge observations: what happened never contradicts that something else happened too."""
+    equal = (
+        older.kind is newer.kind
+        and (older.predicate, older.object) == (newer.predicate, newer.object)
+        and older.subject == newer.subject
+        and (older.object != "" or older.text == newer.text)
+    )
+    return _EQUAL_FACT if equal else _OTHER_EVENT
+
+
+def _keyed(older: Claim, newer: Claim) -> Judgement:
+    """Judge values with a key: a key holds one value."""
+    if older.kind is not newer.kind:
+        return _OTHER_KIND
+    if older.predicate != newer.predicate:
+        return _OTHER_SLOT
+    first, second = older.object or older.text, newer.object or newer.text
+    if " ".join(first.split()) == " ".join(second.split()):
+        return _EQUAL_FACT
+    return Judgement(
+        relation=Relation.CONTRADICTION,
+        rule="keyed_value",
+        detail=f"{older.predicate or 'The key'} cannot be both {first!r} and {second!r}.",
+    )
+
+
+def _foreign(one: Reading, other: Reading, similarity: float) -> Judgement:
+    """Judge texts whose grammar is unknown: the same only when every word is, in its place."""
+    if (
+        similarity >= SAME_FOREIGN_SIMILARITY
+        and one.order
+        and one.order == other.order
+        and one.written == other.written
+        and one.values == other.values
+        and one.negations == other.negations
+        and one.asks == other.asks
+    ):
+        return _fixed(Relation.SAME, "same_words", "Both texts have the same words.")
+    if similarity >= SUSPICIOUS_SIMILARITY and one.values != other.values and one.values:
+        return _fixed(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
+    return _fixed(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
+
+
+# ------------------------------------------------------------------ by their words
+
+
+@dataclass(slots=True, kw_only=True)
+class _Match:
+    """What is left of two texts when the words that say the same are taken away."""
+
+    left: list[str]  # of the older one, content only
+    right: list[str]  # of the newer one
+    exact: bool  # no synonym was needed, nothing was light
+    kinds: bool = False  # a more general word stands for a special one
+    faint: bool = False  # one text describes something a little more
+    mild: tuple[list[str], list[str]] = ([], [])  # light words that only one of them has
+
+
+def _match(one: Reading, other: Reading, table: Tables) -> _Match:
+    """Match the content words of two texts."""
+    keys, others = one.keys, other.keys
+    left, right = keys - others, others - keys
+    if not left and not right:
+        return _Match(left=[], right=[], exact=True)
+    kinds = False
+    if left and right:
+        same = table.same
+        first = [key for key in left if key not in same or same[key].isdisjoint(others)]
+        second = [key for key in right if key not in same or same[key].isdisjoint(keys)]
+    else:
+        first, second = list(left), list(right)
+    if first and second:
+        related = [(x, y) for x in first for y in second if table.related(x, y)]
+        for x, y in related:
+            if x in first and y in second:
+                first.remove(x)
+                second.remove(y)
+                kinds = True
+    mild = [
+        [key for key in side if table.mild(key) and key not in table.empty]
+        for side in (first, second)
+    ]
+    first = [key for key in first if not table.mild(key)]
+    second = [key for key in second if not table.mild(key)]
+    faint = bool(first) != bool(second) and table.faint.issuperset(first or second)
+    if faint:
+        first, second = [], []
+    return _Match(
+        left=first, right=second, exact=False, kinds=kinds, faint=faint, mild=(mild[0], mild[1])
+    )
+
+
+def _by_words(one: Reading, other: Reading, similarity: float) -> Judgement:
+    """Judge two English texts by what their words leave over."""
+    table = tables()
+    if other.cues:
+        over = retired(one, other, table)
+        if over is not None:
+            return Judgement(
+                relation=Relation.SUPERSEDES,
+                rule=over[0],
+                detail=f"The newer one says that this is over: {over[1]}.",
+            )
+    match = _match(one, other, table)
+    if one.denies != other.denies:
+        return _denial(one, other, match, similarity, table)
+    clash = _opposite(one, other, match, similarity, table)
+    if clash is not None:
+        return clash
+    if one.values != other.values:
+        return _other_value(one, other, match, similarity)
+    if match.left and match.right:
+        return _other_words(one, other, match, similarity, table)
+    blocked = _blocked(one, other, match, table)
+    if blocked is not None:
+        relation, rule, detail = blocked
+        if relation is Relation.AMBIGUOUS and similarity < SUSPICIOUS_SIMILARITY:
+            relation = Relation.DIFFERENT
+        return Judgement(relation=relation, rule=rule, detail=detail)
+    if match.left or match.right:
+        return _fixed(Relation.DIFFERENT, "says_more", "One says more than the other.")
+    least = SAME_WORDS_SIMILARITY
+    if match.faint:
+        least = FAINT_SIMILARITY
+    elif match.kinds:
+        least = SAME_KIND_SIMILARITY
+    elif not match.exact:
+        least = SYNONYMS_SIMILARITY
+    elif len(one.order) != len(other.order):
+        least = REPEATED_SIMILARITY
+    if similarity < least:
+        return _fixed(Relation.DIFFERENT, "far", "They share too little.")
+    if match.kinds:
+        return _fixed(Relation.SAME, "kind_of", "One word is a kind of the other, all else equal.")
+    if match.exact:
+        return _fixed(Relation.SAME, "same_words", "Both texts have the same content words.")
+    return _fixed(Relation.SAME, "synonyms", "Their words say the same.")
+
+
+def _denial(
+    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+) -> Judgement:
+    """Judge two texts of which exactly one denies something."""
+    denying, affirming = (one, other) if one.denies else (other, one)
+    open_keys = [
+        key
+        for key in denying.keys
+        if not table.mild(key) and not covered(key, affirming.keys, table)
+    ]
+    values = all(value in affirming.values for value in denying.values)
+    gone, come = one.particles - other.particles, other.particles - one.particles
+    if any((x, y) in table.opposed_prepositions for x in gone for y in come) or any(
+        table.opposite(x, y) for x in open_keys for y in affirming.keys
+    ):
+        return _fixed(
+            Relation.DIFFERENT, "denied_opposite", "One denies the opposite of the other."
+        )
+    if (
+        not open_keys
+        and values
+        and similarity >= DENIED_SIMILARITY
+        and denying.modals == affirming.modals
+        and same_people(denying, affirming)
+        and not (denying.asks or affirming.asks)
+        and not _swapped(one, other)
+    ):
+        return _fixed(Relation.CONTRADICTION, "negation", "One denies what the other one says.")
+    if similarity >= SUSPICIOUS_SIMILARITY:
+        return _fixed(
+            Relation.AMBIGUOUS, "negation", "One denies something close to what the other says."
+        )
+    return _fixed(Relation.DIFFERENT, "negation", "One denies something else.")
+
+
+def _opposite(
+    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+) -> Judgement | None:
+    """Judge texts with the same polarity that differ in opposites; None where there are none."""
+    clash: tuple[str, str, str] | None = None
+    left, right = match.left, match.right
+    if not left and not right:
+        left, right = match.mild
+    for x in left:
+        for y in right:
+            if table.opposite(x, y):
+                clash = ("antonym", x, y)
+            elif clash is None and (name := table.exclusive_set(x, y)) is not None:
+                going_on = one.progressive and other.progressive
+                if name not in antonyms.DOING or going_on:
+                    clash = ("exclusive", x, y)
+    if clash is None:
+        return _opposed_direction(one, other, match, similarity, table)
+    rule, x, y = clash
+    if (
+        len(left) == 1
+        and len(right) == 1
+        and similarity >= OPPOSED_SIMILARITY
+        and (one.definite or other.definite)
+        and (
+            (rule == "antonym" and not (x in table.attributes and y in table.attributes))
+            or (one.progressive and other.progressive and rule == "exclusive")
+            or said_of_the_same(one, other, x, y)
+        )
+        and not (_difference(one.values, other.values) and _difference(other.values, one.values))
+        and one.modals == other.modals
+        and same_people(one, other)
+        and one.asks == other.asks
+    ):
+        return Judgement(
+            relation=Relation.CONTRADICTION, rule=rule, detail=f"{x!r} excludes {y!r}."
+        )
+    if similarity >= SUSPICIOUS_SIMILARITY:
+        return Judgement(relation=Relation.AMBIGUOUS, rule=rule, detail=f"{x!r} may exclude {y!r}.")
+    return None
+
+
+def _opposed_direction(
+    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+) -> Judgement | None:
+    if one.particles == other.particles or match.left or match.right:
+        return None
+    gone, come = one.particles - other.particles, other.particles - one.particles
+    for x in gone:
+        for y in come:
+            if (x, y) in table.opposed_prepositions:
+                clear = (
+                    similarity >= OPPOSED_SIMILARITY
+                    and one.values == other.values
+                    and (one.definite or other.definite)
+                )
+                relation = Relation.CONTRADICTION if clear else Relation.AMBIGUOUS
+                return Judgement(
+                    relation=relation, rule="direction", detail=f"{x!r} stands against {y!r}."
+                )
+    return None
+
+
+def _other_value(one: Reading, other: Reading, match: _Match, similarity: float) -> Judgement:
+    """Judge texts whose numbers, amounts, dates or times differ."""
+    gone, come = _difference(one.values, other.values), _difference(other.values, one.values)
+    detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come) or 'none'}."
+    left = [key for key in match.left if key not in one.cue_keys]
+    right = [key for key in match.right if key not in other.cue_keys]
+    aligned = not left and not right and similarity >= VALUE_SIMILARITY
+    if aligned and come and not gone and one.values and not other.cues.isdisjoint(_TURNED):
+        return Judgement(relation=Relation.SUPERSEDES, rule="value_changed", detail=detail)
+    if aligned and gone and come and one.modals == other.modals and same_people(one, other):
+        dated = not one.dates.isdisjoint(gone) or not other.dates.isdisjoint(come)
+        event = one.tense is Tense.PAST and not set(one.values) & set(other.values)
+        counted = not dated and not event and one.definite and other.definite
+        if counted or one_date(one, other):
+            return _conflict(other, "date" if dated else "number", detail)
+        if similarity >= SUSPICIOUS_SIMILARITY:
+            return Judgement(relation=Relation.AMBIGUOUS, rule="value", detail=detail)
+    return Judgement(relation=Relation.DIFFERENT, rule="value", detail=detail)
+
+
+_TURNED: Final = frozenset({"switched", "moved"})  # "from 3.11 to 3.12" names both
+
+
+def _conflict(newer: Reading, rule: str, detail: str) -> Judgement:
+    """Return a contradiction, or a supersession when the newer text says that things changed."""
+    if newer.cues:
+        return Judgement(relation=Relation.SUPERSEDES, rule=f"{rule}_changed", detail=detail)
+    return Judgement(relation=Relation.CONTRADICTION, rule=rule, detail=detail)
+
+
+def _other_words(
+    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+) -> Judgement:
+    """Judge texts that each have a word that the other one lacks."""
+    left = [key for key in one.order if key in match.left and key not in one.cue_keys]
+    right = [key for key in other.order if key in match.right and key not in other.cue_keys]
+    if not left or not right:
+        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+    if similarity < VALUE_SIMILARITY:
+        return _FAR
+    if not (table.subjects.isdisjoint(left) or table.subjects.isdisjoint(right)):
+        return _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
+    if one.modals != other.modals or not same_people(one, other):
+        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+    felt = _feelings(one, other, left, right, table)
+    if felt is not None:
+        return felt
+    moved = "moved" in other.cues and one.keys & _LIVING
+    if moved:
+        left = [key for key in left if key not in _LIVING]
+    if (
+        0 < len(left) <= LONGEST_VALUE
+        and 0 < len(right) <= LONGEST_VALUE
+        and (one_thing(one, other, left, right) or (moved and one.first not in left))
+    ):
+        detail = f"{' '.join(left)!r} against {' '.join(right)!r} in the same place."
+        return _conflict(other, "value", detail)
+    if (
+        similarity >= SUSPICIOUS_SIMILARITY
+        and len(left) == len(right) == 1
+        and len(one.keys & other.keys) > 1
+        and one.definite
+        and other.definite
+        and Tense.PAST not in (one.tense, other.tense)
+        and not (one.progressive or other.progressive)
+        and one.first not in left
+        and other.first not in right
+    ):
+        return Judgement(
+            relation=Relation.AMBIGUOUS,
+            rule="value",
+            detail=f"{left[0]!r} and {right[0]!r} may be two values of one thing.",
+        )
+    return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+
+
+_LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "locat", "move"})
+
+
+def _feelings(
+    one: Reading, other: Reading, left: list[str], right: list[str], table: Tables
+) -> Judgement | None:
+    """Judge opposite feelings toward the same thing by the library's lexicon."""
+    lexicon = sentiment_lexicon()
+    first = _valence(one, left, lexicon)
+    second = _valence(other, right, lexicon)
+    if first * second >= 0 or min(abs(first), abs(second)) < STRONG_VALENCE:
+        return None
+    if len(left) > 1 or len(right) > 1 or one.values != other.values:
+        return None
+    if not (one.definite and other.definite):
+        return None
+    if all(table.mild(key) for key in one.keys & other.keys):
+        return None
+    return _fixed(
+        Relation.CONTRADICTION,
+        "sentiment",
+        f"{left[0]!r} and {right[0]!r} are opposite feelings about the same.",
+    )
+
+
+def _valence(reading: Reading, keys: Sequence[str], lexicon: Mapping[str, float]) -> float:
+    return sum(
+        lexicon.get(written, 0.0)
+        for key, written in zip(reading.order, reading.written, strict=True)
+        if key in keys
+    )
+
+
+# ------------------------------------------------------------------ what forbids a merge
+
+
+def _blocked(
+    one: Reading, other: Reading, match: _Match, table: Tables
+) -> tuple[Relation, str, str] | None:
+    """Return why two texts whose words match are not the same all the same; None if they are."""
+    if one.asks != other.asks:
+        return (Relation.DIFFERENT, "question", "One is a question.")
+    if one.modals != other.modals:
+        return (Relation.AMBIGUOUS, "modal", "One is possible, wished or due, the other is so.")
+    if one.quantifiers != other.quantifiers:
+        gone = one.quantifiers - other.quantifiers
+        come = other.quantifiers - one.quantifiers
+        for x in gone:
+            for y in come:
+                if (x, y) in table.quantifier_clashes:
+                    return (Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
+        if not (gone | come) <= grammar.MILD_QUANTIFIERS:
+            return (Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often.")
+    if not same_people(one, other):
+        return (Relation.DIFFERENT, "person", "They are about different persons.")
+    if (one.tense, other.tense) in _TENSES_APART:
+        return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
+    if one.negations and one.denied != other.denied and not _denied_alike(one, other, table):
+        return (Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
+    if one.names or other.names:
+        missing = (one.names - set(other.written)) | (other.names - set(one.written))
+        if missing and not _names_alike(missing, one, other, table):
+            return (Relation.DIFFERENT, "name", "A name differs.")
+    gone, come = one.particles - other.particles, other.particles - one.particles
+    if not gone.isdisjoint(_FIRM_ROLES) and not come.isdisjoint(_FIRM_ROLES):
+        return (Relation.DIFFERENT, "direction", "A preposition differs.")
+    if match.mild[0] and match.mild[1]:
+        return (Relation.DIFFERENT, "other_words", "A word differs on either side.")
+    if _forms_differ(one, other, table):
+        return (Relation.DIFFERENT, "word_form", "Two words have one stem and two meanings.")
+    if _bindings_differ(one, other):
+        return (Relation.DIFFERENT, "bound_value", "The numbers count different things.")
+    if _swapped(one, other):
+        return (Relation.DIFFERENT, "roles", "Who does it to whom differs.")
+    return None
+
+
+_TENSES_APART: Final = frozenset(
+    both
+    for one, other in (
+        (Tense.PAST, Tense.PRESENT),
+        (Tense.PAST, Tense.FUTURE),
+        (Tense.PERFECT, Tense.FUTURE),
+    )
+    for both in ((one, other), (other, one))
+)
+
+
+def _denied_alike(one: Reading, other: Reading, table: Tables) -> bool:
+    return all(covered(key, other.denied, table) for key in one.denied) and all(
+        covered(key, one.denied, table) for key in other.denied
+    )
+
+
+def _names_alike(missing: AbstractSet[str], one: Reading, other: Reading, table: Tables) -> bool:
+    """Say whether the names that one text lacks stand there by another word: DB, database.
+
+    That word must be no name itself: Oak Road is not Oak Street.
+    """
+    for reading, far in ((one, other), (other, one)):
+        plain = {
+            key
+            for key, written in zip(far.order, far.written, strict=True)
+            if written not in far.names
+        }
+        for key, written in zip(reading.order, reading.written, strict=True):
+            if written in missing and written not in far.written:
+                if key in far.keys:  # written otherwise: Lab and Labs are two names
+                    return False
+                if table.same.get(key, frozenset()).isdisjoint(plain):
+                    return False
+    return True
+
+
+def _forms_differ(one: Reading, other: Reading, table: Tables) -> bool:
+    """Say whether a shared stem stands for two words: "organ" and "organization"."""
+    if one.written == other.written:
+        return False
+    first: dict[str, set[str]] = {}
+    second: dict[str, set[str]] = {}
+    for reading, found in ((one, first), (other, second)):
+        for key, written in zip(reading.order, reading.written, strict=True):
+            found.setdefault(key, set()).add(grammar.IRREGULAR.get(written, written))
+    for key, forms in first.items():
+        others = second.get(key)
+        if (
+            others is not None
+            and forms.isdisjoint(others)
+            and not any(_inflected(x, y) or (x, y) in table.forms for x in forms for y in others)
+        ):
+            return True
+    return False
+
+
+_ENDINGS: Final = frozenset(
+    ["", "s", "es", "d", "ed", "ing", "e", "y", "ies", "ied", "ying", "n", "en", "'s", "er", "ers"]
+)
+
+
+def _inflected(one: str, other: str) -> bool:
+    """Say whether two words are forms of one: slice and slicing, stop and stopped."""
+    size = 0
+    for x, y in zip(one, other, strict=False):
+        if x != y:
+            break
+        size += 1
+    if one[size:] in _ENDINGS and other[size:] in _ENDINGS:
+        return True
+    shorter, longer = sorted((one, other), key=len)  # stop, stopped: the last letter is doubled
+    return (
+        size == len(shorter)
+        and longer[size : size + 1] == shorter[-1:]
+        and longer[size + 1 :] in _ENDINGS
+    )
+
+
+def _bindings_differ(one: Reading, other: Reading) -> bool:
+    """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
+    if len(one.bound) < 2:
+        return False
+    return _rebound(one, other) or _rebound(other, one)
+
+
+def _rebound(one: Reading, other: Reading) -> bool:
+    values, words = dict(other.bound), {word: value for value, word in other.bound if word}
+    return any(
+        word and words.get(word, value) != value and values.get(value, word) != word
+        for value, word in one.bound
+    )
+
+
+def _swapped(one: Reading, other: Reading) -> bool:
+    """Say whether two words changed roles: "A sent B to C" and "C sent B to A"."""
+    if bool(one.agent) != bool(other.agent):
+        passive, active = (one, other) if one.agent else (other, one)
+        order = [key for key, _ in active.frame]
+        patient = passive.frame[0][0]
+        if active.copular or passive.agent not in order or patient not in order:
+            return False
+        return order.index(patient) < order.index(passive.agent)
+    if one.frame == other.frame:
+        return False
+    places = {key: index for index, (key, _) in enumerate(one.frame)}
+    others = {key: index for index, (key, _) in enumerate(other.frame)}
+    shared = [key for key in places if key in others]
+    first, second = dict(one.frame), dict(other.frame)
+    moved = [key for key in shared if first[key] != second[key]]
+    if any(first[key] in _FIRM_ROLES and second[key] in _FIRM_ROLES for key in moved):
+        return True
+    gained = any(not first[key] and second[key] in _LOOSE_ROLES for key in moved)
+    lost = any(not second[key] and first[key] in _LOOSE_ROLES for key in moved)
+    if gained and lost:
+        return True
+    for x in moved:
+        for y in moved:
+            if x != y and first[x] == second[y] and first[y] == second[x]:
+                return True
+    core = [key for key in shared if not first[key] and not second[key]]
+    for i, x in enumerate(core):
+        for y in core[i + 2 :]:
+            if others[x] > others[y] and any(
+                places[x] < places[pivot] < places[y] and others[y] < others[pivot] < others[x]
+                for pivot in shared
+            ):
+                return True
+    return False
+
+
+_FIRM_ROLES: Final = frozenset(
+    {"from", "into", "out", "onto", "off", "before", "after", "under", "near", "far", "front",
+     "behind", "ontop", "without", "against", "until", "since", "outside", "between"}
+)  # fmt: skip
+_LOOSE_ROLES: Final = _FIRM_ROLES | {"in", "to", "for", "with", "over", "through", "about", "than"}
+
+
+def _difference(values: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the values that the others do not hold, as often as they do not."""
+    rest = list(others)
+    found = []
+    for value in values:
+        if value in rest:
+            rest.remove(value)
+        else:
+            found.append(value)
+    return found

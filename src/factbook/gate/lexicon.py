@@ -1,0 +1,527 @@
+"""Look words up: what a word is, what says the same, what is more general, what excludes it.
+
+Knows: the word lists of `grammar`, `synonyms` and `antonyms`, stems, and the sentiment of single
+words. Does not know: sentences. The tables are built with the first word, once for a process.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Final
+
+import snowballstemmer
+
+from factbook.gate import antonyms, grammar, synonyms
+from factbook.gate.grammar import words
+
+CACHED_CHUNKS: Final = 65_536  # pieces of text between blanks whose words are remembered
+LONGEST_CACHED: Final = 64  # characters; a longer piece is no word that comes again
+
+
+class Sort(IntEnum):
+    """Say what a word does in a sentence."""
+
+    CONTENT = 0
+    FUNCTION = 1
+    ARTICLE = 2
+    NEGATOR = 3
+    MODAL = 4
+    QUANTIFIER = 5
+    PREPOSITION = 6
+    PERSON = 7
+    NUMBER = 8  # also a time of day, a version, an address of numbers
+    MONTH = 9
+    DAY = 10
+    POSSESSIVE = 11  # the 's of "Anna's", or of "Anna's tired"
+    BREAK = 12  # "but", a comma: what a negation reaches up to
+
+
+class Tense(IntEnum):
+    """Say what a verb's form tells of time."""
+
+    NONE = 0
+    PRESENT = 1
+    PERFECT = 2  # have, has: with a participle
+    PAST = 3
+    FUTURE = 4
+    MAYBE_PAST = 5  # "adopted": past, unless another verb says otherwise
+    UNKNOWN = 6  # "set", "quit": past and present look alike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One word, or one phrase that means one thing."""
+
+    surface: str  # as written, in lower case
+    stem: str  # of its base form: phrases are written in these
+    sort: Sort
+    key: str  # what stands for it: the stem, a class of modals, a canonical number
+    tense: Tense = Tense.NONE
+    capital: bool = False  # written with a capital, or an identifier: perhaps a name
+    participle: bool = False  # may be one: "hired", "taken"
+    ends: bool = False  # a comma, a stop or the like follows
+    stops: bool = False  # a sentence ends with it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What the word lists say, by stem; a phrase is its stems joined by underscores."""
+
+    same: Mapping[str, frozenset[str]]  # key -> keys that say the same
+    near: Mapping[str, frozenset[str]]  # key -> more general keys that are often said instead
+    kinds: Mapping[str, frozenset[str]]  # key -> more general keys, these included
+    opposites: Mapping[str, frozenset[str]]  # key -> keys that exclude it
+    exclusive: Mapping[str, frozenset[str]]  # key -> names of the sets that it stands in
+    attributes: frozenset[str]  # keys that describe a thing
+    subjects: frozenset[str]  # keys for who acts
+    soft: frozenset[str]  # keys that add colour only
+    empty: frozenset[str]  # keys that name nothing
+    light: frozenset[str]  # keys that carry a sentence only
+    forms: frozenset[tuple[str, str]]  # words with one stem that do say the same, both ways round
+    faint: frozenset[str]  # keys that describe and may be left out where all else is close
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], Word], ...]]  # first stem -> rest, word
+    opposed_prepositions: frozenset[tuple[str, str]]  # both ways round
+    quantifier_clashes: frozenset[tuple[str, str]]  # both ways round
+    known: frozenset[str]  # every key of the lists
+
+    def synonymous(self, one: str, other: str) -> bool:
+        """Say whether two keys say the same."""
+        return one == other or other in self.same.get(one, _NOTHING)
+
+    def related(self, one: str, other: str) -> bool:
+        """Say whether one of the two is often said for the other, as its more general word."""
+        near = self.near
+        return other in near.get(one, _NOTHING) or one in near.get(other, _NOTHING)
+
+    def opposite(self, one: str, other: str) -> bool:
+        """Say whether two keys are opposites."""
+        return other in self.opposites.get(one, _NOTHING)
+
+    def mild(self, key: str) -> bool:
+        """Say whether a key, on one side alone, adds no fact."""
+        return key in self.soft or key in self.light or key in self.empty or key.endswith(ADVERB)
+
+    def exclusive_set(self, one: str, other: str) -> str | None:
+        """Return a set of which one thing can have one member only, if both keys stand in it."""
+        shared = self.exclusive.get(one, _NOTHING) & self.exclusive.get(other, _NOTHING)
+        return min(shared) if shared and one != other else None
+
+
+_NOTHING: Final[frozenset[str]] = frozenset()
+_STEMMER: Final = snowballstemmer.stemmer("english")
+
+
+@functools.lru_cache(maxsize=CACHED_CHUNKS)
+def stem(word: str) -> str:
+    """Return the stem of a word in lower case, irregular forms by their base form."""
+    return str(_STEMMER.stemWord(grammar.IRREGULAR.get(word, word)))
+
+
+ADVERB: Final = "-ly"  # ends the key of an adverb of manner, which adds colour and no fact
+_FIRM_LY: Final = frozenset(synonyms.FIRM_LY.split())
+
+
+def is_adverb(word: str) -> bool:
+    """Say whether a word in lower case is an adverb of manner by its form."""
+    return word.endswith("ly") and len(word) > 4 and word not in _FIRM_LY
+
+
+def _key(entry: str) -> str:
+    """Return the key of an entry of the lists: the stems of its words."""
+    if is_adverb(entry):
+        return stem(entry) + ADVERB
+    return "_".join(stem(part) for part in entry.split("_"))
+
+
+@functools.cache
+def tables() -> Tables:
+    """Build the tables from the word lists."""
+    same: defaultdict[str, set[str]] = defaultdict(set)
+    groups: defaultdict[str, int] = defaultdict(int)
+    entries: set[str] = set()
+    for line in synonyms.SYNONYMS.splitlines():
+        words = line.split()
+        entries.update(words)
+        keys = {_key(word) for word in words}
+        for key in keys:
+            groups[key] += 1
+            same[key] |= keys - {key}
+    near = _generals(synonyms.NEAR_KINDS, same, entries)
+    kinds = _generals(f"{synonyms.NEAR_KINDS}\n{synonyms.KINDS}", same, entries)
+    opposites: defaultdict[str, set[str]] = defaultdict(set)
+    for line in antonyms.PAIRS.splitlines():
+        left, right = (side.split("|") for side in line.split())
+        entries.update([*left, *right])
+        for one in map(_key, left):
+            for other in map(_key, right):
+                if one != other:
+                    opposites[one].add(other)
+                    opposites[other].add(one)
+    direct = {key: frozenset(found) for key, found in opposites.items()}
+    for key, others in same.items():  # what excludes a word's only meaning excludes the word
+        if groups[key] == 1:
+            for other in others:
+                for far in direct.get(other, _NOTHING) - others - {key}:
+                    opposites[key].add(far)
+                    opposites[far].add(key)
+    for key, members in opposites.items():
+        members -= same.get(key, set())
+    exclusive: defaultdict[str, set[str]] = defaultdict(set)
+    for line in antonyms.EXCLUSIVE.splitlines():
+        name, _, listed = line.partition(":")
+        entries.update(listed.split())
+        for word in listed.split():
+            exclusive[_key(word)].add(name)
+    return Tables(
+        same=_frozen(same),
+        near=_frozen(near),
+        kinds=_frozen(kinds),
+        opposites=_frozen(opposites),
+        exclusive=_frozen(exclusive),
+        attributes=frozenset(map(_key, antonyms.ATTRIBUTES.split())),
+        subjects=frozenset(map(_key, antonyms.SUBJECTS.split())),
+        soft=frozenset(map(_key, synonyms.SOFT.split())),
+        forms=_forms(),
+        empty=frozenset(map(_key, synonyms.EMPTY.split())),
+        light=frozenset(map(_key, synonyms.LIGHT.split())),
+        faint=frozenset(map(_key, synonyms.FAINT.split())),
+        phrases=_phrases(entries),
+        opposed_prepositions=_both_ways(grammar.OPPOSED_PREPOSITIONS),
+        quantifier_clashes=_both_ways(tuple(x) for x in grammar.QUANTIFIER_CLASHES),
+        known=frozenset([*same, *kinds, *opposites, *exclusive]),
+    )
+
+
+def _generals(lines: str, same: Mapping[str, set[str]], entries: set[str]) -> dict[str, set[str]]:
+    """Return every key with all its more general ones; adds the words to `entries`."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for line in lines.splitlines():
+        general, _, special = line.partition(":")
+        entries.update([general, *special.split()])
+        for word in special.split():
+            found[_key(word)].add(_key(general))
+    for _ in range(3):  # a poodle is a dog is an animal
+        for key in list(found):
+            for general in list(found[key]):
+                found[key] |= found.get(general, set()) - {key}
+    for key, generals in found.items():  # a boy is a child, and so a kid
+        for general in list(generals):
+            generals |= same.get(general, set()) - {key}
+    return dict(found)
+
+
+def _forms() -> frozenset[tuple[str, str]]:
+    """Return the pairs of words of one stem that stand in one group: allergic, allergy."""
+    found = set()
+    for line in synonyms.SYNONYMS.splitlines():
+        words = line.split()
+        for one in words:
+            for other in words:
+                if one != other and _key(one) == _key(other):
+                    found.add((one, other))
+    return frozenset(found)
+
+
+def _frozen(table: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {key: frozenset(members) for key, members in table.items()}
+
+
+def _both_ways(pairs: Iterable[tuple[str, ...]]) -> frozenset[tuple[str, str]]:
+    return frozenset(both for one, other in pairs for both in ((one, other), (other, one)))
+
+
+def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], Word], ...]]:
+    """Return the phrases of all lists by their first stem, the longest first."""
+    found: dict[tuple[str, ...], Word] = {}
+
+    def add(entry: str, sort: Sort, key: str | None = None) -> None:
+        parts = tuple(stem(part) for part in entry.split("_"))
+        if len(parts) > 1:
+            word = Word(surface=entry, stem="_".join(parts), sort=sort, key=key or "_".join(parts))
+            found.setdefault(parts, word)
+
+    for entry in grammar.NOT_DENIALS:
+        sort = Sort.QUANTIFIER if entry in grammar.QUANTIFIERS else Sort.FUNCTION
+        add(entry, sort, grammar.QUANTIFIERS.get(entry))
+    add("no_longer", Sort.NEGATOR)
+    add("no_one", Sort.NEGATOR)
+    add("used_to", Sort.MODAL, "former")
+    for table, sort in (
+        (grammar.MODALS, Sort.MODAL),
+        (grammar.QUANTIFIERS, Sort.QUANTIFIER),
+        (grammar.PREPOSITIONS, Sort.PREPOSITION),
+    ):
+        for entry, key in table.items():
+            add(entry, sort, key)
+    for entry in sorted(entries):
+        add(entry, Sort.CONTENT)
+    by_first: defaultdict[str, list[tuple[tuple[str, ...], Word]]] = defaultdict(list)
+    for parts in sorted(found, key=lambda parts: (-len(parts), parts)):
+        by_first[parts[0]].append((parts[1:], found[parts]))
+    return {first: tuple(rest) for first, rest in by_first.items()}
+
+
+# ------------------------------------------------------------------ words
+
+_OPENING: Final = "\"'([{<“‘«„¿¡*`"
+_CLOSING: Final = "\"')]}>”’».,;:!?…*`"
+_BREAKS: Final = frozenset(",;:.!?…")
+_STOPS: Final = frozenset(".!?")
+_NUMBER: Final = re.compile(
+    r"(?P<money>[€$£])?(?P<sign>[-+−])?(?P<digits>\d[\d,]*(?:\.\d+)*)(?P<rest>[%°a-zA-Zµ€$£]{0,12})"
+)
+_PLAIN_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_CLOCK: Final = re.compile(r"(\d{1,2})[:.h](\d{2})(?::\d{2})?(am|pm)?", re.IGNORECASE)
+_HALF_DAY: Final = re.compile(r"(\d{1,2})(am|pm|a\.m|p\.m)", re.IGNORECASE)
+_ISO_DATE: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
+_ALPHA: Final = re.compile(r"[^\W\d_]+")
+_PIECES: Final = re.compile(r"[-‐‑–—_/&+]")
+_APOSTROPHES: Final = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "`": "'"})
+
+_AUXILIARY: Final[Mapping[str, Tense]] = {
+    **dict.fromkeys(words("am is are does do 'm 're isn aren don doesn"), Tense.PRESENT),
+    **dict.fromkeys(words("has have 've"), Tense.PERFECT),
+    **dict.fromkeys(words("was were had did"), Tense.PAST),
+    **dict.fromkeys(words("will shall 'll"), Tense.FUTURE),
+}
+_CONTRACTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "can't": ("can", "not"), "cannot": ("can", "not"), "cant": ("can", "not"),
+    "won't": ("will", "not"), "wont": ("will", "not"), "shan't": ("shall", "not"),
+    "ain't": ("is", "not"), "isnt": ("is", "not"), "arent": ("are", "not"),
+    "wasnt": ("was", "not"), "werent": ("were", "not"), "dont": ("do", "not"),
+    "doesnt": ("does", "not"), "didnt": ("did", "not"), "couldnt": ("could", "not"),
+    "shouldnt": ("should", "not"), "wouldnt": ("would", "not"), "hasnt": ("has", "not"),
+    "havent": ("have", "not"), "hadnt": ("had", "not"), "im": ("i", "am"), "ive": ("i", "have"),
+    "gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("have", "to"),
+    "unable": ("not", "can"), "let's": ("let", "us"), "nobody": ("no",), "noone": ("no",),
+    "nothing": ("no",), "none": ("no",), "nowhere": ("no",), "hardly": ("not",),
+    "lacks": ("has", "no"), "lack": ("have", "no"), "lacking": ("without",),
+    "daily": ("every", "day"), "weekly": ("every", "week"), "monthly": ("every", "month"),
+    "yearly": ("every", "year"), "annually": ("every", "year"), "nightly": ("every", "night"),
+    "hourly": ("every", "hour"), "o'clock": (), "whilst": ("while",), "noon": ("12:00",),
+    "midday": ("12:00",), "midnight": ("00:00",), "w/o": ("without",), "w/": ("with",),
+}  # fmt: skip
+_NOT_PAST: Final = frozenset({"hundred", "naked", "wicked", "sacred", "red", "bed", "kindred"})
+
+
+_SHOUTED: Final = frozenset({"US", "IT", "OR", "ME", "WHO", "MAY", "IS"})  # names, in capitals
+
+
+def words_of(chunk: str) -> tuple[Word, ...]:
+    """Return the words of a piece of text between blanks: none for punctuation alone."""
+    if len(chunk) > LONGEST_CACHED:
+        return _words_of(chunk)
+    return _cached_words_of(chunk)
+
+
+def _words_of(chunk: str) -> tuple[Word, ...]:
+    written = chunk.translate(_APOSTROPHES).lstrip(_OPENING)
+    bare = written.rstrip(_CLOSING)
+    mark = written[len(bare) :]
+    if not bare:
+        symbol = chunk.strip()
+        if len(symbol) == 1 and symbol in "&+":
+            return (_plain("and", capital=False),)
+        return ()
+    words = _split(bare)
+    if words and not _BREAKS.isdisjoint(mark):
+        words = (*words[:-1], _ending(words[-1], mark))
+    return words
+
+
+_cached_words_of = functools.lru_cache(maxsize=CACHED_CHUNKS)(_words_of)
+
+
+def _ending(word: Word, mark: str) -> Word:
+    return replace(word, ends=True, stops=not _STOPS.isdisjoint(mark))
+
+
+def _split(bare: str) -> tuple[Word, ...]:
+    """Cut a piece without punctuation around it into words."""
+    if not bare:
+        return ()
+    if bare in _SHOUTED:
+        return (_identifier(bare),)
+    lower = bare.lower()
+    if lower.isalpha() and lower not in _CONTRACTED:
+        shouted = len(bare) > 1 and bare.isupper()  # "do NOT": loud, and no name
+        return (_plain(lower, capital=bare[0] != lower[0], shouted=shouted),)
+    expanded = _CONTRACTED.get(lower)
+    if expanded is not None:
+        return tuple(word for part in expanded for word in _split(part))
+    head, mark, tail = lower.rpartition("'")
+    if mark and head:
+        if tail == "t" and head.endswith("n"):
+            return (*_split(bare[: len(head) - 1]), _plain("not", capital=False))
+        if tail == "s":
+            return (*_split(bare[: len(head)]), _POSSESSIVE_WORD)
+        if tail in {"m", "re", "ve", "ll", "d"}:
+            return (*_split(bare[: len(head)]), _SHORT[tail])
+        if not tail.isalpha() or head[-1] == "s":
+            return _split(bare[: len(head)])
+    numbers = _number(lower)
+    if numbers is not None:
+        return numbers
+    pieces = [piece for piece in _PIECES.split(bare) if piece]
+    if len(pieces) > 1 and all(_ALPHA.fullmatch(piece) for piece in pieces) and "/" not in bare:
+        return tuple(word for piece in pieces for word in _split(piece))
+    return (_identifier(bare),)
+
+
+def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
+    """Return the word of letters alone."""
+    base = stem(lower)
+    sort, key = Sort.CONTENT, base
+    if is_adverb(lower) and not capital:  # Emily is no adverb
+        key += ADVERB
+    if lower in grammar.ARTICLES:
+        sort = Sort.ARTICLE
+    elif lower in {"but", "however", "whereas", "although", "though", "because"}:
+        sort = Sort.BREAK
+    elif lower in grammar.NEGATORS:
+        sort = Sort.NEGATOR
+    elif lower in grammar.MONTHS and (capital or lower not in {"may", "march", "mar", "jan"}):
+        sort, key = Sort.MONTH, f"{grammar.MONTHS[lower]:02d}"
+    elif lower in grammar.DAYS:
+        sort, key = Sort.DAY, grammar.DAYS[lower]
+    elif lower in grammar.RELATIVE_DAYS:
+        sort, key = Sort.DAY, lower
+    elif lower in grammar.NUMBER_WORDS:
+        sort, key = Sort.NUMBER, str(grammar.NUMBER_WORDS[lower])
+        if lower in {"twice", "once", "thrice"}:
+            key += "x"
+        elif lower in _ORDINALS:
+            key = "#" + key
+    elif lower in grammar.PERSONS:
+        sort, key = Sort.PERSON, grammar.PERSONS[lower]
+    elif lower in grammar.QUANTIFIERS:
+        sort, key = Sort.QUANTIFIER, grammar.QUANTIFIERS[lower]
+    elif lower in grammar.MODALS:
+        sort, key = Sort.MODAL, grammar.MODALS[lower]
+    elif lower in grammar.PREPOSITIONS:
+        sort, key = Sort.PREPOSITION, grammar.PREPOSITIONS[lower]
+    elif lower in grammar.FUNCTION:
+        sort = Sort.FUNCTION
+    tense = _AUXILIARY.get(lower, Tense.NONE)
+    past = lower in grammar.PAST_FORMS or (
+        lower.endswith("ed")
+        and len(lower) > 3
+        and not lower.endswith("eed")
+        and lower not in _NOT_PAST
+        and not capital
+    )
+    if tense is Tense.NONE and past:
+        tense = Tense.MAYBE_PAST
+    elif lower in grammar.UNCHANGED_PARTICIPLES:
+        tense = Tense.UNKNOWN
+    return Word(
+        surface=lower,
+        stem=base,
+        sort=sort,
+        key=key,
+        tense=tense,
+        capital=capital and (sort is Sort.CONTENT or not shouted),
+        participle=past
+        or lower in grammar.UNCHANGED_PARTICIPLES
+        or (lower in grammar.IRREGULAR and not lower.endswith("ing")),
+    )
+
+
+_ORDINALS: Final = frozenset(
+    words("first third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
+)
+_POSSESSIVE_WORD: Final = Word(surface="'s", stem="'s", sort=Sort.POSSESSIVE, key="'s")
+_SHORT: Final[Mapping[str, Word]] = {
+    tail: Word(
+        surface="'" + tail,
+        stem="have" if tail == "ve" else "be",
+        sort=Sort.MODAL if tail == "d" else Sort.FUNCTION,
+        key="condition" if tail == "d" else tail,
+        tense=_AUXILIARY.get("'" + tail, Tense.NONE),
+    )
+    for tail in ("m", "re", "ve", "ll", "d")
+}
+
+
+def _value(key: str, surface: str) -> Word:
+    return Word(surface=surface, stem=surface, sort=Sort.NUMBER, key=key)
+
+
+def _number(lower: str) -> tuple[Word, ...] | None:
+    """Read a number, a date, a time or an amount; None where it is none of them."""
+    if not any(char.isdigit() for char in lower):
+        return None
+    if match := _ISO_DATE.fullmatch(lower):
+        month_day = _value(f"{int(match[2]):02d}-{int(match[3]):02d}", lower)
+        return (_value(str(int(match[1])), match[1]), month_day)
+    if match := _CLOCK.fullmatch(lower):
+        if ":" in lower or "h" in lower or match[3]:
+            hour, minute = int(match[1]), int(match[2])
+            if hour < 25 and minute < 60:
+                return (_value(clock(hour, minute, match[3] or ""), lower),)
+    elif match := _HALF_DAY.fullmatch(lower):
+        return (_value(clock(int(match[1]), 0, match[2][0] + "m"), lower),)
+    match = _NUMBER.fullmatch(lower)
+    if match is None:
+        return None
+    digits, rest = match["digits"], match["rest"]
+    if "," in digits:
+        if not _GROUPED.fullmatch(digits):
+            return None
+        digits = digits.replace(",", "")
+    sign = "-" if match["sign"] in {"-", "−"} else ""
+    unit = match["money"] or rest
+    if rest in {"st", "nd", "rd", "th"}:
+        return (_value("#" + digits, lower),)
+    if unit and unit not in grammar.UNITS:
+        return (_value(sign + digits + unit, lower),)
+    return (_value(amount(sign + digits, unit), lower),)
+
+
+def amount(digits: str, unit: str) -> str:
+    """Write an amount in its base unit: "5" km is "5000m", and "0.5" h is "1800s"."""
+    if not unit or unit not in grammar.UNITS:
+        return digits
+    base, factor = grammar.UNITS[unit]
+    if not _PLAIN_NUMBER.fullmatch(digits):
+        return digits + base
+    scaled = float(digits) * factor
+    return f"{scaled:.10g}{base}"
+
+
+def clock(hour: int, minute: int, half: str) -> str:
+    """Write a time of day with 24 hours: 8 "pm" is "t20:00"."""
+    if half == "pm" and hour < 12:
+        hour += 12
+    elif half == "am" and hour == 12:
+        hour = 0
+    return f"t{hour:02d}:{minute:02d}"
+
+
+def _identifier(bare: str) -> Word:
+    """Return a word that is no plain word: a path, a host, a branch, a product with digits."""
+    key = bare.lower() if bare.isascii() else bare
+    if key[0] == "v" and key[1:2].isdigit() and (value := _number(key[1:])):
+        return value[0]
+    return Word(surface=key, stem=key, sort=Sort.CONTENT, key=key, capital=True)
+
+
+# ------------------------------------------------------------------ sentiment
+
+
+@functools.cache
+def sentiment_lexicon() -> Mapping[str, float]:
+    """Return the valence of single words, from about -4 to 4, as the library's raters gave it."""
+    # imported here: its lexicon takes longer to read than everything else in this package
+    from vaderSentiment.vaderSentiment import (  # type: ignore[import-untyped]
+        SentimentIntensityAnalyzer,
+    )
+
+    lexicon: Mapping[str, float] = SentimentIntensityAnalyzer().lexicon
+    return lexicon

@@ -1,0 +1,256 @@
+"""Say which claims hold one value at a time, and when a newer text retires an older one.
+
+Knows: verbs and nouns of which a subject has one value ("lives in", "is called", "the timeout is"),
+and how people say that something moved, was switched or has ended. Does not know: facts, scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Final
+
+from factbook.gate.grammar import words
+from factbook.gate.lexicon import Tables, Tense, stem
+from factbook.gate.reading import Reading
+
+# Words that make a claim hold one thing at a time: a place, a name, a person.
+_ONE_THING: Final = words("""
+live reside dwell base home hometown work employ employer job profession occupation call name named
+born birthplace marry married engaged wife husband spouse partner boss manager supervisor leader
+owner address email phone password username theme language currency timezone default status state
+capital headquarters favourite favorite best main primary located locate location path directory
+folder colour color title role position theme mode host branch version
+""")
+ONE_THING: Final = frozenset(stem(word) for word in _ONE_THING)
+
+# The same for a day, a month, a time of day.
+_ONE_DATE: Final = words("""
+born birthday birth deadline due start begin end finish close open expire expiry leave depart arrive
+schedule release launch collect appointment anniversary renew marry wedding flight rent payday join
+""")
+ONE_DATE: Final = ONE_THING | frozenset(stem(word) for word in _ONE_DATE)
+
+# The same where it is said in the passive: "logs are written to", "the project is led by".
+STATED: Final = frozenset(map(stem, words("write store keep save set host deploy lead head own")))
+
+# Of these, the ones that last even where they are said to be going on: "is living in".
+LASTING: Final = frozenset(map(stem, words("live reside stay work employ listen lead")))
+_AT_A_PLACE: Final = frozenset(map(stem, words("live reside dwell work employ base locate")))
+_PLACED: Final = frozenset({"in", "for", ""})
+
+# What an older claim may be about when something "moved", "was switched", "joined" or "left".
+_HELD: Final[Mapping[str, str]] = {
+    "moved": "live reside dwell base home stay located locate office address use run host store"
+    " keep",
+    "switched": "use work run drive prefer live base write default set employ work_with listen"
+    " editor main host store name call keep be subscribe have play study learn rely deploy",
+    "replaced": "use work run drive prefer have own play keep wear default set work_with",
+    "left": "work employ live own have drive job member team marry married date belong keep use"
+    " run study attend husband wife girlfriend boyfriend engaged be subscribe install installed",
+}
+HELD: Final[Mapping[str, frozenset[str]]] = {
+    cue: frozenset("_".join(map(stem, word.split("_"))) for word in words.split())
+    for cue, words in _HELD.items()
+}
+
+ENDED_SHARE: Final = 0.5
+"""How much of the older claim may stay unnamed when a newer text says that it is over."""
+
+
+def one_date(one: Reading, other: Reading) -> bool:
+    """Say whether both texts date something definite that has one date."""
+    if one.copular and other.copular and one.definite and other.definite:
+        return True
+    return _holds_one(one, other, ONE_DATE)
+
+
+def one_thing(one: Reading, other: Reading, left: Sequence[str], right: Sequence[str]) -> bool:
+    """Say whether what is left of two texts are two values of a slot that holds one.
+
+    It must stand where a value stands, after "is" or after the verb, with the same preposition: who
+    or what the texts are about is no value.
+    """
+    first, second = _roles_of(one, left), _roles_of(other, right)
+    somewhere = one.copular and other.copular and first == {"in"}
+    if not somewhere and not _holds_one(one, other, ONE_THING):
+        return False
+    if first != second or "of" in first:
+        return False
+    if not _AT_A_PLACE.isdisjoint(one.keys & other.keys) and not first <= _PLACED:
+        return False
+    leading = [_leads(one, left), _leads(other, right)]
+    if all(leading):  # "Rex is my dog" and "Luna is my dog": the same owner
+        return "1" in one.persons and "1" in other.persons
+    return (leading[0] or _follows(one, left)) and (leading[1] or _follows(other, right))
+
+
+def said_of_the_same(one: Reading, other: Reading, left: str, right: str) -> bool:
+    """Say whether two words are said of one thing: "is hot" and "is cold", "a dark theme".
+
+    Who likes hot tea may like it cold; the tea itself is one or the other.
+    """
+    going_on = one.progressive or other.progressive
+    if one.be and other.be and not going_on:
+        return left not in one.order[: one.hinge] and right not in other.order[: other.hinge]
+    return _holds_one(one, other, ONE_THING)
+
+
+def _holds_one(one: Reading, other: Reading, words: Set[str]) -> bool:
+    if not (one.definite and other.definite):
+        return False
+    if one.progressive or other.progressive:
+        words = LASTING
+    elif one.be and other.be:
+        words = words | STATED
+    return not (words.isdisjoint(one.keys) or words.isdisjoint(other.keys))
+
+
+def _roles_of(reading: Reading, keys: Sequence[str]) -> set[str]:
+    return {role for key, role in zip(reading.order, reading.roles, strict=True) if key in keys}
+
+
+def _follows(reading: Reading, keys: Sequence[str]) -> bool:
+    """Say whether keys stand in what is said of the subject, not in the subject."""
+    return reading.first not in keys and not any(
+        key in keys for key in reading.order[: reading.hinge]
+    )
+
+
+def _leads(reading: Reading, keys: Sequence[str]) -> bool:
+    """Say whether keys are all that stands before "is": "Rex is the name of my dog"."""
+    before = reading.order[: reading.hinge]
+    return reading.copular and not reading.owned and bool(before) and set(before) == set(keys)
+
+
+def retired(older: Reading, newer: Reading, table: Tables) -> tuple[str, str] | None:
+    """Return (rule, what is over) when a newer text says that the older claim has ended.
+
+    Only a claim in the same slot is retired: what the newer text names as over must be what the
+    older one claims, of the same person or thing.
+    """
+    cues = newer.cues
+    if not cues or older.negations or not older.cues.isdisjoint(_OVER):
+        return None
+    if not same_people(older, newer):
+        return None
+    if not cues.isdisjoint(_OVER):
+        ended = newer.ended or newer.denied - newer.cue_keys
+        core = {key for key in ended if not table.mild(key) and key not in _FILL}
+        if core and all(covered(key, older.keys, table) for key in core):
+            left = unmatched(older.keys, newer.keys, table)
+            before = _subject_before(newer, ended)
+            if (
+                len(left) <= ENDED_SHARE * len(older.keys)
+                and all(covered(key, older.keys, table) for key in before)
+                and not lost_values(newer, older)
+            ):
+                return "ended", " ".join(key for key in newer.order if key in core)
+    for cue, from_role in _FROM:
+        if cue not in cues or cue in older.cues or older.tense is Tense.PAST:
+            continue
+        if not older.copular and HELD[cue].isdisjoint(older.keys):
+            continue
+        gone = [
+            key
+            for key, role in zip(newer.order, newer.roles, strict=True)
+            if role == from_role and key not in newer.cue_keys
+        ]
+        if from_role == "":
+            gone = _after_cue(newer)
+        if not gone or not all(covered(key, older.keys, table) for key in gone):
+            continue
+        left = unmatched(older.keys, newer.keys, table) - HELD[cue]
+        arrived = _arrived(newer)
+        if not left and not (arrived and arrived <= older.keys):
+            return cue, " ".join(gone)
+    return None
+
+
+_OVER: Final = frozenset({"ended", "stopped"})
+_FILL: Final = frozenset({"longer", "more"})
+_FROM: Final = (
+    ("switched", "from"),
+    ("moved", "from"),
+    ("replaced", ""),
+    ("left", ""),
+    ("switched", "instead"),
+    ("replaced", "instead"),
+)  # cue -> the preposition before what is gone; "" for what follows the cue itself
+
+
+def covered(key: str, keys: Set[str], table: Tables) -> bool:
+    """Say whether a key, a synonym or a more special word of it is among the keys."""
+    if key in keys:
+        return True
+    same = table.same.get(key)
+    if same is not None and not same.isdisjoint(keys):
+        return True
+    kinds = table.kinds
+    for other in keys:
+        general = kinds.get(other)
+        if general is not None and (
+            key in general or (same is not None and not same.isdisjoint(general))
+        ):
+            return True
+    return False
+
+
+def unmatched(keys: Set[str], others: Set[str], table: Tables) -> set[str]:
+    """Return the keys that the other text neither has nor says otherwise, light ones aside."""
+    found = set()
+    for key in keys - others:
+        same = table.same.get(key)
+        if same is not None and not same.isdisjoint(others):
+            continue
+        if table.mild(key):
+            continue
+        found.add(key)
+    return found
+
+
+def same_people(one: Reading, other: Reading) -> bool:
+    """Say whether nothing tells that two texts are about different persons: I, he, she."""
+    mine, theirs = one.persons & _FIRM, other.persons & _FIRM
+    return mine <= theirs or theirs <= mine
+
+
+_FIRM: Final = frozenset({"1", "he", "she"})  # "we" and "they" may hold either of these
+
+
+def lost_values(one: Reading, other: Reading) -> bool:
+    """Say whether a text names a number or a date that the other does not."""
+    return any(value not in other.values for value in one.values)
+
+
+def _subject_before(newer: Reading, ended: Set[str]) -> list[str]:
+    """Return the content words before what is over: who or what it is said of."""
+    found = []
+    for key in newer.order:
+        if key in ended:
+            break
+        if key not in newer.cue_keys:
+            found.append(key)
+    return found
+
+
+def _after_cue(newer: Reading) -> list[str]:
+    """Return what directly follows the cue: "sold the car", "replaced Emacs with Zed"."""
+    found: list[str] = []
+    begun = False
+    for key, role in zip(newer.order, newer.roles, strict=True):
+        if key in newer.cue_keys:
+            begun = True
+        elif begun:
+            if role in {"with", "by", "to", "for"} or (found and role):
+                break
+            found.append(key)
+    return found
+
+
+def _arrived(newer: Reading) -> set[str]:
+    """Return what came in place of it: after "to" or "with"."""
+    return {
+        key
+        for key, role in zip(newer.order, newer.roles, strict=True)
+        if role in {"to", "with"} and key not in newer.cue_keys
+    }

@@ -1,0 +1,107 @@
+"""Show each thing once: one hit for every cluster of hits that say nearly the same (seed 001).
+
+Knows: vectors, scores and texts of hits. Does not know: where they come from.
+
+Clusters grow around their best hit: in the order of relevance, a hit joins the first cluster whose
+best hit it resembles, else it opens a cluster. So the order of the clusters is that of their best
+hits, and no two hits that are shown resemble each other. Tried and left out: connected components,
+which chain (A like B, B like C, A unlike C) and swallow the whole answer to a broad question; and
+the most confident hit of each cluster, as the seed has it, which can lose what was asked for.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.errors import UsageError
+
+__all__ = ["clusters", "diversify", "diversity_score"]
+
+
+class Scored(Protocol):
+    """What is needed of a hit: its name, what it says, and how relevant it is."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+H = TypeVar("H", bound=Scored)
+
+
+def clusters(
+    hits: Sequence[H],
+    *,
+    vectors: Mapping[str, NDArray[np.float32]],
+    threshold: float = policy.DIVERSITY_SIMILARITY,
+) -> list[list[H]]:
+    """Return the hits in clusters, each best first, the clusters by their best hits.
+
+    `vectors` holds unit vectors by the id of a hit. A hit without one joins a cluster only where
+    its text is the same but for case, spaces and forms of letters. Equal relevance keeps the order
+    that was given. Raises UsageError for a threshold that is not from -1 to 1.
+    """
+    if not -1.0 <= threshold <= 1.0:  # NaN too
+        raise UsageError(detail=f"the diversity threshold is {threshold}; give a cosine, -1 to 1.")
+    ordered = sorted(hits, key=lambda one: -one.score)
+    known = [vectors[one.id] for one in ordered if one.id in vectors]
+    rows = np.stack(known) if known else np.zeros((0, 1), np.float32)
+    # Not a matrix product: for some dozens of hits, waking the threads of one costs more than it.
+    alike = (np.vecdot(rows[:, None], rows[None]) >= threshold).tolist()
+    found: list[list[H]] = []
+    leaders: list[tuple[int, int]] = []  # (row, cluster) of the best hits that have a vector
+    by_text: dict[str, int] = {}
+    row = -1
+    for hit in ordered:
+        has_vector = hit.id in vectors
+        row += has_vector
+        text = _normalised(hit.text)
+        at = by_text.get(text)
+        if at is None and has_vector:
+            at = next((cluster for best, cluster in leaders if alike[row][best]), None)
+        if at is None:
+            at = len(found)
+            found.append([])
+            if has_vector:
+                leaders.append((row, at))
+        found[at].append(hit)
+        by_text.setdefault(text, at)
+    return found
+
+
+def diversify(
+    hits: Sequence[H],
+    *,
+    vectors: Mapping[str, NDArray[np.float32]],
+    limit: int,
+    threshold: float = policy.DIVERSITY_SIMILARITY,
+) -> list[H]:
+    """Return the best hit of each cluster, best first, at most `limit`."""
+    if limit <= 0:
+        return []
+    return [group[0] for group in clusters(hits, vectors=vectors, threshold=threshold)[:limit]]
+
+
+def diversity_score(vectors: Sequence[NDArray[np.float32]]) -> float | None:
+    """Return 1 minus the mean cosine of all pairs (seed 001's metric); None below two vectors."""
+    count = len(vectors)
+    if count < 2:
+        return None
+    rows = np.stack(list(vectors)).astype(np.float64)
+    total = float(np.square(rows.sum(axis=0)).sum() - np.square(rows).sum())
+    return 1.0 - total / (count * (count - 1))
+
+
+def _normalised(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,107 @@
+"""Recall in two modes over one engine: what comes by itself, and what is asked for (seed 001).
+
+`search_memory` is the seed's tool. `stream` is what the passive stream runs in its thread
+(`PassiveStream(modes.stream, ...)`): it looks with the newest words of the conversation, brings
+what bears on them, and stays silent after words that are about nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from factbook.model import Hit, Role
+from factbook.recall import query as words
+from factbook.recall.associate import seeks_advice
+from factbook.recall.plan import (
+    DEFAULT_TOOL_LIMIT,
+    Mode,
+    SearchPlan,
+    SearchType,
+    Turn,
+    plan_search,
+    select,
+)
+from factbook.recall.search import Engine
+from factbook.store.base import Filters
+
+__all__ = ["ENOUGH_TERMS", "TwoModes", "context_question"]
+
+ENOUGH_TERMS: Final = 16
+"""Words of a conversation that are searched for, the newest first: full text costs by the word."""
+
+_SMALL_TALK_WORDS: Final = """
+ok okay yes yeah yep no nope sure fine great cool nice thanks thank thx please hello hi hey bye
+goodbye good morning evening night lol haha wow hmm um uh right well alright perfect awesome
+sorry welcome got understood agreed exactly indeed true correct go ahead continue next
+"""
+_SMALL_TALK: Final = frozenset(_SMALL_TALK_WORDS.split())
+
+
+class TwoModes:
+    """Search one owner's memory passively and on request; any thread may call it."""
+
+    def __init__(self, engine: Engine, *, filters: Filters | None = None) -> None:
+        """Take the engine, and what all searches are narrowed to (an owner, a project)."""
+        self._engine = engine
+        self._filters = filters or Filters()
+
+    def search_memory(
+        self, query: str, search_type: SearchType = "both", limit: int = DEFAULT_TOOL_LIMIT
+    ) -> list[Hit]:
+        """Search facts, episodes or both, and return at most `limit` hits, best first.
+
+        Any text is a legal query, and time phrases ("last month") narrow it. Each hit has its text,
+        its confidence now and when it happened. Blocks until the answer is there.
+        """
+        return self._run(query, plan_search(Mode.ACTIVE, search_type=search_type, limit=limit))
+
+    def stream(self, turns: Sequence[Turn]) -> list[Hit]:
+        """Return what bears on the newest turns of a conversation: up to 5 facts and 5 episodes.
+
+        Nothing comes back for small talk, and nothing that the turns themselves say.
+        """
+        question = context_question(turns)
+        if not question:
+            return []
+        said = {turn.text.strip() for turn in turns}
+        hits = self._run(question, plan_search(Mode.PASSIVE))
+        return [hit for hit in hits if hit.text.strip() not in said]
+
+    def _run(self, question: str, plan: SearchPlan) -> list[Hit]:
+        answer = self._engine.recall(
+            question,
+            limit=plan.candidates,
+            filters=self._filters,
+            passive=plan.mode is Mode.PASSIVE,
+            search_type=plan.search_type,
+        )
+        vectors = self._engine.vectors_of(hit.id for hit in answer.hits)
+        return select(answer.hits, plan, vectors=vectors)
+
+
+def context_question(turns: Sequence[Turn]) -> str:
+    """Return what to look for after these turns, oldest first; empty when they are about nothing.
+
+    What the user said last stands whole where it seeks advice: older words would only blur what the
+    advice is about. Else the turns are taken from the newest back, until there are enough words.
+    """
+    spoken = [turn.text for turn in turns if turn.role in (Role.USER, Role.ASSISTANT)]
+    asked = [turn.text for turn in turns if turn.role is Role.USER]
+    if asked and seeks_advice(asked[-1]) and len(_subject(asked[-1])) > 1:
+        return asked[-1]
+    parts: list[str] = []
+    room = ENOUGH_TERMS
+    # The user's own words first: a reply says much, and little of it is about them.
+    for text in [*reversed(asked), *(one for one in reversed(spoken) if one not in asked)]:
+        terms = _subject(text)
+        if not terms or room <= 0:
+            continue
+        parts.append(text if len(terms) <= room else " ".join(terms[:room]))
+        room -= len(terms)
+    return "\n".join(reversed(parts))
+
+
+def _subject(text: str) -> list[str]:
+    unique = dict.fromkeys(words.words(text))
+    return [one for one in unique if one not in words.STOPWORDS and one not in _SMALL_TALK]

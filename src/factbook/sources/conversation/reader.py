@@ -1,0 +1,280 @@
+"""Read files of chats: lines that grow, and documents and archives that are written anew.
+
+A log of lines is read on from where the last run stopped. A document or an archive is read from
+its start whenever it has changed; the identity of its turns makes that harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from factbook import policy
+from factbook.model import Cursor, Millis
+from factbook.sources.base import Batch
+from factbook.sources.conversation.document import (
+    Element,
+    Elements,
+    Readable,
+    Unreadable,
+    members,
+    opened,
+)
+from factbook.sources.conversation.parser import ChatParser
+from factbook.sources.imports import chat, conversation_of, host_of
+from factbook.sources.session_log.parser import LogFile, Outcome
+from factbook.sources.session_log.reader import Reading, is_document
+from factbook.sources.session_log.reader import read as read_log
+from factbook.sources.session_log.toolcall import Redacting
+
+ARCHIVES: Final = (".zip", ".dms")  # what the exports are delivered in; browsers rename some
+
+_LOOKED_AT: Final = 20  # records at the beginning of a file that may tell what it is
+_HEAD_BYTES: Final = 16 * 1024 * 1024  # what is read to know the first record of a document
+_ZIP: Final = b"PK\x03\x04"
+_HINTS: Final = (
+    b'"role"',
+    b'"speaker"',
+    b'"sender"',
+    b'"from"',
+    b'"author"',
+    b'"mapping"',
+    b'"chat_messages"',
+    b'"messages"',
+    b'"conversation',
+    b'"turns"',
+    b'"dialog',
+)  # one of these keys stands at the beginning of every chat
+
+
+def recognise(path: Path, head: bytes) -> str:
+    """Return who wrote a file of chats, by what is in it, or an empty string where it is none.
+
+    `head` is the beginning of the file. Raises OSError where the file cannot be read, and
+    Unreadable for an archive that is damaged, locked or a bomb.
+    """
+    if head.startswith(_ZIP):
+        return _recognise_archive(path)
+    if not any(hint in head for hint in _HINTS) or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (
+        b"{",
+        b"[",
+    ):
+        return ""
+    with path.open("rb") as handle:
+        if is_document(handle, path):
+            return _host(Elements(_Limited(handle)))
+    return _host_of_lines(head) or _host_of_first_line(path)
+
+
+def _recognise_archive(path: Path) -> str:
+    with path.open("rb") as handle:
+        for info in members(handle):
+            with opened(handle, info) as file:
+                host = _host(Elements(_Limited(file)))
+            if host:
+                return host
+    return ""
+
+
+class _Limited:
+    """The beginning of a file, so that a huge one is not read only to see what it is."""
+
+    def __init__(self, file: Readable) -> None:
+        self._file = file
+        self._left = _HEAD_BYTES
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, none behind the limit."""
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def _host(elements: Elements) -> str:
+    for element in islice(elements, _LOOKED_AT):
+        host = host_of(_whole(element.value))
+        if host:
+            return host
+    return ""
+
+
+def _host_of_lines(head: bytes) -> str:
+    for line in head.split(b"\n")[:-1][:_LOOKED_AT]:
+        try:
+            host = host_of(orjson.loads(line))
+        except orjson.JSONDecodeError:
+            continue
+        if host:
+            return host
+    return ""
+
+
+def _host_of_first_line(path: Path) -> str:
+    """Look at a first line that is longer than the head, or the only one."""
+    with path.open("rb") as handle:
+        line = handle.readline(_HEAD_BYTES)
+    try:
+        return host_of(orjson.loads(line))
+    except orjson.JSONDecodeError:
+        return ""
+
+
+def _whole(value: object) -> object:
+    """Return a list of messages as the conversation that it is."""
+    if isinstance(value, list):
+        return {"messages": value}
+    return value
+
+
+def read(
+    file: LogFile,
+    *,
+    cursor: Cursor | None,
+    redactor: Redacting,
+    now: Millis,
+    batch_bytes: int = policy.BATCH_BYTES,
+) -> Iterator[Batch]:
+    """Iterate over what a file of chats says beyond its cursor.
+
+    Raises PathMissing and PathUnreadable.
+    """
+
+    def document(reading: Reading) -> Iterator[Batch]:
+        yield from _documents(reading, batch_bytes)
+
+    return read_log(
+        file,
+        cursor=cursor,
+        redactor=redactor,
+        now=now,
+        batch_bytes=batch_bytes,
+        parser=ChatParser,
+        document=document if _is_whole(file.path) else None,
+    )
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether a file is read as a whole: an archive or a document."""
+    try:
+        with path.open("rb") as handle:
+            if handle.read(len(_ZIP)) == _ZIP:
+                return True
+            handle.seek(0)
+            return is_document(handle, path)
+    except OSError:
+        return False  # the reader opens it again, and says what is wrong
+
+
+def _documents(reading: Reading, batch_bytes: int) -> Iterator[Batch]:
+    """Read a document, or those of an archive one after the other."""
+    assert isinstance(reading.parser, ChatParser)
+    reading.parser.as_document = True
+    handle = reading.handle
+    size, mtime_ns = reading.state()
+    handle.seek(0)
+    packed = handle.read(len(_ZIP)) == _ZIP
+    handle.seek(0)
+    try:
+        if not packed:
+            yield from _elements(reading, Elements(handle), batch_bytes, start=0, scale=1.0)
+        else:
+            found = members(handle)
+            scale = size / max(1, sum(info.file_size for info in found))
+            start = 0
+            for info in found:
+                with opened(handle, info) as file:
+                    yield from _elements(
+                        reading, Elements(file), batch_bytes, start=start, scale=scale
+                    )
+                start += int(info.file_size * scale)
+            if not found:
+                reading.note(Outcome("ignored", "archive without conversations"))
+    except Unreadable as error:
+        reading.reject("not_json", str(error), "", position=reading.line + 1, offset=0)
+    reading.offset = size
+    yield reading.batch(size=size, mtime_ns=mtime_ns)
+
+
+def _elements(
+    reading: Reading, elements: Elements, batch_bytes: int, *, start: int, scale: float
+) -> Iterator[Batch]:
+    """Take all values of one document; each of its bytes is `scale` bytes of the file."""
+    before = reading.line
+    counted = 0
+    size, _ = reading.state()
+    for element in elements:
+        _take(reading, element)
+        if elements.bytes - counted >= batch_bytes:
+            counted = elements.bytes
+            reading.count.lines += before + elements.lines - reading.line
+            reading.line = before + elements.lines
+            # Short of the end: a run that is killed here begins anew.
+            reading.offset = min(start + int(elements.bytes * scale), size - 1)
+            yield reading.batch(size=reading.offset, mtime_ns=0)
+    reading.count.lines += before + elements.lines - reading.line
+    reading.line = before + elements.lines
+
+
+def _take(reading: Reading, element: Element) -> None:
+    if element.reason:
+        reading.reject(
+            element.reason, element.detail, element.text, position=_next(reading), offset=0
+        )
+    else:
+        reading.value(_whole(element.value), position=_next(reading), offset=0)
+
+
+def _next(reading: Reading) -> int:
+    """Return the number of the message that comes next, which is where a bad value stands."""
+    assert isinstance(reading.parser, ChatParser)
+    return reading.parser.number + 1
+
+
+def message_at(path: Path, position: int) -> bytes:
+    """Return one message of a document or an archive as JSON, by the number that it was given.
+
+    Empty where there is none any more. Raises OSError where the file cannot be read.
+    """
+    with path.open("rb") as handle:
+        packed = handle.read(len(_ZIP)) == _ZIP
+        handle.seek(0)
+        try:
+            if not packed:
+                return _find(Elements(handle), position)[0]
+            for info in members(handle):
+                with opened(handle, info) as file:
+                    found, position = _find(Elements(file), position)
+                if found:
+                    return found
+        except Unreadable:
+            return b""
+    return b""
+
+
+def _find(elements: Elements, position: int) -> tuple[bytes, int]:
+    """Return a message, or how many positions are left to go behind these elements."""
+    for element in elements:
+        value = _whole(element.value)
+        if element.reason or not isinstance(value, dict):
+            continue
+        conversation = conversation_of(value)
+        if conversation is not None:
+            if position <= len(conversation.messages):
+                return _json(conversation.messages[position - 1].raw), 0
+            position -= len(conversation.messages)
+        elif chat.is_part(value):
+            if position == 1:
+                return _json(value), 0
+            position -= 1
+    return b"", position
+
+
+def _json(value: object) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return repr(value).encode("utf-8", "replace")  # lone surrogates, or nested too deep

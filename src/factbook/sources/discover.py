@@ -1,0 +1,98 @@
+"""Find what can be read: logs of agents first, then chats, exports, notes and summaries.
+
+What a file is, its content tells. Notes alone have nothing to be known by, so a text is one only
+where somebody says so: by naming the file itself, or its kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from factbook.errors import InputError, UsageError
+from factbook.model import ME
+from factbook.sources import notes
+from factbook.sources.conversation import recognise
+from factbook.sources.conversation.document import Unreadable
+from factbook.sources.conversation.reader import ARCHIVES
+from factbook.sources.files import CONVERSATION, KINDS, NOTE, SESSION_LOG, SUMMARY, SourceFile
+from factbook.sources.imports import CHAT
+from factbook.sources.session_log import Discovery, LogFile
+from factbook.sources.session_log import discover as discover_logs
+from factbook.sources.session_log.discover import SUFFIXES, detect, is_text
+
+__all__ = ["discover"]
+
+_NOTES: Final = "notes"  # the host of notes and summaries: nobody's format
+
+
+def discover(
+    paths: Sequence[str | os.PathLike[str]], *, owner: str = ME, kind: str | None = None
+) -> Discovery:
+    """Return what can be read in the given files and folders; without any, in the hosts' own.
+
+    `owner` is whom it is about, where a file does not say. `kind` (one of `files.KINDS`) says what
+    the files are, where their content does not; a folder of notes is read only with it. Raises
+    PathMissing, PathUnreadable (for a path that was given), NoLogsFound, InputError for a damaged
+    archive that was given, and UsageError for a kind that there is not.
+    """
+    if kind is not None and kind not in KINDS:
+        raise UsageError(detail=f"{kind!r} is no kind of source; it is one of {', '.join(KINDS)}")
+    roots = [Path(path).expanduser() for path in paths]
+    if kind is not None and kind != SESSION_LOG and not roots:
+        raise UsageError(detail=f"name the files or folders that are of the kind {kind}")
+    if kind == SESSION_LOG or not roots:
+        return discover_logs(roots)
+    named = {os.path.realpath(root) for root in roots if root.is_file()}
+
+    def other(path: Path, head: bytes) -> LogFile | None:
+        if kind in (NOTE, SUMMARY):
+            return _note(path, head, kind, owner)
+        host = _host(path, head)
+        if host or kind == CONVERSATION:
+            return SourceFile(path=path, host=host or CHAT, owner=owner)
+        if os.fspath(path) in named and path.suffix.lower() in notes.SUFFIXES:
+            return _note(path, head, NOTE, owner)
+        return None
+
+    def wanted(name: str) -> bool:
+        suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - a Path per file costs more
+        if kind in (NOTE, SUMMARY):
+            return suffix in notes.SUFFIXES
+        return suffix in SUFFIXES or (suffix in ARCHIVES and _holds_chats(Path(name)))
+
+    return discover_logs(
+        roots, wanted=wanted, hosts=detect if kind is None else _no_host, others=other
+    )
+
+
+def _note(path: Path, head: bytes, kind: str, owner: str) -> LogFile | None:
+    if not is_text(head):
+        return None
+    return SourceFile(path=path, host=_NOTES, kind=kind, owner=owner)
+
+
+def _no_host(head: bytes) -> str:
+    """Know no log of an agent: somebody said that the files are something else."""
+    del head
+    return ""
+
+
+def _host(path: Path, head: bytes) -> str:
+    try:
+        return recognise(path, head)
+    except Unreadable as error:
+        raise InputError(
+            detail=f"{path} cannot be read as an export of chats ({error}); download it again, or"
+            " unpack it and give its conversations.json"
+        ) from error
+
+
+def _holds_chats(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return bool(recognise(path, file.read(4)))
+    except (OSError, Unreadable):
+        return False  # one that was not named need not be readable

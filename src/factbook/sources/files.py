@@ -1,0 +1,37 @@
+"""Name a file to read together with what the file itself does not say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from factbook.model import ME
+from factbook.sources.session_log.parser import LogFile, source_key
+
+SESSION_LOG: Final = "session_log"
+CONVERSATION: Final = "conversation"
+NOTE: Final = "note"
+SUMMARY: Final = "summary"
+KINDS: Final = (SESSION_LOG, CONVERSATION, NOTE, SUMMARY)
+"""What a person may say that a file is, where they know better than its content tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile(LogFile):
+    """A file that is no log of an agent: a chat, an export, notes or a summary."""
+
+    kind: str = CONVERSATION  # one of KINDS
+    owner: str = ME  # whom it is about, where the file does not say
+
+
+def file_key(file: LogFile) -> str:
+    """Return the key that identifies a file for ever; for another owner it is another source."""
+    key = source_key(file)
+    if not isinstance(file, SourceFile):
+        return key
+    told = {
+        **({"kind": file.kind} if file.kind in (NOTE, SUMMARY) else {}),
+        **({"owner": file.owner} if file.owner != ME else {}),
+    }
+    return f"{key}?{urlencode(told)}" if told else key

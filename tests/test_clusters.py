@@ -1,0 +1,579 @@
+"""Facts out of episodes without a model: sentences, clusters, and statements made once."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.extract import sentences
+from factbook.extract.clusters import (
+    ClusterResult,
+    Found,
+    KnownCluster,
+    Piece,
+    confidence,
+    find_clusters,
+    find_statements,
+    guard,
+    pieces_of,
+)
+from factbook.model import EpisodeKind, Role, StoredEpisode, Trust
+
+# --- sentences ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I live in Oslo. I have two cats!", ["I live in Oslo.", "I have two cats!"]),
+        ("i live in oslo. i have two cats", ["i live in oslo.", "i have two cats"]),
+        ("Dr. Lund met me at 5 p.m. in Oslo.", ["Dr. Lund met me at 5 p.m. in Oslo."]),
+        ("We use tools, e.g. pnpm, daily. Fine.", ["We use tools, e.g. pnpm, daily.", "Fine."]),
+        (
+            "See https://a.example/b.c?d=e. I use it.",
+            ["See https://a.example/b.c?d=e.", "I use it."],
+        ),
+        ("i like tea\nmy cat is Rex", ["i like tea", "my cat is Rex"]),
+        ("- I like tea\n- I like rye", ["I like tea", "I like rye"]),
+        ("I like tea.\n```\nI = code. My = code\n```\nI like rye.", ["I like tea.", "I like rye."]),
+        ("Well... i think so", ["Well...", "i think so"]),
+        ("I love dogs.I have two.", ["I love dogs.", "I have two."]),
+        ("", []),
+        (" \n\t ", []),
+        ("🎉🎉", ["🎉🎉"]),
+        ("私は東京に住んでいます。猫がいます。", ["私は東京に住んでいます。", "猫がいます。"]),
+    ],
+)
+def test_chat_text_is_cut_into_sentences(text: str, expected: list[str]) -> None:
+    found = sentences.split(text)
+    assert [one.text for one in found] == expected
+    assert all(text[one.start : one.end] == one.text for one in found)
+
+
+@given(st.text(alphabet=st.sampled_from("aI.!?… \n`'\"-#|>:,é😀ß"), max_size=200))
+def test_sentences_stand_in_their_text_in_order_without_overlap(text: str) -> None:
+    end = 0
+    for one in sentences.split(text):
+        assert text[one.start : one.end] == one.text
+        assert one.start >= end
+        assert one.text.strip()
+        end = one.end
+    for part, _ in sentences.statements(text, recurring=True):
+        assert text[part.start : part.end] == part.text
+
+
+@pytest.mark.parametrize("rule", sentences.RULES, ids=lambda rule: rule.name)
+def test_each_rule_decides_its_example(rule: sentences.StatementRule) -> None:
+    assert sentences.ruling(rule.example) == (rule.use == "keep", rule.name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Oslo",
+        "My dog is called Rex",
+        "We use pnpm for builds",
+        "I'm allergic to nuts.",
+        "I no longer work at Acme.",
+        "My wife is a nurse and we have three kids.",
+        "Always use British spelling.",
+        "i don’t eat meat",
+    ],
+)
+def test_lasting_statements_are_kept(text: str) -> None:
+    assert sentences.ruling(text).kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do I live in Oslo?",
+        "Can you fix the failing test?",
+        "Please use tabs here.",
+        "Thanks for your help!",
+        "I would love to live in Oslo.",
+        "I'm so happy today!",
+        "I love it there.",
+        "I'm going to the shop tomorrow.",
+        "I have a bug in my code",
+        "If I lived in Oslo, I would ski.",
+        "That's great!",
+        "I agree.",
+        "My name is [name].",
+        "猫がいます。",
+        "",
+    ],
+)
+def test_passing_remarks_are_refused(text: str) -> None:
+    assert not sentences.ruling(text).kept
+
+
+def test_what_surrounds_a_statement_is_left_out_and_the_place_moves() -> None:
+    text = "Ha! Well, yes, I live in Oslo too, and my sister works in Bergen. Do you?"
+    found = [part for part, _ in sentences.statements(text)]
+    assert [part.text for part in found] == ["I live in Oslo", "my sister works in Bergen."]
+    assert all(text[part.start : part.end] == part.text for part in found)
+
+
+def test_what_only_announces_states_nothing() -> None:
+    text = "My dogs are called:\n- Rex\n- Bella\n\nI live in Oslo."
+    assert [part.text for part, _ in sentences.statements(text)] == ["I live in Oslo."]
+
+
+def test_huge_texts_are_read_in_bounded_time() -> None:
+    began = time.process_time()
+    for unit in ("word ", "a. ", "`a. b ", "\n", " ", "I ", "Well, ", "(" * 20):
+        sentences.statements((unit * 100_000)[:100_000], recurring=True)
+    assert time.process_time() - began < 30
+
+
+# --- pieces for tests -----------------------------------------------------------------------------
+
+
+def piece(
+    text: str,
+    *,
+    uid: str = "",
+    session: str = "s1",
+    role: Role = Role.USER,
+    trust: Trust = Trust.DIRECT,
+    row: int = -1,
+) -> Piece:
+    return Piece(
+        episode_id=zlib.crc32((uid or text).encode()),
+        uid=uid or f"u:{session}:{text}",
+        session=session,
+        source_id=1,
+        role=role,
+        trust=trust,
+        occurred_at=None,
+        text=text,
+        start=0,
+        end=len(text),
+        row=row,
+    )
+
+
+def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return bags of hashed words as unit vectors: shared words, near vectors."""
+    rows = np.zeros((len(texts), 256), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for word in sentences.words(text):
+            rows[row, zlib.crc32(word.encode()) % 256] += 1.0
+        rows[row, 255] += 0.01
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def numbered(pieces: Sequence[Piece]) -> tuple[list[Piece], NDArray[np.float32]]:
+    return (
+        [replace(one, row=row) for row, one in enumerate(pieces)],
+        vectors_of([one.text for one in pieces]),
+    )
+
+
+def clusters(pieces: Sequence[Piece], **options: object) -> ClusterResult:
+    some, vectors = numbered(pieces)
+    return find_clusters(some, vectors, **options)  # type: ignore[arg-type]
+
+
+def named(pieces: Sequence[Piece], found: Sequence[Found]) -> list[tuple[object, ...]]:
+    """Return what was found, without the order of the input in it."""
+    return [
+        (
+            one.statement,
+            pieces[one.medoid].uid,
+            sorted(pieces[at].uid for at in one.members),
+            one.persistence,
+            one.confidence,
+            one.sessions,
+        )
+        for one in found
+    ]
+
+
+OSLO = [
+    piece("I live in a red house in Oslo.", session="s1"),
+    piece("I still live in a red house in Oslo.", session="s2"),
+    piece("I live in a big red house in Oslo.", session="s3"),
+]
+BUILDS = [
+    piece("We use pnpm for all builds.", session="s1"),
+    piece("We use pnpm for all our builds.", session="s2"),
+]
+ALONE = [
+    piece("My sister works as a diver.", session="s1"),
+    piece("I collect old maps of islands.", session="s2"),
+]
+CHATTER = [piece("Thanks a lot!"), piece("Thanks a lot!", session="s2"), piece("How are you?")]
+
+
+# --- clusters -------------------------------------------------------------------------------------
+
+
+def test_what_recurs_becomes_a_fact_whose_statement_is_a_real_sentence() -> None:
+    pieces = OSLO + BUILDS + ALONE + CHATTER
+    result = clusters(pieces)
+    assert sorted(one.statement for one in result.found) == [
+        "I live in a red house in Oslo.",
+        "We use pnpm for all builds.",
+    ]
+    for one in result.found:
+        medoid = pieces[one.medoid]
+        assert medoid.text[one.start : one.end] == one.statement
+        assert one.medoid in one.members
+    assert result.left == [5, 6]
+    assert result.unfit == [7, 8, 9]
+
+
+def test_every_piece_has_exactly_one_outcome() -> None:
+    pieces = OSLO + BUILDS + ALONE + CHATTER
+    result = clusters(pieces)
+    outcomes = [at for one in result.found for at in one.members]
+    outcomes += [at for at, _, _ in result.joined] + result.left + result.unfit
+    assert sorted(outcomes) == list(range(len(pieces)))
+
+
+def test_the_order_of_the_input_makes_no_difference() -> None:
+    pieces = OSLO + BUILDS + ALONE + CHATTER
+    expected = named(pieces, clusters(pieces).found)
+    for seed in range(5):
+        shuffled = pieces[:]
+        random.Random(seed).shuffle(shuffled)
+        assert named(shuffled, clusters(shuffled).found) == expected
+
+
+def test_a_second_run_finds_the_same_facts_and_nothing_new() -> None:
+    pieces = OSLO + BUILDS + ALONE + CHATTER
+    first = clusters(pieces)
+    known = [
+        KnownCluster(fact_id=10 + row, statement=one.statement, row=row)
+        for row, one in enumerate(first.found)
+    ]
+    some, vectors = numbered(pieces)
+    again = find_clusters(some, vectors, known, vectors_of([one.statement for one in known]))
+    assert again.found == []
+    assert again.left == first.left
+    joined = {
+        fact_id: {at for at, one, _ in again.joined if one == fact_id} for fact_id in (10, 11)
+    }
+    assert [joined[10], joined[11]] == [set(one.members) for one in first.found]
+    assert all(cosine >= 0.75 for _, _, cosine in again.joined)
+
+
+def test_a_piece_joins_the_known_statement_before_anything_is_clustered() -> None:
+    some, vectors = numbered(OSLO)
+    known = [KnownCluster(fact_id=7, statement=OSLO[0].text, row=0)]
+    result = find_clusters(some, vectors, known, vectors[:1])
+    assert [(at, fact_id) for at, fact_id, _ in result.joined] == [(0, 7), (1, 7), (2, 7)]
+    assert result.found == []
+
+
+def test_a_text_said_twice_in_one_episode_or_session_is_said_once() -> None:
+    text = "I live in a red house in Oslo."
+    assert clusters([piece(text, uid="e1"), piece(text, uid="e1")]).found == []
+    assert clusters([piece(text, uid="e1"), piece(text, uid="e2")]).found == []
+    recurs = clusters([piece(text, uid="e1"), piece(text, uid="e2", session="s2")]).found
+    assert [(one.support, one.sessions, one.persistence) for one in recurs] == [(2, 2, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I have two grey cats at home.", "I have three grey cats at home."),
+        ("I live in a house in Oslo.", "I live in a house in Bergen."),
+        ("I live in a house in oslo.", "I live in a house in bergen."),
+        ("I eat meat with my family.", "I don't eat meat with my family."),
+        ("I work at the old harbour.", "I used to work at the old harbour."),
+        ("My brother lives near the sea.", "My sister lives near the sea."),
+        ("I have a wooden sailing boat.", "I want to have a wooden sailing boat."),
+        ("I love small dogs.", "I have small dogs."),
+        ("My dog is called Rex.", "My dog is called Bella."),
+    ],
+)
+def test_different_claims_do_not_become_one_fact(first: str, second: str) -> None:
+    assert not guard(first, second, 0.9)
+    assert not guard(second, first, 0.9)
+    found = clusters([piece(first), piece(second, session="s2")], join_cosine=0.3).found
+    assert found == []
+
+
+def test_the_same_claim_in_other_words_holds() -> None:
+    assert guard("I live in Oslo.", "I still live in Oslo by the river.", 0.8)
+    assert guard("I have 2 boats.", "I have two boats on the lake.", 0.8)
+    assert guard("I love a large garden.", "I love a big garden.", 0.95)
+
+
+def test_the_given_judge_decides() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def never(statement: str, said: str, cosine: float) -> bool:
+        assert 0.75 <= cosine <= 1.0
+        asked.append((statement, said))
+        return False
+
+    assert clusters(OSLO, same=never).found == []
+    assert asked
+
+
+def test_members_hold_against_the_medoid_so_there_are_no_chains() -> None:
+    angles = [0.0, 0.5, 1.0, 1.5, 2.0]  # neighbours at cosine 0.88, the ends at -0.42
+    vectors = np.array([[math.cos(a), math.sin(a)] for a in angles])
+    pieces = [
+        piece(f"I keep my {word} boat here.", session=word, row=row)
+        for row, word in enumerate(("red", "blue", "green", "grey", "white"))
+    ]
+    result = find_clusters(pieces, vectors, same=lambda *_: True)
+    for one in result.found:
+        medoid = vectors[pieces[one.medoid].row]
+        assert all(medoid @ vectors[pieces[at].row] >= 0.75 for at in one.members)
+
+
+def test_what_the_user_said_is_the_statement_before_what_the_assistant_said() -> None:
+    told = piece(
+        "The Fjord server runs Debian.",
+        session="s2",
+        role=Role.ASSISTANT,
+        trust=Trust.DERIVED,
+    )
+    again = replace(told, uid="other", session="s3")
+    mine = piece("The Fjord server runs Debian now.")
+    result = clusters([told, again, mine])
+    assert [(one.statement, one.trust) for one in result.found] == [
+        ("The Fjord server runs Debian now.", Trust.DIRECT)
+    ]
+    alone = clusters([told, again]).found
+    assert alone[0].confidence <= policy.TRUST_CAP[Trust.DERIVED]
+
+
+def test_said_again_in_one_session_is_no_less_sure_than_said_once() -> None:
+    (recurs,) = clusters([replace(one, session="s1") for one in OSLO]).found
+    (once, *_) = find_statements(OSLO[:1])
+    assert recurs.confidence >= once.confidence
+
+
+def test_i_of_an_assistant_is_not_the_owner() -> None:
+    said = [
+        piece("I live in Oslo.", session=f"s{n}", role=Role.ASSISTANT, trust=Trust.DERIVED)
+        for n in range(3)
+    ]
+    assert clusters(said).unfit == [0, 1, 2]
+
+
+def test_clusters_across_blocks_are_put_together_again() -> None:
+    pieces = [
+        piece(f"I live in a red house in Oslo, number {'x' * n}.", session=f"s{n}")
+        for n in range(30)
+    ] + [piece(f"We use pnpm for all builds of {'y' * n}.", session=f"s{n}") for n in range(30)]
+    result = clusters(pieces, block_rows=8)
+    assert [one.support for one in result.found] == [30, 30]
+
+
+def test_progress_is_told_and_ends_where_it_is_done() -> None:
+    told: list[tuple[int, int]] = []
+    result = clusters(OSLO + ALONE, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (5 - len(result.left), 5)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_nothing_in_nothing_out() -> None:
+    assert clusters([]) == ClusterResult(found=[], joined=[], left=[], unfit=[])
+    assert clusters(OSLO[:1]).left == [0]
+    assert clusters(CHATTER).unfit == [0, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["", " ", "🎉", "word", "猫がいます。", "I " * 50_000])
+def test_strange_texts_are_unfit_and_harm_nothing(text: str) -> None:
+    assert clusters([piece(text, uid="a"), piece(text, uid="b", session="s2")]).unfit == [0, 1]
+    assert find_statements([piece(text)]) == []
+
+
+def test_bad_input_is_refused_in_one_sentence() -> None:
+    some, vectors = numbered(OSLO)
+    with pytest.raises(ValueError, match="min_cluster_size is 1"):
+        find_clusters(some, vectors, min_cluster_size=1)
+    with pytest.raises(ValueError, match="block_rows is 2"):
+        find_clusters(some, vectors, block_rows=2)
+    with pytest.raises(ValueError, match="join_cosine is 0"):
+        find_clusters(some, vectors, join_cosine=0.0)
+    with pytest.raises(ValueError, match="rows 0 to 2 are wanted"):
+        find_clusters(some, vectors[:1])
+    with pytest.raises(ValueError, match="zero or not finite"):
+        find_clusters(some, vectors * 0)
+    with pytest.raises(ValueError, match="zero or not finite"):
+        find_clusters(some, vectors * np.nan)
+    with pytest.raises(ValueError, match="no known_vectors"):
+        find_clusters(some, vectors, [KnownCluster(fact_id=1, statement="x", row=0)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["live", "work", "ski"]),
+            st.sampled_from(["Oslo", "Bergen", "Rome"]),
+            st.sampled_from(["", "still ", "often "]),
+            st.integers(0, 3),
+        ),
+        max_size=14,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_any_pieces_settle_and_settle_alike(
+    drawn: list[tuple[str, str, str, int]], shuffle: random.Random
+) -> None:
+    pieces = [
+        piece(f"I {often}{verb} near the harbour of {town}.", uid=f"u{n}", session=f"s{session}")
+        for n, (verb, town, often, session) in enumerate(drawn)
+    ]
+    result = clusters(pieces)
+    mixed = pieces[:]
+    shuffle.shuffle(mixed)
+    assert named(mixed, clusters(mixed).found) == named(pieces, result.found)
+    for one in result.found:
+        towns = {sentences.names(pieces[at].text) for at in one.members}
+        assert len(towns) == 1
+        assert 0.5 <= one.confidence <= 0.9
+    if result.found:
+        some, vectors = numbered(pieces)
+        known = [
+            KnownCluster(fact_id=row, statement=one.statement, row=row)
+            for row, one in enumerate(result.found)
+        ]
+        again = find_clusters(some, vectors, known, vectors_of([one.statement for one in known]))
+        assert (again.found, again.left) == ([], result.left)
+
+
+# --- confidence -----------------------------------------------------------------------------------
+
+counts = st.integers(1, 1_000)
+shares = st.floats(0, 1)
+
+
+@given(counts, counts, shares, counts, counts, shares, st.sampled_from(Trust))
+def test_confidence_never_falls_when_support_sessions_or_persistence_grow(
+    support: int,
+    sessions: int,
+    persistence: float,
+    more_support: int,
+    more_sessions: int,
+    more_persistence: float,
+    trust: Trust,
+) -> None:
+    sessions = min(sessions, support)
+    low = confidence(support=support, sessions=sessions, persistence=persistence, trust=trust)
+    high = confidence(
+        support=support + more_support,
+        sessions=min(sessions + more_sessions, support + more_support),
+        persistence=max(persistence, more_persistence),
+        trust=trust,
+    )
+    assert 0.5 <= low <= high <= min(0.9, policy.TRUST_CAP[trust])
+
+
+def test_confidence_of_known_cases() -> None:
+    def of(support: int, sessions: int, persistence: float) -> float:
+        return round(
+            confidence(
+                support=support, sessions=sessions, persistence=persistence, trust=Trust.DIRECT
+            ),
+            3,
+        )
+
+    assert of(1, 1, 0.0) == 0.5
+    assert of(2, 1, 0.5) == 0.62
+    assert of(2, 2, 0.5) == 0.7
+    assert of(10, 10, 1.0) == 0.868
+
+
+@pytest.mark.parametrize(
+    ("support", "sessions", "persistence"),
+    [(0, 1, 0.5), (1, 2, 0.5), (2, 1, 1.5), (2, 1, math.nan)],
+)
+def test_confidence_refuses_numbers_out_of_range(
+    support: int, sessions: int, persistence: float
+) -> None:
+    with pytest.raises(ValueError, match=r"give (1|a number)"):
+        confidence(support=support, sessions=sessions, persistence=persistence, trust=Trust.DIRECT)
+
+
+# --- statements made once -------------------------------------------------------------------------
+
+
+def test_a_clear_statement_of_the_user_is_found_though_it_never_recurs() -> None:
+    text = "Hi! Well, I live in Oslo. My dog is called Rex. We use pnpm for builds. You?"
+    found = find_statements([piece(text)])
+    assert [one.statement for one in found] == [
+        "I live in Oslo.",
+        "My dog is called Rex.",
+        "We use pnpm for builds.",
+    ]
+    assert all(text[one.start : one.end] == one.statement for one in found)
+    assert {one.confidence for one in found} == {policy.STATED}
+
+
+@pytest.mark.parametrize(
+    ("role", "trust"),
+    [
+        (Role.ASSISTANT, Trust.DERIVED),
+        (Role.TOOL, Trust.EXTERNAL),
+        (Role.SYSTEM, Trust.DERIVED),
+        (Role.USER, Trust.EXTERNAL),
+        (Role.USER, Trust.DERIVED),
+    ],
+)
+def test_only_the_users_own_direct_words_state_something(role: Role, trust: Trust) -> None:
+    assert find_statements([piece("I live in Oslo.", role=role, trust=trust)]) == []
+
+
+def test_the_same_words_again_are_the_same_fact() -> None:
+    pieces = [piece("I live in Oslo."), piece("Yes, I live in Oslo!", session="s2")]
+    (one,) = find_statements(pieces)
+    assert (one.members, one.sessions, one.support) == ((0, 1), 2, 2)
+    (other,) = find_statements(pieces[::-1])
+    assert (other.members, other.statement) == ((0, 1), one.statement)
+
+
+# --- pieces of episodes ---------------------------------------------------------------------------
+
+
+def episode(text: str, **changed: object) -> StoredEpisode:
+    values: dict[str, object] = {
+        "id": 3, "uid": "e3", "source_id": 2, "source": "chat", "kind": EpisodeKind.TURN,
+        "role": Role.USER, "trust": Trust.DIRECT, "text": text, "position": 1, "offset": 0,
+        "occurred_at": 5, "owner": "me", "subject": "", "group": "", "session": "s1",
+        "project": "", "branch": "", "agent": "", "tool": "", "call_id": "", "host": "",
+        "is_error": False, "cut": 0, "injected": False,
+    }  # fmt: skip
+    return StoredEpisode(**{**values, **changed})  # type: ignore[arg-type]
+
+
+def test_pieces_are_the_statements_of_an_episode_with_their_places() -> None:
+    text = "Ann: Thanks! I live in Oslo. Where do you live?"
+    (one,) = pieces_of(episode(text))
+    assert (one.text, one.episode_id, one.uid, one.session) == ("I live in Oslo.", 3, "e3", "s1")
+    assert text[one.start : one.end] == one.text
+
+
+def test_injected_text_and_tool_calls_have_no_pieces() -> None:
+    assert pieces_of(episode("I live in Oslo.", injected=True)) == []
+    assert pieces_of(episode("I live in Oslo.", kind=EpisodeKind.TOOL_CALL)) == []
+    assert pieces_of(episode("I live in Oslo.", kind=EpisodeKind.TOOL_RESULT)) == []
+    assert pieces_of(episode("I live in Oslo.", role=Role.TOOL)) == []
+
+
+def test_the_documentation_holds_the_table_of_rules() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "clusters.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- statements:begin -->")[2].partition("<!-- statements:end -->")[0]
+    assert table.strip() == sentences.markdown_table().strip()

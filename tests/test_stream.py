@@ -1,0 +1,438 @@
+"""The passive stream: one turn late, never in the way, never stale, never silent (seed 001)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factbook.errors import StoreLocked, UsageError
+from factbook.model import Hit, Role
+from factbook.recall.plan import Turn
+from factbook.recall.stream import (
+    MESSAGE_CHARS,
+    PassiveStream,
+    Streamed,
+    StreamState,
+    in_stream,
+)
+from factbook.testing import FrozenClock
+
+LONG = 10.0  # seconds; a test that waits so long has failed
+
+
+def hit(id: str, text: str = "") -> Hit:
+    return Hit(
+        id=id,
+        kind="fact",
+        text=text or id,
+        score=0.5,
+        confidence=0.9,
+        occurred_at=None,
+        source="",
+        position=0,
+        host="",
+        project="",
+        session="",
+    )
+
+
+def user(text: str) -> Turn:
+    return Turn(role=Role.USER, text=text)
+
+
+class Owner:
+    """A memory: answers a search with one hit that repeats what was asked, when it is let."""
+
+    def __init__(self) -> None:
+        self.generation = 1
+        self.gate = threading.Event()
+        self.gate.set()
+        self.began = threading.Semaphore(0)
+        self.asked: list[list[str]] = []
+        self.threads: set[str] = set()
+        self.error: Exception | None = None
+        self.during: Callable[[], None] = lambda: None
+
+    def search(self, turns: Sequence[Turn]) -> list[Hit]:
+        self.asked.append([turn.text for turn in turns])
+        self.threads.add(threading.current_thread().name)
+        self.began.release()
+        assert self.gate.wait(LONG)
+        self.during()
+        if self.error is not None:
+            raise self.error
+        said = " / ".join(turn.text for turn in turns)
+        return [] if said == "nothing" else [hit(f"f{len(self.asked)}", said)]
+
+
+@pytest.fixture
+def owner() -> Owner:
+    return Owner()
+
+
+@pytest.fixture
+def stream(owner: Owner) -> Iterator[PassiveStream]:
+    with PassiveStream(
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
+    ) as made:
+        yield made
+
+
+def settled(stream: PassiveStream, searched: int) -> None:
+    """Wait until so many searches have ended."""
+    until = time.monotonic() + LONG
+    while stream.stats.searched < searched:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+def texts(found: Streamed) -> list[str]:
+    return [memory.text for memory in found.memories]
+
+
+def test_after_turn_n_the_turns_before_and_n_are_used_in_the_next(
+    owner: Owner, stream: PassiveStream
+) -> None:
+    assert stream.take().state is StreamState.NONE
+    for n, said in enumerate(("one", "two", "three"), start=1):
+        assert stream.sync_turn(user(said))
+        settled(stream, n)
+    assert owner.asked == [["one"], ["one", "two"], ["two", "three"]]
+    found = stream.take()
+    assert (found.state, found.turn, found.generation) == (StreamState.READY, 4, 1)
+    assert texts(found) == ["two / three"]
+    assert found.latency_ms is not None
+    assert found.ready_at is not None
+    assert [turn.text for turn in stream.get_recent_turns()] == ["two", "three"]
+    assert [turn.text for turn in stream.get_recent_turns(count=1)] == ["three"]
+    assert stream.get_recent_turns(count=0) == []
+
+
+def test_a_turn_never_waits_for_a_search(owner: Owner, stream: PassiveStream) -> None:
+    owner.gate.clear()
+    stream.sync_turn(user("slow"))
+    found = stream.take()
+    assert (found.state, found.memories) == (StreamState.LATE, ())
+    owner.gate.set()
+    settled(stream, 1)
+    assert stream.take().state is StreamState.READY  # a second look in the same turn
+    stats = stream.stats
+    assert (stats.late, stats.ready) == (0, 1)  # the turn is counted once
+
+
+def test_newer_work_replaces_what_has_not_begun(owner: Owner, stream: PassiveStream) -> None:
+    owner.gate.clear()
+    stream.sync_turn(user("one"))
+    assert owner.began.acquire(timeout=LONG)
+    stream.sync_turn(user("two"))
+    stream.sync_turn(user("three"))
+    owner.gate.set()
+    settled(stream, 2)
+    assert owner.asked == [["one"], ["two", "three"]]
+    assert stream.stats.replaced == 1
+    assert texts(stream.take()) == ["two / three"]
+
+
+def test_what_was_found_for_an_older_turn_is_dropped(owner: Owner, stream: PassiveStream) -> None:
+    stream.sync_turn(user("one"))
+    settled(stream, 1)
+    found = stream.take(5)
+    assert (found.state, found.memories) == (StreamState.STALE, ())
+    assert stream.take(5).state is StreamState.STALE
+    assert stream.stats.stale == 1
+
+
+def test_seed_002_a_write_drops_the_cache(owner: Owner, stream: PassiveStream) -> None:
+    stream.sync_turn(user("one"))
+    settled(stream, 1)
+    owner.generation += 1
+    assert stream.take().state is StreamState.STALE
+    owner.generation -= 1  # what was dropped stays dropped
+    assert stream.take().state is StreamState.STALE
+    assert stream.stats.stale == 1
+
+
+def test_a_write_while_the_search_runs_makes_it_search_again(
+    owner: Owner, stream: PassiveStream
+) -> None:
+    def write_once() -> None:
+        if len(owner.asked) == 1:
+            owner.generation += 1
+
+    owner.during = write_once
+    stream.sync_turn(user("one"))
+    settled(stream, 1)
+    assert len(owner.asked) == 2
+    assert (stream.take().state, stream.stats.searched) == (StreamState.READY, 1)
+
+
+def test_what_prepares_a_search_may_write(owner: Owner) -> None:
+    def write() -> None:
+        owner.generation += 1
+
+    with PassiveStream(
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock(), prepare=write
+    ) as stream:
+        stream.sync_turn(user("one"))
+        settled(stream, 1)
+        assert stream.take().state is StreamState.READY
+    assert owner.asked == [["one"]]
+
+
+def test_refresh_after_a_write_keeps_the_next_turn_supplied(
+    owner: Owner, stream: PassiveStream
+) -> None:
+    assert not stream.refresh()
+    stream.sync_turn(user("one"))
+    settled(stream, 1)
+    assert not stream.refresh()
+    owner.generation += 1
+    assert stream.refresh()
+    settled(stream, 2)
+    found = stream.take()
+    assert (found.state, found.generation) == (StreamState.READY, 2)
+
+
+def test_an_error_is_kept_logged_once_and_not_an_empty_result(
+    owner: Owner, stream: PassiveStream, caplog: pytest.LogCaptureFixture
+) -> None:
+    owner.error = OSError("the disk is gone")
+    with caplog.at_level(logging.WARNING):
+        for n in (1, 2):
+            stream.sync_turn(user(f"turn {n}"))
+            settled(stream, n)
+    found = stream.take()
+    assert (found.state, found.memories) == (StreamState.FAILED, ())
+    assert "the disk is gone" in found.error
+    assert stream.last_error is owner.error
+    assert len(caplog.records) == 1
+    assert stream.stats.failed == 1
+    owner.error = None
+    stream.sync_turn(user("turn 3"))
+    settled(stream, 3)
+    assert stream.take().state is StreamState.READY
+    assert stream.last_error is None
+
+
+def test_a_store_that_cannot_be_asked_does_not_break_the_turn(owner: Owner) -> None:
+    def locked() -> int:
+        raise StoreLocked(path="memory.db")
+
+    with PassiveStream(owner.search, generation=locked, clock=FrozenClock()) as stream:
+        stream.sync_turn(user("one"))
+        settled(stream, 1)
+        assert stream.take().state is StreamState.FAILED
+        assert not stream.refresh()
+        assert stream.prefetch("one").state is StreamState.FAILED
+        assert isinstance(stream.last_error, StoreLocked)
+
+
+def test_nothing_found_is_a_state_of_its_own(stream: PassiveStream) -> None:
+    stream.sync_turn(user("nothing"))
+    settled(stream, 1)
+    assert stream.take().state is StreamState.EMPTY
+    assert stream.stats.empty == 1
+
+
+def test_the_same_turn_twice_is_searched_once(owner: Owner, stream: PassiveStream) -> None:
+    assert stream.sync_turn(user("one"), number=7)
+    assert not stream.sync_turn(user("one"), number=7)
+    assert not stream.sync_turn(user("late"), number=3)
+    settled(stream, 1)
+    assert stream.sync_turn(user("one, mended"), number=7)
+    settled(stream, 2)
+    assert owner.asked[-1] == ["one, mended"]
+    assert stream.take().turn == 8
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "\t"])
+def test_turns_without_text_queue_nothing(owner: Owner, stream: PassiveStream, text: str) -> None:
+    assert not stream.sync_turn([user(text)])
+    assert not stream.sync_turn([])
+    assert stream.take().state is StreamState.NONE
+    assert not stream.queue_prefetch(text)
+    assert owner.asked == []
+
+
+@pytest.mark.parametrize("text", ["ok", "🙂🙂", "नमस्ते दुनिया", "\x00", "half \ud83d"])
+def test_any_text_is_legal(stream: PassiveStream, text: str) -> None:
+    assert stream.sync_turn(user(text))
+    settled(stream, 1)
+    assert stream.take().state is StreamState.READY
+
+
+def test_a_turn_of_100_000_tokens_is_searched_by_its_ends(
+    owner: Owner, stream: PassiveStream
+) -> None:
+    stream.sync_turn(user("first " + "word " * 100_000 + "last question?"))
+    settled(stream, 1)
+    (searched,) = owner.asked[0]
+    assert len(searched) <= MESSAGE_CHARS + 1
+    assert searched.startswith("first ")
+    assert searched.endswith("last question?")
+    assert len(stream.get_recent_turns()[0].text) > 400_000
+
+
+def test_switched_off_nothing_is_searched(owner: Owner) -> None:
+    with PassiveStream(
+        owner.search, generation=lambda: 1, clock=FrozenClock(), enabled=False
+    ) as stream:
+        assert not stream.sync_turn(user("one"))
+        assert stream.take().state is StreamState.OFF
+        assert stream.prefetch("one").state is StreamState.OFF
+        assert stream.stats.off == 1
+        stream.enabled = True
+        assert stream.sync_turn(user("two"))
+        settled(stream, 1)
+        assert stream.take().state is StreamState.READY
+    assert owner.asked == [["one", "two"]]
+
+
+def test_the_arms_of_an_ab_test() -> None:
+    sessions = [f"session {n}" for n in range(2_000)]
+    half = [one for one in sessions if in_stream(one, 0.5)]
+    assert 900 < len(half) < 1_100
+    assert all(in_stream(one, 0.6) for one in half)  # a larger share only adds sessions
+    assert all(in_stream(one, 1.0) for one in sessions)
+    assert not any(in_stream(one, 0.0) for one in sessions)
+    with pytest.raises(UsageError, match="share"):
+        in_stream("x", float("nan"))
+    chosen = PassiveStream(
+        lambda turns: [], generation=lambda: 1, clock=FrozenClock(), share=0.5, session=half[0]
+    )
+    assert chosen.enabled
+
+
+def test_prefetch_blocks_and_uses_what_was_queued(owner: Owner, stream: PassiveStream) -> None:
+    found = stream.prefetch("tea")
+    assert (found.state, texts(found)) == (StreamState.READY, ["tea"])
+    assert stream.take().state is StreamState.NONE  # the cache of the turn is left alone
+    assert stream.queue_prefetch("coffee")
+    settled(stream, 1)
+    assert texts(stream.prefetch("coffee")) == ["coffee"]
+    assert texts(stream.take()) == ["coffee"]
+    assert len(owner.asked) == 2
+    owner.generation += 1
+    assert texts(stream.prefetch("coffee")) == ["coffee"]
+    assert len(owner.asked) == 3
+
+
+def test_prefetch_that_takes_too_long_or_fails(owner: Owner, stream: PassiveStream) -> None:
+    owner.gate.clear()
+    assert stream.prefetch("tea", timeout=0.01).state is StreamState.LATE
+    owner.gate.set()
+    owner.error = ValueError("bad vector")
+    found = stream.prefetch("tea")
+    assert (found.state, found.error) == (StreamState.FAILED, "ValueError: bad vector")
+
+
+def test_the_seeds_own_names(owner: Owner, stream: PassiveStream) -> None:
+    found = stream.retrieve_memories_async([user("tea")]).result(LONG)
+    assert texts(found) == ["tea"]
+    stream.cache_for_next_turn(found)
+    assert texts(stream.take()) == ["tea"]
+    seen: list[Streamed] = []
+
+    def respond(text: str, streamed: Streamed) -> str:
+        seen.append(streamed)
+        return f"You said {text}."
+
+    assert stream.handle_turn("bees", respond) == "You said bees."
+    settled(stream, 1)
+    stream.handle_turn("honey", respond)
+    assert [one.state for one in seen] == [StreamState.READY, StreamState.READY]
+    assert texts(seen[1]) == ["bees / You said bees."]
+
+
+def test_a_response_that_fails_queues_nothing(owner: Owner, stream: PassiveStream) -> None:
+    def respond(text: str, streamed: Streamed) -> str:
+        raise KeyError(text)
+
+    with pytest.raises(KeyError):
+        stream.handle_turn("bees", respond)
+    assert owner.asked == []
+
+
+def test_one_thread_and_close_ends_it(owner: Owner) -> None:
+    stream = PassiveStream(owner.search, generation=lambda: 1, clock=FrozenClock())
+    for n in range(20):
+        stream.sync_turn(user(f"turn {n}"))
+    stream.prefetch("x")
+    assert len(owner.threads) == 1
+    stream.close()
+    stream.close()
+    assert not [one for one in threading.enumerate() if one.name in owner.threads]
+    assert not stream.sync_turn(user("after"))
+    assert stream.prefetch("x").state is StreamState.NONE
+    with pytest.raises(UsageError, match="closed"):
+        stream.retrieve_memories_async([user("x")])
+    assert stream.take().state is not StreamState.FAILED
+
+
+def test_close_drops_what_has_not_begun(owner: Owner) -> None:
+    stream = PassiveStream(owner.search, generation=lambda: 1, clock=FrozenClock())
+    owner.gate.clear()
+    stream.sync_turn(user("one"))
+    assert owner.began.acquire(timeout=LONG)
+    stream.sync_turn(user("two"))
+    closing = threading.Thread(target=stream.close)
+    closing.start()
+    owner.gate.set()
+    closing.join(LONG)
+    assert not closing.is_alive()
+    assert owner.asked == [["one"]]
+
+
+def test_a_turn_takes_less_than_five_milliseconds_of_work(stream: PassiveStream) -> None:
+    spent = []
+    for n in range(300):
+        began = time.thread_time()
+        stream.take()
+        stream.sync_turn(user(f"turn {n}"))
+        spent.append(time.thread_time() - began)
+    assert sorted(spent)[int(0.99 * len(spent))] < 0.005
+
+
+def test_statistics_of_latency(stream: PassiveStream) -> None:
+    assert stream.stats.latency_p50_ms is None
+    stream.sync_turn(user("one"))
+    settled(stream, 1)
+    stats = stream.stats
+    assert stats.latency_p50_ms is not None
+    assert stats.latency_p99_ms is not None
+    assert 0 <= stats.latency_p50_ms <= stats.latency_p99_ms
+
+
+@given(st.lists(st.sampled_from(["turn", "write", "take", "refresh", "prefetch", "skip"])))
+@settings(max_examples=50, deadline=None)
+def test_memories_are_always_of_this_turn_and_this_generation(steps: list[str]) -> None:
+    owner, turn = Owner(), 0
+
+    def search(turns: Sequence[Turn]) -> list[Hit]:
+        return [hit("f1", f"{turns[-1].text} at {owner.generation}")]
+
+    with PassiveStream(search, generation=lambda: owner.generation, clock=FrozenClock()) as stream:
+        for step in steps:
+            if step == "turn":
+                turn += 1
+                stream.sync_turn(user(f"turn {turn}"), number=turn)
+            elif step == "skip":
+                turn += 1  # a turn that the stream was not told of
+            elif step == "write":
+                owner.generation += 1
+            elif step == "refresh":
+                stream.refresh()
+            elif step == "prefetch":
+                stream.prefetch("x")
+            else:
+                found = stream.take(turn + 1)
+                if found.state is StreamState.READY:
+                    assert texts(found) == [f"turn {turn} at {owner.generation}"]
+                else:
+                    assert found.memories == ()

@@ -1,0 +1,295 @@
+"""Two modes over one engine, and preferences that a question does not name (seed 001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from factbook.apply import apply
+from factbook.embed import bundled
+from factbook.errors import UsageError
+from factbook.extract.rules import RuleSet
+from factbook.memory import Memory
+from factbook.model import (
+    Candidate,
+    Episode,
+    EpisodeKind,
+    FactKind,
+    Role,
+    Source,
+    Trigger,
+    Trust,
+)
+from factbook.ops import AssertFact, Op, RecordEpisode, RecordSource
+from factbook.recall.associate import Associations, brought, seeks_advice, situations
+from factbook.recall.modes import TwoModes, context_question
+from factbook.recall.plan import Turn
+from factbook.recall.search import Engine
+from factbook.testing import FrozenClock
+
+DAY = 24 * 3600 * 1000
+NOW = 1_790_000_000_000
+
+# What one owner said, with how sure it is and how many days ago.
+SAID = (
+    ("I cannot eat peanuts, they make me ill.", 0.95, 40),
+    ("Peanuts are out of the question for me, they make me ill.", 0.9, 39),
+    ("I will not go up high towers, my head spins.", 0.9, 38),
+    ("My landlord wants the rent on the third of each month.", 0.9, 37),
+    ("My sister Ines plays the cello in Porto.", 0.9, 36),
+    ("I would rather read on paper than on a screen.", 0.9, 35),
+    ("I may have left my umbrella at the office.", 0.45, 34),
+    ("The office printer is called Gutenberg.", 0.9, 33),
+    ("I get seasick on every boat.", 0.9, 5),
+    ("Cinnamon reminds me of my grandmother's kitchen.", 0.9, 4),
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("modes")
+    with Memory(folder / "m.db", key_file=folder / "key", clock=FrozenClock(NOW)) as made:
+        say(made, SAID)
+        made.embed()
+        yield made
+        assert made.check() == []
+
+
+def say(memory: Memory, said: Sequence[tuple[str, float, int]], first: int = 0) -> None:
+    """Store texts as statements of the owner; a fact fades from the day on which it was said."""
+    source = Source(key="chat", kind="conversation", host="test", session="s", uri="chat")
+    for n, (text, confidence, days) in enumerate(said, start=first):
+        at = NOW - days * DAY
+        episode = Episode(
+            uid=f"chat:{n}",
+            source=source.key,
+            kind=EpisodeKind.TURN,
+            role=Role.USER,
+            trust=Trust.DIRECT,
+            text=text,
+            position=n + 1,
+            offset=0,
+            occurred_at=at,
+        )
+        candidate = Candidate(
+            subject="me",
+            predicate="states",
+            object=text,
+            statement=text,
+            confidence=confidence,
+            rule="said",
+            method="The owner said it",
+            start=0,
+            end=len(text),
+            kind=FactKind.STATEMENT,
+            embed=True,
+        )
+        fact = AssertFact(
+            candidate=candidate,
+            episode=episode.uid,
+            owner="me",
+            confidence=confidence,
+            trust=Trust.DIRECT,
+            quote=text,
+        )
+        ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode), fact]
+        apply(memory.store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=NOW)
+
+
+def engine_of(memory: Memory, *, associations: bool = True) -> Engine:
+    known = Associations.of(memory.embedder)
+    return Engine(
+        store=memory.store,
+        embedder=lambda: memory.embedder,
+        rules=RuleSet.default(),
+        clock=FrozenClock(NOW),
+        redact=lambda text: text,
+        associations=(lambda: known) if associations else None,
+    )
+
+
+@pytest.fixture(scope="module")
+def modes(memory: Memory) -> TwoModes:
+    return TwoModes(engine_of(memory))
+
+
+def user(text: str) -> Turn:
+    return Turn(role=Role.USER, text=text)
+
+
+def assistant(text: str) -> Turn:
+    return Turn(role=Role.ASSISTANT, text=text)
+
+
+# --- the tool -------------------------------------------------------------------------------------
+
+
+def test_search_memory_has_the_seeds_signature(modes: TwoModes) -> None:
+    found = modes.search_memory("where does Ines live?", "facts", 3)
+    assert 1 <= len(found) <= 3
+    assert found[0].text == SAID[4][0]
+    assert found[0].kind == "fact"
+    assert 0.5 < found[0].confidence < 0.9  # it has faded since it was said
+    assert found[0].occurred_at == NOW - 36 * DAY
+    assert {hit.kind for hit in modes.search_memory("Ines", "episodes")} == {"episode"}
+    assert len(modes.search_memory("what do you know?", limit=2)) <= 2
+
+
+def test_what_is_doubtful_is_for_the_tool_only(modes: TwoModes) -> None:
+    text = SAID[6][0]
+    assert text in [hit.text for hit in modes.search_memory("umbrella", "facts")]
+    streamed = modes.stream([user("Where could my umbrella be?")])
+    assert text not in [hit.text for hit in streamed if hit.kind == "fact"]
+
+
+def test_one_of_those_that_say_the_same(modes: TwoModes) -> None:
+    texts = [hit.text for hit in modes.search_memory("peanuts", limit=10)]
+    assert len({SAID[0][0], SAID[1][0]} & set(texts)) == 1
+
+
+def test_time_phrases_narrow_the_search(modes: TwoModes) -> None:
+    found = modes.search_memory("what did I say in the last week?", limit=10)
+    assert {hit.text for hit in found} >= {SAID[8][0], SAID[9][0]}
+    assert all(hit.occurred_at and hit.occurred_at > NOW - 8 * DAY for hit in found)
+    (rent, *_) = modes.search_memory("what did I say about the rent last month?")
+    assert rent.text == SAID[3][0]
+    # nothing was said then: what is known of other times, dated, instead of nothing
+    assert modes.search_memory("what did I say about the rent in May 2019?")[0].text == SAID[3][0]
+
+
+@pytest.mark.parametrize("text", ["", "the", "🙂", "\x00", 'NEAR(" OR *', "word " * 30_000])
+def test_any_query_is_legal(modes: TwoModes, text: str) -> None:
+    assert isinstance(modes.search_memory(text), list)
+    assert isinstance(modes.stream([user(text)]), list)
+
+
+def test_bad_arguments_are_refused(modes: TwoModes) -> None:
+    with pytest.raises(UsageError, match="limit"):
+        modes.search_memory("x", limit=0)
+
+
+def test_a_fact_without_a_vector_is_found_by_text(memory: Memory, modes: TwoModes) -> None:
+    text = "My bicycle has the frame number 7731."
+    say(memory, [(text, 0.9, 0)], first=100)
+    assert memory.waiting() > 0
+    assert text in [hit.text for hit in modes.search_memory("bicycle frame number", "facts")]
+    assert text in [hit.text for hit in modes.stream([user("I must report my bicycle stolen")])]
+
+
+# --- what comes by itself -------------------------------------------------------------------------
+
+
+def test_the_stream_brings_what_a_question_does_not_name(memory: Memory, modes: TwoModes) -> None:
+    asked = [user("I'm off to Bangkok next month. Where should I go for dinner?")]
+    texts = [hit.text for hit in modes.stream(asked) if hit.kind == "fact"]
+    assert texts[0] in (SAID[0][0], SAID[1][0])
+    cruise = [user("Can you recommend a nice cruise for the summer?")]
+    assert modes.stream(cruise)[0].text == SAID[8][0]
+    without = TwoModes(engine_of(memory, associations=False))
+    plain = [hit.text for hit in without.stream(asked) if hit.kind == "fact"]
+    assert plain[:1] != texts[:1]
+
+
+def test_the_stream_has_at_most_five_of_each(modes: TwoModes) -> None:
+    found = modes.stream(
+        [user("Tell me all about my home, office, sister and what I eat and read")]
+    )
+    assert sum(hit.kind == "fact" for hit in found) <= 5
+    assert sum(hit.kind == "episode" for hit in found) <= 5
+
+
+@pytest.mark.parametrize("text", ["ok", "Thanks, great!", "yes please", "👍", "..."])
+def test_small_talk_brings_nothing(modes: TwoModes, text: str) -> None:
+    assert modes.stream([user(text)]) == []
+
+
+def test_what_the_turns_say_is_not_brought_back(modes: TwoModes) -> None:
+    found = modes.stream([user(SAID[4][0])])
+    assert SAID[4][0] not in [hit.text for hit in found]
+
+
+def test_nothing_comes_of_nothing(modes: TwoModes) -> None:
+    assert modes.stream([]) == []
+
+
+def test_the_question_of_a_context() -> None:
+    asked = "Where should I eat in Bangkok?"
+    turns = [user("My boiler leaks."), assistant("Call a plumber."), user(asked)]
+    assert context_question(turns) == asked
+    follow = [user("Tell me of Ines."), assistant("She plays."), user("And her brother?")]
+    assert context_question(follow).endswith("And her brother?")
+    assert "Ines" in context_question(follow)
+    assert context_question([user("yes"), assistant("Shall I book Rome?")]) == "Shall I book Rome?"
+    assert context_question([]) == ""
+
+
+# --- associations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sought"),
+    [
+        ("Can you recommend a restaurant?", True),
+        ("What are some good walks near here?", True),
+        ("I'm looking for a new coat.", True),
+        ("How can I sleep better?", True),
+        ("Where did Ines move to?", False),
+        ("When did we last talk about the boiler?", False),
+        ("I like tea.", False),
+        ("", False),
+    ],
+)
+def test_seeking_advice(text: str, sought: bool) -> None:
+    assert seeks_advice(text) is sought
+
+
+def test_advice_about_this_year_does_not_narrow_the_search(modes: TwoModes) -> None:
+    found = modes.stream([user("What are some cruises I should book this week?")])
+    assert found[0].text == SAID[8][0]
+
+
+def test_the_list_is_well_formed() -> None:
+    names = [one.name for one in situations()]
+    assert len(names) == len(set(names)) > 200
+    for one in situations():
+        assert len(one.brings) >= 3
+        assert all(part and part == part.strip() for part in (one.name, *one.brings))
+    assert len(brought()) == len(set(brought()))
+
+
+class OtherEmbedder:
+    """Another model: the bundled one's vectors with two coordinates changed places."""
+
+    id = "other"
+    dim = 384
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = bundled().embed(texts)
+        vectors[:, [0, 1]] = vectors[:, [1, 0]]
+        return vectors
+
+
+def test_shipped_vectors_are_those_of_the_list_and_the_model() -> None:
+    shipped = Associations.of(bundled())
+    made = Associations.of(OtherEmbedder())
+    turn = np.arange(384)
+    turn[[0, 1]] = 1, 0
+    rng = np.random.default_rng(1)
+    facts = rng.standard_normal((20, 384)).astype(np.float32)
+    facts /= np.linalg.norm(facts, axis=1, keepdims=True)
+    question = bundled().embed(["Where should I eat in Rome?"])[0]
+    assert np.allclose(
+        shipped.leanings(question, facts),
+        made.leanings(question[turn], facts[:, turn]),
+        atol=2e-3,
+    ), "run scripts/make_situations.py"
+    assert np.allclose(shipped.towards(question)[turn], made.towards(question[turn]), atol=2e-3)
+    assert np.linalg.norm(shipped.towards(question)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_vectors_of_another_list_are_refused() -> None:
+    with pytest.raises(ValueError, match="embed all of them"):
+        Associations(questions=np.ones((1, 4), "f4"), things=np.ones((1, 4), "f4"))
