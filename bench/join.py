@@ -130,13 +130,13 @@ def _share(wanted: Ids, found: Ids) -> float:
 def baseline(vectors: Halves, *, threshold: float) -> tuple[int, Cost] | None:
     """Return how many pairs scikit-learn's matrix holds, and what it took; None without it."""
     try:
-        from sklearn.metrics.pairwise import cosine_similarity
+        from sklearn.metrics.pairwise import cosine_similarity  # type: ignore[import-untyped]
     except ImportError:
         sys.stderr.write("bench: scikit-learn is not installed; the baseline is left out\n")
         return None
     wide = vectors.astype(np.float32)
     meter = Meter()
-    left, right = np.nonzero(np.triu(cosine_similarity(wide), 1) >= threshold)
+    left, _ = np.nonzero(np.triu(cosine_similarity(wide), 1) >= threshold)
     cost = meter.read()
     return len(left), cost
 
@@ -168,12 +168,11 @@ def measure(
     if plain is not None:
         found, took = join(few, threshold=threshold)
         rows = f"{len(few):,} rows"
-        figures[f"join, {rows}"] = {
-            **_figures(len(found), took), "recall": None, "exponent": None
-        }  # fmt: skip
-        figures[f"scikit-learn, {rows}"] = {
-            **_figures(*plain), "recall": 100.0, "exponent": None
-        }  # fmt: skip
+        recall = round(pair_recall(found, few, threshold=threshold, seed=seed), 3)
+        figures |= {
+            f"join, {rows}": {**_figures(len(found), took), "recall": recall, "exponent": None},
+            f"scikit-learn, {rows}": {**_figures(*plain), "recall": 100.0, "exponent": None},
+        }
     return {"source": base(file)[1], **figures}
 
 

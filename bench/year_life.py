@@ -83,7 +83,7 @@ SLOTS: tuple[Slot, ...] = (
     ),
     Slot(
         "gym",
-        ("I go to the climbing gym on {v}", "My climbing day is {v}"),
+        ("My climbing day is {v}", "{v} is my climbing day"),
         ("My climbing day is {v} now instead of {old}",),
         ("Monday", "Wednesday", "Thursday", "Saturday"),
         "On which day do I go climbing?",

@@ -133,7 +133,7 @@ APART = [
     ("Anna quickly reviewed the code", "Anna slowly reviewed the code"),
     ("The user takes aspirin", "The user makes aspirin"),
     ("Anna came to Oslo", "Anna went to Oslo"),
-    ("Anna left the universe", "Anna left the university"),
+    ("Anna leads the operation", "Anna leads the operator"),
     ("The user plays the piano", "The user plays the keyboard"),
     ("The user met a doctor", "The user met someone"),
     # other languages
@@ -409,3 +409,11 @@ def test_long_texts_are_only_the_same_when_equal() -> None:
 def test_odd_texts_equal_themselves(text: str) -> None:
     assert judged(text, text).relation is Relation.SAME
     assert judged(text, "The user likes tea").relation is not Relation.SAME
+
+
+def test_long_claims_take_no_long_time() -> None:
+    words = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(150)]
+    there, back = " ".join(words), " ".join(reversed(words))
+    other = " ".join(f"other{word}" for word in words)
+    assert judged(f"I like {there}", f"I like {back}").rule == "roles"
+    assert judged(f"I like {there}", f"I like {other}").rule == "other_words"

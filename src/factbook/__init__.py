@@ -6,15 +6,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from factbook.aio import AsyncMemory
     from factbook.errors import FactbookError
     from factbook.memory import Memory
     from factbook.model import Evidence, Fact, Hit, Receipt
 
-__all__ = ["Evidence", "Fact", "FactbookError", "Hit", "Memory", "Receipt", "__version__"]
+__all__ = [
+    "AsyncMemory",
+    "Evidence",
+    "Fact",
+    "FactbookError",
+    "Hit",
+    "Memory",
+    "Receipt",
+    "__version__",
+]
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AsyncMemory": "factbook.aio",
     "Evidence": "factbook.model",
     "Fact": "factbook.model",
     "FactbookError": "factbook.errors",

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from factbook.errors import NotFound, UsageError
 from factbook.model import ME, Fact, Millis, Receipt, Trigger
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from factbook.store.sqlite import SQLiteStore
     from factbook.upkeep.consolidate import Consolidation, Question, Resolver, RunReport
     from factbook.upkeep.embedding import EmbeddingQueue, EmbedReport, Worker
+
+
+_STARTING: Final = threading.Lock()  # two threads that start the worker at once must not make two
 
 
 class Keeping:
@@ -74,9 +78,10 @@ class Keeping:
         """Embed in a thread of this process until the memory is closed."""
         from factbook.upkeep.embedding import Worker
 
-        if self._worker is None:
-            self._worker = Worker(self._queue(), idle_seconds=idle_seconds)
-        return self._worker
+        with _STARTING:
+            if self._worker is None:
+                self._worker = Worker(self._queue(), idle_seconds=idle_seconds)
+            return self._worker
 
     def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
         """Make all vectors anew with this memory's embedder, and swap them at the end."""

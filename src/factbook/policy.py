@@ -192,6 +192,8 @@ RUN_LEASE_MS: Final = 120_000  # a consolidation renews its lease with every ste
 CLUSTER_POOL: Final = 4_000  # new and still loose episodes that one run clusters
 CLUSTER_LOOSE: Final = 1_500  # of these, episodes that stood alone so far
 CLUSTER_DAYS: Final = 60  # how long an episode that stands alone waits for others like it
+LEARNED_COMMANDS: Final = 4_000  # the newest commands that learned predicates are looked for in
+LEARN_AFTER: Final = 20  # new commands before they are looked at again
 UPKEEP_BATCH: Final = 500  # ops that one transaction of the nightly work holds
 
 # --- the store (ours) -----------------------------------------------------------------------------

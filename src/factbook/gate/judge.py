@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Final
 
 from factbook.gate import antonyms, grammar
+from factbook.gate.frames import frames_of, verdict_of
 from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
 from factbook.gate.reading import Reading, read
 from factbook.gate.slots import (
@@ -42,6 +43,8 @@ DENIED_SIMILARITY: Final = 0.45  # ours: a denial of what the other text says
 VALUE_SIMILARITY: Final = 0.40  # ours: another value in the same slot
 SUSPICIOUS_SIMILARITY: Final = 0.85  # seed 001: where a contradiction is looked for
 STRONG_VALENCE: Final = 1.5  # of the lexicon's -4 to 4: "good" has 1.9, "okay" 0.9
+MOST_LEFT: Final = 12  # words that only one text has: with more on both sides they are two matters
+MOST_PLACES: Final = 40  # shared words of which every pair and what stands between is compared
 LONGEST_VALUE: Final = 3  # words of a name or a thing that stands in a slot
 
 
@@ -105,11 +108,22 @@ def judge(
         return _EQUAL_TEXT
     if one.cut or other.cut:
         return _TOO_LONG
+    slots = verdict_of(frames_of(older.text), frames_of(newer.text), changed=bool(other.cues))
+    if slots is not None and slots.relation == Relation.SAME:
+        return _fixed(Relation.SAME, slots.rule, slots.detail)
+    judged = _FAR
     if one.foreign or other.foreign:
-        return _foreign(one, other, similarity)
-    if similarity < LEAST_SIMILARITY:
-        return _FAR
-    judged = _by_words(one, other, similarity)
+        judged = _foreign(one, other, similarity)
+    elif similarity >= LEAST_SIMILARITY:
+        judged = _by_words(one, other, similarity)
+    if slots is not None and judged.relation not in (Relation.SUPERSEDES, Relation.CONTRADICTION):
+        # The words tell nothing, but both are about one slot, however they put it.
+        judged = _fixed(Relation(slots.relation), slots.rule, slots.detail)
+    return _in_time(older, newer, judged)
+
+
+def _in_time(older: Claim, newer: Claim, judged: Judgement) -> Judgement:
+    """Return the judgement; what was said before cannot say that the other has ended."""
     if (
         judged.relation is Relation.SUPERSEDES
         and older.occurred_at is not None
@@ -213,6 +227,8 @@ def _match(one: Reading, other: Reading, table: Tables) -> _Match:
     if not left and not right:
         return _Match(left=[], right=[], exact=True)
     kinds = False
+    if len(left) > MOST_LEFT and len(right) > MOST_LEFT:
+        return _Match(left=list(left), right=list(right), exact=False)
     if left and right:
         same = table.same
         first = [key for key in left if key not in same or same[key].isdisjoint(others)]
@@ -252,6 +268,8 @@ def _by_words(one: Reading, other: Reading, similarity: float) -> Judgement:
                 detail=f"The newer one says that this is over: {over[1]}.",
             )
     match = _match(one, other, table)
+    if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
+        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
     if one.denies != other.denies:
         return _denial(one, other, match, similarity, table)
     clash = _opposite(one, other, match, similarity, table)
@@ -518,6 +536,8 @@ def _blocked(
         return (Relation.DIFFERENT, "person", "They are about different persons.")
     if (one.tense, other.tense) in _TENSES_APART:
         return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
+    if one.negations != other.negations:
+        return (Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
     if one.negations and one.denied != other.denied and not _denied_alike(one, other, table):
         return (Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
     if one.names or other.names:
@@ -643,9 +663,17 @@ def _swapped(one: Reading, other: Reading) -> bool:
         return order.index(patient) < order.index(passive.agent)
     if one.frame == other.frame:
         return False
+    # a word that stands twice has its last place here, so the answer may depend on who asks
+    return _exchanged(one, other) or _exchanged(other, one)
+
+
+def _exchanged(one: Reading, other: Reading) -> bool:
+    """Say whether two words of the first text stand in each other's place in the second."""
     places = {key: index for index, (key, _) in enumerate(one.frame)}
     others = {key: index for index, (key, _) in enumerate(other.frame)}
     shared = [key for key in places if key in others]
+    if len(shared) > MOST_PLACES:
+        return one.order != other.order
     first, second = dict(one.frame), dict(other.frame)
     moved = [key for key in shared if first[key] != second[key]]
     if any(first[key] in _FIRM_ROLES and second[key] in _FIRM_ROLES for key in moved):

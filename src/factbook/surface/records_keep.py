@@ -221,7 +221,6 @@ def _metrics(found: Metrics) -> Record:
         "searches": found.searches,
         "diversity": share(found.diversity),
         "passive_latency_ms": found.passive_latency_ms,
-        "passive_in_time": share(found.passive_in_time),
         "deduplication": share(found.deduplication),
         "deprecation": share(found.deprecation),
         "confidence_accuracy": found.confidence_accuracy,

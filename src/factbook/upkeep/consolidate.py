@@ -25,6 +25,7 @@ from factbook import policy
 from factbook.apply import apply
 from factbook.confidence import is_deprecated, value_at
 from factbook.errors import FactbookError, UsageError
+from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
 from factbook.model import Event, Millis, Receipt, Trigger, Trust
 from factbook.ops import (
@@ -43,6 +44,7 @@ from factbook.store.base import Life, Pair, Store
 from factbook.upkeep import support
 from factbook.upkeep.extraction import extract_ops
 from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
+from factbook.upkeep.learning import learning_ops
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -265,6 +267,7 @@ class Consolidation:
                 run_id=report.run_id,
             )
             report.receipt.add(receipt)
+        self._write(report, learning_ops(self._store))
         report.receipt.add(self._queue.drain().receipt)  # the new facts take part in what follows
 
     def _support(self, report: RunReport) -> None:
@@ -303,6 +306,10 @@ class Consolidation:
         pairs = _pairs(vectors, new)
         seen = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
         yield from _each(pairs)
+        for low, high, cosine in self._same_slot(lives, vectors, new):
+            if (low, high) not in seen:
+                seen.add((low, high))
+                yield low, high, cosine
         ending = [n for n in new if self._reading(lives[n].statement).cues]
         if not ending:
             return
@@ -312,6 +319,21 @@ class Consolidation:
             if low != high and (low, high) not in seen:
                 seen.add((low, high))
                 yield low, high, cosine
+
+    def _same_slot(
+        self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield the pairs that speak of one slot ("my home", "my editor") in whatever words."""
+        by_slot: dict[tuple[str, str], list[int]] = {}
+        for n, life in enumerate(lives):
+            for slot in {one.slot for one in frames_of(life.statement)}:
+                by_slot.setdefault((life.owner, slot), []).append(n)
+        fresh = set(new)
+        for rows in by_slot.values():
+            for at, low in enumerate(rows):
+                for high in rows[at + 1 :]:
+                    if low in fresh or high in fresh:
+                        yield low, high, float(vectors[low] @ vectors[high])
 
     def _merge(self, report: RunReport) -> None:
         """Merge what says the same: the components of the pairs that the rules found alike."""

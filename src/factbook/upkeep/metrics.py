@@ -3,13 +3,15 @@
 Knows: counters by day, what was injected and what of it was used, judged pairs, how facts stand.
 Does not know: the store, or how these came to be. Shares are from 0 to 1.
 
-Whoever measures the passive stream adds to these counters of the day (`ops.Count`):
+Counters of the day that are read (`apply` keeps all but the two of diversity, which whoever
+measures it adds with `ops.Count`):
 
-    passive_latency_ms      the milliseconds from the end of a turn until its memories were ready
-    passive_latency_count   how many such times were added
-    passive_latency_over    how many of them were above 100 ms
-    diversity               the share of distinct clusters among the memories of one answer, 0 to 1
-    diversity_count         how many such shares were added
+    tool_turns               searches
+    passive_latency_ms       from the end of a turn until its memories were ready, added up
+    passive_latency_turns    how many such times there are
+    feedback_right, feedback_wrong
+    diversity                share of distinct clusters among the memories of an answer, added up
+    diversity_count          how many such shares there are
 """
 
 from __future__ import annotations
@@ -22,20 +24,18 @@ from typing import Final
 
 from factbook.store.base import Injection, Pair
 
-__all__ = ["LATENCY_LIMIT_MS", "Metrics", "Share", "compute", "passive_by_day"]
+__all__ = ["Metrics", "Share", "compute", "passive_by_day"]
 
-LATENCY_LIMIT_MS: Final = 100.0  # seed 001: "Passive streaming should add <100ms"
 LATENCY_SUM: Final = "passive_latency_ms"
-LATENCY_COUNT: Final = "passive_latency_count"
-LATENCY_OVER: Final = "passive_latency_over"
+LATENCY_COUNT: Final = "passive_latency_turns"
 DIVERSITY_SUM: Final = "diversity"
 DIVERSITY_COUNT: Final = "diversity_count"
 FEEDBACK_RIGHT: Final = "feedback_right"
 FEEDBACK_WRONG: Final = "feedback_wrong"
-SEARCHES: Final = "active_turns"  # counted with every injection of the mode "active"
+SEARCHES: Final = "tool_turns"
 
 _PASSIVE: Final = "passive"
-_ACTIVE: Final = "active"
+_TOOL: Final = "tool"
 _MERGE: Final = "merge"  # the rule of pairs that say the same and were not merged by themselves
 _BY_RULES: Final = frozenset({"contradiction", "supersedes"})
 _OTHERS_WORD: Final = frozenset({"verdict", "correction"})  # rules of what a judge or person said
@@ -64,7 +64,6 @@ class Metrics:
     searches: int | None  # how often the tool was used: its adoption
     diversity: Share | None  # distinct memories in an answer, on average
     passive_latency_ms: float | None  # on average
-    passive_in_time: Share | None  # streams that were ready within 100 ms
     deduplication: Share | None  # facts found to say the same that were merged
     deprecation: Share | None  # current facts that have faded below 0.3
     confidence_accuracy: float | None  # correlation of confidence and evidence, -1 to 1
@@ -99,11 +98,10 @@ def compute(
         if one.mode == _PASSIVE and one.judged_at is not None:
             shown += len(one.items)
             used += len(set(one.used) & set(one.items))
-        elif one.mode == _ACTIVE and one.resolved is not None:
+        elif one.mode == _TOOL and one.resolved is not None:
             judged += 1
             resolved += one.resolved
     timed = totals.get(LATENCY_COUNT, 0.0)
-    over = totals.get(LATENCY_OVER, 0.0)
     spread = totals.get(DIVERSITY_COUNT, 0.0)
     right, wrong = totals.get(FEEDBACK_RIGHT, 0.0), totals.get(FEEDBACK_WRONG, 0.0)
     known = list(pairs)
@@ -118,7 +116,6 @@ def compute(
         searches=None if searches is None else int(searches),
         diversity=_share(totals.get(DIVERSITY_SUM, 0.0), spread),
         passive_latency_ms=totals.get(LATENCY_SUM, 0.0) / timed if timed else None,
-        passive_in_time=_share(timed - over, timed),
         deduplication=_share(merged, merged + apart),
         deprecation=_share(states.get("deprecated", 0), current),
         confidence_accuracy=_correlation(believed),

@@ -17,6 +17,7 @@ from factbook import policy
 from factbook.apply import apply
 from factbook.embed import Embedder
 from factbook.errors import UsageError
+from factbook.gate.frames import frames_of
 from factbook.gate.judge import Relation, judge, read
 from factbook.model import (
     Candidate,
@@ -200,8 +201,13 @@ def _nearest(
     for one, life in lives.items():
         if one not in cosines and life.statement.casefold() == said.casefold():
             cosines[one] = 1.0
-    near = [(lives[one], cosine) for one, cosine in cosines.items()]
-    near = [pair for pair in near if pair[1] >= policy.JUDGED_SIMILARITY]
+    slots = {one.slot for one in frames_of(said)}
+    near = [
+        (lives[one], cosine)
+        for one, cosine in cosines.items()
+        if cosine >= policy.JUDGED_SIMILARITY
+        or not slots.isdisjoint(frame.slot for frame in frames_of(lives[one].statement))
+    ]
     return sorted(near, key=lambda pair: (-pair[1], pair[0].id))[: policy.TOLD_NEIGHBOURS]
 
 

@@ -1,0 +1,277 @@
+"""AsyncMemory: the same memory for an agent that lives in an event loop.
+
+    async with AsyncMemory("agent.db") as memory:
+        found = await memory.take("chat")                       # what came by itself; never waits
+        hits = await memory.search_memory("the ferry", "facts")  # what the agent asks for
+        await memory.sync_turn(question, answer, session="chat")
+
+Every method is that of `Memory`, run in a thread: `_asked` and `_worked` take its parameters, its
+defaults, its result and its text over, so that nothing is written twice and nothing can drift.
+Errors come through unchanged. Callbacks (`progress`, `on_phase`, `on_done`) are called in the
+thread.
+
+Three kinds of threads, each with a connection of its own to the file: a few for what a turn needs,
+one for long work (reading logs, embedding, the night), so that no turn waits behind it, and one for
+iterations.
+
+A cancelled await takes nothing back: what its thread has begun it ends, whole, and what had not
+begun does not happen. An error that nobody waits for any more is logged.
+
+Knows: threads, futures, `Memory`. Does not know: what any method does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import logging
+import os
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+
+from factbook.errors import UsageError
+from factbook.memory import Memory, default_db
+from factbook.model import Millis
+from factbook.recall.when import now_ms
+from factbook.store.sqlite import Mode
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.extract.rules import RuleSet
+
+__all__ = ["AsyncMemory"]
+
+_log = logging.getLogger(__name__)
+
+THREADS: Final = 4  # for what a turn needs; most of a call waits for the disk or the model
+ROWS_AT_ONCE: Final = 256  # rows that an iteration fetches with one change of threads
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _asked(
+    method: Callable[Concatenate[Memory, P], R],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    """Return the awaited form of a method that a turn needs."""
+
+    @functools.wraps(method)
+    async def awaited(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._run(self._turns, lambda: method(self._opened(), *args, **kwargs))
+
+    awaited.__qualname__ = f"AsyncMemory.{method.__name__}"
+    return awaited
+
+
+def _worked(
+    method: Callable[Concatenate[Memory, P], R],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    """Return the awaited form of a method that may take long."""
+
+    @functools.wraps(method)
+    async def awaited(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._run(self._work, lambda: method(self._opened(), *args, **kwargs))
+
+    awaited.__qualname__ = f"AsyncMemory.{method.__name__}"
+    return awaited
+
+
+class AsyncMemory:
+    """One tenant's memory in one file, awaited.
+
+    Any task of any event loop may call it. Use it as an async context manager, or await `close`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        mode: Mode = "create",
+        clock: Callable[[], Millis] = now_ms,
+        embedder: Embedder | None = None,
+        redact: bool = True,
+        key_file: str | os.PathLike[str] | None = None,
+        rules: RuleSet | None = None,
+        actor: str = "python",
+        threads: int = THREADS,
+    ) -> None:
+        """Take what `Memory` takes; the file is opened by `async with`, or by the first call.
+
+        `threads` is how many calls of turns run at once.
+        """
+        if threads < 1:
+            raise UsageError(detail=f"threads is {threads}; give 1 or more.")
+        self.path = Path(path) if path is not None else default_db()
+        self._open = functools.partial(
+            Memory,
+            self.path,
+            mode=mode,
+            clock=clock,
+            embedder=embedder,
+            redact=redact,
+            key_file=key_file,
+            rules=rules,
+            actor=actor,
+        )
+        self._memory: Memory | None = None
+        self._opening = threading.Lock()
+        self._turns = ThreadPoolExecutor(threads, thread_name_prefix="factbook-turn")
+        self._work = ThreadPoolExecutor(1, thread_name_prefix="factbook-work")
+        self._rows = ThreadPoolExecutor(1, thread_name_prefix="factbook-rows")
+        self._iterations: set[Generator[dict[str, object], None, None]] = set()
+        self._ending: Future[None] | None = None  # set as soon as it is being closed
+
+    async def __aenter__(self) -> AsyncMemory:
+        """Open the file; raises what `Memory` raises."""
+        try:
+            await self._run(self._turns, self._opened)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End what was asked for before, then the streams and the worker, and close the file.
+
+        A second call waits for the first. Cancelled, it goes on behind.
+        """
+        if self._ending is None:
+            self._ending = self._work.submit(self._end)
+            self._work.shutdown(wait=False)
+        await asyncio.shield(asyncio.wrap_future(self._ending))
+
+    @property
+    def blocking(self) -> Memory:
+        """The memory itself, whose methods block: for code that runs in a thread anyway.
+
+        Raises UsageError before it is opened and after it is closed.
+        """
+        if self._memory is None or self._ending is not None:
+            state = "not open yet" if self._ending is None else "closed"
+            raise UsageError(detail=f"the memory in {self.path} is {state}; use `async with`.")
+        return self._memory
+
+    # --- threads --------------------------------------------------------------------------------
+
+    def _opened(self) -> Memory:
+        with self._opening:
+            if self._memory is None:
+                self._memory = self._open()
+            return self._memory
+
+    def _end(self) -> None:
+        """Wait for what has begun and close the file; runs in the thread of long work."""
+        for rows in list(self._iterations):
+            self._rows.submit(rows.close)  # in its thread: a connection is used by one at a time
+        self._turns.shutdown(wait=True)
+        self._rows.shutdown(wait=True)
+        if self._memory is not None:
+            self._memory.close()
+
+    async def _run(self, pool: ThreadPoolExecutor, work: Callable[[], R]) -> R:
+        if self._ending is not None:
+            raise UsageError(detail=f"the memory in {self.path} is closed; open another one.")
+        asked = pool.submit(contextvars.copy_context().run, work)
+        try:
+            return await asyncio.wrap_future(asked)
+        except asyncio.CancelledError:
+            asked.add_done_callback(_tell)
+            raise
+
+    # --- putting in -----------------------------------------------------------------------------
+
+    discover = _worked(Memory.discover)
+    ingest = _worked(Memory.ingest)
+    record = _asked(Memory.record)
+    add_turn = _asked(Memory.add_turn)
+    add_turns = _asked(Memory.add_turns)
+    remember = _asked(Memory.remember)
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    recall = _asked(Memory.recall)
+    search_memory = _asked(Memory.search_memory)
+    query_facts = _asked(Memory.query_facts)
+    explain = _asked(Memory.explain)
+    episode = _asked(Memory.episode)
+    sessions = _asked(Memory.sessions)
+    timeline = _asked(Memory.timeline)
+
+    # --- turns ----------------------------------------------------------------------------------
+
+    stream = _asked(Memory.stream)
+    take = _asked(Memory.take)
+    prefetch = _asked(Memory.prefetch)
+    queue_prefetch = _asked(Memory.queue_prefetch)
+    sync_turn = _asked(Memory.sync_turn)
+    context = _asked(Memory.context)
+
+    # --- embedding ------------------------------------------------------------------------------
+
+    waiting = _asked(Memory.waiting)
+    embed = _worked(Memory.embed)
+    start_worker = _asked(Memory.start_worker)
+    reembed = _worked(Memory.reembed)
+    set_aside = _asked(Memory.set_aside)
+    retry_aside = _asked(Memory.retry_aside)
+
+    # --- consolidation --------------------------------------------------------------------------
+
+    consolidate = _worked(Memory.consolidate)
+    undo = _worked(Memory.undo)
+    runs = _asked(Memory.runs)
+    questions = _asked(Memory.questions)
+    settle = _asked(Memory.settle)
+    proposals = _asked(Memory.proposals)
+    decide = _asked(Memory.decide)
+
+    # --- a person's word ------------------------------------------------------------------------
+
+    correct = _asked(Memory.correct)
+    feedback = _asked(Memory.feedback)
+    pin = _asked(Memory.pin)
+    unmerge = _asked(Memory.unmerge)
+
+    # --- looking after --------------------------------------------------------------------------
+
+    rule_uses = _asked(Memory.rule_uses)
+    stats = _asked(Memory.stats)
+    rejections = _asked(Memory.rejections)
+    check = _worked(Memory.check)
+
+    async def export(self) -> AsyncGenerator[dict[str, object], None]:
+        """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
+        rows = self._exported()
+        self._iterations.add(rows)
+        try:
+            while batch := await self._run(self._rows, lambda: list(islice(rows, ROWS_AT_ONCE))):
+                for one in batch:
+                    yield one
+        finally:
+            self._iterations.discard(rows)
+            if self._ending is None:
+                self._rows.submit(rows.close)  # after the batch that may still be under way
+
+    def _exported(self) -> Generator[dict[str, object], None, None]:
+        yield from self._opened().export()
+
+
+def _tell(asked: Future[Any]) -> None:
+    """Log the error of a call whose caller has gone."""
+    error = None if asked.cancelled() else asked.exception()
+    if error is not None:
+        _log.warning("a cancelled call failed: %s: %s", type(error).__name__, error)
