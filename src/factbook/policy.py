@@ -137,6 +137,7 @@ FACT_CANDIDATES: Final = 100
 CUED_CANDIDATES: Final = 400  # facts of a predicate that the question names, newest first
 CUED_SHARE: Final = 1.25  # of the best score, for a fact that is asked for and holds every word
 CUE_WORDS_SHARE: Final = 0.4  # what such a fact loses when its own sentence has none of those words
+OUTDATED_SHARE: Final = 0.5  # ours: of its similarity, for an episode whose statement is over
 TOLD_WITHIN_MS: Final = 7 * 24 * 3600 * 1000  # how long after a month people still tell of it
 SHOWN_POOL: Final = 40  # rows, or four times the limit, that are read and weighed by the relevance
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit

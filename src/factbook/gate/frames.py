@@ -117,7 +117,10 @@ _CALLED: Final = (
     rf"the name of (?:my|our) (?P<k>[a-z]+(?: [a-z]+)?) is {_V}",
 )
 _MY_IS: Final = rf"(?:my|our) (?P<k>[a-z]+(?: [a-z]+){{0,2}}?) is {_V}"
-_IS_MY: Final = rf"{_V} is (?:my|our) (?P<k>(?:favou?rite|current|preferred) [a-z]+(?: [a-z]+)?)"
+_IS_MY: Final = (
+    rf"{_V} is (?:my|our)"
+    r" (?P<k>(?:favou?rite|current|preferred) [a-z]+(?: [a-z]+)?|[a-z]+ day|[a-z]+)"
+)
 _AS_MY: Final = rf"{_I} (?:use|have|chose|run) {_V} (?:as|for) (?:my|our) (?P<k>[a-z]+)"
 _SWITCHED: Final = (
     rf"{_I} (?:have )?(?:switched|changed|migrated|went) from (?P<old>[^,;]+?) to {_V}"

@@ -82,6 +82,7 @@ class _Row:
     lexical: float = math.nan
     cosine: float = math.nan
     cued: float = 0.0  # how well a fact of a named predicate fits, 0 to 1
+    chars: int = 0  # of the episode's text
     leaning: float = 0.0  # how much advice has to respect the fact, as a share of the most
     fact: Fact | None = None
 
@@ -393,6 +394,10 @@ class Engine:
                 known, values = index.search(vector, k=len(ids), allowed=ids)
                 at = {one: n for n, one in zip(missing.tolist(), ids.tolist(), strict=True)}
                 cosine[[at[one] for one in known.tolist()]] = values
+        for row, value, chars in zip(
+            rows, cosine.tolist(), table.chars[places].tolist(), strict=True
+        ):
+            row.cosine, row.chars = value, chars
         speaking = np.asarray(
             [code for code, name in enumerate(table.names) if name in named], np.int32
         )
@@ -441,6 +446,7 @@ class Engine:
         filters: Filters,
         passive: bool,
     ) -> list[Hit]:
+        rows, scores = _distinct(rows, scores)
         depth = max(policy.SHOWN_POOL, 4 * limit)
         top = list(zip(rows[:depth], scores[:depth].tolist(), strict=True))
         top += [
@@ -451,8 +457,8 @@ class Engine:
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
-        # What its owner has taken back since does not come by itself; who asks may see it.
-        outdated = self._store.outdated(list(episodes)) if passive else set()
+        # What its owner has taken back since does not come by itself; who asks finds it below.
+        outdated = self._store.outdated(list(episodes))
         best = max((score for _, score in top), default=0.0) or 1.0
         weighed: list[tuple[float, float, int, _Row]] = []
         for n, (row, score) in enumerate(top):
@@ -466,10 +472,11 @@ class Engine:
                 continue
             if passive and not _comes_by_itself(found, confidence):
                 continue
-            if row.fact is None and row.id in outdated:
+            over = row.fact is None and row.id in outdated
+            if over and passive:
                 continue
             relevance = relevance_score(
-                (score / best) ** policy.SIMILARITY_POWER,
+                (score / best) ** policy.SIMILARITY_POWER * (policy.OUTDATED_SHARE if over else 1),
                 confidence,
                 recency(found.occurred_at, now),
             )
@@ -576,6 +583,23 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
         return 1.0
     held = {stem(word) for word in words.words(statement)}
     return len(wanted & held) / len(wanted)
+
+
+def _distinct(rows: Sequence[_Row], scores: Floats) -> tuple[list[_Row], Floats]:
+    """Leave of episodes that say the very same the best one, and all facts.
+
+    Equal texts have equal lengths and cosines; said often, they would leave no room for others.
+    """
+    seen: set[tuple[float, int]] = set()
+    kept: list[int] = []
+    for n, row in enumerate(rows):
+        if row.fact is None and not math.isnan(row.cosine):
+            key = (round(row.cosine, 6), row.chars)
+            if key in seen:
+                continue
+            seen.add(key)
+        kept.append(n)
+    return [rows[n] for n in kept], scores[kept]
 
 
 def _comes_by_itself(found: Fact | StoredEpisode, confidence: float) -> bool:
