@@ -61,7 +61,8 @@ class Words:
         for n, text in enumerate(texts):
             for word in text.lower().split():
                 rows[n, sum(word.strip(".,?!").encode()) % self.dim] += 1
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
 
 
 @pytest.fixture
@@ -71,9 +72,13 @@ def gate() -> Gate:
 
 @pytest.fixture
 def make(tmp_path: Path, gate: Gate) -> Iterator[Callable[..., AsyncMemory]]:
-    def made(**options: int) -> AsyncMemory:
+    def made(*, threads: int = 4) -> AsyncMemory:
         return AsyncMemory(
-            tmp_path / "f.db", clock=gate, embedder=Words(), key_file=tmp_path / "key", **options
+            tmp_path / "f.db",
+            clock=gate,
+            embedder=Words(),
+            key_file=tmp_path / "key",
+            threads=threads,
         )
 
     yield made

@@ -112,4 +112,4 @@ def as_of(fact: Fact, now: Millis) -> Fact:
     status = Status.DEPRECATED if gone else fact.status
     if value == fact.confidence and status is fact.status:
         return fact
-    return replace(fact, confidence=value, status=status)
+    return replace(fact, confidence=value, confidence_at=now, status=status)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook.keeping import Keeping
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from factbook.recall.stream import PassiveStream, Streamed
 
 SESSIONS_KEPT: Final = 64  # conversations whose streams are held at once
+SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
+INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
 FRESH_ROWS: Final = 64  # rows that a stream embeds before it searches: the turns that just ended
 
 
@@ -31,6 +34,8 @@ class Conversing(Keeping):
     _reading: bool
     _streams: dict[tuple[str, str], PassiveStream]
     _taken: dict[tuple[str, str], Streamed]
+    _streamed: dict[tuple[str, str], Sequence[Hit]]  # streamed and not measured yet
+    _searched: dict[tuple[str, str], list[tuple[str, Sequence[Hit]]]]  # on request, this turn
     _stream_lock: threading.Lock
 
     @property
@@ -119,6 +124,14 @@ class Conversing(Keeping):
             self._write(
                 [RecordInjection(session=session, owner=owner or ME, mode="tool", items=items)]
             )
+            with self._stream_lock:
+                while (
+                    len(self._searched) >= SESSIONS_KEPT and (owner, session) not in self._searched
+                ):
+                    self._searched.pop(next(iter(self._searched)))
+                searched = self._searched.setdefault((owner, session), [])
+                searched.append((query, hits))
+                del searched[:-SEARCHES_KEPT]
         return hits
 
     # --- by itself (seed 001, mode A) -----------------------------------------------------------
@@ -137,10 +150,11 @@ class Conversing(Keeping):
                     oldest = next(iter(self._streams))
                     self._streams.pop(oldest).close()
                     self._taken.pop(oldest, None)
+                    self._streamed.pop(oldest, None)
                 modes = self._modes(owner)
                 found = self._streams[owner, session] = PassiveStream(
                     modes.stream,
-                    prepare=None if self._reading else self._embed_fresh,
+                    prepare=None if self._reading else partial(self._prepare, owner, session),
                     generation=self.store.generation,
                     clock=self._clock,
                     share=share,
@@ -148,9 +162,21 @@ class Conversing(Keeping):
                 )
             return found
 
-    def _embed_fresh(self) -> None:
-        """Embed the turns that have just ended, in the stream's thread, before it searches."""
+    def _prepare(self, owner: str, session: str) -> None:
+        """Embed the turns that have just ended and measure what was streamed into the last one.
+
+        Runs in the stream's thread before it searches: a turn must not wait for either.
+        """
+        from factbook.ops import Count
+        from factbook.recall.diversity import diversity_score
+
         self._queue().drain(limit=FRESH_ROWS)
+        shown = self._streamed.pop((owner, session), ())
+        vectors = self.engine.vectors_of(hit.id for hit in shown)
+        score = diversity_score(list(vectors.values()))
+        if score is not None:
+            value = min(1.0, max(0.0, score))
+            self._write([Count(name="diversity", value=value), Count(name="diversity_count")])
 
     def take(self, session: str = "", *, owner: str = "") -> Streamed:
         """Return what is ready for the turn that begins; never waits."""
@@ -205,9 +231,40 @@ class Conversing(Keeping):
                     latency_ms=taken.latency_ms,
                 )
             )
+            self._streamed[owner, session] = taken.memories
+        ops += self._search_uses(assistant, session=session, owner=owner)
         receipt = self._write(ops)
         self.stream(session, owner=owner).sync_turn(turns)
         return receipt
+
+    def _search_uses(self, answer: str, *, session: str, owner: str) -> list[Op]:
+        """Return what the answer used of the turn's searches, and whether each was enough."""
+        from factbook.ops import RecordUse
+        from factbook.recall.used import resolved, uses
+
+        with self._stream_lock:
+            searched = self._searched.pop((owner, session), [])
+        if not searched:
+            return []
+        rows = [
+            one
+            for one in self.store.injections(session=session, limit=INJECTIONS_SEEN)
+            if (one.mode, one.session, one.owner) == ("tool", session, owner or ME)
+            and one.judged_at is None
+        ]
+        # Both from the newest back: the rows of this turn are the last ones.
+        enough = resolved([query for query, _ in searched])
+        return [
+            RecordUse(
+                injection_id=row.id,
+                used=[one.id for one in uses(hits, answer) if one.cited],
+                resolved=was_enough,
+            )
+            for row, (_, hits), was_enough in zip(
+                rows, reversed(searched), reversed(enough), strict=False
+            )
+            if list(row.items) == [hit.id for hit in hits]
+        ]
 
     # --- context --------------------------------------------------------------------------------
 

@@ -165,10 +165,23 @@ class Keeping:
         return waiting_questions(self.store, now=self._clock(), redact=self.redactor.redact)
 
     def settle(self, verdicts: Mapping[tuple[int, int], str]) -> Receipt:
-        """Decide waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for each (low id, high id)."""
-        from factbook.upkeep.consolidate import verdict_ops
+        """Decide waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for each (low id, high id).
 
-        return self._apply(verdict_ops(self.store, verdicts, now=self._clock()))
+        Raises UsageError, after deciding the others, for a pair that does not wait and for a
+        verdict that is none.
+        """
+        from factbook.upkeep.consolidate import settle_pairs
+
+        total = Receipt()
+        wrong = settle_pairs(
+            self.store,
+            verdicts,
+            now=self._clock(),
+            write=lambda ops: total.add(self._apply(ops)),
+        )
+        if wrong:
+            raise UsageError(detail="; ".join(wrong))
+        return total
 
     def proposals(self, *, state: str = "open") -> list[Proposal]:
         """Return what waits for a person's yes, or what was decided."""
@@ -188,6 +201,9 @@ class Keeping:
         What says the same as a known fact becomes evidence for that one; what takes the place of
         a known one (another value in the same slot, "no longer") retires it at once.
         """
+        return self._tell(text, owner=owner, at=at, besides=())
+
+    def _tell(self, text: str, *, owner: str, at: Millis | None, besides: Sequence[int]) -> Fact:
         from factbook.upkeep.telling import tell
 
         now = self._clock()
@@ -200,6 +216,7 @@ class Keeping:
             redact=self.redactor.redact,
             actor=self._actor,
             now=now,
+            besides=besides,
         )
 
     def correct(self, fact_id: int, text: str) -> Fact:
@@ -207,9 +224,10 @@ class Keeping:
         from factbook.ops import PinFact, SupersedeFact
 
         old = self._current_fact(fact_id)
-        new = self.remember(text, owner=old.owner)
-        if new.id == old.id:
+        if " ".join(text.split()).casefold() == old.statement.casefold():
             raise UsageError(detail=f"fact {fact_id} says that already")
+        # However alike the two may look to the rules: its owner says that one is wrong.
+        new = self._tell(text, owner=old.owner, at=None, besides=(old.id,))
         if self.store.facts_by_id([old.id])[old.id].retired_at is None:
             # A pin holds against everything but its owner, whose word this is.
             letting_go = [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
@@ -221,7 +239,7 @@ class Keeping:
                         new_id=new.id,
                         rule="correction",
                         detail="its owner corrected it",
-                    )
+                    ),
                 ]
             )
         return new

@@ -146,6 +146,8 @@ class Memory(Conversing):
         self._associated: Associations | None = None
         self._streams = {}
         self._taken = {}
+        self._streamed = {}
+        self._searched = {}
         self._stream_lock = threading.Lock()
 
     def __enter__(self) -> Memory:

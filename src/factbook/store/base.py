@@ -642,8 +642,11 @@ class Store(Protocol):
     def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, ascending, whatever their state."""
 
-    def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
-        """Return what owners said in person that has a vector and a larger id, by id."""
+    def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
+        """Return (what owners said in person, in the order of their vectors, the last number).
+
+        After is the sequence number of a vector, not an id: an old row may get its vector late.
+        """
 
     def loose_episodes(self, *, since: Millis, limit: int) -> list[StoredEpisode]:
         """Return the newest episodes that stand alone and are from `since` on, by id."""

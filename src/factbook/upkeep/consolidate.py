@@ -14,7 +14,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.apply import apply
 from factbook.confidence import is_deprecated, value_at
-from factbook.errors import FactbookError, UsageError
+from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
 from factbook.model import Event, Millis, Receipt, Trigger, Trust
@@ -121,6 +121,7 @@ class Consolidation:
         self._readings: dict[str, Reading] = {}
         self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
         self._mark: int | None = None  # of the facts that this run has judged
+        self._renew: Callable[[], None] = lambda: None  # the lease
 
     # --- running --------------------------------------------------------------------------------
 
@@ -131,6 +132,7 @@ class Consolidation:
         """
         now = self._clock()
         with self._lease(now) as renew:
+            self._renew = renew
             self._close_interrupted(now)
             last = self._store.runs(limit=1)
             report = RunReport(run_id=last[0].id + 1 if last else 1, as_of=now)
@@ -148,21 +150,42 @@ class Consolidation:
                 "fade": lambda one: self._fade(one, since),
                 "embed again": self._embed,
             }
-            for name in PHASES:
-                if self._on_phase:
-                    self._on_phase(name)
-                began = time.perf_counter()
-                phases[name](report)
-                report.seconds[name] = round(time.perf_counter() - began, 3)
-                renew()
-                if name != PHASES[-1]:
-                    self._write(report, [self._finish(report, "running", name)])
+            try:
+                for name in PHASES:
+                    if self._on_phase:
+                        self._on_phase(name)
+                    began = time.perf_counter()
+                    phases[name](report)
+                    report.seconds[name] = round(time.perf_counter() - began, 3)
+                    renew()
+                    if name != PHASES[-1]:
+                        self._write(report, [self._finish(report, "running", name)])
+            except BaseException:
+                # Stopped or failed: what is written is whole, and the next run goes on.
+                report.state = "failed"
+                with suppress(StoreError):  # the error that ended the run says more
+                    self._end(report)
+                raise
             report.state = "done"
             report.waiting = len(self._store.pairs(waiting=True))
             report.aside = len(self._store.set_aside())
-            self._write(report, [self._finish(report, "done", PHASES[-1])])
+            self._end(report)
             report.events = self._store.run_events(report.run_id)
         return report
+
+    def _end(self, report: RunReport) -> None:
+        apply(
+            self._store,
+            [
+                self._finish(
+                    report, report.state, list(report.seconds)[-1] if report.seconds else ""
+                )
+            ],
+            trigger=Trigger.UPKEEP,
+            actor=self._actor,
+            now=max(self._clock(), report.as_of),
+            run_id=report.run_id,
+        )
 
     def undo(self, run_id: int) -> RunReport:
         """Take back what a run changed, the newest change first.
@@ -225,7 +248,12 @@ class Consolidation:
             run_id=report.run_id,
             state=state,
             phase=phase,
-            report={"seconds": report.seconds, "receipt": counts, "faded": report.faded},
+            report={
+                "seconds": report.seconds,
+                "receipt": counts,
+                "faded": report.faded,
+                "error": report.error,
+            },
         )
 
     def _write(self, report: RunReport, ops: Sequence[Op]) -> None:
@@ -240,11 +268,15 @@ class Consolidation:
                 run_id=report.run_id,
             )
             report.receipt.add(receipt)
+            self._renew()
 
     # --- the phases -----------------------------------------------------------------------------
 
     def _embed(self, report: RunReport) -> None:
-        report.receipt.add(self._queue.drain().receipt)
+        report.receipt.add(self._drained())
+
+    def _drained(self) -> Receipt:
+        return self._queue.drain(progress=lambda _: self._renew()).receipt
 
     def _extract(self, report: RunReport) -> None:
         while True:
@@ -267,8 +299,9 @@ class Consolidation:
                 run_id=report.run_id,
             )
             report.receipt.add(receipt)
+            self._renew()
         self._write(report, learning_ops(self._store))
-        report.receipt.add(self._queue.drain().receipt)  # the new facts take part in what follows
+        report.receipt.add(self._drained())  # the new facts take part in what follows
 
     def _support(self, report: RunReport) -> None:
         ops = support.support_ops(self._store, now=report.as_of, reading=self._reading)
@@ -331,7 +364,7 @@ class Consolidation:
         fresh = set(new)
         for rows in by_slot.values():
             for at, low in enumerate(rows):
-                for high in rows[at + 1 :]:
+                for high in rows[at + 1 : at + 1 + policy.SLOT_NEIGHBOURS]:
                     if low in fresh or high in fresh:
                         yield low, high, float(vectors[low] @ vectors[high])
 
@@ -356,11 +389,13 @@ class Consolidation:
                 members = [rows[n] for n in group if rows[n].id in vectors]
                 stacked = np.stack([vectors[one.id] for one in members])
                 ops += self._merge_ops(members, stacked, known, report.as_of)
-        done: list[Op] = []
-        if self._mark is not None:
-            # Only now: a run that is killed before looks at the same facts again.
-            done.append(MarkProgress(name="judge", value=self._mark))
-        self._write(report, [*ops, *done])
+        before = report.receipt.merged
+        self._write(report, ops)
+        asked = sum(len(one.loser_ids) for one in ops if isinstance(one, MergeFacts))
+        if self._mark is not None and report.receipt.merged - before == asked:
+            # Only now: a run that is killed before, or finds that somebody changed a fact
+            # meanwhile, looks at the same facts again.
+            self._write(report, [MarkProgress(name="judge", value=self._mark)])
 
     def _merge_ops(
         self, group: Sequence[Life], vectors: Floats, known: set[tuple[int, int]], now: Millis
@@ -383,6 +418,8 @@ class Consolidation:
                 said = self._may_merge(group[best], group[n], cosine, known)
                 if said is None:
                     continue
+                if any(_ids(group[n], group[other]) in known for other in losers):
+                    continue  # they were told apart: a third fact must not join them
                 sure = values[best] > policy.MERGE_MIN_CONFIDENCE
                 alike = abs(values[best] - values[n]) <= policy.MERGE_WITHIN
                 if sure and alike:
@@ -417,13 +454,7 @@ class Consolidation:
     def _may_merge(
         self, winner: Life, loser: Life, cosine: float, known: set[tuple[int, int]]
     ) -> Judgement | None:
-        alike = (winner.owner, winner.kind, winner.predicate, winner.subject) == (
-            loser.owner,
-            loser.kind,
-            loser.predicate,
-            loser.subject,
-        )
-        if not alike or _ids(winner, loser) in known:
+        if _category(winner) != _category(loser) or _ids(winner, loser) in known:
             return None
         found = self._judgement(*_by_age(winner, loser), cosine)
         return found if found.relation is Relation.SAME else None
@@ -438,7 +469,13 @@ class Consolidation:
         except FactbookError as error:
             report.error = str(error)  # the pairs wait on; nothing is decided
             return
-        self._write(report, verdict_ops(self._store, verdicts, now=report.as_of))
+        wrong = settle_pairs(
+            self._store,
+            verdicts,
+            now=report.as_of,
+            write=lambda ops: self._write(report, ops),
+        )
+        report.error = "; ".join(wrong)
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
         """Find what fell under the threshold since the last run; nothing need be written."""
@@ -533,25 +570,33 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
     ]
 
 
-def verdict_ops(store: Store, verdicts: Mapping[tuple[int, int], str], *, now: Millis) -> list[Op]:
-    """Return what follows from verdicts on waiting pairs.
+def settle_pairs(
+    store: Store,
+    verdicts: Mapping[tuple[int, int], str],
+    *,
+    now: Millis,
+    write: Callable[[Sequence[Op]], None],
+) -> list[str]:
+    """Do what follows from verdicts on waiting pairs, and return what is wrong with others.
 
-    Raises UsageError for a verdict that is none, or for a pair that does not wait.
+    Pairs that are to be merged are merged by component, into the surest of them; a pair is settled
+    only when its facts are one, so a merge that a concurrent write prevented waits on.
     """
     waiting: dict[tuple[int, int], Pair] = {
         (one.low_id, one.high_id): one for one in store.pairs(waiting=True)
     }
-    facts = store.facts_by_id(sorted({one for pair in verdicts for one in pair}))
+    wrong: list[str] = []
     ops: list[Op] = []
+    merging: list[tuple[int, int]] = []
     for (low, high), verdict in verdicts.items():
         pair = waiting.get((low, high))
         if pair is None:
-            raise UsageError(detail=f"the facts {low} and {high} do not wait for a verdict")
-        if verdict not in policy.VERDICTS:
-            raise UsageError(
-                detail=f"{verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
-            )
-        if verdict == "CONTRADICTION":
+            wrong.append(f"the facts {low} and {high} do not wait for a verdict")
+        elif verdict not in policy.VERDICTS:
+            wrong.append(f"{verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}")
+        elif verdict == "MERGE":
+            merging.append((low, high))
+        elif verdict == "CONTRADICTION" and pair.relation != "contradiction":
             ops.append(
                 ContradictFacts(
                     low_id=low,
@@ -561,22 +606,44 @@ def verdict_ops(store: Store, verdicts: Mapping[tuple[int, int], str], *, now: M
                     similarity=pair.similarity,
                 )
             )
+        else:
+            ops.append(SettlePair(low_id=low, high_id=high, verdict=verdict))
+    lives = store.lives_by_id(sorted({one for pair in merging for one in pair}))
+    rows = list(lives.values())
+    number = {one.id: n for n, one in enumerate(rows)}
+    edges = [(number[low], number[high]) for low, high in merging]
+    left, right = np.asarray(edges, np.int64).reshape(-1, 2).T
+    for group in components(len(rows), left, right):
+        members = sorted(
+            (rows[n] for n in group),
+            key=lambda one: (-value_at(one, now), -one.evidence_count, one.id),
+        )
+        if len({_category(one) for one in members}) > 1:
+            names = ", ".join(str(one.id) for one in members)
+            wrong.append(f"the facts {names} are of different kinds and cannot be merged")
             continue
-        ops.append(SettlePair(low_id=low, high_id=high, verdict=verdict))
-        if verdict == "MERGE":
-            members = sorted(
-                (facts[low], facts[high]),
-                key=lambda one: (-value_at(one, now), -one.evidence_count, one.id),
+        ops.append(
+            MergeFacts(
+                winner_id=members[0].id,
+                loser_ids=[one.id for one in members[1:]],
+                evidence_counts=[one.evidence_count for one in members],
+                rule="verdict",
             )
-            ops.append(
-                MergeFacts(
-                    winner_id=members[0].id,
-                    loser_ids=[members[1].id],
-                    evidence_counts=[one.evidence_count for one in members],
-                    rule="verdict",
-                )
-            )
-    return ops
+        )
+    write(ops)
+    after = store.lives_by_id(list(lives))
+    write(
+        [
+            SettlePair(low_id=low, high_id=high, verdict="MERGE")
+            for low, high in merging
+            if not (after[low].current and after[high].current)
+        ]
+    )
+    return wrong
+
+
+def _category(life: Life) -> tuple[str, ...]:
+    return life.owner, life.kind, life.predicate, life.subject
 
 
 def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:
@@ -633,7 +700,7 @@ def _threshold(vectors: Floats, new: Sequence[int]) -> float:
     """Return from which cosine on pairs are looked at, so that a run has an end.
 
     It is `policy.JUDGED_SIMILARITY`, unless a sample tells that more than `policy.JUDGED_PAIRS`
-    pairs lie above it; then as much higher as leaves that many, but never above the seed's 0.85.
+    pairs lie above it; then as much higher as leaves about that many.
     """
     rows = np.asarray(new, np.int64)
     sample = rows[:: max(1, len(rows) // policy.JUDGED_SAMPLE)][: policy.JUDGED_SAMPLE]
@@ -642,8 +709,7 @@ def _threshold(vectors: Floats, new: Sequence[int]) -> float:
     allowed = int(policy.JUDGED_PAIRS * len(sample) / len(rows)) + len(sample)  # and themselves
     if len(above) <= allowed:
         return policy.JUDGED_SIMILARITY
-    found = float(np.partition(above, len(above) - allowed)[len(above) - allowed])
-    return min(found, policy.MERGE_SIMILARITY)
+    return float(np.partition(above, len(above) - allowed)[len(above) - allowed])
 
 
 def _each(pairs: Pairs) -> Iterable[tuple[int, int, float]]:

@@ -7,6 +7,7 @@ clear statement counts by itself. Everything is quoted from where it stands.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ from factbook.store.base import Store
 if TYPE_CHECKING:
     from factbook.embed import Embedder
 
+_LOG = logging.getLogger(__name__)
 Floats = NDArray[np.float32]
 STATES = "states"  # the predicate of a statement
 _CLUSTER_RULE = "recurring_statement"
@@ -55,12 +57,14 @@ def extract_ops(
     of a cluster must hold against its statement.
     """
     mark = store.mark("extract")
-    new = store.told_episodes(after=mark, limit=policy.CLUSTER_POOL - policy.CLUSTER_LOOSE)
+    room = policy.CLUSTER_POOL - policy.CLUSTER_LOOSE
+    new, last = store.told_episodes(after=mark, limit=room)
     if not new:
         return []
     since = now - policy.CLUSTER_DAYS * DAY_MS
+    fresh = {one.id for one in new}
     old = store.loose_episodes(since=since, limit=policy.CLUSTER_LOOSE)
-    episodes = [*old, *new]
+    episodes = [*(one for one in old if one.id not in fresh), *new]
     ops: list[Op] = []
     loose: list[int] = []
     for owner in sorted({one.owner for one in episodes}):
@@ -69,7 +73,7 @@ def extract_ops(
         ops += made
         loose += alone
     ops.append(KeepLoose(episode_ids=sorted(set(loose))))
-    ops.append(MarkProgress(name="extract", value=new[-1].id))
+    ops.append(MarkProgress(name="extract", value=last))
     return ops
 
 
@@ -130,8 +134,13 @@ def _pieces(
     if not pieces:
         return [], np.empty((0, 0), np.float32)
     vectors: Floats = np.stack([row for row in made if row is not None]).astype(np.float32)
-    vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-    return pieces, vectors
+    length = np.sqrt(np.einsum("ij,ij->i", vectors.astype(np.float64), vectors))
+    usable = np.flatnonzero(np.isfinite(length) & (length > 0))
+    if len(usable) < len(pieces):
+        # One sentence without a direction must not end the night for all others.
+        _LOG.warning("%d sentences have no usable vector", len(pieces) - len(usable))
+    kept = [replace(pieces[n], row=at) for at, n in enumerate(usable.tolist())]
+    return kept, (vectors[usable] / length[usable, None]).astype(np.float32)
 
 
 def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:

@@ -64,7 +64,7 @@ EXACT_ROWS: Final = 20_000
 """So many rows are compared each with each, which takes about 2 CPU seconds; by lists more rows
 take no longer, but not all pairs are found."""
 
-MAX_PAIRS: Final = 6_000_000
+MAX_PAIRS: Final = 5_000_000
 """Pairs held at once, 12 bytes each, and some 30 more while they are thinned out or sorted."""
 
 SAME: Final = 0.9999
@@ -99,10 +99,15 @@ LEARN_ROWS: Final = 32
 """Rows for each list that k-means learns from."""
 
 MOST_PROBED: Final = 0.1
-"""Share of the lists from which on comparing each with each costs hardly more, and finds all."""
+"""Share of the lists from which on each row is compared with each: to note who looks where would
+take as much memory as the vectors, to save less and less."""
 
 FEW_NEW: Final = 8
 """A join of some rows with all compares them with each if they are one in so many or fewer."""
+
+DENSE: Final = 1 / 16
+"""Share of near pairs in a block from which on finding the nearest of its rows there costs less
+than collecting all and thinning them out."""
 
 BLOCK: Final = 2**21
 """Cosines computed at once: 8 MB."""
@@ -150,7 +155,8 @@ def near_pairs(
     (see the module; 1 finds all, and compares all); `seed` chooses what they learn from. The lower
     the threshold, the more the last pairs cost: at 0.5, the last 2 % take most of the time.
 
-    Memory beyond the input: 4 bytes for each number of the vectors, and at most 300 MB.
+    Memory beyond the input: 4 bytes for each number of the vectors, and some tens of MB; at most
+    400 MB where pairs are too many.
     Raises ValueError for a row that is zero or not finite, and for options out of range.
     """
     _check_options(threshold, nearest)
@@ -177,16 +183,14 @@ def near_pairs(
     if seen is not None and seen.estimate > MAX_PAIRS:
         found.limit()
     told(total - len(rows))
-    margin = None
-    centres = None
+    plan = None
     if len(rows) > exact_rows and seen is not None and recall < 1:
-        centres = _centres(rows, rng)
-        pairs = _sampled_pairs(rows, seen, threshold, found.nearest, rng)
-        margin = _margin(rows[seen.sample], centres, pairs, recall)
-    if centres is None or margin is None:
+        plan = _plan(rows, seen, found, recall, rng)
+    del seen
+    if plan is None:
         _join_exactly(rows, found, told)
     else:
-        _join_by_lists(rows, centres, margin, found, told)
+        _join_by_lists(rows, *plan, found, told)
     return _finish(found, crowds)
 
 
@@ -346,19 +350,19 @@ class _Found:
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """Compare two blocks whose rows have the numbers `at` and `others`; return what is near."""
         cosines = one @ other.T
-        if self._floor is None:
-            near = cosines >= self.threshold
-        else:
-            near = cosines >= np.minimum(self._floor[at][:, None], self._floor[others])
+        near = self._enough(cosines, at, others)
+        most = self.nearest
+        if most is not None and np.count_nonzero(near) > DENSE * near.size:
+            for numbers, block in ((at, cosines), (others, cosines.T)):
+                place = block.shape[1] - most - 1  # one more than count: a row may meet itself
+                if place >= 0:
+                    last = np.partition(block, place, axis=1)[:, place]
+                    # Computed in another block, these cosines may come out a little lower.
+                    self._raise_floor(numbers, last - np.float32(1e-6))
+            near = self._enough(cosines, at, others)
         flat = np.flatnonzero(near)
         i, j = np.divmod(flat, len(others)) if len(flat) else (flat, flat)
         return at[i], others[j], cosines.ravel()[flat]
-
-    def raise_floor(self, at: Ids, cosines: Floats) -> None:
-        """Note the cosine that some rows have to that many others as count."""
-        if self._floor is None:
-            self._floor = np.full(self.rows, self.threshold, np.float32)
-        self._floor[at] = np.maximum(self._floor[at], cosines)
 
     def add(self, left: Ids, right: Ids, cosine: Floats) -> None:
         """Take pairs that were not taken before."""
@@ -388,6 +392,18 @@ class _Found:
         cosine = np.minimum(self._cosine[: self._size][order], np.float32(1))
         return left[order].astype(np.int64), right[order].astype(np.int64), cosine
 
+    def _enough(self, cosines: Floats, at: Ids, others: Ids) -> Mask:
+        """Tell which cosines may count for either of their rows."""
+        if self._floor is None:
+            return cosines >= self.threshold
+        return cosines >= np.minimum(self._floor[at][:, None], self._floor[others])
+
+    def _raise_floor(self, at: Ids, cosines: Floats) -> None:
+        """Note a cosine that each of some rows has to as many others as count."""
+        if self._floor is None:
+            self._floor = np.full(self.rows, self.threshold, np.float32)
+        self._floor[at] = np.maximum(self._floor[at], cosines)
+
     def _thin(self) -> None:
         """Keep the pairs that are among the nearest of either row."""
         size, most = self._size, self.nearest
@@ -395,7 +411,8 @@ class _Found:
             return
         left, right, cosine = self._left[:size], self._right[:size], self._cosine[:size]
         # One number orders by row and then from the nearest: bits of a positive float ascend.
-        key = np.concatenate((left, right)).astype(np.uint64)
+        key = np.empty(2 * size, np.uint64)
+        key[:size], key[size:] = left, right
         key <<= np.uint64(32)
         key[:size] |= ~cosine.view(np.uint32)
         key[size:] |= ~cosine.view(np.uint32)
@@ -406,10 +423,11 @@ class _Found:
         busy = np.flatnonzero(degree >= most)
         last = order[starts[busy] + most - 1] % size
         # What only equals the last may stay out: else equal cosines could fill this up for ever.
-        self.raise_floor(busy, np.nextafter(cosine[last], np.float32(2)))
-        order = order[np.arange(2 * size) - np.repeat(starts, degree) < most]
+        self._raise_floor(busy, np.nextafter(cosine[last], np.float32(2)))
+        count = np.minimum(degree, most)
+        places = np.arange(count.sum()) + np.repeat(starts - np.cumsum(count) + count, count)
         keep = np.zeros(size, np.bool_)
-        keep[order % size] = True
+        keep[order[places] % size] = True
         kept = int(np.count_nonzero(keep))
         for array in (self._left, self._right, self._cosine):
             array[:kept] = array[:size][keep]
@@ -567,7 +585,7 @@ def _look(rows: Floats, threshold: float, rng: np.random.Generator) -> _Look:
             partner = np.flatnonzero(near >= threshold)
             degree[place] = len(partner)
             same[place] = np.count_nonzero(near[partner] >= SAME)
-            partner = partner[:: -(-len(partner) // ROW_PAIRS) or 1]
+            partner = partner[:: -(-len(partner) // ROW_PAIRS) or 1].copy()  # lets go of the rest
             owners.append(np.full(len(partner), place))
             partners.append(partner)
             cosines.append(near[partner])
@@ -622,6 +640,16 @@ def _wide(centres: Floats) -> int:
     return max(1, BLOCK // len(centres))
 
 
+def _plan(
+    rows: Floats, seen: _Look, found: _Found, recall: float, rng: np.random.Generator
+) -> tuple[Floats, float] | None:
+    """Return centres and the margin; None where each row is better compared with each."""
+    centres = _centres(rows, rng)
+    pairs = _sampled_pairs(rows, seen, found.threshold, found.nearest, rng)
+    margin = _margin(rows[seen.sample], centres, pairs, recall)
+    return None if margin is None else (centres, margin)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Sampled:
     """Pairs on which the margin is measured."""
@@ -660,7 +688,7 @@ def _sampled_pairs(
 def _margin(sample: Floats, centres: Floats, pairs: _Sampled, recall: float) -> float | None:
     """Return how much farther than its own list another one may be for a row to look into it.
 
-    None: so many lists would have to be looked into that comparing all rows costs less.
+    None: more lists would have to be looked into than `MOST_PROBED`.
     """
     needed = np.concatenate(
         [
@@ -720,9 +748,6 @@ def _join_by_lists(
     looking = np.concatenate(looks)
     del looks
     members = np.split(np.argsort(own, kind="stable"), _ends(own, lists))
-    if found.nearest is not None:
-        for inside in members:
-            _raise_floors(rows, inside, found)
     into = (looking % lists).astype(np.int32)
     order = np.argsort(into, kind="stable")
     lookers = np.split(looking[order] // lists, _ends(into, lists))
@@ -747,20 +772,6 @@ def _join_by_lists(
 def _ends(numbers: NDArray[np.int32], lists: int) -> NDArray[np.intp]:
     """Return where each list but the last ends, once the numbers are sorted."""
     return np.cumsum(np.bincount(numbers, minlength=lists))[:-1]
-
-
-def _raise_floors(rows: Floats, inside: Ids, found: _Found) -> None:
-    """Note how near the nearest of each row are within its own list."""
-    most = found.nearest
-    if most is None or len(inside) <= most:
-        return
-    listed = rows[inside]
-    for some in _steps(len(inside), max(1, BLOCK // len(inside))):
-        near = listed[some] @ listed.T
-        near[np.arange(len(near)), np.arange(some.start, some.stop)] = -1
-        near.partition(len(inside) - most, axis=1)
-        # Computed in other blocks, these cosines may come out a little lower.
-        found.raise_floor(inside[some], near[:, len(inside) - most] - np.float32(1e-6))
 
 
 def _join_exactly(rows: Floats, found: _Found, told: Progress) -> None:

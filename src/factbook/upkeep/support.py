@@ -2,7 +2,8 @@
 
 An episode that is close to a fact (cosine of 0.75 or more) supports it, once, unless it says the
 opposite, another value, or was not independent: what we injected ourselves, and what an assistant
-said after it was shown the fact. Copies of a text that counts already are left out by `apply`.
+says, who has it from the owner or from us. A tool that was shown the fact is no witness either.
+Copies of a text that counts already are left out by `apply`.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
     stating = store.stating(sorted(near))
     ops: list[Op] = []
     for episode in sorted(texts.values(), key=lambda one: (one.occurred_at or 0, one.id)):
-        if episode.injected:
-            continue
+        if episode.injected or episode.role is Role.ASSISTANT:
+            continue  # what an assistant says of its owner, it has from the owner or from us
         for fact_id, cosine in sorted(near[episode.id]):
             life = lives[fact_id]
             if life.owner != episode.owner:
@@ -132,7 +133,7 @@ class _Shown:
         self._known: dict[str, Sequence[tuple[Millis, frozenset[str]]]] = {}
 
     def before(self, episode: StoredEpisode, fact_id: int, behind: Iterable[int]) -> bool:
-        """Tell whether an assistant said it after it was shown the fact, or what is behind it."""
+        """Tell whether it was said where the fact had been shown, or what is behind it."""
         if episode.role is Role.USER or not episode.session:
             return False
         if episode.session not in self._known:

@@ -8,7 +8,7 @@ the place of is retired at once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -51,8 +51,9 @@ def tell(
     redact: Callable[[str], str],
     actor: str,
     now: Millis,
+    besides: Sequence[int] = (),
 ) -> Fact:
-    """Keep a statement and return the fact that holds it.
+    """Keep a statement and return the fact that holds it; it does not meet the facts `besides`.
 
     Raises UsageError for a text that is empty or longer than a statement may be.
     """
@@ -80,7 +81,7 @@ def tell(
         owner=owner,
         session=key,
     )
-    twin, retired, similar = _meet(store, said, owner, at, embedder)
+    twin, retired, similar = _meet(store, said, owner, at, embedder, besides)
     ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode)]
     if twin is None:
         ops.append(_assertion(said, owner, uid))
@@ -141,10 +142,15 @@ def _assertion(said: str, owner: str, uid: str) -> AssertFact:
 
 
 def _meet(
-    store: Store, said: str, owner: str, at: Millis, embedder: Callable[[], Embedder]
+    store: Store,
+    said: str,
+    owner: str,
+    at: Millis,
+    embedder: Callable[[], Embedder],
+    besides: Sequence[int],
 ) -> tuple[Life | None, list[tuple[Life, str, str]], dict[int, float]]:
     """Return (the fact that says the same, those it retires with rule and reason, similarities)."""
-    near = _nearest(store, said, owner, embedder)
+    near = [pair for pair in _nearest(store, said, owner, embedder) if pair[0].id not in besides]
     new = Life(
         id=0,
         owner=owner,

@@ -374,6 +374,10 @@ class LivingReads:
         """Return the id and dimension of the model whose vectors the store holds."""
         raise NotImplementedError
 
+    def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id."""
+        raise NotImplementedError
+
     # --- the embedding queue --------------------------------------------------------------------
 
     def claim_waiting(self, target: str, *, limit: int, now: Millis, until: Millis) -> Claimed:
@@ -528,10 +532,20 @@ class LivingReads:
     # --- pairs, proposals, injections, counters -------------------------------------------------
 
     def pairs(self, *, waiting: bool, limit: int | None = None) -> list[Pair]:
-        """Return judged pairs, oldest first; with `waiting` those without a verdict."""
-        where = " WHERE relation = 'ambiguous' AND verdict = ''" if waiting else ""
+        """Return judged pairs, oldest first; with `waiting` those without a verdict.
+
+        Ambiguous pairs wait, and clear contradictions too, whose facts have lost half already: the
+        seed flags them for a verdict. A pair of which one has retired waits for nothing.
+        """
+        where = (
+            " WHERE p.relation IN ('ambiguous', 'contradiction') AND p.verdict = '' AND NOT EXISTS"
+            " (SELECT 1 FROM fact_row f WHERE f.id IN (p.low_id, p.high_id)"
+            " AND f.retired_at IS NOT NULL)"
+            if waiting
+            else ""
+        )
         rows = self._rows(
-            f"{_PAIR}{where} ORDER BY judged_at, low_id, high_id LIMIT ?",
+            f"{_PAIR} p{where} ORDER BY p.judged_at, p.low_id, p.high_id LIMIT ?",
             (-1 if limit is None else limit,),
         )
         return [Pair._make(row) for row in rows]
@@ -636,14 +650,19 @@ class LivingReads:
         rows = self._rows(f"{_LIFE} WHERE id IN {_IN} ORDER BY id", (json_list(ids),))
         return {row[0]: as_life(row) for row in rows}
 
-    def told_episodes(self, *, after: int, limit: int) -> list[StoredEpisode]:
-        """Return what owners said in person that has a vector and a larger id, by id."""
-        rows = self._rows(
-            f"{EPISODE} WHERE e.id > ? AND e.role = 'user' AND e.trust = 'direct'"
-            " AND e.injected = 0 AND e.vector_state = 2 ORDER BY e.id LIMIT ?",
+    def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
+        """Return (what owners said in person, in the order of their vectors, the last number).
+
+        After is the sequence number of a vector, not an id: an old row may get its vector late.
+        """
+        numbers = self._rows(
+            "SELECT x.seq, e.id FROM episode_vector x JOIN episode_row e ON e.id = x.episode_id"
+            " WHERE x.seq > ? AND e.role = 'user' AND e.trust = 'direct' AND e.injected = 0"
+            " ORDER BY x.seq LIMIT ?",
             (after, limit),
         )
-        return [as_episode(row) for row in rows]
+        found = self.episodes_by_id([row[1] for row in numbers])
+        return [found[row[1]] for row in numbers], numbers[-1][0] if numbers else after
 
     def loose_episodes(self, *, since: Millis, limit: int) -> list[StoredEpisode]:
         """Return the newest episodes that stand alone and are from `since` on, by id."""
