@@ -1,6 +1,7 @@
 -- Memory that lives: what facts need to grow, fade, contradict, merge and be undone.
 
 ALTER TABLE fact_row ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX fact_merged ON fact_row(claim) WHERE merged_into_id IS NOT NULL;
 CREATE INDEX fact_by_kind ON fact_row(kind, owner) WHERE retired_at IS NULL;
 
 -- The nightly run that an event belongs to, so that a run can be told and undone.
