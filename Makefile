@@ -33,7 +33,7 @@ $(READY_BENCH): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-demo: $(READY) ## Read the example logs and answer questions about them
+demo: $(READY) ## Read the example logs and chats, answer questions, and let two nights pass
 	@$(BIN)/python examples/demo.py
 
 test: $(READY_DEV) ## Run the tests
@@ -45,8 +45,8 @@ check: $(READY_DEV) ## Lint, type-check and hold the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-fault: $(READY_DEV) ## Kill an ingest 200 times at random moments, and check what is left (minutes)
-	@$(BIN)/python -m pytest -m slow tests/test_kill.py $(ARGS)
+fault: $(READY_DEV) ## Kill ingests and consolidations 200 times each, and check what is left (minutes)
+	@$(BIN)/python -m pytest -m slow tests/test_kill.py tests/test_consolidate.py $(ARGS)
 
 bench: $(READY_BENCH) ## Measure speed and quality beside named baselines (minutes)
 	@$(BIN)/python -m bench --data $(DATA)

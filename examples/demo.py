@@ -1,6 +1,8 @@
-"""Show the main job on the example logs: read them, ask, and look at what an answer rests on.
+"""Show the main job on the example logs and chats.
 
-Runs the very commands that a user would type, on a database of its own in `.demo/`.
+Reads them, asks, looks at what an answer rests on; then three evenings of chat pass, two nights of
+work put the facts in order, and a context is built for a question. Runs the very commands that a
+user would type, on a database of its own in `.demo/`.
 """
 
 from __future__ import annotations
@@ -11,28 +13,32 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = Path(os.environ.get("LOGS", ROOT / "examples"))
-PLACE = ROOT / ".demo"
+DAYS = ROOT / "examples" / "days.toml"
+PLACE = Path(os.environ.get("PLACE", ROOT / ".demo"))
 QUESTIONS = (
     "which hosts did I connect to?",
     "what did I change in the auth module last week?",
     "show me every archive I unpacked",
 )
 
+ASKED = "Do I like mushrooms, and how do I take my coffee?"
+
+
+def title(text: str) -> None:
+    """Print a line that a user would type."""
+    print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n{text}", flush=True)
+
 
 def run(*arguments: str, quiet: bool = False) -> str:
     """Print a factbook command as a user would type it, and run it."""
     if not quiet:
-        shown = " ".join(shlex.quote(part) for part in arguments)
-        print(
-            f"\n\033[1m$ factbook {shown}\033[0m"
-            if sys.stdout.isatty()
-            else f"\n$ factbook {shown}"
-        )
-        sys.stdout.flush()
+        title(f"$ factbook {shlex.join(arguments)}")
     done = subprocess.run(
         [sys.executable, "-m", "factbook", *arguments],
         env={
@@ -47,6 +53,33 @@ def run(*arguments: str, quiet: bool = False) -> str:
     return done.stdout or ""
 
 
+def write_days() -> list[Path]:
+    """Write the chats of the last days, each with the times of its day; the oldest first."""
+    folder = PLACE / "chats"
+    folder.mkdir()
+    written = []
+    for day in tomllib.loads(DAYS.read_text(encoding="utf-8"))["day"]:
+        began = datetime.now(UTC) - timedelta(days=day["ago"])
+        path = folder / f"{began:%Y-%m-%d}.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            for n, (role, text) in enumerate(day["turns"]):
+                turn = {
+                    "session_id": f"demo-{began:%Y-%m-%d}",
+                    "role": role,
+                    "content": text,
+                    "timestamp": (began + timedelta(minutes=n)).isoformat(timespec="seconds"),
+                }
+                file.write(json.dumps(turn, ensure_ascii=False) + "\n")
+        written.append(path)
+    return written
+
+
+def number(*arguments: str, says: str = "") -> str:
+    """Return the id of the first fact of a listing, or of the first that says something."""
+    facts = json.loads(run("facts", *arguments, "--json", quiet=True))["facts"]
+    return next((str(one["id"]) for one in facts if says in one["statement"]), "")
+
+
 def main() -> None:
     """Run the demo from an empty database."""
     shutil.rmtree(PLACE, ignore_errors=True)
@@ -54,16 +87,26 @@ def main() -> None:
     run("ingest", os.path.relpath(LOGS))
     for question in QUESTIONS:
         run("recall", question, "--limit", "5")
-    found = json.loads(
-        run("facts", "--predicate", "connects_to_host", "--limit", "1", "--json", quiet=True)
-    )
-    if found["facts"]:
-        run("explain", f"f{found['facts'][0]['id']}".replace("ff", "f"))
+    host = number("--predicate", "connects_to_host", "--limit", "1")
+    if host:
+        run("explain", host)
     run("doctor")
+
+    first, *later = (os.path.relpath(path) for path in write_days())
+    run("ingest", first)
+    run("consolidate")
+    editor = number("--predicate", "states", says="Vim")
+    run("ingest", *later)
+    run("consolidate")
+    if editor:
+        run("explain", editor)
+    run("context", ASKED)
     print(
-        "\nThat was the demo; its database is .demo/factbook.db. Now with your own logs:\n"
+        f"\nThat was the demo; its database is {os.path.relpath(PLACE / 'factbook.db')}."
+        " Now with your own logs:\n"
         "  .venv/bin/factbook ingest                 reads ~/.claude, ~/.codex and ~/.gemini\n"
         "  .venv/bin/factbook recall 'what broke the build yesterday?'\n"
+        "  .venv/bin/factbook consolidate            the nightly work; install-timer has it done\n"
         "  .venv/bin/factbook --help                 everything else; README.md says more"
     )
 

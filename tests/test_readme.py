@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_the_python_example_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("number", "shows"),
+    [(0, "unpacked archive"), (1, "allergic to hazelnuts")],
+    ids=["logs", "the loop of an agent"],
+)
+def test_the_python_examples_run(
+    number: int,
+    shows: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(examples) == 2
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FACTBOOK_KEY_FILE", str(tmp_path / "key"))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    exec(compile(code, "README.md", "exec"), {})
-    assert "unpacked archive" in capsys.readouterr().out
+    exec(compile(examples[number], "README.md", "exec"), {})
+    assert shows in capsys.readouterr().out
 
 
 def test_every_link_leads_somewhere() -> None:
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
@@ -35,5 +50,55 @@ def test_the_named_commands_exist() -> None:
     from factbook.surface.cli import app
 
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
-    for command in re.findall(r"^\$ factbook (\w+)", README, re.MULTILINE):
+    for page in PAGES:
+        shown = re.findall(r"^\$ factbook ([\w-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(shown) <= known, page.name
+    for command in re.findall(r"`([a-z-]+)`", _section("CHANGELOG.md", "- `factbook consolidate`")):
         assert command in known
+
+
+def _section(name: str, start: str) -> str:
+    """Return the paragraph of a page that starts so, without `factbook` before its commands."""
+    page = (ROOT / name).read_text(encoding="utf-8")
+    found = page[page.index(start) :].split("\n- ", 1)[0]
+    return found.replace("`factbook ", "`")
+
+
+def test_the_life_of_a_fact_is_what_the_program_prints() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "life_of_a_fact.py"), "--check"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"run scripts/life_of_a_fact.py\n{done.stdout}{done.stderr}"
+
+
+def test_the_demo_ends_with_a_report_and_a_context(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py")],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "src"),
+            "LOGS": str(ROOT / "examples" / "chats"),
+            "PLACE": str(tmp_path / "demo"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = done.stdout[done.stdout.rindex("$ factbook consolidate") :]
+    heads = ("new facts", "supported", "contradicted", "superseded", "merged", "queued")
+    places = [report.index(f"\n{head}") for head in heads]
+    assert places == sorted(places)
+    context = report[report.index("$ factbook context") :]
+    assert "I take my coffee black" in context
+    assert 'statement: "I like mushrooms' not in context, "what is over does not come by itself"
+    assert re.search(r"^\d+ of 1500 tokens", context, re.MULTILINE)
+
+
+def test_the_days_of_the_demo_pass_in_order() -> None:
+    days = tomllib.loads((ROOT / "examples" / "days.toml").read_text(encoding="utf-8"))["day"]
+    assert [day["ago"] for day in days] == sorted((day["ago"] for day in days), reverse=True)

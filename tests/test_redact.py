@@ -809,6 +809,18 @@ FRAGMENTS = [
         "\U0001f600",
     ),
     *("htpasswd -b ", "docker login ", "login a password ", "-p ", "--token ", "export "),
+    *(
+        "'\\''",
+        "''",
+        "-e '",
+        "DB_PASSWORD=",
+        ";password=",
+        "user=a;",
+        "<(printf '",
+        "IDENTIFIED BY ",
+    ),
+    *("the password is ", " is the password", "changed from ", " to ", "admin / ", "PWD={", "key "),
+    *('variable "password" {\n default = ', "<Value>", "recovery codes: ", "<<EOF\nbob\n", "\nEOF"),
 ]
 ANY_TEXT = st.one_of(
     st.text(max_size=200),
@@ -895,6 +907,16 @@ HOSTILE = [
         "password value=",
         "<password>",
     ),
+    *("'\\''", "password='\\''", "''", "a=b;password=", "the password is ", "password (a) is "),
+    *(
+        "echo a | su ",
+        "(echo a; ",
+        "<(printf '",
+        "ap-secrets\na b c *\n",
+        "recovery codes: a1b2-c3d4 ",
+    ),
+    *("login a/b1 ", "cat <<EOF\na\nb1c2d\n", "password changed from a1b2c to ", "token a1b2-"),
+    *('variable "password" {\n', "secret key is ", "-password 'echo ", "impacket-a b/c:d@"),
 ]
 
 
@@ -1039,6 +1061,9 @@ def test_a_key_file_that_is_no_key_is_an_error_that_says_what_to_do(tmp_path: Pa
     with pytest.raises(
         KeyFileError, match=r"k cannot be used \(it holds 5 bytes, not 32\); restore"
     ):
+        load_key(file)
+    file.write_bytes(bytes(33))
+    with pytest.raises(KeyFileError, match=r"it holds 33 bytes, not 32"):
         load_key(file)
     with pytest.raises(KeyFileError, match="Is a directory"):
         load_key(tmp_path)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from factbook import conversing
 from factbook.apply import apply
 from factbook.embed import bundled
 from factbook.errors import UsageError
@@ -28,6 +31,7 @@ from factbook.recall.associate import Associations, brought, seeks_advice, situa
 from factbook.recall.modes import TwoModes, context_question
 from factbook.recall.plan import Turn
 from factbook.recall.search import Engine
+from factbook.recall.stream import Streamed, StreamState
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000
@@ -293,3 +297,71 @@ def test_shipped_vectors_are_those_of_the_list_and_the_model() -> None:
 def test_vectors_of_another_list_are_refused() -> None:
     with pytest.raises(ValueError, match="embed all of them"):
         Associations(questions=np.ones((1, 4), "f4"), things=np.ones((1, 4), "f4"))
+
+
+# --- what stands for what -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key", clock=FrozenClock(NOW)) as made:
+        yield made
+
+
+def ready(memory: Memory, session: str) -> Streamed:
+    """Return what the stream has for the next turn once its search has ended."""
+    until = time.monotonic() + 60
+    while (found := memory.take(session)).state is StreamState.LATE:
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    return found
+
+
+def test_a_question_does_not_take_its_answers_place(fresh: Memory) -> None:
+    for text in ("My dog is called Rex.", "I play the cello in an orchestra."):
+        fresh.remember(text)
+    fresh.embed()
+    fresh.sync_turn("And do I play the cello?", "You do.", session="a")
+    found = ready(fresh, "a")
+    assert "I play the cello in an orchestra." in [hit.text for hit in found.memories]
+
+
+def test_a_fact_stands_for_the_turn_that_says_only_it(fresh: Memory) -> None:
+    say(fresh, [("My dog is called Rex.", 0.8, 20)])
+    fresh.add_turn("My dog is called Rex!", session="s", occurred_at=NOW - DAY)
+    fresh.add_turn("My dog is called Rex.", session="t", occurred_at=NOW - DAY)
+    fresh.embed()
+    for hits in (fresh.prefetch("my dog Rex"), fresh.search_memory("my dog Rex")):
+        assert [hit.kind for hit in hits] == ["fact"]
+        assert hits[0].evidence
+
+
+def test_what_is_no_memory_makes_no_stream_stale(fresh: Memory) -> None:
+    fresh.remember("I play the cello in an orchestra.")
+    fresh.embed()
+    fresh.sync_turn("Do I play the cello?", "You do.", session="a")
+    assert ready(fresh, "a").state is StreamState.READY
+    before = fresh.store.memory_generation()
+    assert fresh.search_memory("cello", session="b")
+    assert fresh.store.memory_generation() == before
+    assert fresh.take("a").state is StreamState.READY
+    fresh.add_turn("And where do I play it?", session="a")  # the running turn itself
+    assert fresh.take("a").state is StreamState.READY
+    fresh.add_turn("I sold my cello.", session="b")  # another one
+    assert fresh.take("a").state is StreamState.STALE
+
+
+def test_a_closed_stream_leaves_no_connection(
+    fresh: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversing, "SESSIONS_KEPT", 2)
+    fresh.remember("I play the cello in an orchestra.")
+    for session in ("a", "b"):
+        fresh.sync_turn("Do I play the cello?", session=session)
+        ready(fresh, session)
+    first = fresh.stream("a")
+    for n in range(5):  # "a" is used on, so the others go
+        fresh.sync_turn("Do I play the cello?", session=f"c{n}")
+        ready(fresh, f"c{n}")
+        assert fresh.stream("a") is first
+    assert len(fresh.store._file._connections) == 3  # this thread's and those of two streams

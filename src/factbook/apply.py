@@ -30,11 +30,18 @@ from factbook.model import (
 from factbook.ops import (
     AdvanceCursor,
     AssertFact,
+    Count,
+    FinishRun,
+    KeepLoose,
+    MarkProgress,
     Op,
     RecordEpisode,
+    RecordInjection,
     RecordSource,
+    RecordUse,
     RejectCandidate,
     RejectLine,
+    StartRun,
     StoreVectors,
     SupportFact,
 )
@@ -49,6 +56,10 @@ from factbook.store.base import (
     Writer,
     claim_digest,
 )
+
+_BESIDE_MEMORY = frozenset(
+    {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
+)  # ops after which every question still has the same answer
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
@@ -84,6 +95,7 @@ def apply(
         return receipt
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
         writer.run_id = run_id
+        writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
         changes = Changes(writer, receipt, now=now)
         run = _Run(writer, receipt, changes, now=now)
         run.sources(sorted_ops[RecordSource])

@@ -77,7 +77,19 @@ class Conversing(Keeping):
         self, turns: Sequence[Turn], *, session: str = "", owner: str = ME, name: str = ""
     ) -> Receipt:
         """Keep turns in one transaction; see `add_turn`."""
-        return self._write(self._turn_ops(turns, session=session, owner=owner, name=name))
+        ops = self._turn_ops(turns, session=session, owner=owner, name=name)
+        with self._stream_lock:
+            # Under the caller's own words a stream may have begun for any owner, or for this one.
+            mine = [
+                one for key in ((owner, session), ("", session)) if (one := self._streams.get(key))
+            ]
+        before = self.store.memory_generation() if mine else 0
+        receipt = self._write(ops)
+        if mine and ops:
+            after = self.store.memory_generation()
+            for stream in mine:
+                stream.own_write(before, after)
+        return receipt
 
     def _turn_ops(
         self, turns: Sequence[Turn], *, session: str, owner: str, name: str = ""
@@ -143,24 +155,29 @@ class Conversing(Keeping):
         """
         from factbook.recall.stream import PassiveStream
 
+        unused: list[PassiveStream] = []
         with self._stream_lock:
-            found = self._streams.get((owner, session))
+            found = self._streams.pop((owner, session), None)
             if found is None:
                 while len(self._streams) >= SESSIONS_KEPT:
-                    oldest = next(iter(self._streams))
-                    self._streams.pop(oldest).close()
+                    oldest = next(iter(self._streams))  # the one that was asked for longest ago
+                    unused.append(self._streams.pop(oldest))
                     self._taken.pop(oldest, None)
                     self._streamed.pop(oldest, None)
                 modes = self._modes(owner)
-                found = self._streams[owner, session] = PassiveStream(
+                found = PassiveStream(
                     modes.stream,
                     prepare=None if self._reading else partial(self._prepare, owner, session),
-                    generation=self.store.generation,
+                    release=self.store.close_thread,
+                    generation=self.store.memory_generation,
                     clock=self._clock,
                     share=share,
                     session=session,
                 )
-            return found
+            self._streams[owner, session] = found
+        for one in unused:  # not under the lock: a search that runs is waited for
+            one.close()
+        return found
 
     def _prepare(self, owner: str, session: str) -> None:
         """Embed the turns that have just ended and measure what was streamed into the last one.
@@ -325,6 +342,13 @@ class Conversing(Keeping):
         from factbook.store.base import Filters
 
         return TwoModes(self.engine, filters=Filters(owner=owner))
+
+    def _facts_like(self, text: str, owner: str) -> dict[int, float]:
+        from factbook import policy
+        from factbook.store.base import Filters
+
+        filters = Filters(owner=owner, kinds=sorted(policy.MERGED_KINDS))
+        return self.engine.facts_like(text, filters=filters)
 
     def _close_streams(self) -> None:
         with self._stream_lock:

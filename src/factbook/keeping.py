@@ -46,6 +46,10 @@ class Keeping:
         """The redactor."""
         raise NotImplementedError
 
+    def _facts_like(self, text: str, owner: str) -> dict[int, float]:
+        """Return an owner's facts that may say what a text says, with their cosines."""
+        raise NotImplementedError
+
     def _apply(self, ops: Sequence[Op], *, trigger: Trigger = Trigger.COMMAND) -> Receipt:
         from factbook.apply import apply
 
@@ -212,7 +216,7 @@ class Keeping:
             text,
             owner=owner,
             at=now if at is None else at,
-            embedder=lambda: self.embedder,
+            like=self._facts_like,
             redact=self.redactor.redact,
             actor=self._actor,
             now=now,

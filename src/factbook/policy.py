@@ -187,6 +187,7 @@ FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner 
 # --- the work behind (ours) -----------------------------------------------------------------------
 
 EMBED_LEASE_MS: Final = 120_000  # how long a worker may keep a batch before another takes it
+EMBED_PATIENCE_S: Final = 5.0  # how long a night waits for rows that another worker is embedding
 EMBED_ATTEMPTS: Final = 5  # failures after which a row is put aside
 EMBED_BACKOFF_MS: Final = 2_000  # after the first failure; doubles with each
 EMBED_BACKOFF_MAX_MS: Final = 15 * 60 * 1000

@@ -163,6 +163,19 @@ _CLAUSES: Final = re.compile(
     r"[,;.]\s+|\s+(?:and|but)\s+(?=(?:i|we|my|am|are|work|drive|use|live)\b)"
 )
 _TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|St)\.(?= )")
+_MONTHS: Final = (
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+)
+_DATE: Final = re.compile(
+    rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m>{_MONTHS})"
+    rf"|(?P<n>{_MONTHS}) (?:the )?(?P<e>\d{{1,2}})(?:st|nd|rd|th)?)$"
+)
+_SINCE: Final = re.compile(
+    rf" (?:in|since|at the (?:beginning|end|start) of) (?:early |late |mid[- ])?(?:{_MONTHS}|spring"
+    r"|summer|autumn|fall|winter|(?:19|20)\d\d)(?: (?:19|20)\d\d)?$"
+    r"| last (?:week|month|year|spring|summer|autumn|fall|winter)$"
+    r"| (?:a|one|two|three|some|\d+) (?:day|week|month|year)s? ago$"
+)
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|my|our|some)\s+")
 _VERB_ONLY: Final = re.compile(r"^(?:am|are|work|drive|use|live)\b")
 _WEEKDAY: Final = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?$")
@@ -276,7 +289,11 @@ def _fits(value: str) -> bool:
 
 def _value(text: str) -> str:
     text = _ARTICLE.sub("", text.strip().strip("\"'“”"))
-    return re.sub(r"^(?:dr|mr|mrs|ms)\.? ", "", text)
+    text = re.sub(r"^(?:dr|mr|mrs|ms)\.? ", "", text)
+    if date := _DATE.match(text):
+        # "3 March", "March 3rd" and "the 3rd of March" are one day.
+        return f"{date['d'] or date['e']} {(date['m'] or date['n'])[:3]}"
+    return _SINCE.sub("", text)
 
 
 def _named(frames: list[Frame]) -> Iterator[Frame]:

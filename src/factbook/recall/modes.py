@@ -7,12 +7,17 @@ what bears on them, and stays silent after words that are about nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from factbook.model import Hit, Role
 from factbook.recall import query as words
 from factbook.recall.associate import seeks_advice
+from factbook.recall.diversity import clusters
 from factbook.recall.plan import (
     DEFAULT_TOOL_LIMIT,
     Mode,
@@ -64,20 +69,37 @@ class TwoModes:
         question = context_question(turns)
         if not question:
             return []
-        said = {turn.text.strip() for turn in turns}
-        hits = self._run(question, plan_search(Mode.PASSIVE))
-        return [hit for hit in hits if hit.text.strip() not in said]
+        said = frozenset(turn.text.strip() for turn in turns)
+        return self._run(question, plan_search(Mode.PASSIVE), said=said)
 
-    def _run(self, question: str, plan: SearchPlan) -> list[Hit]:
+    def _run(
+        self, question: str, plan: SearchPlan, *, said: frozenset[str] = frozenset()
+    ) -> list[Hit]:
+        """Search and choose; what was just said (`said`) is no answer."""
         answer = self._engine.recall(
             question,
             limit=plan.candidates,
             filters=self._filters,
             passive=plan.mode is Mode.PASSIVE,
             search_type=plan.search_type,
+            facts_lead=True,
         )
-        vectors = self._engine.vectors_of(hit.id for hit in answer.hits)
-        return select(answer.hits, plan, vectors=vectors)
+        # Before any is chosen: else the question would stand for what it resembles, and then go.
+        hits = [hit for hit in answer.hits if hit.text.strip() not in said]
+        vectors = self._engine.vectors_of(hit.id for hit in hits)
+        return select(_led_by_facts(hits, plan, vectors), plan, vectors=vectors)
+
+
+def _led_by_facts(
+    hits: Sequence[Hit], plan: SearchPlan, vectors: Mapping[str, NDArray[np.float32]]
+) -> list[Hit]:
+    """Let the best fact of a cluster stand for it: it has a confidence, and what it rests on."""
+    allowed = [hit for hit in hits if plan.wants(hit.kind) and plan.admits(hit.confidence)]
+    leading: list[Hit] = []
+    for group in clusters(allowed, vectors=vectors, threshold=plan.diversity):
+        fact = next((hit for hit in group if hit.kind == "fact"), None)
+        leading.append(group[0] if fact is None else replace(fact, score=group[0].score))
+    return leading
 
 
 def context_question(turns: Sequence[Turn]) -> str:

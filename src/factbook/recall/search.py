@@ -9,6 +9,7 @@ once, by its best hit. Rows that wait for their vector are found by text.
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.confidence import as_of, is_deprecated, is_passive
+from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model import EpisodeKind, Evidence, Fact, Hit, Millis, Stance, StoredEpisode, Trust
 from factbook.recall import query as words
 from factbook.recall.associate import (
@@ -41,6 +43,11 @@ if TYPE_CHECKING:
     from factbook.extract.rules import Rule
     from factbook.recall.associate import Associations
     from factbook.recall.vectors import VectorIndex
+
+_log = logging.getLogger(__name__)
+
+LIKE_ALL: Final = 1_000  # facts of an owner that `facts_like` weighs one and all
+SAYS_ONLY: Final = 0.75  # share of a turn's words that its fact holds where it says nothing else
 
 _TELLING: Final = re.compile(
     r"\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|talk(?:ed)?|discuss(?:ed)?|speak|spoke"
@@ -70,6 +77,7 @@ class Answer:
     predicates: tuple[str, ...]  # what it asked about, as far as rules know it
     waiting: int  # rows without a vector yet: found by text only
     outside: bool = False  # nothing was found in that time: the hits are from other times
+    note: str = ""  # why the question was searched by its words alone, where it was
 
 
 @dataclass(slots=True)
@@ -128,6 +136,7 @@ class Engine:
         self._weights = weights
         self._associations = associations
         self._catalog = Catalog(store)
+        self._logged: set[str] = set()
 
     def recall(
         self,
@@ -137,12 +146,18 @@ class Engine:
         filters: Filters,
         passive: bool = False,
         search_type: SearchType = "both",
+        facts_lead: bool = False,
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
         With `passive`, only what may come by itself: facts surer than 0.5 (seed 001), and nothing
         that only the outside world says. An episode hides the facts that were read from it, and the
-        other way round, unless `search_type` leaves only one of them.
+        other way round, unless `search_type` leaves only one of them. With `facts_lead`, a fact
+        takes the place of an episode that says nothing else.
+
+        An embedder that fails, or returns no usable vector, leaves the search by words; the
+        answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another
+        model.
         """
         now = self._clock()
         window = None
@@ -167,6 +182,7 @@ class Engine:
                     limit=limit,
                     passive=passive,
                     search_type=search_type,
+                    facts_lead=facts_lead,
                 )
                 if answer.hits:
                     missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
@@ -180,6 +196,7 @@ class Engine:
             limit=limit,
             passive=passive,
             search_type=search_type,
+            facts_lead=facts_lead,
         )
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
@@ -195,6 +212,7 @@ class Engine:
         limit: int,
         passive: bool,
         search_type: SearchType,
+        facts_lead: bool,
     ) -> Answer:
         table, episode_index, fact_index = self._catalog.refresh()
         named = words.named_speakers(asked, [name for name in table.names if name])
@@ -202,7 +220,7 @@ class Engine:
         intent = read_intent(
             words.without_names(words.content_terms(asked), named), self._rules.rules
         )
-        vector = self._vector(words.first_person(question, named), episode_index, fact_index)
+        vector, note = self._vector(words.first_person(question, named), episode_index, fact_index)
 
         pool = _Pool()
         if search_type != "facts":
@@ -213,7 +231,14 @@ class Engine:
                 self._find_leanings(pool, fact_index, vector, filters)
         order, scores = self._ranked(pool, table, episode_index, vector, named, window)
         hits = self._hits(
-            order, scores, terms, now=now, limit=limit, filters=filters, passive=passive
+            order,
+            scores,
+            terms,
+            now=now,
+            limit=limit,
+            filters=filters,
+            passive=passive,
+            facts_lead=facts_lead,
         )
         counts = self._store.counts_waiting()
         return Answer(
@@ -222,13 +247,76 @@ class Engine:
             window=window,
             predicates=intent.predicates,
             waiting=counts,
+            note=note,
         )
 
-    def _vector(self, text: str, *indexes: VectorIndex | None) -> NDArray[np.float32] | None:
+    def _vector(
+        self, text: str, *indexes: VectorIndex | None
+    ) -> tuple[NDArray[np.float32] | None, str]:
+        """Return (the vector of a text, ""), or (None, why there is none).
+
+        Raises EmbedderMismatch where the store's vectors are of another model: cosines between two
+        models mean nothing.
+        """
         if not any(indexes):
-            return None  # nothing to compare with: the model need not be loaded
-        row: NDArray[np.float32] = self._embedder().embed([text])[0]
-        return row
+            return None, ""  # nothing to compare with: the model need not be loaded
+        embedder = self._embedder()
+        given, found = (embedder.id, embedder.dim), self._store.embedder()
+        if found is not None and found != given:
+            ours, theirs = found[0], given[0]
+            if ours == theirs:
+                ours, theirs = (f"{name} with {dim} numbers" for name, dim in (found, given))
+            raise EmbedderMismatch(path=self._store.path, found=ours, given=theirs)
+        trouble = ""
+        try:
+            made = np.asarray(embedder.embed([text]), np.float32)
+        except FactbookError:
+            raise  # says itself what to do
+        except Exception as error:  # noqa: BLE001 - any embedder may be plugged in
+            trouble = f"{type(error).__name__}: {error}"
+        else:
+            if made.shape != (1, embedder.dim):
+                trouble = f"an array of shape {made.shape} instead of (1, {embedder.dim})"
+            elif not np.isfinite(made).all():
+                trouble = "a vector that is not finite"
+            elif not made.any():
+                trouble = "a vector of zeros"
+            else:
+                row: NDArray[np.float32] = made[0]
+                return row, ""
+        note = f"searched by words alone: the embedder {embedder.id} gave {trouble}"
+        if note not in self._logged:
+            self._logged.add(note)
+            _log.warning("%s", note)
+        return None, note
+
+    def facts_like(
+        self, text: str, *, filters: Filters, limit: int = policy.TOLD_NEIGHBOURS
+    ) -> dict[int, float]:
+        """Return current facts that may say what a text says, by id with their cosines.
+
+        NaN stands for a fact that waits for its vector. Of few facts all are returned, of many the
+        `limit` nearest by vector and the `limit` best by words. Raises EmbedderMismatch as `recall`
+        does.
+        """
+        _, _, index = self._catalog.refresh()
+        ids = self._store.ids("fact", filters)
+        vector, _ = self._vector(text, index if ids else None)
+        few = len(ids) <= LIKE_ALL
+        wanted = ids
+        cosines: dict[int, float] = {}
+        if not few:
+            match = words.fts_query(words.content_terms(text))
+            wanted = []
+            if match:
+                wanted = [one for one, _ in self._store.search_facts(match, filters, limit=limit)]
+        if index is not None and vector is not None:
+            legs = [(len(wanted), wanted)] if few else [(limit, ids), (len(wanted), wanted)]
+            for k, allowed in legs:
+                if k:
+                    found, values = index.search(vector, k=k, allowed=np.asarray(allowed, np.int64))
+                    cosines.update(zip(found.tolist(), values.tolist(), strict=True))
+        return {**dict.fromkeys(wanted, math.nan), **cosines}
 
     def vectors_of(self, hits: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of hits by id ("f12", "e34"); without those that wait for one."""
@@ -445,6 +533,7 @@ class Engine:
         limit: int,
         filters: Filters,
         passive: bool,
+        facts_lead: bool,
     ) -> list[Hit]:
         rows, scores = _distinct(rows, scores)
         depth = max(policy.SHOWN_POOL, 4 * limit)
@@ -484,11 +573,21 @@ class Engine:
         weighed.sort(key=lambda one: (-one[0], one[2]))
         groups: dict[object, list[tuple[float, _Row]]] = {}
         taken: dict[int, object] = {}
+        standing: dict[object, object] = {}  # facts that took an episode's place, with that place
         for relevance, _, _, row in weighed:
             key: object = row.id if row.fact is None else _same(row.fact)
+            key = standing.get(key, key)
             if key not in groups:
                 if row.episode in taken:
-                    continue  # this episode is shown already, by something better
+                    # This episode is shown already, by something better.
+                    place = taken[row.episode]
+                    score, shown = groups[place][0]
+                    if facts_lead and row.fact is not None and shown.fact is None:
+                        said = episodes[shown.id].text
+                        if shown.id == row.episode and _says_only(said, row.fact):
+                            groups[place] = [(score, row)]
+                            standing[key] = place
+                    continue
                 if len(groups) == limit:
                     continue
                 groups[key] = []
@@ -574,6 +673,13 @@ def _same(fact: Fact) -> tuple[str, str, str]:
     # An object that the sentence does not even name is a category: there the sentence tells apart.
     said = fact.object if fact.object in fact.statement else fact.statement
     return fact.owner, fact.predicate, said
+
+
+def _says_only(text: str, fact: Fact) -> bool:
+    """Tell whether a text says a fact and hardly anything else."""
+    said = words.words(text)
+    held = set(words.words(fact.statement))
+    return bool(said) and sum(word in held for word in said) >= SAYS_ONLY * len(said)
 
 
 def _coverage(stems: Iterable[str], statement: str) -> float:

@@ -9,8 +9,9 @@ is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "
     stream.sync_turn([question, answer])  # the turn has ended: search for the next one
 
 What was found for an older turn, or before the owner's memory was written to, is dropped and
-counted. Newer work replaces older work that has not begun. A search that fails is kept in
-`last_error`, logged once per kind and counted; the turn sees the state `failed` and no exception.
+counted; what the running turn itself adds (`own_write`) makes nothing stale. Newer work replaces
+older work that has not begun. A search that fails is kept in `last_error`, logged once per kind and
+counted; the turn sees the state `failed` and no exception.
 
 Knows: turns, a search function, a generation number. Does not know: the store, ranking, budgets.
 """
@@ -130,24 +131,28 @@ class PassiveStream:
         share: float = 1.0,
         session: str = "",
         prepare: Callable[[], object] | None = None,
+        release: Callable[[], object] | None = None,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Take what the stream works with.
 
         `search` gets the messages of the last two turns, oldest first; it runs in the stream's
         thread only, one call at a time. `prepare` is called there before each search and may write:
-        a write within `search` would make what it finds stale. `generation` moves with every write
-        to the owner's memory and must be cheap: it is asked in the turn. With `share` below 1, only
+        a write within `search` would make what it finds stale. `release` is called there last, when
+        the stream is closed. `generation` moves with every write that may change what is found and
+        must be cheap: it is asked in the turn. With `share` below 1, only
         sessions that `in_stream` chooses have the stream (an A/B test).
         """
         self._search = search
         self._prepare = prepare
+        self._release = release
         self._generation = generation
         self._clock = clock
         self._timer = timer
         self._enabled = enabled and in_stream(session, share)
         self._lock = threading.RLock()  # a search may end while its start still holds it
         self._pool: ThreadPoolExecutor | None = None
+        self._futures: set[Future[Streamed]] = set()
         self._closed = False
         self._running: _Work | None = None
         self._waiting: _Work | None = None
@@ -315,6 +320,17 @@ class PassiveStream:
                 return False
             return self._queue(replace(work, began=self._timer()))
 
+    def own_write(self, before: int, after: int) -> None:
+        """Say that the running turn has added its own words, between these two generations.
+
+        What is ready stays ready: it was found for this turn, whose words are in its context
+        anyway. Nothing else may have been written meanwhile, or it is stale as ever.
+        """
+        with self._lock:
+            cached = self._cached
+            if cached is not None and cached.generation == before and after == before + 1:
+                self._cached = replace(cached, generation=after)
+
     def queue_prefetch(self, query: str) -> bool:
         """Queue a search with a text of one's own for the next turn; return whether it was."""
         began = self._timer()
@@ -386,8 +402,14 @@ class PassiveStream:
             self._closed = True
             self._waiting = None
             pool, self._pool = self._pool, None
+            waiting = list(self._futures)
         if pool is not None:
-            pool.shutdown(wait=True, cancel_futures=True)
+            for one in waiting:
+                one.cancel()  # one that has begun is not stopped by this
+            released = pool.submit(self._release) if self._release is not None else None
+            pool.shutdown(wait=True)
+            if released is not None:
+                released.result()
 
     def _next_turn(self) -> int:
         return self._turns[-1][0] + 1 if self._turns else 1
@@ -413,7 +435,10 @@ class PassiveStream:
     def _submit(self, work: _Work) -> Future[Streamed]:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="factbook-stream")
-        return self._pool.submit(self._retrieve, work)
+        future = self._pool.submit(self._retrieve, work)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
 
     def _retrieve(self, work: _Work) -> Streamed:
         """Search; once more while memory is written to, so that the answer is not stale at once."""

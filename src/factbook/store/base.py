@@ -273,6 +273,7 @@ class Writer(Protocol):
         """Append to the history."""
 
     run_id: int | None  # the consolidation that the events belong to
+    moves_memory: bool  # whether the write may change what recall finds
 
     def lives(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, whatever their state."""
@@ -480,8 +481,15 @@ class Store(Protocol):
     ) -> AbstractContextManager[Writer]:
         """Open one write transaction."""
 
+    @property
+    def path(self) -> Path:
+        """Where the ledger is, as messages name it."""
+
     def generation(self) -> int:
         """Return a number that moves with every committed write."""
+
+    def memory_generation(self) -> int:
+        """Return a number that moves with every write to episodes, facts or vectors."""
 
     def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
         """Return sources by key; all of them without `keys`."""
@@ -574,6 +582,9 @@ class Store(Protocol):
     def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
         """Return how often embedding rows has failed."""
 
+    def held_now(self, *, now: Millis) -> int:
+        """Return how many rows other workers are embedding at this moment."""
+
     def set_aside(self) -> list[tuple[str, int, str]]:
         """Return (target, id, error) of rows that cannot be embedded."""
 
@@ -634,7 +645,7 @@ class Store(Protocol):
         """Return the current facts of these kinds, by id."""
 
     def outdated(self, episode_ids: Sequence[int]) -> set[int]:
-        """Return those whose every statement has been superseded: what they say is over."""
+        """Return those whose every statement has been superseded or rated wrong."""
 
     def stating(self, episode_ids: Sequence[int]) -> set[int]:
         """Return those that are evidence for a statement: what they say is a fact of its own."""
@@ -656,6 +667,12 @@ class Store(Protocol):
 
     def current(self, claims: Sequence[bytes]) -> dict[bytes, int]:
         """Return the ids of the current facts among these claims."""
+
+    def standing(self, claims: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the fact that each claim stands in now: its own, or what that was merged into.
+
+        A claim whose facts are all retired stands in the newest of them.
+        """
 
     def copy_to(self, path: Path) -> None:
         """Write a copy of everything to a new file."""

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 PHASES = ("embed", "extract", "support", "judge", "merge", "resolve", "fade", "embed again")
 _LEASE = "consolidation"
+_LOOK_AGAIN_S = 0.05
 
 
 class AlreadyRunning(FactbookError):
@@ -276,7 +277,12 @@ class Consolidation:
         report.receipt.add(self._drained())
 
     def _drained(self) -> Receipt:
-        return self._queue.drain(progress=lambda _: self._renew()).receipt
+        """Embed what waits, and let others end who embed at this moment, for a short while."""
+        receipt = self._queue.drain(progress=lambda _: self._renew()).receipt
+        patience = time.monotonic() + policy.EMBED_PATIENCE_S
+        while self._store.held_now(now=self._clock()) and time.monotonic() < patience:
+            time.sleep(_LOOK_AGAIN_S)
+        return receipt
 
     def _extract(self, report: RunReport) -> None:
         while True:

@@ -8,14 +8,12 @@ the place of is retired at once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
-
-import numpy as np
 
 from factbook import policy
 from factbook.apply import apply
-from factbook.embed import Embedder
 from factbook.errors import UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Relation, judge, read
@@ -33,8 +31,9 @@ from factbook.model import (
     Trust,
 )
 from factbook.ops import AssertFact, Op, RecordEpisode, RecordSource, SupersedeFact, SupportFact
+from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.store.base import Life, Store, claim_digest
-from factbook.upkeep.consolidate import claim_of, unit_rows
+from factbook.upkeep.consolidate import claim_of
 from factbook.upkeep.extraction import STATES
 
 _RULE: Final = "told"
@@ -47,7 +46,7 @@ def tell(
     *,
     owner: str,
     at: Millis,
-    embedder: Callable[[], Embedder],
+    like: Callable[[str, str], Mapping[int, float]],
     redact: Callable[[str], str],
     actor: str,
     now: Millis,
@@ -55,9 +54,13 @@ def tell(
 ) -> Fact:
     """Keep a statement and return the fact that holds it; it does not meet the facts `besides`.
 
+    `like` finds the facts of an owner that a text may meet, with their cosines (NaN for one that
+    waits for its vector). `at` is when it was said: a later time than now is now, one before 1970
+    is none, and a fact that is dated later is not retired by it.
+
     Raises UsageError for a text that is empty or longer than a statement may be.
     """
-    said = " ".join(redact(text).split())
+    said = " ".join(redact(own_text(clean(text))).split())
     if not said:
         raise UsageError(detail="there is nothing to remember: the text is empty")
     if len(said) > policy.PROMPT_CHARS:
@@ -65,7 +68,8 @@ def tell(
             detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}, so"
             " keep it as a note (`factbook ingest --kind note FILE`)"
         )
-    uid = f"told:{_digest(owner, said, str(at))}"
+    moment, _ = within(min(at, now), now)
+    uid = f"told:{_digest(owner, said, str(moment))}"
     key = f"told:{owner}"
     source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="told")
     episode = Episode(
@@ -77,35 +81,35 @@ def tell(
         text=said,
         position=0,
         offset=0,
-        occurred_at=at,
+        occurred_at=moment,
         owner=owner,
         session=key,
     )
-    twin, retired, similar = _meet(store, said, owner, at, embedder, besides)
+    twin, retired, similar = _meet(store, said, owner, moment, like, besides)
     ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode)]
     if twin is None:
         ops.append(_assertion(said, owner, uid))
     apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
-    claim = claim_digest(owner, owner, STATES, said)
+    # Either may have been merged into another fact, long ago or just now: that one holds it.
+    claim = claim_digest(owner, owner, STATES, said) if twin is None else _claim(twin)
+    fact_id = store.standing([claim])[claim]
+    followers: list[Op] = []
     if twin is not None:
         # Its episode has its number now, so it can be evidence for the fact that says the same.
-        found = store.episode_ids([uid])[uid]
-        op = SupportFact(
-            fact_id=twin.id,
-            episode_id=found,
-            quote=said[: policy.QUOTE_CHARS],
-            start=0,
-            end=len(said),
-            rule=_RULE,
-            method=_METHOD,
-            trust=Trust.DIRECT,
-            confidence=policy.TOLD,
+        followers.append(
+            SupportFact(
+                fact_id=fact_id,
+                episode_id=store.episode_ids([uid])[uid],
+                quote=said[: policy.QUOTE_CHARS],
+                start=0,
+                end=len(said),
+                rule=_RULE,
+                method=_METHOD,
+                trust=Trust.DIRECT,
+                confidence=policy.TOLD,
+            )
         )
-        apply(store, [op], trigger=Trigger.COMMAND, actor=actor, now=now)
-        fact_id = twin.id
-    else:
-        fact_id = store.current([claim])[claim]
-    followers: list[Op] = [
+    followers += [
         SupersedeFact(
             old_id=old.id, new_id=fact_id, rule=rule, detail=detail, similarity=similar[old.id]
         )
@@ -145,12 +149,12 @@ def _meet(
     store: Store,
     said: str,
     owner: str,
-    at: Millis,
-    embedder: Callable[[], Embedder],
+    at: Millis | None,
+    like: Callable[[str, str], Mapping[int, float]],
     besides: Sequence[int],
 ) -> tuple[Life | None, list[tuple[Life, str, str]], dict[int, float]]:
     """Return (the fact that says the same, those it retires with rule and reason, similarities)."""
-    near = [pair for pair in _nearest(store, said, owner, embedder) if pair[0].id not in besides]
+    near = [pair for pair in _nearest(store, said, owner, like) if pair[0].id not in besides]
     new = Life(
         id=0,
         owner=owner,
@@ -161,7 +165,7 @@ def _meet(
         kind=FactKind.STATEMENT,
         status=Status.PENDING_EMBED,
         confidence=policy.TOLD,
-        confidence_at=at,
+        confidence_at=at or 0,
         trust=Trust.DIRECT,
         evidence_count=1,
         occurred_at=at,
@@ -177,44 +181,45 @@ def _meet(
     twin: Life | None = None
     retired: list[tuple[Life, str, str]] = []
     for life, cosine in near:
+        known = read(life.statement)
+        # What was said later takes the place of what was said before, in whatever order we hear it.
+        later = (life.occurred_at or 0) > (at or 0)
         found = judge(
-            claim_of(life),
-            claim_of(new),
+            claim_of(new if later else life),
+            claim_of(life if later else new),
             similarity=cosine,
-            older_reading=read(life.statement),
-            newer_reading=reading,
+            older_reading=reading if later else known,
+            newer_reading=known if later else reading,
         )
         if found.relation is Relation.SAME and twin is None:
             twin = life
-        elif found.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
+        elif not later and found.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
             retired.append((life, found.rule, found.detail))
     return twin, retired, {life.id: cosine for life, cosine in near}
 
 
 def _nearest(
-    store: Store, said: str, owner: str, embedder: Callable[[], Embedder]
+    store: Store, said: str, owner: str, like: Callable[[str, str], Mapping[int, float]]
 ) -> list[tuple[Life, float]]:
     """Return the owner's statements that are close enough to be judged, the closest first."""
-    lives = {
-        one.id: one for one in store.lives_of(sorted(policy.MERGED_KINDS)) if one.owner == owner
-    }
-    ids, data = store.vector_rows("fact", list(lives))
-    cosines: dict[int, float] = {}
-    if ids:
-        vector = np.asarray(embedder().embed([said])[0], np.float32)
-        cosines = dict(zip(ids, (unit_rows(data, len(ids)) @ vector).tolist(), strict=True))
-    # What waits for its vector is compared by its words: an equal text must not be kept twice.
-    for one, life in lives.items():
-        if one not in cosines and life.statement.casefold() == said.casefold():
-            cosines[one] = 1.0
+    found = like(said, owner)
     slots = {one.slot for one in frames_of(said)}
-    near = [
-        (lives[one], cosine)
-        for one, cosine in cosines.items()
-        if cosine >= policy.JUDGED_SIMILARITY
-        or not slots.isdisjoint(frame.slot for frame in frames_of(lives[one].statement))
-    ]
+    near: list[tuple[Life, float]] = []
+    for life in store.lives_by_id(list(found)).values():
+        cosine = found[life.id]
+        # What waits for its vector is compared by its words: an equal text must not be kept twice.
+        if math.isnan(cosine):
+            if life.statement.casefold() != said.casefold():
+                continue
+            cosine = 1.0
+        alike = cosine >= policy.JUDGED_SIMILARITY
+        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(life.statement)):
+            near.append((life, cosine))
     return sorted(near, key=lambda pair: (-pair[1], pair[0].id))[: policy.TOLD_NEIGHBOURS]
+
+
+def _claim(life: Life) -> bytes:
+    return claim_digest(life.owner, life.subject, life.predicate, life.object)
 
 
 def _digest(*parts: str) -> str:

@@ -5,8 +5,10 @@
     # sshpass -p '[REDACTED:password:5f0c...]' ssh root@192.0.2.4
 
 The way through the package: `scanner` stops at hints and calls the finders (`formats`,
-`addresses`, `blocks`, `headers`, `commands`, `logins`, `assignments`); `reading` reads values, and
-`names`, `values` and `belief` judge them; `redactor` writes the labels; `keyfile` keeps their key.
+`addresses`, `blocks`, `headers`, `commands`, `logins`, `calls`, `outputs`, `named`, `prose`);
+`named` reads a name and asks `assignments`, `fields` and `prose` for its value; `reading` reads
+values, and `names`, `values`, `place` and `belief` judge them; `redactor` writes the `labels` and
+finds `repeats`; `keyfile` keeps their key.
 """
 
 from __future__ import annotations

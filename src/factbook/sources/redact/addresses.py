@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from factbook.sources.redact.formats import format_spans
+from factbook.sources.redact.lazy import Lazy
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import is_random, is_stand_in, is_stop_word
 
 __all__ = ["HINT", "KINDS", "address_spans"]
 
-KINDS: Final = frozenset({"password", "token", "signature"})
+KINDS: Final = frozenset({"password", "secret", "token", "signature"})
 HINT: Final = (
     r"://[^\s/:@\"'<>\\]*[:@]|@(?:tcp6?|unix)\(|:thin:"
-    r"|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
+    r"|otpauth:|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
 )
 
 _KEY_CHARS: Final = 16  # a user of fewer is a name
-_USERINFO: Final = re.compile(
-    r"://([^\s/:@\"'<>\\`]{0,64}):([^\s/\"'<>`\\]{1,512})@(?=[\w.\[$%{(-])"
+_USERINFO: Final = Lazy(
+    r"://([^\s/:@\"'<>\\`]{0,64}):((?:(?!;\w+=)[^\s/\"'<>`\\]){1,512})@(?=[\w.\[$%{(-])"
 )
-_USER_ALONE: Final = re.compile(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
-_BEFORE_TCP: Final = re.compile(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`]{1,128})@(?:tcp6?|unix)\(")
-_THIN: Final = re.compile(r":thin:[\w$#]{1,64}/([^\s/\"'`]{1,128})@")
-_PARAMETER: Final = re.compile(
-    r"[?&;](sig|signature|key|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
+_USER_ALONE: Final = Lazy(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
+_BEFORE_TCP: Final = Lazy(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`]{1,128})@(?:tcp6?|unix)\(")
+_THIN: Final = Lazy(r":thin:[\w$#]{1,64}/([^\s/\"'`]{1,128})@")
+_ONE_TIME: Final = Lazy(r"otpauth:[^\s\"'<>]{0,300}?[?&]secret=([A-Za-z2-7]{8,128})")
+_PARAMETER: Final = Lazy(
+    r"(?i)[?&;](sig|signature|key|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
     r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})",
-    re.IGNORECASE,
 )
 # What documentation writes where a password goes; `secret` and `hunter2` are passwords.
 _EXAMPLES: Final = frozenset(
@@ -55,6 +55,8 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     if first == "@":
         found = _BEFORE_TCP.search(text, max(0, at - 200), end)
+    elif text.startswith("otpauth:", at):
+        found = _ONE_TIME.match(text, at, at + 400)
     elif text.startswith(":thin:", at):
         found = _THIN.match(text, at)
     else:
@@ -69,11 +71,12 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield from format_spans(text, found.start(1), found.end(1))
     if found is None:
         return
+    kind = "secret" if text.startswith("otpauth:", at) else "password"
     start, stop = found.span(found.lastindex or 0)
     word = text[start:stop]
     example = word.strip(".").lower() in _EXAMPLES
     if not is_stand_in(word) and not example:
-        yield start, stop, "password"
+        yield start, stop, kind
 
 
 def _parameter_spans(text: str, at: int) -> Iterator[Span]:

@@ -8,11 +8,13 @@ value looks like (`values`), what the name says (`names`) and the place are weig
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from factbook.sources.redact.names import Name
+from factbook.sources.redact.place import Place
 from factbook.sources.redact.values import (
+    has_both,
+    is_algorithm,
     is_code,
     is_identifier,
     is_jumbled,
@@ -26,30 +28,8 @@ from factbook.sources.redact.values import (
     speaks_of_a_secret,
 )
 
-__all__ = ["FIELD", "Place", "believe"]
+__all__ = ["believe"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a value stands, as far as that decides what is believed."""
-
-    joint: str  # what sort of thing joins it to its name; assignments.py lists them
-    quoted: bool = True  # it stands in quotes or between tags
-    verb: str = ""  # the words that join it, in a sentence
-    alone: bool = False  # the name begins its line, as in a settings file
-    shell: bool = False  # an assignment of a shell or an .env file
-    query: bool = False  # a parameter of an address
-    upper: bool = False  # the name is written in capitals
-    tight: bool = False  # joined by `=` without blanks
-    spaced: bool = True  # a blank stands before the value
-    declared: bool = False  # what stands before says that a password is being set
-    code: bool = False  # what stands before looks like source code
-    before: str = ""  # the line before the name
-    after: str = ""  # the text behind the value
-
-
-FIELD: Final = Place(joint="assign")
-"""A field of a decoded object."""
 
 _WEAK: Final = frozenset({"comma", "call", "compare", "default", "cell", "next", "blank"})
 _FIRM: Final = frozenset({"assign", "flag", "pair", "tag"})
@@ -63,7 +43,7 @@ _LOGIN: Final = re.compile(
 _SENTENCE: Final = re.compile(r"[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
 _AFTER_SETTING: Final = re.compile(r"\w=[^\s,()]+ $")
 _NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
-_LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\n|\\r|[\"']|//|&\w|\)|[.,;!?](?:\s|$))")
+_LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\+[nr\"']|[\"']|//|&\w|\)|[.,;!?](?:\s|$))")
 _INTRODUCES: Final = re.compile(
     r"(?i)(?:\b(?:with|using|use|and|the|my|your|our|a|this|is|temporary|admin|root|default|new|"
     r"same)|[,:(])[ ]$"
@@ -71,10 +51,7 @@ _INTRODUCES: Final = re.compile(
 _CAMEL: Final = re.compile(r"^[a-z]+(?:[A-Z][a-z]+)+$|^(?:[A-Z][a-z]+){2,}$")
 _INFLECTED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
 _ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
-_ALGORITHM: Final = re.compile(
-    r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d{1,5}[a-z]{0,6}$"
-    r"|^(?:v|p|t|arg|param|var|val|x)\d$"
-)
+_DOTTED: Final = re.compile(r"^[a-z]{3,}(?:\.[a-z]{3,}){2,}$")
 
 
 def believe(word: str, name: Name, place: Place) -> bool:
@@ -83,7 +60,7 @@ def believe(word: str, name: Name, place: Place) -> bool:
         return False
     if not name.plain:
         return _believe_drawn(word, name, place)
-    if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or _ALGORITHM.match(word):
+    if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or is_algorithm(word):
         return False
     if word.isdigit():
         firm = place.joint in _FIRM or place.joint == "cell"
@@ -107,7 +84,7 @@ def _believe_short_name(word: str, place: Place) -> bool:
         return True
     if place.joint not in _FIRM:
         return False
-    return place.tight or place.joint == "flag" or is_jumbled(word) or _has_both(word)
+    return place.tight or place.joint == "flag" or is_jumbled(word) or has_both(word)
 
 
 def _believe_quoted(word: str, place: Place) -> bool:
@@ -121,12 +98,16 @@ def _believe_quoted(word: str, place: Place) -> bool:
             return False
         phrase = len(words) >= 3 and all(part.isalpha() and part.islower() for part in words)
         return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
-    if (word[0] in "#." and not _has_both(word)) or word[-1] in ":?":  # a selector, a label
+    if not has_both(word) and (word[0] in "#." or word[-1] in ":?"):  # a selector, a label
         return False
-    if is_code(word) and (place.joint in _WEAK or place.joint == "said" or not mixed):
+    if place.joint in _FIRM and _DOTTED.match(word) is not None:  # a phrase of several words
+        return not any(map(is_stop_word, word.split(".")))
+    code = is_code(word, quoted=True)
+    if code and (place.joint in _WEAK or place.joint == "said" or not mixed):
         return False
     if place.joint == "comma" and not place.declared:  # it may be a list of names
-        return _has_both(word) and not (is_wordy(word) and set("-_. ") & set(word))
+        phrase = is_mixed(word) and word.count("-") >= 3
+        return phrase or (has_both(word) and not (is_wordy(word) and set("-_. ") & set(word)))
     if place.joint in _WEAK:
         return mixed or place.declared or (place.upper and place.joint == "next")
     if place.joint == "said":
@@ -144,11 +125,16 @@ def _believe_said(word: str, place: Place) -> bool:
     if core[:1] == "-" or core[-1:] == "=":
         return False
     if place.joint == "blank" and not (_INTRODUCES.search(place.before) or is_random(core)):
-        return place.alone and _has_both(core) and _LINE_END.match(place.after) is not None
+        return (
+            place.alone
+            and is_mixed(core)
+            and not is_code(core)
+            and _LINE_END.match(place.after) is not None
+        )
     if is_code(core) or is_measure(core) or not _LETTER.search(core):
         return False
     if _DIGIT.search(core):
-        return len(core) >= 5
+        return len(core) >= (4 if has_both(core) else 5)
     if core.isalpha():
         told = place.verb in {"is", "was", "is now"} and core.islower() and len(core) >= 5
         ends = _LINE_END.match(word[len(core) :] + place.after) is not None
@@ -158,11 +144,11 @@ def _believe_said(word: str, place: Place) -> bool:
 
 def _believe_bare(word: str, place: Place) -> bool:
     """Decide about a bare password in a setting, a flag, a parameter or a table."""
-    if place.shell or place.query:
-        return not (is_code(word) and "(" in word)
+    if place.shell or place.query or place.listed:
+        return not (is_code(word) and ("(" in word or place.listed))
     mixed = is_mixed(word)
     if place.joint == "flag":
-        if word[0] in "-|(" or word.isupper():
+        if word[0] in "-|(" or (word.isupper() and not has_both(word)):
             return False
         return mixed or not (_CAMEL.match(word) or is_code(word))
     if is_code(word):
@@ -184,7 +170,8 @@ def _believe_identifier(word: str, place: Place) -> bool:
         return is_random(word) or (is_jumbled(word) and not word.isupper())
     if _DIGIT.search(word) or is_jumbled(word):
         return True
-    if _CAMEL.match(word) or _INFLECTED.search(word) or "$" in word:
+    settled = place.alone and place.tight
+    if _CAMEL.match(word) or "$" in word or (not settled and _INFLECTED.search(word)):
         return False
     ends = _LINE_END.match(place.after) is not None
     if "_" in word:
@@ -205,6 +192,11 @@ def _believe_drawn(word: str, name: Name, place: Place) -> bool:
         return name.kind == "secret" and len(parts) in _SEED_WORDS and words
     if not place.quoted and is_code(word) and not is_random(word, least=40):
         return place.shell and is_random(word, least=20)
+    if name.vague:
+        sure = place.joint in _FIRM and (place.shell or place.alone or place.quoted)
+        return sure and is_random(word, least=20) and not word.islower()
+    if place.joint == "default" and _is_chosen(word):  # process.env.SECRET || "dev-9a1"
+        return True
     if place.joint in _WEAK or place.joint == "said" or name.kind == "credential":
         return is_random(word, least=12)
     if name.bare and not (place.shell or place.query or place.joint == "flag"):
@@ -214,7 +206,10 @@ def _believe_drawn(word: str, name: Name, place: Place) -> bool:
         return True
     literal = place.quoted or place.shell or place.alone or place.query or place.joint == "flag"
     least = 6 if name.kind == "secret" else 8
-    return literal and not place.code and _is_chosen(word, least=least)
+    if place.shell and place.alone and name.kind == "secret" and has_both(word):
+        return len(word) >= least and not is_path(word) and not is_measure(word)
+    drawn = len(word) >= 10 and is_jumbled(word) and not is_path(word)
+    return literal and (place.quoted or not place.code) and (drawn or _is_chosen(word, least=least))
 
 
 def _is_chosen(word: str, *, least: int = 8) -> bool:
@@ -229,8 +224,3 @@ def _is_chosen(word: str, *, least: int = 8) -> bool:
         and not is_measure(word)
         and not (is_wordy(word) and digits < 3)
     )
-
-
-def _has_both(word: str) -> bool:
-    """Tell whether a word has letters and digits."""
-    return _DIGIT.search(word) is not None and _LETTER.search(word) is not None

@@ -7,10 +7,10 @@ escaped, and a viewer, a diff or a string literal may have put something around 
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from factbook.sources.redact.lazy import Lazy
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import is_stand_in
 
@@ -22,26 +22,26 @@ HINT: Final = r"-----(?:BEGIN|END) |---- BEGIN SSH2|Private-Lines:|LS0tLS1CRUdJT
 _LONGEST: Final = 32_768
 _NAME: Final = r"(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _SSH2: Final = r"SSH2 ENCRYPTED PRIVATE KEY ----"
-_BEGIN: Final = re.compile(rf"-----BEGIN {_NAME}|---- BEGIN {_SSH2}")
-_END: Final = re.compile(rf"-----END {_NAME}|---- END {_SSH2}")
+_BEGIN: Final = Lazy(rf"-----BEGIN {_NAME}|---- BEGIN {_SSH2}")
+_END: Final = Lazy(rf"-----END {_NAME}|---- END {_SSH2}")
 # What stands between the lines of a key: line breaks, real or escaped, and what was put around.
 _AROUND: Final = r"\\+[nrt]|[\s\"'+,>|#*;:→│`\\-]|\d{1,5}(?=[→:\t|│])"
 _HEADER: Final = r"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|x-[\w-]{1,40})\s?:"
-_OPEN_ENDED: Final = re.compile(
+_OPEN_ENDED: Final = Lazy(
     rf"(?:{_AROUND}|{_HEADER}(?:[^\n\\]|\\(?!n)){{0,120}})*+"
     rf"((?:[A-Za-z0-9/+=]{{20,}}(?:{_AROUND})*+)+(?:[A-Za-z0-9/+=]+(?=$|[\"'`…]|\.\.))?)"
 )
-_NOT_KEY: Final = re.compile(rf"{_HEADER}(?:[^\n\\]|\\(?!n)){{0,120}}|{_AROUND}")
-_KEY_LINE: Final = re.compile(r"(?=[A-Za-z+/]{0,40}[0-9])[A-Za-z0-9+/=]{24,}")
+_NOT_KEY: Final = Lazy(rf"{_HEADER}(?:[^\n\\]|\\(?!n)){{0,120}}|{_AROUND}")
+_KEY_LINE: Final = Lazy(r"(?=[A-Za-z+/]{0,40}[0-9])[A-Za-z0-9+/=]{24,}")
 _SURE: Final = 48  # characters of lines of a key
-_KEY_RUN: Final = re.compile(r"[A-Za-z0-9+/]{10}")
-_PUTTY: Final = re.compile(
+_KEY_RUN: Final = Lazy(r"[A-Za-z0-9+/]{10}")
+_PUTTY: Final = Lazy(
     r"Private-Lines: ?\d+(?:\\+[nr]|\s)+"
     r"((?:[A-Za-z0-9+/=]{4,}(?:\\+[nr]|\s)+)*[A-Za-z0-9+/=]{4,}"
     r"(?:(?:\\+[nr]|\s)+Private-MAC: ?[0-9a-f]+)?)"
 )
-_ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{64,}={0,2}")
-_JWK_PART: Final = re.compile(r"\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\"([A-Za-z0-9_-]{16,})")
+_ENCODED: Final = Lazy(r"[A-Za-z0-9+/]{64,}={0,2}")
+_JWK_PART: Final = Lazy(r"\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\"([A-Za-z0-9_-]{16,})")
 
 
 def block_spans(text: str, at: int, end: int) -> Iterator[Span]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from factbook.sources.redact.lazy import Lazy
 from factbook.sources.redact.names import classify
 from factbook.sources.redact.reading import read_quoted
 from factbook.sources.redact.spans import Span
@@ -19,7 +20,8 @@ _CALLS: Final[tuple[tuple[str, int], ...]] = (
     (r"mysqli?_p?(?:real_)?connect\(", 2),
     (r"new \\{0,4}(?:mysqli|PDO)\(", 2),
     (r"getConnection\(", 2),
-    (r"\.login\(", 1),
+    (r"\b[lL]ogin\(", 1),
+    (r"hashSync\(|hashpw\(|bcrypt\.hash\(|password_hash\(", 0),
     (r"etworkCredential\(", 1),
     (r"Credentials?\(", 1),
     (r"AuthenticationToken\(", 1),
@@ -32,7 +34,8 @@ _CALLS: Final[tuple[tuple[str, int], ...]] = (
     (r"createHmac\(", 1),
     (r"hmac\.new\(", 0),
     (r"AES\.(?:en|de)crypt\(", 1),
-    (r"createConnection\(", 2),
+    (r"createConnection\(|create_(?:super)?user\(", 2),
+    (r"sp_addlogin ", 1),
     (r"ssh\w{0,10}\.connect\(|paramiko\.connect\(|client\.connect\(", 3),
     (r"from_key\(|privateKeyToAccount\(", 0),
 )
@@ -41,23 +44,25 @@ HINT: Final = (
     + r"|(?i:insert into |replace into )|(?:send_keys|sendKeys|\.fill|\.type|setValue)\("
     + r"|(?i:cookies?)[\"']?(?: ?= ?|: ?|\()\{|django-insecure-|(?i:wp_)?_(?:KEY|SALT)['\"],"
 )
-_PLACES: Final = tuple((re.compile(hint), place) for hint, place in _CALLS)
-_ARGUMENT: Final = re.compile(
+_PLACES: Final = tuple((Lazy(hint), place) for hint, place in _CALLS)
+_BLANK: Final = Lazy(r"\s*")
+_COMMA: Final = Lazy(r"\s*,\s*")
+_ARGUMENT: Final = Lazy(
     r"\s*(?:\\*\"(?:[^\"\\\n]|\\.){0,200}\"|'[^'\n]{0,200}'|\{[^{}\n]{0,200}\}|[^,(){}\"'\n]{1,120}"
     r"(?:\([^()\n]{0,80}\))?[^,(){}\"'\n]{0,40})\s*,\s*"
 )
-_STRING: Final = re.compile(r"\s*(?:\w{1,20}\s*=\s*)?(?:[bruBRU@L]{1,2}(?=\\*[\"']))?")
-_INSERT: Final = re.compile(
+_STRING: Final = Lazy(r"\s*(?:\w{1,20}\s*=\s*)?(?:[bruBRU@L]{1,2}(?=\\*[\"']))?")
+_INSERT: Final = Lazy(
     r"(?i)(?:insert|replace) into [\w.`\"\[\]\\]{1,80}\s*\(([^()]{1,400})\)\s*values\s*"
 )
-_CELL: Final = re.compile(r"\s*(?:[^,()'\"\\]{0,80}(?:\([^()]{0,80}\))?)\s*")
+_CELL: Final = Lazy(r"\s*(?:[^,()'\"\\]{0,80}(?:\([^()]{0,80}\))?)\s*")
 _ROWS: Final = 64
-_FORM: Final = re.compile(r"(?i)passw|passcode|passphrase|\bpwd\b|secret|token|\botp\b")
-_DICT_COOKIE: Final = re.compile(r"\s*\\*[\"']([\w.$-]{1,64})\\*[\"']\s*:\s*(?=\\*[\"'])")
-_COOKIE_NAME: Final = re.compile(r"(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login")
-_DJANGO: Final = re.compile(r"django-insecure-([^\s\"'\\]{20,100})")
-_SALT: Final = re.compile(r"['\"],\s*(?=['\"])")
-_SALT_NAME: Final = re.compile(r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)['\"],")
+_FORM: Final = Lazy(r"(?i)passw|passcode|passphrase|\bpwd\b|secret|token|\botp\b")
+_DICT_COOKIE: Final = Lazy(r"\s*\\*[\"']([\w.$-]{1,64})\\*[\"']\s*:\s*(?=\\*[\"'])")
+_COOKIE_NAME: Final = Lazy(r"(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login")
+_DJANGO: Final = Lazy(r"django-insecure-([^\s\"'\\]{20,100})")
+_SALT: Final = Lazy(r"['\"],\s*(?=['\"])")
+_SALT_NAME: Final = Lazy(r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)['\"],")
 
 
 def call_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -103,7 +108,12 @@ def _string(text: str, pos: int, kind: str, *, least: int = 4) -> Iterator[Span]
 def _argument_spans(text: str, pos: int, place: int) -> Iterator[Span]:
     """Give the argument at a place of a call."""
     for _ in range(place):
-        found = _ARGUMENT.match(text, pos, pos + 500)
+        value = read_quoted(text, _skip(text, pos), within=300)
+        found = (
+            _ARGUMENT.match(text, pos, pos + 500)
+            if value is None
+            else _COMMA.match(text, value.after, value.after + 40)
+        )
         if found is None:
             return
         pos = found.end()
@@ -134,7 +144,7 @@ def _insert_spans(text: str, at: int) -> Iterator[Span]:
             return
         pos += 1
         for name in names:
-            gap = re.compile(r"\s*").match(text, pos)
+            gap = _BLANK.match(text, pos)
             pos = gap.end() if gap is not None else pos
             value = read_quoted(text, pos, within=400)
             if value is not None:
@@ -147,7 +157,7 @@ def _insert_spans(text: str, at: int) -> Iterator[Span]:
             if text[pos : pos + 1] not in {",", ")"}:
                 return
             pos += 1
-        more = re.compile(r"\s*,\s*").match(text, pos)
+        more = _COMMA.match(text, pos)
         if more is None:
             return
         pos = more.end()

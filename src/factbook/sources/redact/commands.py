@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from factbook.sources.redact.headers import cookie_spans
+from factbook.sources.redact.lazy import Lazy
 from factbook.sources.redact.names import classify
 from factbook.sources.redact.reading import Value, line_end, read_quoted
 from factbook.sources.redact.spans import Span
@@ -36,11 +39,12 @@ class Program:
     after: str = ""  # bare words before the secret
     place: int = 0  # the secret's place among the bare words, from 1; -1 is the last
     needs: str = ""  # one of these words must stand in the command
+    wraps: bool = False  # the first bare word begins another command, with options of its own
     kind: str = "password"  # the label's kind
 
 
 PROGRAMS: Final[tuple[Program, ...]] = (
-    Program(names="sshpass", option="-p", glued="-p"),
+    Program(names="sshpass", option="-p", glued="-p", wraps=True),
     Program(
         names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
         "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
@@ -81,6 +85,19 @@ PROGRAMS: Final[tuple[Program, ...]] = (
     Program(names="nmcli", after="password"),
     Program(names="wpa_passphrase", place=2),
     Program(names="useradd usermod", option="-p"),
+    Program(names="etcdctl", pair="--user"),
+    Program(names="odoo odoo-bin", option="-w"),
+    Program(names="az", option="-p", needs="create"),
+    Program(names="az", option="--value", needs="keyvault", kind="secret"),
+    Program(names="aws", option="--value", needs="SecureString", kind="secret"),
+    Program(names="aws", option="--secret-string", needs="secretsmanager", kind="secret"),
+    Program(names="eas", option="--value", needs="secret:create", kind="secret"),
+    Program(names="gh", option="--body -b", glued="-b --body", needs="secret", kind="secret"),
+    Program(names="dotnet nuget", option="-p", needs="add update"),
+    Program(names="dotnet", place=4, needs="user-secrets", kind="secret"),
+    Program(names="composer", place=-1, needs="http-basic github-oauth gitlab-token"),
+    Program(names="schtasks", option="/rp /p /RP /P"),
+    Program(names="snmp-server", after="community"),
     Program(names="doctl", option="-t", needs="auth", kind="token"),
     Program(names="snmpwalk snmpget snmpset", option="-A -X"),
     Program(names="security", option="-w", needs="add-generic-password add-internet-password"),
@@ -122,8 +139,9 @@ class _Row:
     pair: tuple[str, ...]
     cookie: frozenset[str]
     needs: tuple[str, ...]
-    mark: re.Pattern[str]  # what stands in every command that has a secret
+    mark: Lazy  # what stands in every command that has a secret
     place: int
+    wraps: bool
     clusters: bool
     kind: str
 
@@ -133,7 +151,7 @@ def _row(program: Program) -> _Row:
     # Short options that may be written together stand behind other letters: -su for -s -u.
     letters = "-[A-Za-z]{0,6}" if program.clusters else "-"
     parts = [
-        letters + re.escape(mark[1:]) if len(mark) == 2 else re.escape(mark)
+        letters + re.escape(mark[1:]) if mark[0] == "-" and len(mark) == 2 else re.escape(mark)
         for mark in marks.split()
     ]
     return _Row(
@@ -142,8 +160,9 @@ def _row(program: Program) -> _Row:
         pair=tuple(program.pair.split()),
         cookie=vocabulary(program.cookie),
         needs=tuple(program.needs.split()),
-        mark=re.compile(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})"),
+        mark=Lazy(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})"),
         place=program.place,
+        wraps=program.wraps,
         clusters=program.clusters,
         kind=program.kind,
     )
@@ -157,11 +176,12 @@ for _program in PROGRAMS:
 # --------------------------------------------------------------------------------- words of a line
 
 _LONGEST: Final = 1024  # characters of a command that are read
-_PLAIN: Final = re.compile(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
-_BLANKS: Final = re.compile(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
-_QUOTE_AHEAD: Final = re.compile(r"\\*[\"'`]")
-_STRING_END: Final = re.compile(r"\\*\"(?:[}\],:]|$)")  # of the JSON that the command stands in
-_ESCAPED_BREAK: Final = re.compile(r"\\+[nr]|\\$|\\(?=[\r\n])")
+_ECHO_BACK: Final = 480  # and before a pipe
+_PLAIN: Final = Lazy(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
+_BLANKS: Final = Lazy(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
+_QUOTE_AHEAD: Final = Lazy(r"\\*[\"'`]")
+_STRING_END: Final = Lazy(r"\\*\"(?:[}\],:]|$)")  # of the JSON that the command stands in
+_ESCAPED_BREAK: Final = Lazy(r"\\+[nr]|\\$|\\(?=[\r\n])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,11 +238,11 @@ def _secret(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
     if text.startswith("-", start):  # the next option
         return
     start, end = _inside(text, start, end)
-    if start < end and not is_stand_in(text[start:end]):
+    if start < end and text[start] != "{" and not is_stand_in(text[start:end]):
         yield start, end, kind
 
 
-_USER: Final = re.compile(r"[^\s:%,/]*[:%,]")
+_USER: Final = Lazy(r"(?:[\w.-]+[/\\]+)?[^\s:%,/]*[:%,]")
 
 
 def _pair(text: str, start: int, end: int) -> Iterator[Span]:
@@ -258,7 +278,7 @@ def _has(words: Sequence[_Word], need: str) -> bool:
     return any(word.text == need or word.text.startswith(need + ".") for word in words)
 
 
-_CLUSTER: Final = re.compile(r"-[A-Za-z]{2,6}")
+_CLUSTER: Final = Lazy(r"-[A-Za-z]{2,6}")
 
 
 def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
@@ -267,6 +287,8 @@ def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
         option = word.text.strip("\"'\\")
         if row.clusters and _CLUSTER.fullmatch(option) is not None:
             option = "-" + option[-1]
+        if row.wraps and option[:1] != "-":
+            return
         following = words[i + 1] if i + 1 < len(words) else None
         if option not in row.option and option not in row.pair and option not in row.cookie:
             yield from _glued_spans(text, row, word)
@@ -274,6 +296,8 @@ def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
             return
         elif option in row.option:
             yield from _secret(text, following.start, following.end, row.kind)
+            if row.wraps:
+                return
         elif option in row.pair:
             yield from _pair(text, following.start, following.end)
         else:
@@ -308,10 +332,6 @@ def _setting_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the value of `setenv NAME value`, `set -x NAME value`, `config set name value`."""
     verb = text[at:end].strip()
     words = _words(text, end, most=6)
-    if verb.startswith("secret"):  # gh secret set NAME -b"..."
-        for word in words:
-            if word.text.startswith("-b") and len(word.text) > 2:
-                yield from _secret(text, word.start + 2, word.end, "secret")
     words = [word for word in words if word.text[0] != "-"]
     if verb in {"requirepass", "masterauth"}:
         if words and not is_stop_word(words[0].text):
@@ -331,7 +351,7 @@ _OPEN_FIELDS: Final = vocabulary(
     user username login email host hostname port name db database url endpoint region type
     """
 )
-_KEY_VALUE: Final = re.compile(r"[= ](\\*[\"'])?([\w.-]+)=")
+_KEY_VALUE: Final = Lazy(r"[= ](\\*[\"'])?([\w.-]+)=")
 
 
 def _literal_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -347,7 +367,7 @@ def _literal_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, words[0].start, words[0].end, "secret")
 
 
-_OPENSSL: Final = re.compile(
+_OPENSSL: Final = Lazy(
     r"-pass(?:in|out|word)?[ =]\\*[\"']?pass:\\*[\"']?((?:[^\s\"'`\\;|&)]|&(?=\w)){1,256})"
 )
 
@@ -359,7 +379,7 @@ def _openssl_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield *found.span(1), "password"
 
 
-_SECURE: Final = re.compile(r"ConvertTo-SecureString\s+(?:-String\s+)?(?=\\*[\"'])")
+_SECURE: Final = Lazy(r"ConvertTo-SecureString\s+(?:-String\s+)?(?=\\*[\"'])")
 
 
 def _powershell_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -370,10 +390,10 @@ def _powershell_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, value.start, value.end, "password")
 
 
-_READS_A_SECRET: Final = re.compile(
+_READS_A_SECRET: Final = Lazy(
     r"""(?x)(?:
       sudo\s(?:-[A-Za-z]+\s+){0,4}?(?:-[A-Za-z]*S|--stdin)\b | su\s | kinit | keyctl
-    | smbpasswd | vncpasswd
+    | (?:sudo\s+)?(?:smbpasswd|vncpasswd|pdbedit|passwd)\b
     | (?:sudo\s+)?(?:chpasswd|cryptsetup) | (?:sudo\s+)?passwd\s[^|]{0,60}--stdin | sshpass
     | [\w./-]+(?:[ ]+[^\s|]+){0,8}[ ]+
       (?:--password-stdin|--with-token|--stdin|--passphrase-fd[ =]0|-pass[ ]stdin)
@@ -383,13 +403,16 @@ _READS_A_SECRET: Final = re.compile(
     | security\s+add | rclone\s+obscure | htpasswd\s+-\w*i
     )"""
 )
-_ECHO: Final = re.compile(
-    r"""(?x)
-    \b(?:echo|printf|print|Write-Output)\s+(?:-[neE]+\s+){0,3}(?:\\*["']?%s(?:\\+n)?\\*["']?\s+)?
-    (?:(?P<quote>\\*["'])(?P<quoted>[^"'\n]{1,400}?)(?:\\+n)?(?P=quote)|(?P<bare>(?:[^\s"'|;&]|&(?=\w)){1,400}))
-    \s*$"""
-)
-_AFTER_PIPE: Final = re.compile(r"\|(?:[ \t]|\\\r?\n|\\\\+n)*")
+_WRITTEN: Final = r"""
+    \b(?:echo|printf|print|yes|Write-Output)\s+(?:-[neE]+\s+){0,3}(?:\\*["']?%s(?:\\+n)?\\*["']?\s+)?
+    (?:(?P<left>'\\{1,15}'')(?P<nested>[^'\n]{1,400}?)(?:\\+n)?(?P=left)
+      |(?P<quote>\\*["'])(?P<quoted>(?:(?!(?P=quote))[^\n]|'\\{1,15}''){1,400}?)(?:\\+n)?(?P=quote)
+      |(?P<bare>(?:[^\s"'|;&]|&(?=\w)){1,400}))"""
+_ECHO: Final = Lazy(rf"(?x){_WRITTEN}\s*$")
+_ECHO_IN_GROUP: Final = Lazy(rf"(?x){_WRITTEN}")
+_GROUP: Final = Lazy(r"[({]([^(){}\n]{4,400})[)}]\s*$")
+_PART: Final = Lazy(r"(?:(?!\\+n)[^\n])+")
+_AFTER_PIPE: Final = Lazy(r"\|(?:[ \t]|\\\r?\n|\\\\+n)*")
 
 
 def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -399,20 +422,38 @@ def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
     reader = text[start : line_end(text, start, start + 240)]
     if _READS_A_SECRET.match(reader) is None:
         return
-    found = _ECHO.search(text, max(0, at - 480), at)
-    if found is not None:
-        start, stop = found.span("quoted" if found["quoted"] is not None else "bare")
+    low = max(0, at - _ECHO_BACK)
+    group = _GROUP.search(text, low, at)
+    if group is not None:  # (echo hunter2; echo hunter2) | passwd bob
+        for start, stop in _echoed(_ECHO_IN_GROUP, text, *group.span(1)):
+            yield from _handed(text, start, stop, reader)
+        return
+    for start, stop in _echoed(_ECHO, text, low, at):
         yield from _handed(text, start, stop, reader)
+
+
+def _echoed(pattern: Lazy, text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Give the lines that `echo` writes: of `hunter2\\nhunter2` both."""
+    for found in pattern.finditer(text, low, high):
+        group = next(name for name in ("nested", "quoted", "bare") if found[name] is not None)
+        start, stop = found.span(group)
+        for part in _PART.finditer(text, start, stop):
+            yield part.span()
 
 
 def _here_string_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what a here-string hands to a program that reads a secret there."""
     reader = re.split(r"[|;&\n]", text[max(0, at - 240) : at])[-1]
-    if _READS_A_SECRET.search(reader) is None:
+    variable = _READ_INTO.search(reader)
+    told = variable is not None and classify(variable[1]) is not None
+    if not told and _READS_A_SECRET.search(reader) is None:
         return
     for word in _words(text, end, most=1):
         start, stop = _inside(text, word.start, word.end)
         yield from _handed(text, start, stop, reader)
+
+
+_READ_INTO: Final = Lazy(r"\bread (?:-\S+ (?:''|\"\")? ?)*(\w+) *$")
 
 
 def _handed(text: str, start: int, end: int, reader: str) -> Iterator[Span]:
@@ -424,7 +465,7 @@ def _handed(text: str, start: int, end: int, reader: str) -> Iterator[Span]:
         yield start, end, "password"
 
 
-_SENT: Final = re.compile(r"(?:--\s)?(.*?)(?:\\+[rn])*$")
+_SENT: Final = Lazy(r"(?:--\s)?(.*?)(?:\\+[rn])*$")
 
 
 def _sent_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -452,21 +493,29 @@ def _user_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield start + len(user) + 1, stop, "password"
 
 
+_NO_PASSWORD: Final = Lazy(r"[A-Za-z]:$|[\"']?\\|/|\*|&|\|")
+_ARGUMENT: Final = Lazy(r"\"[^\"\n]*\"|[^\s\"']+")
+
+
 def _windows_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of Windows' `net user name password /add` and `net use`."""
-    words = _words(text, end, most=10)
+    # Paths of Windows look like escapes to a reader of shell words: \\\\server\\reports
+    words = [
+        _Word(start=found.start(), end=found.end(), text=found[0])
+        for found in islice(_ARGUMENT.finditer(text, end, line_end(text, end, end + 300)), 10)
+    ]
     plain = [word.text.lower() for word in words]
     if "user" in text[at:end].split():
         if len(words) >= 3 and plain[1][0] != "/" and any(w[0] == "/" for w in plain[2:]):
             yield from _secret(text, words[1].start, words[1].end, "password")
     elif any(word.startswith("/user:") for word in plain):
         for word in words:
-            if not re.match(r"[A-Za-z]:$|\\|/|[\"']?\\\\|\*", word.text):
+            if _NO_PASSWORD.match(word.text) is None:
                 yield from _secret(text, word.start, word.end, "password")
                 return
 
 
-_TUPLE: Final = re.compile(
+_TUPLE: Final = Lazy(
     r"\s*(?:\w+\s*=\s*)?(\\*[\"'])[^\"'\n]{0,80}\1\s*,\s*(?:\w+\s*=\s*)?(?=\\*[\"'])"
 )
 
@@ -479,7 +528,10 @@ def _tuple_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, value.start, value.end, "password")
 
 
-_LOGON: Final = re.compile(r"(\\*[\"'])?[\w$#]{1,64}/([^\s@\"'`/\\]{1,128})@?")
+_CONNECT: Final = Lazy(
+    r"(?i)(?:\n|\\n)\s*conn(?:ect)? [\w$#]{1,64}/(?:\"([^\"\n]+)\"|([^\s/]+))@\w"
+)
+_LOGON: Final = Lazy(r"(\\*[\"'])?[\w$#]{1,64}/([^\s@\"'`/\\]{1,128})@?")
 
 
 def _oracle_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -489,6 +541,51 @@ def _oracle_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if found is not None and not is_stand_in(found[2]):
             yield *found.span(2), "password"
             return
+    later = _CONNECT.search(text, end, end + _SCRIPT)
+    if later is not None and not is_stand_in(later[later.lastindex or 0]):
+        yield *later.span(later.lastindex or 0), "password"
+
+
+_SCRIPT: Final = 400  # characters of a here-document that are read
+_FTP_USER: Final = Lazy(r"(?:^|\n|\\n|[;\"']) ?(?:quote )?user (\S{1,64}) (\S{3,128})")
+
+
+def _ftp_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password that a script of `ftp` logs in with."""
+    found = _FTP_USER.search(text, end, end + _SCRIPT)
+    if found is not None:
+        yield from _secret(text, *found.span(2), "password")
+
+
+_ACCOUNT: Final = Lazy(r"(?<![\w./-])[\w.-]{1,64}/[\w.$-]{1,64}:([^\s\"'`]{3,128})@[\w.-]+")
+
+
+def _domain_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password of `domain/user:password@host`."""
+    found = _ACCOUNT.search(text, end, line_end(text, end, end + 300))
+    if found is not None:
+        yield from _secret(text, *found.span(1), "password")
+
+
+_FEEDS: Final = Lazy(r"(?i)(?:pass|auth|cred|secret|token|key)[\w-]*[= ]?(?:[\"']|<\()?$")
+_FED: Final = Lazy(
+    r"""(?x)(?:echo|printf)[ ](?:-[neE]+[ ])?(?:["']?%s(?:\\+n)?["']?[ ])?
+    (?: (?P<q>\\*["'])(?P<quoted>[^"'\n]{3,200}?(?:\n[^"'\n]{3,200})?)(?:\\+n|\n)?(?P=q)
+      | (?P<bare>[^\s"'()|;]{3,200}) )"""
+)
+
+
+def _fed_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give what `--password-file=<(echo hunter2)` or `--password-command 'echo hunter2'` feeds."""
+    words = max(text.rfind("echo", at, end), text.rfind("printf", at, end))
+    if _FEEDS.search(text, max(0, words - 60), words) is None:
+        return
+    found = _FED.match(text, words, words + _SCRIPT)
+    if found is None:
+        return
+    start, stop = found.span("quoted" if found["quoted"] is not None else "bare")
+    parts = [part.span() for part in _PART.finditer(text, start, stop)]
+    yield from _secret(text, *parts[-1], "password")  # behind the user, if there is one
 
 
 def _masked_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -497,7 +594,7 @@ def _masked_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _secret(text, word.start, word.end, "secret")
 
 
-_ASSIGNED: Final = re.compile(r"([\w.-]+)=(?!@)(?=.)")
+_ASSIGNED: Final = Lazy(r"([\w.-]+)=(?!@)(?=.)")
 
 
 def _vault_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -520,7 +617,7 @@ _PIPED: Final = vocabulary(
     """
     sudo su docker podman nerdctl gh glab helm chpasswd passwd kinit cryptsetup wrangler npx vault
     gpg gpg2 op oc crane skopeo oras secret-tool smbpasswd pass ansible-vault vercel keyctl kubeseal
-    doppler openssl sshpass ssh-add htpasswd security rclone
+    doppler openssl sshpass ssh-add htpasswd security rclone pdbedit vncpasswd
     """
 )
 _FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
@@ -535,21 +632,32 @@ _FORMS: Final[tuple[tuple[str, _Finder], ...]] = (
     (r"ConvertTo-SecureString", _powershell_spans),
     (r"\|[ \t\\\n]*(?:" + "|".join(sorted(_PIPED, reverse=True)) + r")\b", _piped_spans),
     (r"<<< ?", _here_string_spans),
+    (r"<\((?:echo|printf) |-command[ =][\"'](?:echo|printf) ", _fed_spans),
+    (r"\bftp -", _ftp_spans),
+    (r"\bimpacket-|\b(?:secretsdump|wmiexec|smbexec|dcomexec)(?:\.py)? ", _domain_spans),
     (r"[sS]end(?:line|_line|Line)?[ (]", _sent_spans),
     (r"--user[ =]", _user_spans),
     (r"\b(?:sqlplus|expdp|impdp|sqlldr) ", _oracle_spans),
     (r"::add-mask::", _masked_spans),
     (r"\bnet use(?:r)? ", _windows_spans),
-    (r"(?:auth=|Auth|\.auth)\(", _tuple_spans),
+    (r"(?:auth ?= ?|Auth|\.auth)\(", _tuple_spans),
     (r"\bvault (?:login|kv put|kv patch|write) ", _vault_spans),
 )
 HINT: Final = "|".join(hint for hint, _ in _FORMS)
-_BEGINNINGS: Final = tuple((re.compile(hint), finder) for hint, finder in _FORMS)
+_BEGINNINGS: Final = tuple((Lazy(hint), finder) for hint, finder in _FORMS)
 
 
 def command_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the secrets of the command at a hint."""
+    form = _form(text[at:end])
+    if form is not None:
+        yield from form(text, at, end)
+
+
+@lru_cache(maxsize=1024)
+def _form(hint: str) -> _Finder | None:
+    """Name the finder for a hint."""
     for beginning, finder in _BEGINNINGS:
-        if beginning.match(text, at) is not None:
-            yield from finder(text, at, end)
-            return
+        if beginning.match(hint) is not None:
+            return finder
+    return None

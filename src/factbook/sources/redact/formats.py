@@ -34,9 +34,6 @@ def _row(kind: str, hint: str, pattern: str, *, back: int = 0) -> Format:
     return Format(kind=kind, hint=hint, pattern=pattern, back=back)
 
 
-# Before a short prefix a word must begin. A letter may stand there all the same, as the end of an
-# escape: the n of `\\nsk-...` in JSON, the m that ends a colour, the digits of `%3Dsk-...`.
-_B = r"(?:\b|\\[nrt]|m|%[0-9A-Fa-f]{2})"
 _W = r"[A-Za-z0-9_-]"  # the letters of base64url
 _A = r"[A-Za-z0-9]"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -50,23 +47,23 @@ FORMATS: Final[tuple[Format, ...]] = (
         r"sk-(?:proj|svcacct|admin|None|lf|live|test|prod)-",
         rf"sk-(?:proj|svcacct|admin|None|lf|live|test|prod)-{_W}{{16,}}",
     ),
-    _row("openai-key", _B + r"sk-[A-Za-z0-9]", rf"sk-{_A}{{18,}}"),
-    _row("openai-session", _B + r"sess-[A-Za-z0-9]", rf"sess-{_A}{{30,}}"),
+    _row("openai-key", r"sk-[A-Za-z0-9]", rf"sk-{_A}{{18,}}"),
+    _row("openai-session", r"sess-[A-Za-z0-9]", rf"sess-{_A}{{30,}}"),
     _row("huggingface-token", r"hf_[A-Za-z0-9]", rf"hf_{_A}{{28,}}"),
     _row("huggingface-token", r"api_org_", rf"api_org_{_A}{{28,}}"),
     _row("groq-key", r"gsk_", rf"gsk_{_A}{{28,}}"),
     _row("xai-key", r"xai-", rf"xai-{_W}{{28,}}"),
-    _row("replicate-token", _B + r"r8_", rf"r8_{_A}{{28,}}"),
+    _row("replicate-token", r"r8_", rf"r8_{_A}{{28,}}"),
     _row("tavily-key", r"tvly-", rf"tvly-(?:dev-|prod-)?{_W}{{16,}}"),
     _row("perplexity-key", r"pplx-", rf"pplx-{_A}{{28,}}"),
     _row("nvidia-key", r"nvapi-", rf"nvapi-{_W}{{28,}}"),
     _row("cerebras-key", r"csk-", rf"csk-{_A}{{28,}}"),
-    _row("fireworks-key", _B + r"fw_", rf"fw_{_A}{{20,}}"),
+    _row("fireworks-key", r"fw_", rf"fw_{_A}{{20,}}"),
     _row("langsmith-key", r"lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{20,}(?:_[0-9a-f]+)?"),
     _row("pinecone-key", r"pcsk_", rf"pcsk_{_W}{{28,}}"),
     _row("jina-key", r"jina_", rf"jina_{_W}{{28,}}"),
-    _row("firecrawl-key", _B + r"fc-[0-9a-f]", r"fc-[0-9a-f]{28,}"),
-    _row("elevenlabs-key", _B + r"sk_[0-9a-f]", r"sk_[0-9a-f]{32,}"),
+    _row("firecrawl-key", r"fc-[0-9a-f]", r"fc-[0-9a-f]{28,}"),
+    _row("elevenlabs-key", r"sk_[0-9a-f]", r"sk_[0-9a-f]{32,}"),
     # --- code hosts, registries, CI ----------------------------------------------------------
     _row("github-token", r"gh[pousr]_", rf"gh[pousr]_{_A}{{20,}}"),
     _row("github-token", r"github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
@@ -82,16 +79,16 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row("pypi-token", r"pypi-A", rf"pypi-A{_W}{{28,}}"),
     _row("docker-token", r"dckr_(?:pat|oat)_", rf"dckr_(?:pat|oat)_{_W}{{16,}}"),
     _row("rubygems-token", r"rubygems_", r"rubygems_[0-9a-f]{32,}"),
-    _row("crates-token", _B + r"cio[A-Za-z0-9]", rf"cio{_A}{{29,}}"),
-    _row("nuget-key", _B + r"oy2[a-z0-9]", r"oy2[a-z0-9]{40,}"),
+    _row("crates-token", r"cio[A-Za-z0-9]", rf"cio{_A}{{29,}}"),
+    _row("nuget-key", r"oy2[a-z0-9]", r"oy2[a-z0-9]{40,}"),
     _row("clojars-token", r"CLOJARS_", r"CLOJARS_[0-9a-z]{40,}"),
-    _row("artifactory-key", _B + r"AKC[a-z]", rf"AKC[a-z]{_A}{{40,}}"),
+    _row("artifactory-key", r"AKC[a-z]", rf"AKC[a-z]{_A}{{40,}}"),
     _row("artifactory-key", r"cmVmdGtu", rf"cmVmdGtu{_A}{{28,}}"),
     _row("circleci-token", r"CCI(?:PAT|PRJ)_", rf"CCI(?:PAT|PRJ)_{_A}+_[0-9a-f]{{20,}}"),
     _row("buildkite-token", r"bk[up]a_", r"bk[up]a_[0-9a-f]{32,}"),
     _row("sonar-token", r"sq[pua]_", r"sq[pua]_[0-9a-f]{32,}"),
     _row("sourcegraph-token", r"sgp_", r"sgp_(?:[A-Za-z0-9]+_)?[0-9a-f]{32,}"),
-    _row("octopus-key", _B + r"API-[A-Z0-9]", r"API-[A-Z0-9]{25,}"),
+    _row("octopus-key", r"API-[A-Z0-9]", r"API-[A-Z0-9]{25,}"),
     # --- clouds and hosting ------------------------------------------------------------------
     _row(
         "aws-access-key",
@@ -101,38 +98,38 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row("google-api-key", r"AIza", rf"AIza{_W}{{28,}}"),
     _row("google-oauth", r"ya29\.", r"ya29\.[A-Za-z0-9_.-]{20,}"),
     _row("google-oauth", r"GOCSPX-", rf"GOCSPX-{_W}{{16,}}"),
-    _row("google-oauth", _B + r"1//0", rf"1//0{_W}{{24,}}"),
-    _row("firebase-key", _B + r"AAAA[A-Za-z0-9_-]", rf"AAAA{_W}{{7}}:{_W}{{100,}}"),
+    _row("google-oauth", r"1//0", rf"1//0{_W}{{24,}}"),
+    _row("firebase-key", r"AAAA[A-Za-z0-9_-]", rf"AAAA{_W}{{7}}:{_W}{{100,}}"),
     _row(
         "azure-client-secret",
-        r"[0-9]Q~",
+        r"Q~",
         r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,}",
-        back=3,
+        back=4,
     ),
-    _row("alibaba-key", _B + r"LTAI", rf"LTAI{_A}{{12,}}"),
-    _row("tencent-key", _B + r"AKID", rf"AKID{_A}{{24,}}"),
+    _row("alibaba-key", r"LTAI", rf"LTAI{_A}{{12,}}"),
+    _row("tencent-key", r"AKID", rf"AKID{_A}{{24,}}"),
     _row("digitalocean-token", r"do[opr]_v1_", r"do[opr]_v1_[0-9a-f]{32,}"),
     _row("heroku-key", r"HRKU-", rf"HRKU-{_W}{{28,}}"),
-    _row("fly-token", _B + r"fm[12][ar]?_", r"fm[12][ar]?_[A-Za-z0-9+/=_-]{40,}"),
-    _row("fly-token", _B + r"fo1_", rf"fo1_{_W}{{28,}}"),
-    _row("render-key", _B + r"rnd_", rf"rnd_{_A}{{24,}}"),
-    _row("netlify-token", _B + r"nf[a-z]_", rf"nf[a-z]_{_A}{{30,}}"),
-    _row("vercel-token", _B + r"vc[pkrai]_", rf"vc[pkrai]_{_W}{{20,}}"),
-    _row("cloudflare-key", _B + r"v1\.0-[0-9a-f]", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
+    _row("fly-token", r"fm[12][ar]?_", r"fm[12][ar]?_[A-Za-z0-9+/=_-]{40,}"),
+    _row("fly-token", r"fo1_", rf"fo1_{_W}{{28,}}"),
+    _row("render-key", r"rnd_", rf"rnd_{_A}{{24,}}"),
+    _row("netlify-token", r"nf[a-z]_", rf"nf[a-z]_{_A}{{30,}}"),
+    _row("vercel-token", r"vc[pkrai]_", rf"vc[pkrai]_{_W}{{20,}}"),
+    _row("cloudflare-key", r"v1\.0-[0-9a-f]", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
     _row("supabase-key", r"sbp_", r"sbp_(?:v0_)?[0-9a-f]{32,}"),
     _row("supabase-key", r"sb_secret_", rf"sb_secret_{_W}{{16,}}"),
     _row("planetscale-token", r"pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{28,}"),
-    _row("neon-password", _B + r"npg_", rf"npg_{_A}{{10,}}"),
+    _row("neon-password", r"npg_", rf"npg_{_A}{{10,}}"),
     _row("tailscale-key", r"tskey-", rf"tskey-[a-z]+-{_W}{{16,}}"),
-    _row("pulumi-token", _B + r"pul-[0-9a-f]", r"pul-[0-9a-f]{32,}"),
+    _row("pulumi-token", r"pul-[0-9a-f]", r"pul-[0-9a-f]{32,}"),
     _row("terraform-token", r"\.atlasv1\.", rf"{_A}{{14}}\.atlasv1\.{_W}{{40,}}", back=14),
-    _row("vault-token", _B + r"hv[sbr]\.", rf"hv[sbr]\.{_W}{{20,}}"),
+    _row("vault-token", r"hv[sbr]\.", rf"hv[sbr]\.{_W}{{20,}}"),
     _row(
         "doppler-token",
-        _B + r"dp\.[psca]",
+        r"dp\.[psca]",
         rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{1,40}}\.)?{_A}{{28,}}",
     ),
-    _row("databricks-token", _B + r"dapi[0-9a-f]", r"dapi[0-9a-f]{28,}(?:-\d)?"),
+    _row("databricks-token", r"dapi[0-9a-f]", r"dapi[0-9a-f]{28,}(?:-\d)?"),
     _row("onepassword-token", r"ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{40,}"),
     # --- chat, mail, phone -------------------------------------------------------------------
     _row(
@@ -161,26 +158,24 @@ FORMATS: Final[tuple[Format, ...]] = (
         r"webhook\.office\.com/webhookb2/",
         r"webhook\.office\.com/webhookb2/(?P<teams>[A-Za-z0-9@/-]{40,})",
     ),
-    _row(
-        "telegram-token", r"[0-9]:AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=12
-    ),
-    _row("twilio-key", _B + r"(?:SK|AC)[0-9a-f]", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
-    _row("sendgrid-key", _B + r"SG\.", rf"SG\.{_W}{{12,}}\.{_W}{{16,}}"),
-    _row("mailgun-key", _B + r"key-[0-9a-f]", r"key-[0-9a-f]{32}(?![0-9a-f])"),
-    _row("mailchimp-key", r"[0-9a-f]-us[0-9]", r"[0-9a-f]{32}-us\d{1,2}", back=31),
+    _row("telegram-token", r":AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=13),
+    _row("twilio-key", r"(?:SK|AC)[0-9a-f]", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
+    _row("sendgrid-key", r"SG\.", rf"SG\.{_W}{{12,}}\.{_W}{{16,}}"),
+    _row("mailgun-key", r"key-[0-9a-f]", r"key-[0-9a-f]{32}(?![0-9a-f])"),
+    _row("mailchimp-key", r"-us[0-9]", r"[0-9a-f]{32}-us\d{1,2}", back=32),
     _row(
         "brevo-key", r"x(?:keysib|smtpsib)-", r"x(?:keysib|smtpsib)-[0-9a-f]{32,}-[A-Za-z0-9]{12,}"
     ),
-    _row("resend-key", _B + r"re_[A-Za-z0-9]", rf"re_{_A}{{8}}_{_A}{{20,}}"),
+    _row("resend-key", r"re_[A-Za-z0-9]", rf"re_{_A}{{8}}_{_A}{{20,}}"),
     # --- money -------------------------------------------------------------------------------
     _row("stripe-key", r"[sr]k_(?:live|test)_", rf"[sr]k_(?:live|test)_{_A}{{16,}}"),
     _row("stripe-webhook-secret", r"whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
     _row("square-token", r"sq0[a-z]{3}-", rf"sq0[a-z]{{3}}-{_W}{{20,}}"),
-    _row("square-token", _B + r"EAAA", rf"EAAA{_W}{{60}}(?![A-Za-z0-9+/=_-])"),
+    _row("square-token", r"EAAA", rf"EAAA{_W}{{60}}(?![A-Za-z0-9+/=_-])"),
     _row("shopify-token", r"shp(?:at|ca|pa|ss|ua)_", r"shp(?:at|ca|pa|ss|ua)_[0-9a-fA-F]{28,}"),
     _row(
         "plaid-token",
-        _B + r"(?:access|public)-(?:sandbox|development|production)-",
+        r"(?:access|public)-(?:sandbox|development|production)-",
         rf"(?:access|public)-(?:sandbox|development|production)-{_UUID}",
     ),
     _row("razorpay-key", r"rzp_(?:live|test)_", rf"rzp_(?:live|test)_{_A}{{14,}}"),
@@ -188,16 +183,16 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row(
         "paypal-token", r"access_token\$", r"access_token\$(?:production|sandbox)\$[0-9a-z$]{30,}"
     ),
-    _row("easypost-key", _B + r"EZ[AT]K", rf"EZ[AT]K{_A}{{54,}}"),
+    _row("easypost-key", r"EZ[AT]K", rf"EZ[AT]K{_A}{{54,}}"),
     _row("shippo-key", r"shippo_(?:live|test)_", r"shippo_(?:live|test)_[0-9a-f]{32,}"),
     # --- work, design, watching --------------------------------------------------------------
     _row("linear-key", r"lin_(?:api|oauth)_", rf"lin_(?:api|oauth)_{_A}{{28,}}"),
-    _row("notion-token", _B + r"ntn_", rf"ntn_{_A}{{28,}}"),
-    _row("notion-token", _B + r"secret_[A-Za-z0-9]", rf"secret_{_A}{{40,}}"),
-    _row("airtable-token", _B + r"pat[A-Za-z0-9]{14}\.", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
-    _row("hubspot-token", _B + r"pat-(?:na|eu)[0-9]-", rf"pat-(?:na|eu)\d-{_UUID}"),
-    _row("asana-token", _B + r"[12]/[0-9]{4}", r"[12]/\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32,}"),
-    _row("clickup-token", _B + r"pk_[0-9]", r"pk_\d{6,10}_[A-Z0-9]{28,}"),
+    _row("notion-token", r"ntn_", rf"ntn_{_A}{{28,}}"),
+    _row("notion-token", r"secret_[A-Za-z0-9]", rf"secret_{_A}{{40,}}"),
+    _row("airtable-token", r"pat[A-Za-z0-9]{14}\.", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
+    _row("hubspot-token", r"pat-(?:na|eu)[0-9]-", rf"pat-(?:na|eu)\d-{_UUID}"),
+    _row("asana-token", r"[12]/[0-9]{4}", r"[12]/\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32,}"),
+    _row("clickup-token", r"pk_[0-9]", r"pk_\d{6,10}_[A-Z0-9]{28,}"),
     _row("figma-token", r"fig[dour]_", rf"fig[dour]_{_W}{{20,}}"),
     _row("postman-key", r"PMAK-", r"PMAK-[0-9a-f]{20,}-[0-9a-f]{28,}"),
     _row("grafana-token", r"glsa_", r"glsa_[A-Za-z0-9]{28,}_[0-9a-fA-F]{8}"),
@@ -206,23 +201,23 @@ FORMATS: Final[tuple[Format, ...]] = (
     _row(
         "newrelic-key", r"NR(?:AK|JS|II|IQ|RA|SP|MA)-", rf"NR(?:AK|JS|II|IQ|RA|SP|MA)-{_W}{{16,}}"
     ),
-    _row("newrelic-key", r"[0-9a-f]NRAL", r"[0-9a-f]{36}NRAL", back=35),
+    _row("newrelic-key", r"NRAL", r"[0-9a-f]{36}NRAL", back=36),
     _row("sentry-token", r"sntry[su]_", r"sntry[su]_[A-Za-z0-9+/=_-]{28,}"),
-    _row("posthog-key", _B + r"phx_", rf"phx_{_W}{{28,}}"),
-    _row("launchdarkly-key", _B + r"(?:sdk|api|mob)-[0-9a-f]{4}", rf"(?:sdk|api|mob)-{_UUID}"),
-    _row("mapbox-token", _B + r"sk\.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
-    _row("dropbox-token", _B + r"sl\.[A-Za-z0-9]", rf"sl\.(?:u\.)?{_W}{{100,}}"),
-    _row("facebook-token", _B + r"EAA[A-Z]", r"EAA[A-Z][A-Za-z0-9]{60,}"),
+    _row("posthog-key", r"phx_", rf"phx_{_W}{{28,}}"),
+    _row("launchdarkly-key", r"(?:sdk|api|mob)-[0-9a-f]{4}", rf"(?:sdk|api|mob)-{_UUID}"),
+    _row("mapbox-token", r"sk\.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
+    _row("dropbox-token", r"sl\.[A-Za-z0-9]", rf"sl\.(?:u\.)?{_W}{{100,}}"),
+    _row("facebook-token", r"EAA[A-Z]", r"EAA[A-Z][A-Za-z0-9]{60,}"),
     _row(
         "twitter-token",
-        _B + r"AAAA[A-Za-z0-9_-]",
+        r"AAAA[A-Za-z0-9_-]",
         r"A{18,24}[B-Za-z0-9][A-Za-z0-9]{4,60}%[0-9A-F]{2}[A-Za-z0-9%]{20,}",
     ),
     _row("contentful-token", r"CFPAT-", rf"CFPAT-{_W}{{28,}}"),
-    _row("typeform-token", _B + r"tfp_", r"tfp_[A-Za-z0-9_.=-]{30,}"),
-    _row("prefect-key", _B + r"pn[ub]_", rf"pn[ub]_{_A}{{28,}}"),
+    _row("typeform-token", r"tfp_", r"tfp_[A-Za-z0-9_.=-]{30,}"),
+    _row("prefect-key", r"pn[ub]_", rf"pn[ub]_{_A}{{28,}}"),
     _row("wakatime-key", r"waka_", rf"waka_{_UUID}"),
-    _row("readme-key", _B + r"rdme_", r"rdme_[a-z0-9]{40,}"),
+    _row("readme-key", r"rdme_", r"rdme_[a-z0-9]{40,}"),
     _row("duffel-token", r"duffel_(?:live|test)_", rf"duffel_(?:live|test)_{_W}{{28,}}"),
     _row(
         "zapier-webhook",
@@ -253,7 +248,6 @@ FORMATS: Final[tuple[Format, ...]] = (
 KINDS: Final = frozenset(row.kind for row in FORMATS) | {"aws-secret-key", "jwt"}
 HINT: Final = "|".join(dict.fromkeys(row.hint for row in FORMATS)) + r"|eyJ[A-Za-z0-9_-]"
 
-_LEAD_IN: Final = 3  # characters of an escape that a hint may begin with
 _LONGEST: Final = 1024  # a longer run is followed to its end all the same
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$")
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
@@ -304,9 +298,9 @@ def format_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _find_key(text: str, at: int) -> Span | None:
     """Find the key around a hint."""
-    for start in range(at, min(at + _LEAD_IN + 1, len(text))):
-        found = _front().match(text, start, start + _LONGEST)
-        if found is not None and found.lastgroup is not None and begins_word(text, start):
+    if begins_word(text, at):  # most hints stand inside a word, as the `sk-` of `disk-usage`
+        found = _front().match(text, at, at + _LONGEST)
+        if found is not None and found.lastgroup is not None:
             return _checked(text, found, FORMATS[int(found.lastgroup[1:])].kind)
     for hint, pattern, row in _inner():
         if hint.match(text, at) is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from factbook.sources.redact.lazy import Lazy
 from factbook.sources.redact.reading import Value, line_end
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import (
@@ -19,16 +19,16 @@ from factbook.sources.redact.values import (
 __all__ = ["HINT", "KINDS", "bearer_spans", "cookie_spans", "credential_span"]
 
 KINDS: Final = frozenset({"authorization", "cookie"})
-HINT: Final = r"\b(?:[Bb]earer|BEARER|Basic) "
+HINT: Final = r"(?:[Bb]earer|BEARER|Basic) "
 
 _LONGEST: Final = 8192
-_SCHEME: Final = re.compile(
+_SCHEME: Final = Lazy(
     r"(?i)(bearer|basic|token|digest|apikey|api-key|bot|sso-key|ssws|geniekey|key|hawk|negotiate|"
     r"ntlm|aws4-hmac-sha256|sharedkey|sharedaccesssignature|signature|oauth|jwt|private-token|"
     r"klaviyo-api-key|splunk|zuora|discogs)[ \t]*[ \t=:][ \t]*(?:token=)?"
 )
-_CREDENTIAL: Final = re.compile(r"[A-Za-z0-9_.~+/=:|%!@#*^$-]+")
-_SIGNED: Final = re.compile(
+_CREDENTIAL: Final = Lazy(r"[A-Za-z0-9_.~+/=:|%!@#*^$-]+")
+_SIGNED: Final = Lazy(
     r"(?i)\b(?:response|cnonce|signature|sig|mac|oauth_signature|oauth_token)=\\*[\"']?"
     r"([A-Za-z0-9+/=_%-]{8,})"
 )
@@ -79,11 +79,9 @@ def _scheme_span(text: str, start: int, end: int) -> Span | None:
     return (found.start(), found.start() + len(secret), "authorization") if believed else None
 
 
-_COOKIE: Final = re.compile(
-    r"([\w.$-]{1,64})=(?:\\*\")?([^;,\s\"'\\=]{1,4096}={0,2})(?![^;,\s\"'\\])"
-)
-_BETWEEN: Final = re.compile(r"(?i)(?:(?:\\*\")?[;,&]\s*|(?:httponly|secure|partitioned)\b)*")
-_OPENS_SESSION: Final = re.compile(
+_COOKIE: Final = Lazy(r"([\w.$-]{1,64})=(?:\\*\")?([^;,\s\"'\\=]{1,4096}={0,2})(?![^;,\s\"'\\])")
+_BETWEEN: Final = Lazy(r"(?i)(?:(?:\\*\")?[;,&]\s*|(?:httponly|secure|partitioned)\b)*")
+_OPENS_SESSION: Final = Lazy(
     r"(?i)sess|sid\b|sid$|auth|token|jwt|login|remember|csrf|xsrf|cred|secret|^__secure|^__host|"
     r"_key$|identity|refresh|access"
 )

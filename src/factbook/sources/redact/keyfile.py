@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from factbook.errors import KeyFileError
-from factbook.sources.redact.redactor import MIN_KEY_BYTES
 
 __all__ = ["KEY_BYTES", "load_key"]
 
@@ -22,7 +21,9 @@ _PAUSE: Final = 0.02
 def load_key(path: str | os.PathLike[str]) -> bytes:
     """Load the key file, or make one with a random key that only its owner can read.
 
-    Of several processes that make it at once one wins, and all use its key.
+    Of several processes that make it at once one wins, and all use its key. A file of another size
+    than `KEY_BYTES` is refused: it was cut, edited, or is another file, and labels made with it
+    would not join those made before.
     """
     file = Path(path)
     try:
@@ -33,7 +34,7 @@ def load_key(path: str | os.PathLike[str]) -> bytes:
         key = _read(file)
     except OSError as error:
         raise KeyFileError(path=file, reason=error.strerror or str(error)) from error
-    if len(key) < MIN_KEY_BYTES:
+    if len(key) != KEY_BYTES:
         raise KeyFileError(path=file, reason=f"it holds {len(key)} bytes, not {KEY_BYTES}")
     return key
 

@@ -23,6 +23,7 @@ class Name:
     kind: str  # the label's kind
     plain: bool  # people choose such values, so they may be ordinary words
     bare: bool  # the name alone (`pass`, `pw`, `pwd`) also means other things
+    vague: bool = False  # a key of something: a secret only if its value leaves no doubt
 
 
 KINDS: Final = frozenset({"password", "secret", "token", "api-key", "credential", "cookie"})
@@ -118,7 +119,12 @@ _TALK: Final = vocabulary(
     handle without count num public and or for ask prompt hash encrypt generate compare get
     """
 )
-_PUBLIC: Final = frozenset({"public", "foreign", "cache", "sort", "partition", "row", "hash"})
+_PUBLIC: Final = vocabulary(
+    """
+    public foreign cache sort partition row hash primary routing idempotency object lookup index
+    group dedup message lock event hot map dict query candidate
+    """
+)
 
 
 @lru_cache(maxsize=8192)
@@ -137,7 +143,8 @@ def classify(key: str) -> Name | None:
             name = _tail(words[:cut])
             if name is not None and name.kind != "credential":
                 return name
-        return None
+        vague = words[-1] == "key" and len(words) > 1 and not _PUBLIC.intersection(words)
+        return Name(kind="api-key", plain=False, bare=False, vague=True) if vague else None
     return name
 
 
@@ -161,6 +168,10 @@ def _tail(words: list[str]) -> Name | None:
         return Name(kind="secret", plain=False, bare=not before)
     if last in {"key", "keys"} and prior in _KEY_OWNERS and not _PUBLIC.intersection(before):
         return Name(kind="api-key" if prior != "private" else "secret", plain=False, bare=False)
+    if last == "string" and prior == "secret":  # what stores of secrets call a value
+        return Name(kind="secret", plain=True, bare=False)
+    if last == "material" and prior == "key":  # what Wi-Fi profiles call their password
+        return Name(kind="password", plain=True, bare=False)
     if _KEY_TAIL.search(last):
         return Name(kind="api-key", plain=False, bare=False)
     if last in {"phrase", "words"} and prior in {"seed", "recovery", "mnemonic"}:

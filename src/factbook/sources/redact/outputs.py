@@ -2,70 +2,73 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from factbook.sources.redact.names import classify
-from factbook.sources.redact.prose import is_plausible
+from factbook.sources.redact.lazy import Lazy
 from factbook.sources.redact.reading import line_end, read_quoted
 from factbook.sources.redact.spans import Span
-from factbook.sources.redact.values import is_random, is_stand_in
+from factbook.sources.redact.values import is_plausible, is_stand_in
 
-__all__ = ["HINT", "KINDS", "field_spans", "output_spans"]
+__all__ = ["HINT", "KINDS", "output_spans"]
 
 KINDS: Final = frozenset({"password", "secret", "token"})
 _PRINTS: Final = (
-    r"(?:(?:echo|printf) [\"'\\]*\$\{?|(?:printenv|config:get) )[A-Za-z_]*"
-    r"(?:PASS|TOKEN|SECRET|_KEY|PWD|Pass|pass|token|secret)",
-    r"\bop read ",
-    r"\bbase64 (?:-d|-D|--decode)",
-    r"kubectl [a-z -]*get secrets? ",
-    r"\b(?:go)?pass show ",
+    r"(?:echo|printf) [\"'\\$]|printenv |config:get ",
+    r"op read ",
+    r"base64 (?:-d|-D|--decode)",
+    r"get secrets? ",
+    r"pass show ",
     r"-field=(?:pass|token|secret|key|value)",
     r"find-(?:generic|internet)-password ",
     r"get-secret-value ",
     r"versions access ",
     r"rand -(?:base64|hex) ",
-    r"\b(?:pwgen|apg|mkpasswd|diceware)\b",
-    r"cat [\w./~-]*(?:pass|secret|token|Passw)",
-    r"\bbw get ",
+    r"pwgen|mkpasswd|diceware",
+    r"cat [\w./~]",
+    r"bw get ",
     r"output -raw ",
     r"following (?:temporary |initial |generated )?(?:password|token)",
-    r"\bget-value |\bsecretstore |doppler secrets get|get-parameter ",
+    r"get-value |secretstore |doppler secrets get|get-parameter ",
 )
 HINT: Final = "|".join(_PRINTS) + (
-    r"|WIFI:[A-Z]|Unseal Key|0x[0-9a-fA-F]{8}|[a-z]{4}-[a-z]{4}-[a-z]{4}-[a-z]{4}"
+    r"|WIFI:[A-Z]|Unseal Key|0x[0-9a-fA-F]{8}"
     r"|--token [a-z0-9]{6}\.|<<-? ?['\"\\]?[A-Z]+"
-    r"|(?i:kubeadm|fernet)"
+    r"|kubeadm|[fF]ernet|(?:ecovery|ackup) codes?|ap-secrets|: (?:PSK|EAP|XAUTH) "
 )
-_BREAK: Final = re.compile(r"(?:[ \t]*(?:\r?\n|\\+r?\\*n)){1,3}[ \t]*")
-_LINE: Final = re.compile(r"(\S{6,200}?)[ \t]*(?=\r?\n|\\+[nr]|[\"']?$|[\"'][,}\]])")
-_LINE_END: Final = re.compile(r"\r?\n|\\+n")
-_WIFI: Final = re.compile(r"WIFI:[^\s\"'<>]{0,120}?(?<=[;:])P:((?:[^;\\\s]|\\.){4,80});")
-_UNSEAL: Final = re.compile(r"Unseal Key(?: \(will be hidden\)| \d{1,2})?: ?([A-Za-z0-9+/=]{20,})")
-_HEX: Final = re.compile(r"0x[0-9a-fA-F]{64}(?![0-9a-fA-F])")
-_WALLET: Final = re.compile(r"(?i)priv|wallet|signer|secret|deployer|mnemonic|\bpk\b|key")
-_APPLE: Final = re.compile(r"(?<![\w-])[a-z]{4}(?:-[a-z]{4}){3}(?![\w-])")
-_APPLE_NEAR: Final = re.compile(
-    r"(?i)passw|apple|altool|notary|icloud|app-specific|\bpass|@keychain"
+# Hints are short, so that the automaton stays small. Of these commands some print a secret: those
+# that name one.
+_SECRETLY: Final = r"[A-Za-z_]*(?:PASS|TOKEN|SECRET|_KEY|PWD|Pass|pass|token|secret)"
+_NARROW: Final = tuple(
+    (first, Lazy(pattern))
+    for first, pattern in (
+        ("echo", rf"echo [\"'\\]*\$\{{?{_SECRETLY}"),
+        ("printf", rf"printf [\"'\\]*\$\{{?{_SECRETLY}"),
+        ("printenv", rf"printenv {_SECRETLY}"),
+        ("config:get", rf"config:get {_SECRETLY}"),
+        ("get secret", r"get secrets? [^\n]{0,160}(?:-o|--output|\|)"),
+        ("cat", r"cat [\w./~-]{0,120}(?:pass|secret|token|Passw)"),
+    )
 )
-_KUBEADM: Final = re.compile(r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?!\w)")
-_FERNET: Final = re.compile(r"(?<![\w/+=-])[A-Za-z0-9_-]{43}=")
-_HEREDOC: Final = re.compile(
-    r"<<-? ?['\"\\]?([A-Z]+)['\"]?[^\n\\]{0,80}(?:\n|\\n)([\w.@-]{1,64})(?:\n|\\n)(\S{5,128}?)"
-    r"(?:\n|\\n)\1"
+_BREAK: Final = Lazy(r"(?:[ \t]*(?:\r?\n|\\+r?\\*n)){1,3}[ \t+]*")
+_LINE: Final = Lazy(r"(\S{6,200}?)[ \t]*(?=\r?\n|\\+[nr]|[\"']?$|[\"'][,}\]])")
+_LINE_END: Final = Lazy(r"\r?\n|\\+n")
+_WIFI: Final = Lazy(r"WIFI:[^\s\"'<>]{0,120}?(?<=[;:])P:((?:[^;\\\s]|\\.){4,80});")
+_UNSEAL: Final = Lazy(r"Unseal Key(?: \(will be hidden\)| \d{1,2})?: ?([A-Za-z0-9+/=]{20,})")
+_HEX: Final = Lazy(r"0x[0-9a-fA-F]{64}(?![0-9a-fA-F])")
+_WALLET: Final = Lazy(r"(?i)priv|wallet|signer|secret|deployer|mnemonic|\bpk\b|key")
+_KUBEADM: Final = Lazy(r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?!\w)")
+_FERNET: Final = Lazy(r"(?<![\w/+=-])[A-Za-z0-9_-]{43}=")
+_CODES: Final = Lazy(
+    r"(?: \w+)?:\s*((?:(?:[-*] |\d\. )?[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+[\s,]*){2,16})"
 )
-_LATER: Final = re.compile(
-    r"\\*[\"']?(?:,|: ?\{)(?:\s|\\+n)*(?:\\*[\"']\w{1,24}\\*[\"']\s*:\s*(?:\\*[\"'][^\"'\n]{0,60}"
-    r"\\*[\"']|\w{1,12})\s*,(?:\s|\\+n)*){0,4}\\*[\"'](?:value|default)\\*[\"']\s*:\s*(?=\\*[\"'])"
+_CODE: Final = Lazy(r"[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+")
+_PEER: Final = Lazy(r"(?m)^[\w.@*\"-]+[ \t]+[\w.*\"-]+[ \t]+(\"?)([^\s\"]{3,128})\1[ \t]+[\d.*]+")
+_HEREDOC: Final = Lazy(
+    r"<<-? ?['\"\\]?([A-Z]+)['\"]?[^\n\\]{0,80}(?:\n|\\+n)(?P<user>[\w.@-]{1,64})(?:\n|\\+n)"
+    r"(?P<word>\S{4,128}?)(?:\n|\\+n)\1"
 )
-_ELEMENT: Final = re.compile(
-    r"(?:[\"'][^<>\n]{0,60})?(?:>|&gt;)\s*(?:</key>\s*<string>|<value>|<!\[CDATA\[|&lt;string&gt;)?\s*"
-    r"([^<>\s&\]]{4,200}(?:&(?:amp|quot|apos);[^<>\s&\]]{0,200}){0,8})\s*(?=</|&lt;/|\]\]>)"
-)
-_CLOSES: Final = frozenset("\\\"'>& ")
-_WORD: Final = re.compile(r"[\w.-]+")
+_AUTH_FILE: Final = Lazy(r"[>/ ][\w.-]*(?i:auth|cred|passw|login|secret|userpass)[\w.-]*")
 
 
 def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -83,24 +86,45 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
         found = _HEX.match(text, at)
         if found is not None and _WALLET.search(text, max(0, at - 60), at) is not None:
             yield *found.span(), "secret"
+    elif hint.endswith((" code", " codes")):
+        found = _CODES.match(text, end, end + 400)
+        if found is not None:
+            for code in _CODE.finditer(text, *found.span(1)):
+                yield *code.span(), "secret"
+    elif hint.endswith("ap-secrets"):
+        for found in _PEER.finditer(text, end, end + 400):
+            yield *found.span(2), "password"
+    elif hint.startswith(": "):
+        value = read_quoted(text, end)
+        word = text[value.start : value.end] if value is not None else ""
+        if value is not None and word and not is_stand_in(word):
+            yield value.start, value.end, "password"
     elif hint.startswith("<<"):
-        found = _HEREDOC.match(text, at, at + 400)
-        if found is not None and is_plausible(found[3], quoted=False) and "=" not in found[3]:
-            yield *found.span(3), "password"
+        yield from _heredoc_spans(text, at)
     elif hint.startswith("--token") or hint.lower() in {"kubeadm", "fernet"}:
         pattern = _FERNET if hint.lower() == "fernet" else _KUBEADM
         for found in pattern.finditer(text, at, line_end(text, at, at + 300)):
             yield *found.span(), "token" if pattern is _KUBEADM else "secret"
-    elif _APPLE.match(text, at) is not None:
-        near = text[max(0, at - 120) : at]
-        if _APPLE_NEAR.search(near) is not None:
-            yield at, at + 19, "password"
     else:
-        yield from _next_line_spans(text, end)
+        yield from _next_line_spans(text, at, end)
 
 
-def _next_line_spans(text: str, end: int) -> Iterator[Span]:
+def _heredoc_spans(text: str, at: int) -> Iterator[Span]:
+    """Give the second of two lines, user and password, that go into one file."""
+    found = _HEREDOC.match(text, at, at + 400)
+    if found is None or "=" in found["word"] or is_stand_in(found["word"]):
+        return
+    # The name of the file may stand on either side: cat > auth.txt <<EOF, cat <<EOF > auth.txt
+    told = _AUTH_FILE.search(text, max(0, at - 80), found.start("user")) is not None
+    if told or is_plausible(found["word"], quoted=False):
+        yield *found.span("word"), "password"
+
+
+def _next_line_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the word that is alone in the line behind a command that prints a secret."""
+    for first, whole in _NARROW:
+        if text.startswith(first, at) and whole.match(text, at) is None:
+            return
     stop = _LINE_END.search(text, end, end + 300)
     gap = _BREAK.match(text, stop.start()) if stop is not None else None
     found = _LINE.match(text, gap.end(), gap.end() + 240) if gap is not None else None
@@ -109,29 +133,3 @@ def _next_line_spans(text: str, end: int) -> Iterator[Span]:
     word = found[1]
     if is_plausible(word, quoted=False) and word[-1] not in ":," and word[0] not in "$#>+{[/*":
         yield *found.span(1), "secret"
-
-
-def field_spans(text: str, at: int, end: int) -> Iterator[Span]:
-    """Give the value of a named field when other fields or tags stand between name and value."""
-    start = at
-    while start > max(0, at - 64) and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
-        start -= 1
-    found = _WORD.search(text, start, start + 96)
-    if found is None or text[found.end() : found.end() + 1] not in _CLOSES:
-        return
-    name = classify(found[0])
-    if name is None:
-        return
-    later = _LATER.match(text, found.end(), found.end() + 300)
-    if later is not None:
-        value = read_quoted(text, later.end())
-        word = text[value.start : value.end] if value is not None else ""
-        told = name.plain or is_random(word) or (bool(word) and is_plausible(word, quoted=False))
-        if value is not None and len(word) >= 4 and told and not is_stand_in(word):
-            yield value.start, value.end, name.kind
-        return
-    element = _ELEMENT.match(text, found.end(), found.end() + 300)
-    if element is not None and not is_stand_in(element[1]):
-        word = element[1]
-        if is_plausible(word, quoted=False) or is_random(word) or not word.isascii():
-            yield *element.span(1), name.kind

@@ -8,10 +8,18 @@ value, fewer are the end of the string around it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["MAX_VALUE", "Value", "line_end", "read_bare", "read_quoted", "run_on"]
+__all__ = [
+    "MAX_VALUE",
+    "Value",
+    "line_end",
+    "read_bare",
+    "read_field",
+    "read_quoted",
+    "read_shell_word",
+    "run_on",
+]
 
 MAX_VALUE: Final = 512
 """Characters of a value that are looked at; a longer secret is followed to its end."""
@@ -19,15 +27,25 @@ MAX_VALUE: Final = 512
 _LONGEST_QUOTE: Final = 4096  # a quote that is not closed within this is taken for an unclosed one
 _MOST_ESCAPES: Final = 64  # escaped quotes inside one value
 
+# A shell writes a quote inside quotes by leaving them: 'it'\''s', 'it'"'"'s'. In a command that is
+# itself quoted the same characters open and close a value: bash -c 'mysql -p'\''hunter2'\'''.
+_LEFT: Final = r"'\\{1,15}''|'\\{0,15}\"'\\{0,15}\"'"
+_REENTERED: Final = re.compile(_LEFT)
 _OPENING: Final = re.compile(
-    r"(\\{0,15})(\"\"\"|'''|\"\"|''|``(?!`)|[\"'`](?!``)|&quot;|&apos;|&#3[49];|[“”„‘’‚«])"
+    rf"({_LEFT})|(\\{{0,15}})(\"\"\"|'''|\"\"|''|``(?!`)|[\"'`](?!``)|&quot;|&apos;|&#3[49];|"
+    r"[“”„‘’‚«])"
 )
+_OPENS: Final = frozenset("\\\"'`&“”„‘’‚«")
 _CLOSING: Final = {"“": "”", "„": "”", "‘": "’", "‚": "’", "«": "»"}
+_TRIPLE: Final = ('"""', "'''")
 
 _BARE: Final = re.compile(r"[^\s\"'`<>\\]+")
 _WHOLE: Final = re.compile(r"\S+")
+_FIELD: Final = re.compile(r"[^;\s\"'`\\]+")
+_BRACED: Final = re.compile(r"\{[^{}\s\"'`\\]+\}(?=;|$|[\"'\s])")
+_SHELL_WORD: Final = re.compile(r"(?:[^\s\"'`\\;&|<>()]|\\[^\s\"'\\nrtu0-9])+")
 _RUN: Final = re.compile(r"[^\s\"'`<>\\]*")
-_ESCAPED_BREAK: Final = re.compile(r"\\+(?:[nrt]|u00[01])")
+_ESCAPED_END: Final = re.compile(r"\\+(?:[nrt\"]|u00[01])")
 # Where a bare value ends although no blank follows: the next setting, the next command.
 _NEXT: Final = re.compile(
     r"""(?x)
@@ -38,13 +56,13 @@ _NEXT: Final = re.compile(
     """
 )
 _MARK: Final = re.compile(r"[;&|,]")  # without one of them there is nothing for _NEXT to find
+_CLOSES: Final = re.compile(r"[)\]}]")
 _BRACKET: Final = re.compile(r"[()\[\]{}]")
 _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
-    """One value in its text."""
+class Value(NamedTuple):
+    """One value in its text; a tuple, because one is made at every name."""
 
     start: int  # first character of the value itself
     end: int  # behind its last character
@@ -57,18 +75,19 @@ def read_quoted(text: str, pos: int, *, within: int = _LONGEST_QUOTE) -> Value |
 
     A value that is not closed in its line, or within so many characters, was cut: it ends there.
     """
-    opened = _OPENING.match(text, pos)
+    opened = _OPENING.match(text, pos) if text[pos : pos + 1] in _OPENS else None
     if opened is None:
         return None
-    slashes, quote = len(opened[1]), opened[2]
+    slashes, quote = len(opened[2] or ""), opened[1] or opened[3]
     start = opened.end()
     if len(quote) == 2 and quote[0] == quote[1]:  # an empty string
         return Value(start=start - 1, end=start - 1, quote=quote[0], after=start)
     limit = min(len(text), start + within)
-    if len(quote) == 1:
+    if quote not in _TRIPLE:
         limit = line_end(text, start, limit)
     closing = _CLOSING.get(quote, quote)
     at = start
+    doubtful: Value | None = None  # it ends here, unless its quote is one inside the value
     for _ in range(_MOST_ESCAPES):
         close = text.find(closing, at, limit)
         if close < 0:
@@ -76,14 +95,24 @@ def read_quoted(text: str, pos: int, *, within: int = _LONGEST_QUOTE) -> Value |
         before = close
         while before > start and text[before - 1] == "\\":
             before -= 1
-        count = close - before
-        after = close + len(closing)
-        if slashes == 0 and count % 2 == 0:
-            return Value(start=start, end=close, quote=quote, after=after)
-        if slashes and count <= slashes:  # the backslashes before it belong to the quote
+        at = after = close + len(closing)
+        if slashes == 0 and (close - before) % 2 == 0:
+            found = Value(start=start, end=close, quote=quote, after=after)
+            again = _reentered(text, close) if quote == "'" else None
+            if again is None:
+                return found
+            at, doubtful = again, doubtful or found
+        elif slashes and close - before <= slashes:  # those belong to the quote
             return Value(start=start, end=before, quote=quote, after=after)
-        at = after
-    return Value(start=start, end=limit, quote=quote, after=limit)
+    return doubtful or Value(start=start, end=limit, quote=quote, after=limit)
+
+
+def _reentered(text: str, close: int) -> int | None:
+    """Tell where a value goes on whose quote at `close` is one inside it: `it''s`."""
+    left = _REENTERED.match(text, close)
+    if left is not None:
+        return left.end()
+    return close + 2 if text.startswith("'", close + 1) else None
 
 
 def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:
@@ -97,12 +126,30 @@ def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:
         return None
     value = found[0]
     if "\\" in value:
-        value = _ESCAPED_BREAK.split(value, 1)[0]
+        value = _ESCAPED_END.split(value, 1)[0]
     if _MARK.search(value) is not None:
         value = _NEXT.split(value, 1)[0]
-    if not whole:
+    if not whole and _CLOSES.search(value) is not None:
         value = value[: _balanced(value)]
-    value = value.rstrip(";," if whole else ".,;:")
+    return _bare(pos, value.rstrip(";," if whole else ".,;:"))
+
+
+def read_field(text: str, pos: int) -> Value | None:
+    """Read the bare value of a connection string, which a semicolon ends; braces may quote it."""
+    braced = _BRACED.match(text, pos, pos + MAX_VALUE)
+    if braced is not None:
+        return Value(start=pos + 1, end=braced.end() - 1, quote="{", after=braced.end())
+    found = _FIELD.match(text, pos, pos + MAX_VALUE)
+    return None if found is None else _bare(pos, found[0])
+
+
+def read_shell_word(text: str, pos: int) -> Value | None:
+    """Read the bare value of a shell's assignment, which a blank or the next command ends."""
+    found = _SHELL_WORD.match(text, pos, pos + MAX_VALUE)
+    return None if found is None else _bare(pos, found[0].rstrip(","))
+
+
+def _bare(pos: int, value: str) -> Value | None:
     if not value:
         return None
     return Value(start=pos, end=pos + len(value), quote="", after=pos + len(value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,6 +13,7 @@ from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
 from factbook.sources.redact.assignments import field_kind
 from factbook.sources.redact.formats import KINDS as FORMAT_KINDS
+from factbook.sources.redact.labels import DIGEST_BYTES, label_places
 from factbook.sources.redact.repeats import repeats
 from factbook.sources.redact.scanner import KINDS, scan
 from factbook.sources.redact.spans import Span
@@ -20,18 +21,11 @@ from factbook.sources.redact.spans import Span
 __all__ = ["NO_REDACTION", "NoRedaction", "Redaction", "Redactor"]
 
 MIN_KEY_BYTES: Final = 16
-DIGEST_BYTES: Final = 6
-"""Enough to join equal secrets: among a million different ones a collision has odds of 1 in 600."""
-
 _MAX_KEY_BYTES: Final = 64  # what blake2b takes
-_PASSES: Final = 16  # see `find`
-# The bracket may be missing: what was redacted may be cut, also in the middle of a label.
-_LABEL: Final = re.compile(
-    rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{0,{2 * DIGEST_BYTES}}})?\]?"
-)
+_PASSES: Final = 16  # see `_settled`
 _BREAKS: Final = re.compile(r"(?:\\+[nrt]|\s)+")
-_NAME_FIELDS: Final = ("name", "key", "Name", "Key")
-_VALUE_FIELDS: Final = ("value", "Value")
+_NAME_FIELDS: Final = ("name", "key", "Name", "Key", "ParameterKey")
+_VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
 
 
@@ -42,6 +36,32 @@ class Redaction:
     start: int  # first character of the secret itself, without quotes or name
     end: int  # behind its last character
     kind: str  # what it is, as the label says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Redacted:
+    """A text with labels, and how its places and those of the text before belong together."""
+
+    text: str  # the text with its labels
+    starts: list[int]  # where the pieces begin: at 0, and behind every label
+    shifts: list[int]  # what to add to a place in that piece to have its place in the text before
+
+    def mapped_back(self, spans: Iterable[Span]) -> list[Span]:
+        """Turn places here into places of the text before."""
+        found: list[Span] = []
+        for start, end, kind in spans:
+            move = self.shifts[bisect_right(self.starts, start) - 1]
+            found.append((start + move, end + move, kind))
+        return found
+
+    def placed(self, spans: Sequence[Span]) -> list[Span]:
+        """Give the labels here of some of the replaced spans of the text before, both in order."""
+        ends = [start + shift for start, shift in zip(self.starts, self.shifts, strict=True)]
+        found: list[Span] = []
+        for start, end, kind in spans:
+            piece = bisect_left(ends, end, 1)
+            found.append((start - self.shifts[piece - 1], self.starts[piece], kind))
+        return found
 
 
 class Redactor:
@@ -57,15 +77,14 @@ class Redactor:
 
     def find(self, text: str) -> list[Redaction]:
         """Find the secrets of a text, in order and without overlap."""
-        return [Redaction(start=s, end=e, kind=kind) for s, e, kind in self._spans(text)]
+        return [Redaction(start=s, end=e, kind=kind) for s, e, kind in self._settled(text)[0]]
 
     def redact(self, text: str) -> str:
         """Replace every secret of a text by its label.
 
         A text that was redacted before comes back as it is.
         """
-        spans = self._spans(text)
-        return self._apply(text, spans) if spans else text
+        return self._settled(text)[1]
 
     def redact_value(self, value: object) -> object:
         """Redact every string of a decoded JSON value; keys tell what their values are.
@@ -90,59 +109,51 @@ class Redactor:
         digest = hashlib.blake2b(same, key=self._key, digest_size=DIGEST_BYTES).hexdigest()
         return f"[REDACTED:{kind}:{digest}]"
 
-    def _apply(self, text: str, spans: Iterable[Span]) -> str:
-        pieces: list[str] = []
-        done = 0
-        for start, end, kind in spans:
-            pieces.append(text[done:start])
-            pieces.append(self.label(kind, text[start:end]))
-            done = end
-        pieces.append(text[done:])
-        return "".join(pieces)
-
-    def _spans(self, text: str) -> list[Span]:
-        """Find secrets until none is left.
+    def _settled(self, text: str) -> tuple[list[Span], str]:
+        """Find secrets until none is left: where they are, and the text with their labels.
 
         A secret can hide another one: what is read as the end of its value, or as the code around
-        it, may look different once the first is gone. Looking again at the redacted text until
-        nothing is found makes redaction idempotent; labels are never touched, so it ends.
+        it, may look different once the first is gone. Looking again at what can see the labels
+        until nothing is found makes redaction idempotent; labels are never touched, so it ends.
         """
-        spans = _settle(text, scan(text))
-        if not spans:
-            return []
-        spans = _settle(text, spans + list(repeats(text, spans)))
+        fresh = _settle(text, scan(text))
+        if not fresh:
+            return [], text
+        fresh = _settle(text, fresh + list(repeats(text, fresh)))
+        spans = fresh
+        redacted = self._redacted(text, spans)
         for _ in range(_PASSES):
-            redacted = self._apply(text, spans)
-            more = _settle(redacted, scan(redacted))
+            changed = redacted.placed(fresh)
+            more = _settle(redacted.text, scan(redacted.text, changed=changed))
             if not more:
                 break
-            more = _settle(redacted, more + list(repeats(redacted, more)))
-            spans = sorted(spans + self._mapped_back(text, spans, more))
-        return spans
+            more = _settle(redacted.text, more + list(repeats(redacted.text, more)))
+            fresh = redacted.mapped_back(more)
+            spans = sorted(spans + fresh)
+            redacted = self._redacted(text, spans)
+        return spans, redacted.text
 
-    def _mapped_back(self, text: str, spans: list[Span], more: list[Span]) -> list[Span]:
-        """Turn spans of the redacted text into spans of the text."""
-        starts: list[int] = [0]  # where the pieces between the labels begin, in the redacted text
-        shifts: list[int] = [0]  # what to add to have the place in the text
-        shift = 0
+    def _redacted(self, text: str, spans: Sequence[Span]) -> _Redacted:
+        """Write the labels of spans that are in order and without overlap."""
+        pieces: list[str] = []
+        starts, shifts = [0], [0]
+        done = shift = 0
         for start, end, kind in spans:
-            shift += end - start - len(self.label(kind, text[start:end]))
+            label = self.label(kind, text[start:end])
+            pieces += (text[done:start], label)
+            done = end
+            shift += end - start - len(label)
             starts.append(end - shift)
             shifts.append(shift)
-        found: list[Span] = []
-        for start, end, kind in more:
-            move = shifts[bisect_right(starts, start) - 1]
-            found.append((start + move, end + move, kind))
-        return found
+        pieces.append(text[done:])
+        return _Redacted(text="".join(pieces), starts=starts, shifts=shifts)
 
 
 def _settle(text: str, spans: list[Span]) -> list[Span]:
     """Order spans, join those that overlap, and leave labels alone."""
     if not spans:
         return []
-    labels: list[tuple[int, int]] = []
-    if "[REDACTED:" in text:
-        labels = [found.span() for found in _LABEL.finditer(text) if found[1] in KINDS]
+    labels = label_places(text, KINDS)
     settled: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
         near = bisect_right(labels, (start, len(text)))

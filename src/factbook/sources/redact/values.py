@@ -17,15 +17,21 @@ from factbook.sources.redact.vocabulary import vocabulary
 
 __all__ = [
     "decodes_to_pair",
+    "has_both",
+    "is_algorithm",
     "is_code",
+    "is_host",
     "is_identifier",
     "is_jumbled",
     "is_measure",
     "is_mixed",
+    "is_never_drawn",
     "is_path",
+    "is_plausible",
     "is_random",
     "is_stand_in",
     "is_stop_word",
+    "is_strong",
     "is_wordy",
     "speaks_of_a_secret",
 ]
@@ -75,7 +81,8 @@ _REFERENCE: Final = re.compile(
     | ^`[^`]*`$ | ^%[A-Za-z_]\w*%$                                        # a command, cmd.exe
     | %[sd](?![\w%]) | ^%[rvqw]$ | %\([a-zA-Z_]\w*\)[sdr]                # formats
     | ^(?:\\x[0-9a-f]{2}|\\[0-7nrt])+$
-    | \{\{ | ^\{% | \{[A-Za-z_][\w.]*[\[(!:}] | ^\{\d?\} | \#\{[a-z@]     # templates
+    | \{\{[^{}]*\}\} | ^\{\{ | ^\{% | \{[A-Za-z_][\w.]*(?:[\[(!:][^{}]*)?\}   # templates
+    | ^\{\d?\} | \#\{[a-z@]
     | ^<[^<>]*>?$ | ^&lt; | ^\[[^\[\]]*\]$ | ^\([^()]*\)$ | ^__\w+__$     # <token>, [token]
     | ^:[a-z_]+$ | ^@(?:[a-z_]+|[A-Z_]+)@?$ | ^\?$                         # bound parameters
     | ^!(?:Ref|Sub|GetAtt|vault|secret|env_var|reference|Join|ImportValue)\b
@@ -99,15 +106,16 @@ _PLACEHOLDER: Final = re.compile(
 )
 _CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+$|^_[A-Z_]+$")  # MY_API_KEY names a secret
 _SECRET_WORD: Final = re.compile(
-    r"(?i:passw(?:or)?d|passphrase|passcode|secret|token|api[-_ ]?key|credential)"
+    r"(?i:passw(?:or)?[dt]|passphrase|passcode|secret|token|api[-_ ]?key|credential|kennwort|senha|"
+    r"contrase|mot de passe|wachtwoord)"
     r"|(?<![A-Za-z])(?:pwd|PWD)(?![A-Za-z])|[a-z]Pwd"
 )
 
 _MEMBER: Final = r"[A-Za-z_$][\w$]*[!?]?(?:(?:\.|::|->)[A-Za-z_$][\w$]*[!?]?)"
 _EXPRESSION: Final = re.compile(
     rf"""(?x)
-      ^{_MEMBER}*(?:<\w+>)?[(\[]                                 # f(, a.b(, a[
-    | ^{_MEMBER}+[;,)]*$                                         # a.b, a::b, a->b
+      ^(?P<call>{_MEMBER}*(?:<\w+>)?[(\[])                        # f(, a.b(, a[
+    | ^(?P<member>{_MEMBER}+)[;,)]*$                             # a.b, a::b, a->b
     | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===?
     | ^["'`\\]+$ | [\[{{(]$
     | ^/[\^\[(\\.] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]   # patterns
@@ -124,6 +132,14 @@ _PATH: Final = re.compile(
     | ^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)+(?=:\d))(?::\d+)?$
     """
 )
+# A part of a path that no one names so: base64 has slashes too.
+_DRAWN_PART: Final = re.compile(
+    r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+=]{12,}$"
+)
+_NO_MEMBER: Final = re.compile(r"\d{3}|[A-Za-z]\d+[A-Za-z]+\d|\d[A-Z]+[a-z]|[a-z]{2}[A-Z]{2}[a-z]")
+_HOST: Final = re.compile(
+    r"^(?:[a-z][\w.+-]*@)?(?:(?:[a-z0-9_-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?/?$"
+)
 _DIGEST: Final = re.compile(r"(?i)^(?:sha\d+|md5|blake\w+|h1|sha3-\d+|git|etag|w/)[-:=\"]")
 _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"^(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)$")
@@ -134,7 +150,20 @@ _MEASURE: Final = re.compile(
     | ^\d{4}-\d\d-\d\d | ^v?\d+\.\d+(?:\.\d+)*(?:[-+.]\w+)*$ | ^\d{1,2}:\d\d
     """
 )
+_NEVER_DRAWN: Final = re.compile(r"(?:[a-z_./:-]{0,15}|[A-Z_./:-]{0,15})$")
 _LETTER: Final = re.compile(r"[^\W\d_]")
+_SHAPE: Final = re.compile(
+    r"[A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d|[!@#$%^&*+={}~?]|^[A-Z]?[a-z]{3,}\d{3}|\d[A-Z]|[a-z][A-Z]+\d"
+)
+_WORDS: Final = re.compile(r"^[A-Za-z]{3,}(?:[-._][A-Za-z0-9]{2,}){2,}$")
+_ALGORITHM: Final = re.compile(
+    r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d{1,5}[a-z]{0,6}$"
+    r"|^(?:v|p|t|arg|param|var|val|x)\d$"
+)
+_NOT_SAID: Final = re.compile(
+    r"[\w.-]+:\d+$|[\w.-]*[=:]$|(?:[a-z_.-]{2,}|[A-Z_.-]{2,})=|.*REDACTED"
+)
+_CALL: Final = re.compile(r"\w\(")
 _DIGIT: Final = re.compile(r"\d")
 _ODD_MARK: Final = re.compile(r"[^\w\s.'/:-]")  # none of those that also stand in names and words
 _PHRASE: Final = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){3,}$")
@@ -171,24 +200,45 @@ def is_stop_word(value: str) -> bool:
 def is_stand_in(value: str) -> bool:
     """Tell whether a value stands for a secret: a variable, template, mask or placeholder."""
     value = value[:_LOOK]
-    return bool(
-        value.startswith("[REDACTED")
-        or _REFERENCE.search(value)
-        or _MASK.search(value)
-        or _PLACEHOLDER.search(value)
-        or _CONSTANT.match(value)
-    )
+    if _PLACEHOLDER.search(value) or _MASK.search(value):
+        return True
+    if value.isalnum():  # the rest needs a mark
+        return False
+    return bool(value.startswith("[REDACTED") or _REFERENCE.search(value) or _CONSTANT.match(value))
 
 
-def is_code(value: str) -> bool:
-    """Tell whether a bare value is an expression, a path or an address rather than a literal."""
+def is_code(value: str, *, quoted: bool = False) -> bool:
+    """Tell whether a value is an expression, a path or an address rather than a literal."""
     value = value[:_LOOK]
-    return bool(_EXPRESSION.search(value) or _PATH.match(value))
+    found = _EXPRESSION.search(value)
+    if found is None:
+        return is_path(value)
+    if found["member"] is not None and _NO_MEMBER.search(value) is not None:
+        return is_path(value)
+    if found["call"] is not None:
+        if quoted:
+            return _is_closed(value)
+        inside = value[len(found["call"]) :]
+        return _NO_MEMBER.search(found["call"]) is None and inside[:1] not in {"!", "#", "%"}
+    return True
+
+
+def _is_closed(value: str) -> bool:
+    """Tell whether all brackets of an expression close."""
+    return all(value.count(a) == value.count(b) for a, b in ("()", "[]"))
 
 
 def is_path(value: str) -> bool:
     """Tell whether a value is a path or an address."""
-    return bool(_PATH.match(value[:_LOOK]))
+    value = value[:_LOOK]
+    return bool(_PATH.match(value)) and not any(
+        _DRAWN_PART.match(part) and not is_wordy(part) for part in value.split("/")
+    )
+
+
+def is_host(value: str) -> bool:
+    """Tell whether a value is the name or the address of a machine, also with a user or a port."""
+    return bool(_HOST.match(value[:_LOOK]))
 
 
 def is_measure(value: str) -> bool:
@@ -199,6 +249,11 @@ def is_measure(value: str) -> bool:
 def is_identifier(value: str) -> bool:
     """Tell whether a bare value could be a variable of a program."""
     return bool(_IDENTIFIER.match(value[:_LOOK]))
+
+
+def is_never_drawn(value: str) -> bool:
+    """Tell whether a value has so little that it cannot be a key: short, of one sort of letters."""
+    return _NEVER_DRAWN.match(value) is not None
 
 
 def speaks_of_a_secret(value: str) -> bool:
@@ -216,6 +271,55 @@ def is_mixed(value: str) -> bool:
     return (
         (letters and digits) or (marks and (letters or digits)) or _PHRASE.match(core) is not None
     )
+
+
+def has_both(value: str) -> bool:
+    """Tell whether a value has letters and digits."""
+    value = value[:_LOOK]
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+
+
+def is_strong(value: str) -> bool:
+    """Tell whether a value is no name of a thing, as `sha256` and `us-east-1` are."""
+    value = value[:_LOOK]
+    if _ALGORITHM.match(value) is not None:
+        return False
+    return (
+        _SHAPE.search(value) is not None
+        or is_random(value)
+        or _WORDS.match(value) is not None
+        or (_DIGIT.search(value) is not None and len(value) >= 8 and value[-1:] != "d")
+    )
+
+
+def is_algorithm(value: str) -> bool:
+    """Tell whether a value names a cipher, a hash or a numbered parameter."""
+    return bool(_ALGORITHM.match(value[:_LOOK]))
+
+
+def is_plausible(value: str, *, quoted: bool) -> bool:
+    """Tell whether a word of a sentence can be a password rather than another word."""
+    if is_stand_in(value) or is_stop_word(value) or is_measure(value) or is_path(value):
+        return False
+    if any(c.isspace() for c in value):
+        parts = value.split()
+        return quoted and 3 <= len(parts) <= 8 and sum(map(is_stop_word, parts)) == 0
+    if value[0] in "-/<[(|$" or value.endswith(("(", "()", "=")) or "://" in value:
+        return False
+    both = has_both(value)
+    if len(value) < (4 if both and _SHAPE.search(value) is not None else 5):
+        return False
+    if not quoted and (_NOT_SAID.match(value) or _CALL.search(value) or is_host(value)):
+        return False
+    if value.count("-") == 1 and value.replace("-", "").isalpha() and not is_jumbled(value):
+        return False
+    if _WORDS.match(value) is not None and not is_random(value):
+        return quoted or (value.count("-") + value.count("."), value.isalpha()) >= (2, False)
+    if not quoted and value.endswith(("?", "!")) and not both:
+        return False
+    if not any(c.isalpha() for c in value):
+        return False
+    return is_jumbled(value) or quoted or is_mixed(value)
 
 
 def is_wordy(value: str) -> bool:

@@ -71,6 +71,10 @@ class SQLiteStore(LivingReads):
         """Close every thread's connection."""
         self._file.close()
 
+    def close_thread(self) -> None:
+        """Close the calling thread's connection, where a thread ends before the store does."""
+        self._file.close_thread()
+
     def _meta(self, name: str) -> str | None:
         row = self._file.connection.execute("SELECT value FROM meta WHERE name = ?", (name,))
         found = row.fetchall()
@@ -87,10 +91,16 @@ class SQLiteStore(LivingReads):
         with translated(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
-                yield SQLiteWriter(
+                writer = SQLiteWriter(
                     connection, self.path, self.embedder, trigger=trigger, actor=actor, now=now
                 )
+                yield writer
                 connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
+                if writer.moves_memory:
+                    connection.execute(
+                        "INSERT INTO meta VALUES ('memory_generation', '1')"
+                        " ON CONFLICT (name) DO UPDATE SET value = value + 1"
+                    )
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.get_autocommit():  # a full disk may have rolled back already
@@ -123,6 +133,11 @@ class SQLiteStore(LivingReads):
         """Return the number of committed writes."""
         with translated(self.path):
             return int(self._meta("generation") or 0)
+
+    def memory_generation(self) -> int:
+        """Return a number that moves with every write to episodes, facts or vectors."""
+        with translated(self.path):
+            return int(self._meta("memory_generation") or 0)
 
     def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
         """Return sources by key; all of them without `keys`."""

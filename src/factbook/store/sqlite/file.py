@@ -6,7 +6,7 @@ import os
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -88,6 +88,19 @@ def migrations() -> list[tuple[int, str]]:
         if item.name.endswith(".sql")
     ]
     return sorted(found)
+
+
+def _is_whole(path: Path, version: int) -> bool:
+    """Tell whether a file is a readable ledger of that schema."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            said = connection.execute("PRAGMA quick_check(1)").fetchall()
+            return said == [("ok",)] and identity(connection) == (APPLICATION_ID, version)
+        finally:
+            connection.close()
+    except apsw.Error:
+        return False
 
 
 class LedgerFile:
@@ -195,12 +208,29 @@ class LedgerFile:
         if version == known[-1][0]:
             return
         if version > 0:
-            copy = self.path.with_name(f"{self.path.name}.schema-{version}.bak")
-            if not copy.exists():
-                self.connection.execute("VACUUM INTO ?", (str(copy),))
-                copy.chmod(0o600)
+            self._back_up(version)
         for number, sql in known:
             self._migrate_to(number, sql)
+
+    def _back_up(self, version: int) -> None:
+        """Keep a whole copy of the file beside it, readable by its owner only, once a version."""
+        copy = self.path.with_name(f"{self.path.name}.schema-{version}.bak")
+        if copy.exists() and _is_whole(copy, version):
+            return
+        # Under another name until it is whole: what a killed process leaves is no backup.
+        part = copy.with_name(f"{copy.name}.{os.getpid()}.part")
+        try:
+            part.unlink(missing_ok=True)
+            part.touch(mode=0o600, exist_ok=False)
+            self.connection.execute("VACUUM INTO ?", (str(part),))
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
+            part.replace(copy)
+        except OSError as error:
+            raise StoreReadOnly(path=copy, reason=error.strerror or str(error)) from error
+        finally:
+            with suppress(OSError):  # what went wrong before is what has to be told
+                part.unlink(missing_ok=True)
 
     def _migrate_to(self, number: int, sql: str) -> None:
         connection = self.connection
@@ -220,6 +250,17 @@ class LedgerFile:
             connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
+
+    def close_thread(self) -> None:
+        """Close the calling thread's connection; it gets another one if it asks again."""
+        found: apsw.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            return
+        self._local.connection = None
+        with self._lock:
+            if found in self._connections:  # `close` may have been there before
+                self._connections.remove(found)
+        found.close()
 
     def close(self) -> None:
         """Close every thread's connection."""

@@ -82,6 +82,7 @@ class LivingVerbs:
     _actor: str
     _now: Millis
     run_id: int | None = None
+    moves_memory: bool = True
 
     def lives(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, whatever their state."""
@@ -432,6 +433,13 @@ class LivingReads:
             )
         )
 
+    def held_now(self, *, now: Millis) -> int:
+        """Return how many rows other workers are embedding at this moment."""
+        rows = self._rows(
+            "SELECT count(*) FROM embed_task WHERE aside = 0 AND error = '' AND until > ?", (now,)
+        )
+        return int(rows[0][0])
+
     def set_aside(self) -> list[tuple[str, int, str]]:
         """Return (target, id, error) of rows that cannot be embedded."""
         rows = self._rows(
@@ -626,12 +634,12 @@ class LivingReads:
         return int(pages) * int(self._rows("PRAGMA page_size")[0][0])
 
     def outdated(self, episode_ids: Sequence[int]) -> set[int]:
-        """Return those whose every statement has been superseded: what they say is over."""
+        """Return those whose every statement has been superseded or rated wrong."""
         rows = self._rows(
             "SELECT v.episode_id FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id"
             f" WHERE v.episode_id IN {_IN} AND f.kind <> 'observation'"
             " AND f.status <> 'merged_into' AND v.stance = 'supports'"
-            " GROUP BY v.episode_id HAVING min(f.status = 'superseded') = 1",
+            " GROUP BY v.episode_id HAVING min(f.status = 'superseded' OR f.confidence = 0) = 1",
             (json_list(episode_ids),),
         )
         return {row[0] for row in rows}
@@ -683,6 +691,23 @@ class LivingReads:
         rows = self._rows(
             "SELECT f.claim, f.id FROM json_each(?) j CROSS JOIN fact_row f"
             " ON f.claim = unhex(j.value) AND f.retired_at IS NULL",
+            (json_list(claim.hex() for claim in claims),),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def standing(self, claims: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the fact that each claim stands in now: its own, or what that was merged into.
+
+        A claim whose facts are all retired stands in the newest of them.
+        """
+        rows = self._rows(
+            """WITH RECURSIVE way(claim, id, next, at, current) AS (
+                 SELECT f.claim, f.id, f.merged_into_id, f.id, f.retired_at IS NULL
+                   FROM json_each(?) j CROSS JOIN fact_row f ON f.claim = unhex(j.value)
+                 UNION
+                 SELECT way.claim, f.id, f.merged_into_id, way.at, f.retired_at IS NULL
+                   FROM way JOIN fact_row f ON f.id = way.next)
+               SELECT claim, id FROM way WHERE next IS NULL ORDER BY current, at""",
             (json_list(claim.hex() for claim in claims),),
         )
         return {row[0]: row[1] for row in rows}
