@@ -140,3 +140,18 @@ def test_a_contradiction_takes_half_of_what_is_left() -> None:
     confidence, moment = halved(Held(), at=NOW + 10 * DAY_MS, now=NOW + 20 * DAY_MS)
     assert moment == NOW + 10 * DAY_MS
     assert confidence == pytest.approx(0.4 * math.exp(-0.1))
+
+
+def test_only_what_raises_a_typed_memory_begins_its_window_anew() -> None:
+    held = Held(kind=FactKind.TYPED, predicate="user_fact", confidence=0.9)
+    later = NOW + 20 * DAY_MS
+    external = supported(held, at=later, trust=Trust.EXTERNAL, now=later)
+    assert external == (0.9, NOW)
+    confidence, moment = supported(held, at=later, trust=Trust.DIRECT, now=later)
+    assert confidence > 0.9
+    assert moment == later
+
+
+def test_evidence_that_adds_nothing_leaves_a_faded_value_as_it_is() -> None:
+    later = NOW + 10 * DAY_MS
+    assert supported(Held(), at=later, trust=Trust.EXTERNAL, now=later) == (0.8, NOW)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from factbook import policy
 from factbook.confidence import halved, supported, value_at
@@ -42,7 +42,17 @@ from factbook.ops import (
     SupportFact,
     UnmergeFact,
 )
-from factbook.store.base import Life, NewEvent, NewEvidence, Pair, Place, Run, Writer
+from factbook.store.base import (
+    Life,
+    NewEvent,
+    NewEvidence,
+    Pair,
+    Place,
+    Run,
+    Witness,
+    Writer,
+    claim_digest,
+)
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 # What a change of a fact may touch, and therefore what an event says and an undo restores.
@@ -60,6 +70,13 @@ _PARTS = (
     "pinned",
 )
 
+# What can be taken back, besides merges. To take back what took something back would be to do it
+# again, on facts that have gone on since.
+_REVERTIBLE = frozenset(
+    {"store", "support", "doubt", "contradict", "supersede", "pin", "unpin", "rate"}
+)
+_UNWRITTEN = 1 << 62  # events of this call have no ids yet and are later than all that have
+
 _COPY_CHARS = 80  # ours: shorter texts are the same by chance
 
 
@@ -71,6 +88,15 @@ def copy_digest(text: str) -> str:
     return hashlib.blake2b(same.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+class _Past(NamedTuple):
+    """One event in the history of a fact."""
+
+    id: int
+    at: Millis
+    op: str
+    detail: Mapping[str, Any]
+
+
 class Changes:
     """The changes of one call of `apply`."""
 
@@ -80,6 +106,9 @@ class Changes:
         self._now = now
         self._texts: dict[int, str] = {}
         self._places: dict[int, Place] = {}
+        self._witnesses: dict[int, Witness] = {}
+        self._unwritten: dict[int, list[_Past]] = {}  # fact id -> its events of this call
+        self._parted: set[int] = set()  # events whose other half was taken back in this call
         self.events: list[NewEvent] = []
 
     def run(self, ops: Iterable[Op]) -> None:
@@ -91,19 +120,30 @@ class Changes:
 
     def support(self, op: SupportFact) -> None:
         """Add an episode that speaks for a fact, and let the fact grow."""
+        if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
+            raise UsageError(
+                detail=f"the confidence {op.confidence} of the support for fact {op.fact_id} is"
+                " not between 0 and 1"
+            )
         life = self._current(op.fact_id)
-        if life is None or self._is_copy(op) or not self._add_evidence(op, Stance.SUPPORTS):
+        if (
+            life is None
+            or not self._may_witness(op, life)
+            or self._is_copy(op, life)
+            or not self._add_evidence(op, life, Stance.SUPPORTS)
+        ):
             self._receipt.unchanged += 1
             return
         at = self._place(op.episode_id).occurred_at
-        confidence, moment = supported(
-            life, at=at, trust=op.trust, now=self._now, own=op.confidence
-        )
+        # The row of the episode bounds what the op claims of it.
+        trust = _worse(op.trust, self._witness(op.episode_id).trust)
+        own = min(op.confidence, policy.TRUST_CAP[trust])
+        confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
         times = [one for one in (life.occurred_at, at) if one is not None]
         after = life._replace(
             confidence=confidence,
             confidence_at=moment,
-            trust=min(life.trust, op.trust, key=_TRUST_RANK.__getitem__),
+            trust=min(life.trust, trust, key=_TRUST_RANK.__getitem__),
             evidence_count=life.evidence_count + 1,
             occurred_at=max(times, default=None),
         )
@@ -113,7 +153,12 @@ class Changes:
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
-        if life is None or life.pinned or not self._add_evidence(op, Stance.CONTRADICTS):
+        if (
+            life is None
+            or life.pinned
+            or not self._may_witness(op, life)
+            or not self._add_evidence(op, life, Stance.CONTRADICTS)
+        ):
             self._receipt.unchanged += 1
             return
         at = self._place(op.episode_id).occurred_at
@@ -127,31 +172,36 @@ class Changes:
             added=[op.episode_id],
         )
 
-    def _is_copy(self, op: SupportFact) -> bool:
+    def _may_witness(self, op: SupportFact | DoubtFact, life: Life) -> bool:
+        """Tell whether an episode can speak of a fact: our own text and others' words cannot."""
+        witness = self._witness(op.episode_id)
+        return not witness.injected and witness.owner == life.owner
+
+    def _is_copy(self, op: SupportFact, life: Life) -> bool:
         """Tell whether its text is that of an episode that counts already: a paste, no witness."""
         mine = copy_digest(self._text(op.episode_id))
         if not mine:
             return False
-        known = self._writer.texts(list(self._writer.stances([op.fact_id])[op.fact_id]))
+        known = self._writer.texts(list(self._writer.stances([life.id])[life.id]))
         return any(copy_digest(text) == mine for text in known.values())
 
-    def _add_evidence(self, op: SupportFact | DoubtFact, stance: Stance) -> bool:
+    def _add_evidence(self, op: SupportFact | DoubtFact, life: Life, stance: Stance) -> bool:
         """Insert the evidence row unless the episode counts already; tell whether it did."""
-        known = self._writer.stances([op.fact_id])[op.fact_id]
+        known = self._writer.stances([life.id])[life.id]
         if op.episode_id in known:
             return False
         text = self._text(op.episode_id)
         room = min(op.end - op.start, policy.QUOTE_CHARS)
         if not (0 < len(op.quote) == room and text.startswith(op.quote, op.start)):
             raise UsageError(
-                detail=f"the quote for fact {op.fact_id} does not stand at {op.start} of episode"
+                detail=f"the quote for fact {life.id} does not stand at {op.start} of episode"
                 f" {op.episode_id}"
             )
         rule_id = self._writer.rules([(op.rule, op.method)])[op.rule, op.method]
         self._receipt.evidence += self._writer.add_evidence(
             [
                 NewEvidence(
-                    fact_id=op.fact_id,
+                    fact_id=life.id,
                     episode_id=op.episode_id,
                     rule_id=rule_id,
                     stance=stance,
@@ -166,12 +216,15 @@ class Changes:
     # --- contradiction --------------------------------------------------------------------------
 
     def contradict(self, op: ContradictFacts) -> None:
-        """Halve both facts, once for the pair; which is right is flagged for a verdict."""
-        lives = self._writer.lives([op.low_id, op.high_id])
-        low, high = lives.get(op.low_id), lives.get(op.high_id)
+        """Halve both facts, once for the pair; which is right is flagged for a verdict.
+
+        A fact loses half once per run, or per day outside of one: what contradicts many others is
+        not the less likely for each of them.
+        """
+        low, high = self._find(op.low_id), self._find(op.high_id)
         known = self._writer.pair(op.low_id, op.high_id)
-        waiting = known is not None and known.relation == "ambiguous"
-        if low is None or high is None or not (low.current and high.current):
+        waiting = known is not None and known.relation == "ambiguous" and not known.verdict
+        if not (low.current and high.current):
             self._receipt.unchanged += 1
             return
         if known is not None and not waiting:
@@ -179,8 +232,8 @@ class Changes:
             return
         self._put_pair(op, "contradiction", verdict="CONTRADICTION" if waiting else "")
         for one, other in ((low, high), (high, low)):
-            if one.pinned:
-                continue  # its owner vouches for it
+            if one.pinned or self._was_halved(one):
+                continue  # its owner vouches for it, or it has lost its half
             at = max((low.occurred_at or 0), (high.occurred_at or 0)) or None
             confidence, moment = halved(one, at=at, now=self._now)
             self._receipt.contradicted += 1
@@ -189,15 +242,25 @@ class Changes:
                 one,
                 one._replace(confidence=confidence, confidence_at=moment),
                 why=op.rule,
-                detail={"other": other.id, "says": op.detail},
+                detail={"other": other.id, "says": op.detail, "run": self._writer.run_id},
             )
+
+    def _was_halved(self, life: Life) -> bool:
+        """Tell whether a contradiction of the same run, or of the day outside of one, holds."""
+        run = self._writer.run_id
+        halvings: set[int] = set()
+        for past in self._history(life.id):
+            if past.op == "contradict" and past.detail.get("run") == run:
+                if run is not None or _day(past.at) == _day(self._now):
+                    halvings.add(past.id)
+            elif past.op == "revert":
+                halvings.discard(past.detail.get("event", 0))
+        return bool(halvings)
 
     def supersede(self, op: SupersedeFact) -> None:
         """Retire the older fact and point it to the newer one."""
-        lives = self._writer.lives([op.old_id, op.new_id])
-        old, new = lives.get(op.old_id), lives.get(op.new_id)
-        if old is None or new is None:
-            raise NotFound(what="fact", name=op.old_id if old is None else op.new_id, hint="")
+        old, new = self._find(op.old_id), self._find(op.new_id)
+        _same_owner("supersede", old, new)
         if not (old.current and new.current) or old.id == new.id or old.pinned:
             self._receipt.unchanged += 1
             return
@@ -219,6 +282,7 @@ class Changes:
 
     def judge(self, op: JudgePair) -> None:
         """Remember the relation of a pair that was not judged before."""
+        self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
         if self._writer.pair(op.low_id, op.high_id) is not None:
             self._receipt.unchanged += 1
             return
@@ -232,6 +296,7 @@ class Changes:
             raise UsageError(
                 detail=f"{op.verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
             )
+        self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
         if self._writer.settle_pair(op.low_id, op.high_id, op.verdict):
             self._receipt.settled += 1
             self._event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
@@ -258,9 +323,15 @@ class Changes:
     def merge(self, op: MergeFacts) -> None:
         """Give the winner the losers' evidence and retire them with a pointer."""
         ids = [op.winner_id, *op.loser_ids]
-        lives = self._writer.lives(ids)
+        if len(op.evidence_counts) != len(ids):
+            raise UsageError(
+                detail=f"a merge of {len(ids)} facts needs as many evidence counts, winner first;"
+                f" {len(op.evidence_counts)} were given"
+            )
+        lives = {one: self._find(one) for one in ids}
+        _same_owner("merge", *lives.values())
         seen = dict(zip(ids, op.evidence_counts, strict=True))
-        ready = len(lives) == len(ids) == len(set(ids)) and all(
+        ready = len(lives) == len(ids) and all(
             one.current and one.evidence_count == seen[one.id] for one in lives.values()
         )
         if not ready:
@@ -313,75 +384,174 @@ class Changes:
         loser = self._find(op.fact_id)
         if loser.merged_into_id is None:
             raise UsageError(detail=f"fact {op.fact_id} was not merged into another one")
-        winner = self._find(loser.merged_into_id)
-        if self._writer.facts([self._claim(loser)]):
+        if self._writer.facts([_claim(loser)]):
             raise UsageError(
                 detail=f"fact {op.fact_id} was stated again since and is current as another row;"
                 " there is nothing to take out"
             )
-        mine = self._writer.stances([loser.id])[loser.id]
-        moved = [one for one in self._moved(winner.id, loser.id) if one in mine]
-        self._writer.remove_evidence(winner.id, moved)
-        self._take_back(winner, loser, moved)
-        low, high = sorted((winner.id, loser.id))
-        pair = self._writer.pair(low, high)
-        said = pair._replace(verdict="KEEP_BOTH") if pair else None
-        self._writer.put_pair(
-            said
-            or Pair(
-                low, high, "same", "unmerged", "a person keeps both", 1.0, self._now, "KEEP_BOTH"
-            )
-        )
+        self._part(loser, op="unmerge", why="unmerge")
         self._receipt.unmerged += 1
 
-    def _take_back(self, winner: Life, loser: Life, moved: Sequence[int]) -> None:
-        left = self._writer.stances([winner.id])[winner.id]
-        supports = [one for one, stance in left.items() if stance is Stance.SUPPORTS]
-        times = [self._place(one).occurred_at for one in supports]
+    def _part(
+        self, loser: Life, *, op: str, why: str, detail: Mapping[str, object] | None = None
+    ) -> None:
+        """Make a merged fact current again and take its evidence from all that have it by it.
+
+        These are its winner and whatever the winner was merged into since; the fact is kept apart
+        from each of them.
+        """
+        winners = self._winners(loser)
+        merged, absorbed = self._halves(loser, winners[0].id)
+        before = _mapping(merged.detail.get("before")) if merged is not None else {}
+        waits = Status.PENDING_EMBED if loser.embeddable else Status.ACTIVE
+        proposed = before.get("status") == Status.PROPOSED
         self._change(
-            "give_back",
-            winner,
-            winner._replace(
-                evidence_count=len(supports),
-                occurred_at=max((one for one in times if one is not None), default=None),
-            ),
-            why="unmerge",
-            removed=list(moved),
-            detail={"loser": loser.id},
-        )
-        self._change(
-            "unmerge",
+            op,
             loser,
             loser._replace(
-                status=Status.PENDING_EMBED if loser.embeddable else Status.ACTIVE,
+                status=Status.PROPOSED if proposed else waits,
                 merged_into_id=None,
                 retired_at=None,
             ),
-            why="unmerge",
+            why=why,
+            detail=detail,
         )
+        mine = set(self._writer.stances([loser.id])[loser.id])
+        for winner in winners:
+            self._take_back(winner, loser.id, mine, why=why, absorbed=absorbed)
+            self._keep_apart(winner.id, loser.id)
+            absorbed = None  # only the winner itself was changed by this fact
 
-    def _moved(self, winner_id: int, loser_id: int) -> list[int]:
-        """Return the episodes that the winner has from this loser, by its history."""
-        moved: list[int] = []
-        for event in self._writer.history("fact", winner_id):
-            if event.detail.get("loser") != loser_id:
-                continue
-            if event.op == "absorb":
-                moved = _ints(event.detail.get("added"))
-            elif event.op == "give_back":
-                moved = []
-        return moved
+    def _winners(self, life: Life) -> list[Life]:
+        """Return what a fact was merged into, what that one was merged into, and so on."""
+        found: list[Life] = []
+        while life.merged_into_id is not None:
+            life = self._find(life.merged_into_id)
+            found.append(life)
+        return found
 
-    def _claim(self, life: Life) -> bytes:
-        from factbook.store.base import claim_digest
+    def _halves(self, loser: Life, winner_id: int) -> tuple[_Past | None, _Past | None]:
+        """Return the two events of the last merge of a fact: its own, and that of its winner."""
+        merged = [one for one in self._history(loser.id) if one.op == "merge"]
+        absorbed = [
+            one
+            for one in self._history(winner_id)
+            if one.op == "absorb" and one.detail.get("loser") == loser.id
+        ]
+        return merged[-1] if merged else None, absorbed[-1] if absorbed else None
 
-        return claim_digest(life.owner, life.subject, life.predicate, life.object)
+    def _take_back(
+        self,
+        winner: Life,
+        loser_id: int,
+        episodes: Iterable[int],
+        *,
+        why: str,
+        absorbed: _Past | None,
+    ) -> None:
+        """Take from a winner those episodes that it has by merging, and by no other fact."""
+        children = self._children(winner.id)
+        lent = self._lent(winner.id) - self._evidence_of(one.id for one in children)
+        moved = sorted(lent.intersection(episodes, self._writer.stances([winner.id])[winner.id]))
+        if not moved and absorbed is None:
+            return
+        self._writer.remove_evidence(winner.id, moved)
+        after = self._recounted(winner)
+        if absorbed is not None:
+            after = self._as_before(after, absorbed, children)
+        elif moved:
+            after = after._replace(trust=self._witnessed(after))
+        self._change("give_back", winner, after, why=why, removed=moved, detail={"loser": loser_id})
+
+    def _as_before(self, winner: Life, absorbed: _Past, children: Sequence[Life]) -> Life:
+        """Return a winner with what it was before a merge, as far as nothing changed it since."""
+        before = _mapping(absorbed.detail.get("before"))
+        after = _mapping(absorbed.detail.get("after"))
+        later = [one for one in self._history(winner.id) if one.id > absorbed.id]
+        # What a later merge gave and gave back is even again; one that holds keeps its share.
+        joined = {one.detail.get("loser") for one in later if one.op == "absorb"}
+        held = any(one.id in joined for one in children)
+        touched = {
+            name
+            for one in later
+            if one.op not in ("absorb", "give_back")
+            for name in _mapping(one.detail.get("before"))
+        }
+
+        def untouched(*names: str) -> bool:
+            return all(
+                name not in touched and getattr(winner, name) == after[name]
+                for name in names
+                if name in after
+            )
+
+        if untouched("confidence", "confidence_at") and not held:
+            winner = winner._replace(
+                confidence=before.get("confidence", winner.confidence),
+                confidence_at=before.get("confidence_at", winner.confidence_at),
+            )
+        if untouched("pinned") and not any(one.pinned for one in children):
+            winner = winner._replace(pinned=before.get("pinned", winner.pinned))
+        if "trust" not in after:
+            return winner
+        if untouched("trust") and not held and not any("added" in one.detail for one in later):
+            return winner._replace(trust=Trust(before["trust"]))
+        return winner._replace(trust=self._witnessed(winner))
+
+    def _witnessed(self, life: Life) -> Trust:
+        """Return the trust that the episodes behind a fact give it; never more than it has."""
+        best = min(
+            (self._witness(one).trust for one in self._supports(life.id)),
+            key=_TRUST_RANK.__getitem__,
+            default=life.trust,
+        )
+        return _worse(life.trust, best)
+
+    def _keep_apart(self, one_id: int, other_id: int) -> None:
+        low, high = sorted((one_id, other_id))
+        pair = self._writer.pair(low, high) or Pair(
+            low, high, "same", "unmerged", "a person keeps both", 1.0, self._now, ""
+        )
+        self._writer.put_pair(pair._replace(verdict="KEEP_BOTH"))
+
+    def _children(self, winner_id: int) -> list[Life]:
+        """Return the facts that are merged into this one, itself and not by another."""
+        losers = {one.detail["loser"] for one in self._history(winner_id) if one.op == "absorb"}
+        lives = self._writer.lives(sorted(losers))
+        return [one for one in lives.values() if one.merged_into_id == winner_id]
+
+    def _lent(self, fact_id: int) -> set[int]:
+        """Return the episodes that a fact has from others that were merged into it."""
+        lent: set[int] = set()
+        for past in self._history(fact_id):
+            added = _ints(past.detail.get("added"))
+            lent = lent.union(added) if past.op == "absorb" else lent.difference(added)
+            lent.difference_update(_ints(past.detail.get("removed")))
+            lent.update(_ints(past.detail.get("kept")))
+        return lent
+
+    def _evidence_of(self, fact_ids: Iterable[int]) -> set[int]:
+        stances = self._writer.stances(list(fact_ids))
+        return {episode for of_one in stances.values() for episode in of_one}
+
+    def _supports(self, fact_id: int) -> list[int]:
+        stances = self._writer.stances([fact_id])[fact_id]
+        return [one for one, stance in stances.items() if stance is Stance.SUPPORTS]
+
+    def _recounted(self, life: Life) -> Life:
+        """Return a fact with the count and the date that its evidence rows give."""
+        supports = self._supports(life.id)
+        times = [self._place(one).occurred_at for one in supports]
+        return life._replace(
+            evidence_count=len(supports),
+            occurred_at=max((one for one in times if one is not None), default=None),
+        )
 
     # --- a person's word ------------------------------------------------------------------------
 
     def pin(self, op: PinFact) -> None:
         """Stop a fact from fading, at the value that it has now, or let it fade from now on."""
-        life = self._find(op.fact_id)
+        life = self._standing(op.fact_id)
         if life.pinned == op.pinned:
             self._receipt.unchanged += 1
             return
@@ -393,7 +563,7 @@ class Changes:
 
     def rate(self, op: RateFact) -> None:
         """Take a person's word: right makes it sure from now on, wrong puts it out of retrieval."""
-        life = self._find(op.fact_id)
+        life = self._standing(op.fact_id)
         value = value_at(life, self._now)
         after = life._replace(
             confidence=max(value, policy.FEEDBACK_RIGHT) if op.right else 0.0,
@@ -407,11 +577,47 @@ class Changes:
     # --- undo -----------------------------------------------------------------------------------
 
     def revert(self, op: RevertFact) -> None:
-        """Restore what one event changed, where the fact is still as the event left it."""
+        """Restore what one event changed, where the fact is still as the event left it.
+
+        The two events of a merge, "merge" at the loser and "absorb" at the winner, are one: either
+        takes back both or neither, whatever became of the winner since.
+        """
         event = self._writer.event(op.event_id)
         if event is None:
             raise NotFound(what="event", name=op.event_id, hint="`factbook explain` shows them.")
-        life = self._find(int(event.target.split(":", 1)[1]))
+        kind, _, target = event.target.partition(":")
+        if kind != "fact":
+            raise UsageError(
+                detail=f"event {op.event_id} is of {event.target}; only changes of facts can be"
+                " taken back"
+            )
+        life = self._find(int(target))
+        past = _Past(event.id, event.at, event.op, event.detail)
+        if event.op in ("merge", "absorb"):
+            done = self._revert_merge(life, past)
+        else:
+            done = event.op in _REVERTIBLE and self._revert_change(life, past)
+        if done:
+            self._receipt.reverted += 1
+        else:
+            self._receipt.unchanged += 1
+
+    def _revert_merge(self, life: Life, event: _Past) -> bool:
+        if event.id in self._parted:
+            self._parted.discard(event.id)
+            return True  # its other half was taken back before, and with it this one
+        loser = self._find(event.detail["loser"]) if event.op == "absorb" else life
+        if loser.merged_into_id is None or self._writer.facts([_claim(loser)]):
+            return False  # it is out already, or the same was stated again since
+        merged, absorbed = self._halves(loser, loser.merged_into_id)
+        halves = {one.id for one in (merged, absorbed) if one is not None}
+        if event.id not in halves:
+            return False  # it was taken out and merged again since
+        self._part(loser, op="revert", why=f"undo of event {event.id}", detail={"event": event.id})
+        self._parted |= halves - {event.id}
+        return True
+
+    def _revert_change(self, life: Life, event: _Past) -> bool:
         if event.op == "store":
             # What the run had stored is kept, as everything is, but put out of retrieval.
             before: dict[str, Any] = {"confidence": 0.0}
@@ -419,19 +625,31 @@ class Changes:
         else:
             before = _mapping(event.detail.get("before"))
             after = _mapping(event.detail.get("after"))
+        added = set(_ints(event.detail.get("added")))
         if not after or any(getattr(life, name) != value for name, value in after.items()):
-            self._receipt.unchanged += 1
-            return
+            return False
+        if not added.issubset(self._writer.stances([life.id])[life.id]):
+            return False  # its evidence was taken back before
         restored = life._replace(**{name: _typed(name, value) for name, value in before.items()})
-        if restored.current and not life.current and self._writer.facts([self._claim(life)]):
-            self._receipt.unchanged += 1  # the same was stated again since: there is a current row
-            return
-        added = _ints(event.detail.get("added"))
-        self._writer.remove_evidence(life.id, added)
-        if restored.current and not life.current and life.embeddable:
-            restored = restored._replace(status=Status.PENDING_EMBED)
-        self._receipt.reverted += 1
-        self._change("revert", life, restored, why=f"undo of event {op.event_id}", removed=added)
+        if restored.current and not life.current:
+            if self._writer.facts([_claim(life)]):
+                return False  # the same was stated again since: there is a current row
+            if life.embeddable and restored.status is Status.ACTIVE:
+                restored = restored._replace(status=Status.PENDING_EMBED)
+        # What was merged into it holds some of the evidence too: that stays, as the other's.
+        kept = added & self._evidence_of(one.id for one in self._children(life.id))
+        removed = sorted(added - kept)
+        self._writer.remove_evidence(life.id, removed)
+        why = f"undo of event {event.id}"
+        detail: dict[str, object] = {"event": event.id}
+        if kept:
+            detail["kept"] = sorted(kept)
+        self._change(
+            "revert", life, self._recounted(restored), why=why, removed=removed, detail=detail
+        )
+        for winner in self._winners(life):
+            self._take_back(winner, life.id, removed, why=why, absorbed=None)
+        return True
 
     # --- bookkeeping ----------------------------------------------------------------------------
 
@@ -515,8 +733,7 @@ class Changes:
         self._count(op.name, op.value)
 
     def _count(self, name: str, value: float) -> None:
-        day = datetime.fromtimestamp(self._now / 1000, UTC).strftime("%Y-%m-%d")
-        self._writer.add_count(day, name, value)
+        self._writer.add_count(_day(self._now), name, value)
 
     # --- rows and events ------------------------------------------------------------------------
 
@@ -528,10 +745,45 @@ class Changes:
             )
         return found
 
+    def _end(self, fact_id: int) -> Life:
+        """Return a fact, or the last of those that it was merged into."""
+        life = self._find(fact_id)
+        return (self._winners(life) or [life])[-1]
+
     def _current(self, fact_id: int) -> Life | None:
         """Return a fact that may still change, following what it was merged into."""
-        life = self._find(fact_id)
+        life = self._end(fact_id)
         return life if life.current else None
+
+    def _standing(self, fact_id: int) -> Life:
+        """Return the fact that a person means by an id: what it was merged into, or itself.
+
+        Raises UsageError for one that has been superseded, and names what took its place.
+        """
+        life = self._end(fact_id)
+        if life.current:
+            return life
+        heir = life
+        while heir.superseded_by is not None:
+            heir = self._end(heir.superseded_by)
+        if heir.id == life.id:
+            raise UsageError(detail=f"fact {fact_id} is {life.status} and cannot be changed")
+        raise UsageError(
+            detail=f"fact {fact_id} was superseded: fact {heir.id} took its place, use that one"
+        )
+
+    def _history(self, fact_id: int) -> list[_Past]:
+        """Return the history of a fact with what this call has done to it, oldest first."""
+        written = self._writer.history("fact", fact_id)
+        found = [_Past(one.id, one.at, one.op, one.detail) for one in written]
+        return found + self._unwritten.get(fact_id, [])
+
+    def _witness(self, episode_id: int) -> Witness:
+        if episode_id not in self._witnesses:
+            self._witnesses.update(self._writer.witness([episode_id]))
+        if episode_id not in self._witnesses:
+            raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
+        return self._witnesses[episode_id]
 
     def _text(self, episode_id: int) -> str:
         if episode_id not in self._texts:
@@ -574,6 +826,30 @@ class Changes:
         self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
     ) -> None:
         self.events.append(NewEvent(op=op, target_kind=kind, target_id=target, detail=detail))
+        if kind == "fact":
+            past = _Past(_UNWRITTEN + len(self.events), self._now, op, detail or {})
+            self._unwritten.setdefault(target, []).append(past)
+
+
+def _day(at: Millis) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
+
+
+def _claim(life: Life) -> bytes:
+    return claim_digest(life.owner, life.subject, life.predicate, life.object)
+
+
+def _worse(one: Trust, other: Trust) -> Trust:
+    return max(one, other, key=_TRUST_RANK.__getitem__)
+
+
+def _same_owner(verb: str, first: Life, *others: Life) -> None:
+    for other in others:
+        if other.owner != first.owner:
+            raise UsageError(
+                detail=f"fact {first.id} is of {first.owner} and fact {other.id} of {other.owner};"
+                f" a {verb} stays with one owner"
+            )
 
 
 def _ints(value: object) -> list[int]:

@@ -75,14 +75,16 @@ def supported(
 
     `own` is how sure the episode alone makes it. Evidence from before the fact's moment adds what
     would be left of it by then, and does not turn the clock back; a date in the future counts as
-    now.
+    now. Evidence that adds nothing leaves the moment alone: it must not make a window begin anew.
     """
     cap = policy.TRUST_CAP[trust]
     moment = now if at is None else min(at, now)
-    if not fades(fact):
-        return max(grown(fact.confidence, cap=cap), own), max(fact.confidence_at, moment)
-    if moment >= fact.confidence_at:
-        return max(grown(value_at(fact, moment), cap=cap), own), moment
+    if not fades(fact) or moment >= fact.confidence_at:
+        value = value_at(fact, moment)
+        after = max(grown(value, cap=cap), own)
+        if after > value:
+            return after, max(fact.confidence_at, moment)
+        return fact.confidence, fact.confidence_at
     days = (fact.confidence_at - moment) / DAY_MS - hold_days(fact)
     left = math.exp(-policy.DECAY_PER_DAY * max(0.0, days))
     gain = grown(fact.confidence, cap=cap) - fact.confidence

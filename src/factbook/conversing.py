@@ -79,7 +79,7 @@ class Conversing(Keeping):
         """Keep turns in one transaction; see `add_turn`."""
         ops = self._turn_ops(turns, session=session, owner=owner, name=name)
         with self._stream_lock:
-            # Under the caller's own words a stream may have begun for any owner, or for this one.
+            # A stream that was asked for without an owner searches everyone's memory.
             mine = [
                 one for key in ((owner, session), ("", session)) if (one := self._streams.get(key))
             ]

@@ -240,12 +240,12 @@ _TELLING: Final = frozenset({"RecordInjection", "RecordUse", "Count"})
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {
         Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | {"SupersedeFact", "SupportFact"},
+        Trigger.USER_MESSAGE: _OBSERVING | _TELLING,
         Trigger.COMMAND: _OBSERVING
         | _LIVING
         | _TELLING
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"},
-        Trigger.UPKEEP: _LIVING
+        Trigger.UPKEEP: (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
         | {"Count"},
     }

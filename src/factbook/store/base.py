@@ -160,6 +160,14 @@ class Place(NamedTuple):
     offset: int
 
 
+class Witness(NamedTuple):
+    """Who an episode is of, and what it may bear witness to."""
+
+    trust: Trust
+    owner: str
+    injected: bool
+
+
 class NewFact(NamedTuple):
     """A fact row to insert (a tuple like the other rows here: a log makes thousands)."""
 
@@ -247,6 +255,9 @@ class Writer(Protocol):
 
     def places(self, ids: Sequence[int]) -> dict[int, Place]:
         """Return where and when episodes stand, by id."""
+
+    def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
+        """Return whose episodes are and how far they are trusted, by id."""
 
     def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """Return the ids of (name, method) pairs, inserting those that are new."""

@@ -22,7 +22,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.store.base import Claimed, Injection, Life, Pair, Proposal, Run
+from factbook.store.base import Claimed, Injection, Life, Pair, Proposal, Run, Witness
 from factbook.store.sqlite.rows import (
     EPISODE,
     VALUE_NOW,
@@ -131,6 +131,14 @@ class LivingVerbs:
             (json_list(claim.hex() for claim in claims),),
         )
         return {row[0]: row[1] for row in rows}
+
+    def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
+        """Return whose episodes are and how far they are trusted, by id."""
+        rows = self._db.execute(
+            f"SELECT id, trust, owner, injected FROM episode_row WHERE id IN {_IN}",
+            (json_list(ids),),
+        )
+        return {row[0]: Witness(Trust(row[1]), row[2], bool(row[3])) for row in rows}
 
     def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
         """Return the evidence of facts as episode id -> stance."""
