@@ -10,7 +10,6 @@ from conftest import Cli
 from factbook.memory import Memory
 
 
-
 @pytest.fixture
 def db(cli: Cli) -> Path:
     path = cli.home / "talk.db"

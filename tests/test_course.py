@@ -11,6 +11,7 @@ import pytest
 from factbook.memory import Memory
 from factbook.model import ME, Event, Fact, FactKind, Millis, Status, Trigger, Trust
 from factbook.ops import ContradictFacts, JudgePair, MergeFacts, StartRun, SupersedeFact
+from factbook.store.base import Filters
 from factbook.testing import FrozenClock
 from factbook.upkeep.account import account
 from factbook.upkeep.course import course
@@ -174,18 +175,19 @@ def test_support_that_restores_a_faded_fact_is_told_as_growth(
 
     fact = memory.remember("I live in Porto")
     clock.advance(days=60)
-    other = memory.remember("Porto is where my home is, and I live there", owner="ann")
-    (evidence,) = memory.store.evidence_of([other.id])[other.id]
+    said = "Porto is where my home is, and I live there"
+    memory.add_turn(said, session="s", uid="said-again")
+    (episode,) = [one for one in memory.store.episodes(Filters(), limit=None) if one.text == said]
     apply(
         memory.store,
         [
             StartRun(run_id=1),
             SupportFact(
                 fact_id=fact.id,
-                episode_id=evidence.episode_id,
-                quote=evidence.quote,
-                start=evidence.start,
-                end=evidence.end,
+                episode_id=episode.id,
+                quote=said,
+                start=0,
+                end=len(said),
                 rule="supporting_episode",
                 method="close",
                 trust=Trust.DIRECT,

@@ -598,8 +598,8 @@ def test_evidence_grows_confidence(placed: Life, embedder: Placed) -> None:
     text, near, far = "I live in Oslo.", "Well: I live in Oslo.", "So: I live in Oslo."
     embedder.cosines = {text: 1.0, near: 0.76, far: 0.74}
     fact = placed.states(text, 0.6)
-    episode = placed.says(near, role="assistant")
-    placed.says(far, role="assistant")
+    episode = placed.says(near, role="system")  # somebody else: an assistant is no witness
+    placed.says(far, role="system")
     moment = placed.clock.now
     placed.night()
     left = 0.6 * math.exp(-0.01 * (60_000 / DAY))  # what fades in the minute before it was said
@@ -707,7 +707,15 @@ def test_a_correction_supersedes_at_once(life: Life) -> None:
 
 def test_one_batched_call_resolves_all(life: Life) -> None:
     """ "LLM Batch Call: Resolve flagged contradictions in single API call per consolidation"."""
-    facts = [life.states(f"My boat number {n} is called Wanda {n}.") for n in range(6)]
+    said = (
+        "I play chess.",
+        "My boat is called Wanda.",
+        "I paint fences.",
+        "We use pnpm for builds.",
+        "My dog sleeps a lot.",
+        "I cook on Fridays.",
+    )
+    facts = [life.states(text) for text in said]
     for one, other in itertools.pairwise(facts):
         life.wait_for_a_verdict(one, other)
     calls: list[Sequence[Question]] = []

@@ -565,10 +565,12 @@ class Engine:
             if over and passive:
                 continue
             relevance = relevance_score(
-                (score / best) ** policy.SIMILARITY_POWER * (policy.OUTDATED_SHARE if over else 1),
+                (score / best) ** policy.SIMILARITY_POWER,
                 confidence,
                 recency(found.occurred_at, now),
             )
+            if over:
+                relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
         weighed.sort(key=lambda one: (-one[0], one[2]))
         groups: dict[object, list[tuple[float, _Row]]] = {}

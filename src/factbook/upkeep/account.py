@@ -102,7 +102,11 @@ def account(store: Store, run: Run) -> Account:
     """Return what a run changed; pairs that it queued are those that still wait."""
     events = store.run_events(run.id)
     of_facts = [one for one in events if one.target.startswith("fact:")]
-    queued = [one for one in store.pairs(waiting=True) if one.judged_at == run.started_at]
+    queued = [
+        one
+        for one in store.pairs(waiting=True)
+        if one.judged_at == run.started_at and one.relation == "ambiguous"
+    ]
     faded = _numbers(run.report.get("faded"))
     named = {_target(one) for one in of_facts}
     named.update(number for one in of_facts for number in _others(one))
