@@ -2,7 +2,8 @@
 
     FactbookError                      exit 1
     |-- UsageError                     exit 2   what was asked cannot be done as asked
-    |   `-- NotAllowed                 exit 2   a trigger tried an op that the trigger table forbids
+    |   |-- NotAllowed                 exit 2   a trigger tried an op that the trigger table forbids
+    |   `-- RejectionError             exit 2   the gate refused a memory that was to be stored
     |-- InputError                     exit 3   what was given to read
     |   |-- PathMissing
     |   |-- PathUnreadable
@@ -20,6 +21,7 @@
     |-- RuleError                      exit 5   a rule file
     |-- KeyFileError                   exit 6   the redaction key
     |-- EmbedderError                  exit 7   the embedding model
+    |-- ModelError                     exit 9   the language model, one error with its kind
     `-- NotFound                       exit 8   no such fact, episode or source
 
 Each message is one sentence that says what, where and what to do; the class docstring is its
@@ -28,7 +30,23 @@ template, so text and reference cannot differ.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
+
+
+class ModelFailure(StrEnum):
+    """Say how a call of a language model failed."""
+
+    NOT_CONFIGURED = "not_configured"  # no model is configured: nothing was called
+    OVER_BUDGET = "over_budget"  # the budget of the day is spent: nothing was called
+    TIMEOUT = "timeout"  # the total deadline passed
+    CONNECT = "connect"  # nobody answers there, or the connection broke
+    HTTP = "http"  # a status other than 2xx, or a body that is not of the protocol
+    REFUSED = "refused"  # the model declined
+    TRUNCATED = "truncated"  # the answer was cut at its token limit
+    INVALID_JSON = "invalid_json"  # the answer is not one JSON value
+    SCHEMA = "schema"  # JSON that does not fit what was asked for
+    TOO_LARGE = "too_large"  # the answer, or the prompt, is larger than allowed
 
 
 class FactbookError(Exception):
@@ -63,6 +81,10 @@ class UsageError(FactbookError):
 
 class NotAllowed(UsageError):
     """The trigger {trigger} may not emit {op}; policy.MAY_EMIT lists what it may."""
+
+
+class RejectionError(UsageError):
+    """The memory "{text}" was refused ({reason}); {detail}"""
 
 
 class InputError(FactbookError):
@@ -141,6 +163,16 @@ class EmbedderError(FactbookError):
     """The embedding model cannot be used ({reason}); reinstall factbook, or go on with text search alone by --no-embed."""  # noqa: E501
 
     exit_code = 7
+
+
+class ModelError(FactbookError):
+    """The language model {model} gave no usable answer ({kind}: {reason}); nothing was written."""
+
+    exit_code = 9
+
+    def __init__(self, *, kind: ModelFailure | str, model: str, reason: str) -> None:
+        self.kind = ModelFailure(kind)
+        super().__init__(kind=self.kind, model=model, reason=reason)
 
 
 class NotFound(FactbookError):

@@ -184,6 +184,50 @@ TOLD: Final = 0.95  # seed 002: what its owner says explicitly
 TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so
 
+# --- typed memories (seed 002) --------------------------------------------------------------------
+
+TYPE_THRESHOLD: Final[Mapping[str, float]] = MappingProxyType(
+    {"USER_FACT": 0.80, "USER_PATTERN": 0.75, "SHARED_NARRATIVE": 0.60}
+)  # seed 002: from where on a memory of that type is stored
+PATTERN_APPLIES: Final = 0.80  # seed 002: from here a pattern is active, below it waits for a yes
+ANY_TYPE_FLOOR: Final = 0.60  # seed 002: under it nothing of any type is let in
+PROPOSED_FROM: Final = 0.60  # CHECKLIST: a refused pattern from here on is kept as a proposal
+GROUNDING_SIMILARITY: Final = 0.85  # seed 002: more than this is similar enough
+SIMILAR_ONLY_FACTOR: Final = 1 / 3  # seed 002, example 4: 0.70 * 0.10 / 0.30
+EXACT_QUOTE_SCORE: Final = 0.30  # seed 002: score_confidence, factor 1
+KEY_PHRASES_SCORE: Final = 0.20
+SIMILAR_SCORE: Final = 0.10
+THREE_MENTIONS_SCORE: Final = 0.20  # factor 2
+TWO_MENTIONS_SCORE: Final = 0.10
+CONSISTENT_SCORE: Final = 0.20  # factor 3
+CONTRADICTS_SCORE: Final = -0.25
+EXPLICIT_FACT_SCORE: Final = 0.30  # factor 4
+REPEATED_PATTERN_SCORE: Final = 0.20
+CLUED_NARRATIVE_SCORE: Final = 0.15
+CONTEXT_TYPED: Final[Mapping[str, int]] = MappingProxyType(
+    {"user_fact": 5, "user_pattern": 3, "shared_narrative": 2}
+)  # seed 002, later notes: how many of each a context envelope holds at most
+
+# --- keyed facts (seed 004) -----------------------------------------------------------------------
+
+PLAN_LIMIT: Final = 25  # seed 004: rows that a query plan asks for by default
+PAGE_LIMIT: Final = 100  # seed 004, later: rows of one page
+PAGE_MAX: Final = 1_000
+KEY_CHARS: Final = 200  # ours: of a fact key
+VALUE_CHARS: Final = 2_000  # ours: of a value
+MAX_RANK: Final = 1_000  # ours: of a list
+MAX_OPS: Final = 200  # ours: that one answer of a model may hold
+
+# --- the language model (seed 004) ----------------------------------------------------------------
+
+LLM_PROVIDER: Final = "ollama"
+LLM_MODEL: Final = "qwen2.5:7b-instruct"
+LLM_URL: Final = "http://127.0.0.1:11434"
+LLM_TIMEOUT_S: Final = 12.0  # seed 004: the total deadline of a call; no retries
+LLM_ANSWER_BYTES: Final = 2 * 1024 * 1024  # ours: a larger answer is cut off and refused
+MODEL_ATTEMPTS: Final = 5  # ours: failures after which an input is set aside, visibly
+MODEL_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
+
 # --- the work behind (ours) -----------------------------------------------------------------------
 
 EMBED_LEASE_MS: Final = 120_000  # how long a worker may keep a batch before another takes it
