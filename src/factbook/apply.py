@@ -30,8 +30,12 @@ from factbook.model import (
 from factbook.ops import (
     AdvanceCursor,
     AssertFact,
+    BeginCall,
     Count,
+    EndCall,
+    FailTask,
     FinishRun,
+    FinishTask,
     KeepLoose,
     MarkProgress,
     Op,
@@ -41,6 +45,7 @@ from factbook.ops import (
     RecordUse,
     RejectCandidate,
     RejectLine,
+    RetryTasks,
     StartRun,
     StoreVectors,
     SupportFact,
@@ -59,6 +64,7 @@ from factbook.store.base import (
 
 _BESIDE_MEMORY = frozenset(
     {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
+    | {FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
 )  # ops after which every question still has the same answer
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
@@ -120,6 +126,8 @@ class _Claim:
 
     def join(self, episode: int, op: AssertFact) -> None:
         """Add an assertion of the same claim."""
+        if self.first.proposed and not op.proposed:
+            self.first = op
         self.confidence = max(self.confidence, op.confidence)
         self.trust = min(self.trust, op.trust, key=_TRUST_RANK.__getitem__)
         before = self.evidence.get(episode)
@@ -258,9 +266,13 @@ class _Run:
         ids = self._writer.add_facts([fact for _, fact in new])
         for (claim, fact), fact_id in zip(new, ids, strict=True):
             evidence += [self._evidence(fact_id, one, claim, rule_ids) for one in claim.evidence]
-            self._event("store", "fact", fact_id, {"confidence": fact.confidence})
+            detail: dict[str, object] = {"confidence": fact.confidence}
+            if claim.first.factors:
+                detail["factors"] = claim.first.factors
+            self._event("store", "fact", fact_id, detail)
         self._writer.update_facts(changed)
         self._receipt.stored += len(ids)
+        self._receipt.proposed += sum(fact.status == Status.PROPOSED for _, fact in new)
         self._receipt.updated += len(changed)
         self._receipt.evidence += self._writer.add_evidence(evidence)
 
@@ -397,9 +409,14 @@ class _Run:
                 offset=places[episode_id].offset,
                 reason=op.reason,
                 detail=op.detail,
-                excerpt=op.candidate.object[: policy.EXCERPT_CHARS],
+                excerpt=op.candidate.object[: _room(op)],
                 rule=op.candidate.rule,
                 predicate=op.candidate.predicate,
+                owner=op.owner,
+                type=op.type,
+                confidence=op.confidence,
+                threshold=op.threshold,
+                validation=op.validation,
             )
             for op, episode_id in zip(candidates, ids, strict=True)
         ]
@@ -473,6 +490,11 @@ class _Run:
         self.events.append(NewEvent(op=op, target_kind=kind, target_id=target, detail=detail))
 
 
+def _room(op: RejectCandidate) -> int:
+    """Return how much of a refused candidate is kept: a memory whole, of other things a start."""
+    return policy.VALUE_CHARS if op.type else policy.EXCERPT_CHARS
+
+
 def _merge_source(known: Source, new: Source) -> Source:
     """Take over what is newly known of a source, and keep what the new reading does not say."""
     return replace(
@@ -489,6 +511,9 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Mi
     one = claim.first.candidate
     occurred_at = _latest(places[episode].occurred_at for episode in claim.evidence)
     lasting = one.kind in policy.LASTING_KINDS
+    status = Status.PENDING_EMBED if one.embed else Status.ACTIVE
+    if len(claim.evidence) == 1 and claim.first.proposed:  # a second observation confirms
+        status = Status.PROPOSED
     return NewFact(
         claim=digest,
         owner=claim.first.owner,
@@ -497,7 +522,7 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Mi
         object=one.object,
         statement=one.statement,
         kind=one.kind,
-        status=Status.PENDING_EMBED if one.embed else Status.ACTIVE,
+        status=status,
         confidence=claim.confidence,
         trust=claim.trust,
         evidence_count=len(claim.evidence),

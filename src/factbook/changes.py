@@ -15,14 +15,19 @@ from typing import Any, NamedTuple
 
 from factbook import policy
 from factbook.confidence import halved, supported, value_at
-from factbook.errors import NotFound, UsageError
+from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model import Millis, Receipt, Stance, Status, Trust
 from factbook.ops import (
+    BeginCall,
+    ConfirmFact,
     ContradictFacts,
     Count,
     DecideProposal,
     DoubtFact,
+    EndCall,
+    FailTask,
     FinishRun,
+    FinishTask,
     JudgePair,
     KeepLoose,
     MarkProgress,
@@ -34,6 +39,7 @@ from factbook.ops import (
     RecordInjection,
     RecordUse,
     ReplaceVectors,
+    RetryTasks,
     RevertFact,
     SettlePair,
     StartRun,
@@ -43,7 +49,9 @@ from factbook.ops import (
     UnmergeFact,
 )
 from factbook.store.base import (
+    CallCount,
     Life,
+    ModelTask,
     NewEvent,
     NewEvidence,
     Pair,
@@ -73,7 +81,7 @@ _PARTS = (
 # What can be taken back, besides merges. To take back what took something back would be to do it
 # again, on facts that have gone on since.
 _REVERTIBLE = frozenset(
-    {"store", "support", "doubt", "contradict", "supersede", "pin", "unpin", "rate"}
+    {"store", "support", "doubt", "contradict", "supersede", "pin", "unpin", "rate", "confirm"}
 )
 _UNWRITTEN = 1 << 62  # events of this call have no ids yet and are later than all that have
 
@@ -140,7 +148,11 @@ class Changes:
         own = min(op.confidence, policy.TRUST_CAP[trust])
         confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
         times = [one for one in (life.occurred_at, at) if one is not None]
+        waits = life.status is Status.PROPOSED
+        if waits:
+            self._receipt.confirmed += 1  # seed 002: a second observation confirms a pattern
         after = life._replace(
+            status=_awake(life) if waits else life.status,
             confidence=confidence,
             confidence_at=moment,
             trust=min(life.trust, trust, key=_TRUST_RANK.__getitem__),
@@ -574,6 +586,20 @@ class Changes:
         self._change("rate", life, after, why="right" if op.right else "wrong")
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
+    def confirm(self, op: ConfirmFact) -> None:
+        """Make a proposed fact active on a person's word."""
+        life = self._standing(op.fact_id)
+        if life.status is not Status.PROPOSED:
+            self._receipt.unchanged += 1
+            return
+        after = life._replace(
+            status=_awake(life),
+            confidence=max(value_at(life, self._now), policy.FEEDBACK_RIGHT),
+            confidence_at=self._now,
+        )
+        self._receipt.confirmed += 1
+        self._change("confirm", life, after, why="command")
+
     # --- undo -----------------------------------------------------------------------------------
 
     def revert(self, op: RevertFact) -> None:
@@ -728,6 +754,70 @@ class Changes:
         if not self._writer.set_use(op.injection_id, op.used, resolved=op.resolved):
             raise NotFound(what="injection", name=op.injection_id, hint="")
 
+    # --- a language model -----------------------------------------------------------------------
+
+    def finish_task(self, op: FinishTask) -> None:
+        """Remember that a model has answered for an input."""
+        known = self._writer.task(op.kind, op.target)
+        attempts = known.attempts if known else 0
+        self._writer.put_task(
+            ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self._now)
+        )
+
+    def fail_task(self, op: FailTask) -> None:
+        """Leave an input queued with its reason; after policy.MODEL_ATTEMPTS it is set aside."""
+        known = self._writer.task(op.kind, op.target)
+        attempts = (known.attempts if known else 0) + 1
+        aside = attempts >= policy.MODEL_ATTEMPTS
+        wait = policy.MODEL_BACKOFF_MS * 2 ** (attempts - 1)
+        self._writer.put_task(
+            ModelTask(
+                op.kind,
+                op.target,
+                "aside" if aside else "failed",
+                attempts,
+                op.error,
+                op.version,
+                self._now + wait,
+                self._now,
+            )
+        )
+        self._count(f"model_failed_{op.kind}", 1.0)
+
+    def retry_tasks(self, op: RetryTasks) -> None:
+        """Let inputs that were set aside be tried again."""
+        self._receipt.updated += self._writer.retry_tasks(op.kind)
+
+    def begin_call(self, op: BeginCall) -> None:
+        """Reserve a call under the write lock, so that a budget holds between processes too."""
+        day = _day(self._now)
+        spent = self._writer.spent(day)
+        tokens = spent.prompt_tokens + spent.answer_tokens
+        for name, used, limit in (
+            ("calls", spent.calls, op.max_calls),
+            ("tokens", tokens, op.max_tokens),
+            ("money", spent.money, op.max_money),
+        ):
+            if limit is not None and used >= limit:
+                raise ModelError(
+                    kind=ModelFailure.OVER_BUDGET,
+                    model=op.model,
+                    reason=f"the budget of the day ({limit:g} {name}) is spent, {used:g} were used",
+                )
+        self._writer.add_call(day, op.purpose, op.model, "begun", CallCount(calls=1))
+
+    def end_call(self, op: EndCall) -> None:
+        """Count a reserved call, however it ended."""
+        day = _day(op.began_at)
+        self._writer.add_call(day, op.purpose, op.model, "begun", CallCount(calls=-1))
+        self._writer.add_call(
+            day,
+            op.purpose,
+            op.model,
+            op.outcome,
+            CallCount(1, op.prompt_tokens, op.answer_tokens, op.latency_ms, op.money),
+        )
+
     def count(self, op: Count) -> None:
         """Add to a counter of the day."""
         self._count(op.name, op.value)
@@ -831,6 +921,11 @@ class Changes:
             self._unwritten.setdefault(target, []).append(past)
 
 
+def _awake(life: Life) -> Status:
+    """Return where a proposed fact goes once it is confirmed."""
+    return Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
+
+
 def _day(at: Millis) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
 
@@ -889,6 +984,12 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     RecordInjection: Changes.injection,
     RecordUse: Changes.use,
     Count: Changes.count,
+    ConfirmFact: Changes.confirm,
+    FinishTask: Changes.finish_task,
+    FailTask: Changes.fail_task,
+    RetryTasks: Changes.retry_tasks,
+    BeginCall: Changes.begin_call,
+    EndCall: Changes.end_call,
 }
 CHANGING: tuple[type[Op], ...] = tuple(_HANDLERS)
 """The Ops that are applied here, in the order in which they are given."""

@@ -76,6 +76,7 @@ class Status(StrEnum):
     DEPRECATED = "deprecated"  # computed from the confidence now, never stored
     SUPERSEDED = "superseded"
     MERGED_INTO = "merged_into"
+    RETRACTED = "retracted"  # its owner took it back: a key that was cleared, an item of a list
     ERASED = "erased"
 
 
@@ -326,6 +327,10 @@ class Receipt:
     judged: int = 0  # pairs judged for the first time
     queued: int = 0  # of these, ambiguous ones that wait for a verdict
     settled: int = 0  # waiting pairs and proposals that were decided
+    confirmed: int = 0  # proposed facts that a person or a second observation made active
+    retracted: int = 0  # keyed facts that were taken back
+    keys: list[tuple[str, str]] = field(default_factory=list)  # (key, one of policy.KEY_ACTIONS)
+    problems: list[str] = field(default_factory=list)  # steps that were left out, and why
     rejections: dict[str, int] = field(default_factory=dict)  # reason -> count
 
     def add(self, other: Receipt) -> None:

@@ -22,6 +22,7 @@ from factbook.model import (
     Cursor,
     Episode,
     LineCount,
+    Millis,
     RejectedLine,
     Source,
     Trust,
@@ -52,6 +53,8 @@ class AssertFact:
     confidence: float  # capped by trust, as the gate decided
     trust: Trust
     quote: str  # the span's text in that episode, cut at policy.QUOTE_CHARS
+    proposed: bool = False  # it waits for a person's yes or a second observation
+    factors: Mapping[str, object] | None = None  # what its confidence was made of (seed 002)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,10 @@ class RejectCandidate:
     owner: str
     reason: str
     detail: str = ""
+    type: str = ""  # of a typed memory (seed 002): USER_FACT, USER_PATTERN or SHARED_NARRATIVE
+    confidence: float | None = None  # how sure it was in the end
+    threshold: float | None = None  # how sure it should have been
+    validation: Mapping[str, object] | None = None  # seed 002: validation_details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,6 +317,99 @@ class Count:
     value: float = 1.0
 
 
+# --- with a language model (seeds 002 and 004) ----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyStep:
+    """One step of a change of keyed facts."""
+
+    action: str  # one of policy.KEY_STEPS
+    key: str  # canonical: of the fact, or of the list
+    value: str = ""
+    rank: int | None = None  # from 1
+    insert: bool = False  # what stands at the rank moves down, instead of leaving the list
+    confidence: float = 1.0
+    start: int = 0  # span in the episode that says so
+    end: int = 0
+    number: int = 0  # which of the given operations it is, from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeKeys:
+    """Set, move and clear keyed facts of one owner, as one message asks for it.
+
+    The steps are taken in their order on the lists as they stand under the write lock; what counts
+    as stored or updated is the difference between before and after.
+    """
+
+    owner: str
+    episode: str  # Episode.uid of the message
+    steps: Sequence[KeyStep]
+    trust: Trust
+    rule: str
+    method: str
+    atomic: bool = True  # one bad step takes all back; else it is left out and said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmFact:
+    """Make a proposed fact active on a person's word."""
+
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishTask:
+    """Remember that a model has answered for an input, so that it is not asked again."""
+
+    kind: str  # typed, tell, commands or judge
+    target: int  # the episode's id; of a pair, its lower fact's
+    version: str  # of the prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailTask:
+    """Leave an input queued after a failure, with its reason; too many set it aside."""
+
+    kind: str
+    target: int
+    version: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryTasks:
+    """Let inputs that were set aside be tried again."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeginCall:
+    """Reserve one call of a model; refused where the budget of the day is spent."""
+
+    purpose: str
+    model: str
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_money: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndCall:
+    """Count a call that was reserved, however it ended."""
+
+    purpose: str
+    model: str
+    began_at: Millis  # when it was reserved
+    outcome: str
+    prompt_tokens: int
+    answer_tokens: int
+    latency_ms: float
+    money: float
+
+
 Op: TypeAlias = (
     RecordSource
     | RecordEpisode
@@ -340,6 +440,13 @@ Op: TypeAlias = (
     | RecordInjection
     | RecordUse
     | Count
+    | ChangeKeys
+    | ConfirmFact
+    | FinishTask
+    | FailTask
+    | RetryTasks
+    | BeginCall
+    | EndCall
 )
 
 OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}

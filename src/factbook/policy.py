@@ -75,6 +75,13 @@ REJECTION_REASONS: Final = (
     "injected",  # factbook's own text is not evidence
     "bad_confidence",  # not a number from 0 to 1
     "not_quoted",  # the quote does not stand in the stored episode (a reused record id)
+    # of typed memories (seed 002)
+    "low_confidence",  # under the floor of any type
+    "fact_below_threshold",  # under the threshold of its type
+    "not_grounded_in_summary",  # nothing in the source supports it
+    "hallucination",  # partly supported, with a content word that is not
+    "type_rule_violation",  # a rule of its type forbids it
+    "semantically_invalid",  # it says nothing
 )
 
 LINE_REJECTIONS: Final = (
@@ -216,6 +223,8 @@ PAGE_MAX: Final = 1_000
 KEY_CHARS: Final = 200  # ours: of a fact key
 VALUE_CHARS: Final = 2_000  # ours: of a value
 MAX_RANK: Final = 1_000  # ours: of a list
+KEY_STEPS: Final = ("set", "unset", "rank", "move", "remove", "append", "clear")
+KEY_ACTIONS: Final = ("store", "update", "noop", "clear")  # seed 004: action_type, and ours
 MAX_OPS: Final = 200  # ours: that one answer of a model may hold
 
 # --- the language model (seed 004) ----------------------------------------------------------------
@@ -280,17 +289,21 @@ _LIVING: Final = frozenset(
     }
 )
 _TELLING: Final = frozenset({"RecordInjection", "RecordUse", "Count"})
+_ASKING: Final = frozenset({"FinishTask", "FailTask", "RetryTasks", "BeginCall", "EndCall"})
 
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {
         Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING | _TELLING,
+        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | _ASKING | {"ChangeKeys"},
         Trigger.COMMAND: _OBSERVING
         | _LIVING
         | _TELLING
+        | _ASKING
+        | {"ChangeKeys", "ConfirmFact"}
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"},
         Trigger.UPKEEP: (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
-        | {"Count"},
+        | {"Count"}
+        | _ASKING,
     }
 )  # the trigger table: a write that is not listed is refused by `apply`

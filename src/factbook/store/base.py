@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -129,6 +129,38 @@ class Proposal(NamedTuple):
     reason: str
 
 
+class Keyed(NamedTuple):
+    """A current keyed fact, as a change of it must know it."""
+
+    key: str
+    id: int
+    value: str
+    confidence: float
+
+
+class ModelTask(NamedTuple):
+    """What became of an input of a language model."""
+
+    kind: str  # typed, tell, commands or judge
+    target: int  # the episode's id; of a pair, its lower fact's
+    state: str  # done, failed (waits for another try) or aside
+    attempts: int  # failures
+    error: str  # of the last one
+    version: str  # of the prompt
+    until: Millis  # not to be tried before
+    at: Millis
+
+
+class CallCount(NamedTuple):
+    """What calls of a language model came to."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    latency_ms: float = 0.0
+    money: float = 0.0
+
+
 class Injection(NamedTuple):
     """What was put before a model or a person at one moment."""
 
@@ -214,6 +246,11 @@ class NewRejection:
     excerpt: str
     rule: str = ""
     predicate: str = ""
+    owner: str = ""
+    type: str = ""
+    confidence: float | None = None
+    threshold: float | None = None
+    validation: Mapping[str, object] | None = None
 
 
 class NewEvent(NamedTuple):
@@ -354,6 +391,24 @@ class Writer(Protocol):
     def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
         """Return the rows that are still claimed under this token."""
 
+    def keyed(self, owner: str, prefixes: Sequence[str]) -> dict[str, Keyed]:
+        """Return the current keyed facts of an owner at or under these keys, by key."""
+
+    def put_task(self, task: ModelTask) -> None:
+        """Insert or overwrite what became of an input."""
+
+    def task(self, kind: str, target: int) -> ModelTask | None:
+        """Return what became of an input."""
+
+    def retry_tasks(self, kind: str) -> int:
+        """Let inputs that were set aside be tried again, with a clean count; return how many."""
+
+    def spent(self, day: str) -> CallCount:
+        """Return what the calls of a day came to."""
+
+    def add_call(self, day: str, purpose: str, model: str, outcome: str, count: CallCount) -> None:
+        """Add to what the calls of a day came to."""
+
     def set_next_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
     ) -> list[int]:
@@ -391,6 +446,7 @@ class Filters:
     turns_any_time: bool = False  # the times narrow everything but turns of conversations
     now: Millis | None = None  # confidence is what it is then; without it, as it was stored
     deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
+    proposed: bool = False  # facts that wait for a yes pass too
 
     @property
     def facts_wanted(self) -> bool:
@@ -449,6 +505,24 @@ class Rejection:
     excerpt: str
     rule: str
     predicate: str
+    owner: str = ""
+    type: str = ""  # of a typed memory; empty for everything else
+    confidence: float | None = None
+    threshold: float | None = None
+    validation: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectionFilters:
+    """What a read of the rejection log is narrowed to."""
+
+    reason: str = ""
+    type: str = ""
+    rule: str = ""
+    owner: str = ""
+    since: Millis | None = None
+    until: Millis | None = None
+    typed_only: bool = False  # only what a model proposed as a memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -697,8 +771,44 @@ class Store(Protocol):
     def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
 
-    def rejections(self, *, limit: int) -> list[Rejection]:
-        """Return the newest rejections."""
+    def rejections(
+        self, *, limit: int, filters: RejectionFilters | None = None
+    ) -> list[Rejection]:
+        """Return the newest rejections that pass the filters."""
+
+    def keyed_facts(
+        self,
+        owner: str,
+        *,
+        keys: Sequence[str] = (),
+        prefix: str = "",
+        limit: int | None = None,
+        after: str = "",
+    ) -> list[Fact]:
+        """Return current keyed facts, by key and rank; a prefix ends at a segment.
+
+        `after` is the last key of the page before.
+        """
+
+    def key_history(self, owner: str, key: str) -> list[Fact]:
+        """Return everything that a key has held, the oldest first."""
+
+    def unasked(
+        self, kind: str, *, episode_kinds: Sequence[str], now: Millis, limit: int
+    ) -> list[StoredEpisode]:
+        """Return episodes of these kinds that no model has answered for yet and that may be tried.
+
+        Without kinds, those that were tried in vain.
+        """
+
+    def model_tasks(self, *, states: Sequence[str] = ("failed", "aside")) -> list[ModelTask]:
+        """Return inputs by what became of them."""
+
+    def model_calls(self, *, since: str = "") -> list[tuple[str, str, str, str, CallCount]]:
+        """Return (day, purpose, model, outcome, count) of calls from a day on."""
+
+    def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
+        """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals."""
 
     def check(self) -> list[Problem]:
         """Audit counters, spans, indexes, vectors, pointers and JSON; an empty list is clean."""

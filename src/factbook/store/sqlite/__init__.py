@@ -25,10 +25,19 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
 )
-from factbook.store.base import EpisodeRow, Filters, Problem, Rejection, SourceState, Vectors
+from factbook.store.base import (
+    EpisodeRow,
+    Filters,
+    Problem,
+    Rejection,
+    RejectionFilters,
+    SourceState,
+    Vectors,
+)
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import LedgerFile, Mode, translated
 from factbook.store.sqlite.living import LivingReads
+from factbook.store.sqlite.modelled import ModelReads
 from factbook.store.sqlite.rows import (
     EPISODE,
     EXPORTS,
@@ -46,10 +55,15 @@ from factbook.store.sqlite.writer import SQLiteWriter
 __all__ = ["Mode", "SQLiteStore"]
 
 
-_JSON_COLUMNS = {"source": ("lines",), "episode": ("attributes",), "event": ("detail",)}
+_JSON_COLUMNS = {
+    "source": ("lines",),
+    "episode": ("attributes",),
+    "event": ("detail",),
+    "rejection": ("validation",),
+}
 
 
-class SQLiteStore(LivingReads):
+class SQLiteStore(LivingReads, ModelReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(self, path: Path, *, mode: Mode = "create") -> None:
@@ -395,13 +409,17 @@ class SQLiteStore(LivingReads):
                         values[name] = orjson.loads(values[name])
                     yield {"record": record, **values}
 
-    def rejections(self, *, limit: int) -> list[Rejection]:
-        """Return the newest rejections."""
+    def rejections(
+        self, *, limit: int, filters: RejectionFilters | None = None
+    ) -> list[Rejection]:
+        """Return the newest rejections that pass the filters."""
+        where, bindings = _rejection_where(filters or RejectionFilters())
         rows = self._rows(
             "SELECT r.id, r.at, s.uri, r.position, r.reason, r.detail, r.excerpt, r.rule,"
-            " r.predicate FROM rejection_row r JOIN source_row s ON s.id = r.source_id"
-            " ORDER BY r.id DESC LIMIT ?",
-            (limit,),
+            " r.predicate, r.owner, r.type, r.confidence, r.threshold, r.validation"
+            " FROM rejection_row r JOIN source_row s ON s.id = r.source_id"
+            f" {where} ORDER BY r.id DESC LIMIT ?",
+            (*bindings, limit),
         )
         return [
             Rejection(
@@ -414,6 +432,11 @@ class SQLiteStore(LivingReads):
                 excerpt=row[6],
                 rule=row[7],
                 predicate=row[8],
+                owner=row[9],
+                type=row[10],
+                confidence=row[11],
+                threshold=row[12],
+                validation=orjson.loads(row[13]),
             )
             for row in rows
         ]
@@ -425,3 +448,22 @@ class SQLiteStore(LivingReads):
                 return audit(self._file.connection, writable=self._file.mode != "read")
         except StoreCorrupt as error:
             return [Problem(what="file", detail=str(error))]
+
+
+def _rejection_where(filters: RejectionFilters) -> tuple[str, list[Any]]:
+    parts: list[str] = []
+    bindings: list[Any] = []
+    equal = {"reason": filters.reason, "type": filters.type, "rule": filters.rule}
+    for column, value in {**equal, "owner": filters.owner}.items():
+        if value:
+            parts.append(f"r.{column} = ?")
+            bindings.append(value)
+    if filters.since is not None:
+        parts.append("r.at >= ?")
+        bindings.append(filters.since)
+    if filters.until is not None:
+        parts.append("r.at < ?")
+        bindings.append(filters.until)
+    if filters.typed_only:
+        parts.append("r.type <> ''")
+    return f"WHERE {' AND '.join(parts)}" if parts else "", bindings

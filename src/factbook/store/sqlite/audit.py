@@ -46,7 +46,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         "fact_status",
         """SELECT id, status FROM fact_row
            WHERE status NOT IN ('pending_embed', 'active', 'proposed', 'superseded',
-                                'merged_into', 'erased')
+                                'merged_into', 'retracted', 'erased')
               OR (status IN ('pending_embed', 'active', 'proposed')) <> (retired_at IS NULL)
               OR (status = 'merged_into') <> (merged_into_id IS NOT NULL)
               OR (status = 'superseded') <> (superseded_by IS NOT NULL)
@@ -117,6 +117,18 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE e.episode_id IS NULL AND f.fact_id IS NULL""",
     ),
     (
+        "model_task",
+        """SELECT t.target, t.kind || ' ' || t.state FROM model_task t
+           LEFT JOIN episode_row e ON e.id = t.target
+           WHERE t.state NOT IN ('done', 'failed', 'aside')
+              OR (t.kind <> 'judge' AND e.id IS NULL)""",
+    ),
+    (
+        "keyed_fact",
+        """SELECT id, predicate || ' of ' || subject FROM fact_row
+           WHERE kind = 'keyed' AND (subject <> owner OR predicate = '' OR object = '')""",
+    ),
+    (
         "merged_evidence",
         """SELECT f.id, 'episode ' || v.episode_id || ' is missing at ' || f.merged_into_id
            FROM fact_row f JOIN evidence_row v ON v.fact_id = f.id
@@ -136,6 +148,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            UNION ALL SELECT id, 'event detail' FROM event_row WHERE NOT json_valid(detail)
            UNION ALL SELECT id, 'source cursor' FROM source_row WHERE NOT json_valid(cursor)
            UNION ALL SELECT id, 'source lines' FROM source_row WHERE NOT json_valid(lines)
+           UNION ALL SELECT id, 'validation' FROM rejection_row WHERE NOT json_valid(validation)
            UNION ALL SELECT id, 'run report' FROM run_row WHERE NOT json_valid(report)
            UNION ALL SELECT id, 'proposal' FROM proposal_row WHERE NOT json_valid(payload)
            UNION ALL SELECT id, 'injection' FROM injection_row

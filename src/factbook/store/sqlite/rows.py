@@ -55,7 +55,8 @@ EXPORTS = (
     (
         "rejection",
         "SELECT id, at, source_id, episode_id, position, byte_offset, reason, detail, excerpt,"
-        " rule, predicate FROM rejection_row ORDER BY id",
+        " rule, predicate, owner, type, confidence, threshold, validation FROM rejection_row"
+        " ORDER BY id",
     ),
     (
         "event",
@@ -194,6 +195,8 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     """Return the condition on facts (f), episodes (e) and sources (s), with its bindings."""
     parts, bindings = _common_where(filters, "f.occurred_at")
     parts.append("f.retired_at IS NULL")
+    if not filters.proposed:
+        parts.append("f.status <> 'proposed'")
     if filters.owner:
         parts.append("f.owner = ?")
         bindings.append(filters.owner)

@@ -20,11 +20,12 @@ from factbook.store.base import (
     SourceState,
 )
 from factbook.store.sqlite.living import LivingVerbs
+from factbook.store.sqlite.modelled import ModelVerbs, as_json
 from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
 from factbook.text import asks
 
 
-class SQLiteWriter(LivingVerbs):
+class SQLiteWriter(LivingVerbs, ModelVerbs):
     """The verbs of one open write transaction on a SQLite file."""
 
     def __init__(
@@ -301,8 +302,9 @@ class SQLiteWriter(LivingVerbs):
         for one in rejections:
             self._db.execute(
                 "INSERT INTO rejection_row (claim, at, source_id, episode_id, position,"
-                " byte_offset, reason, detail, excerpt, rule, predicate)"
-                " VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (claim) DO NOTHING",
+                " byte_offset, reason, detail, excerpt, rule, predicate, owner, type, confidence,"
+                " threshold, validation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+                " ON CONFLICT (claim) DO NOTHING",
                 (
                     one.claim,
                     self._now,
@@ -315,6 +317,11 @@ class SQLiteWriter(LivingVerbs):
                     one.excerpt,
                     one.rule,
                     one.predicate,
+                    one.owner,
+                    one.type,
+                    one.confidence,
+                    one.threshold,
+                    as_json(one.validation),
                 ),
             )
             inserted.append(self._db.changes() == 1)

@@ -1,0 +1,201 @@
+"""The verbs and reads for what a language model brings: keyed facts, its inputs, its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+import orjson
+
+from factbook.model import Fact, Millis, StoredEpisode
+from factbook.store.base import CallCount, Keyed, ModelTask
+from factbook.store.sqlite.rows import EPISODE, FACT, as_episode, as_fact, json_list
+
+_TASK = "SELECT kind, target, state, attempts, error, version, until, at FROM model_task"
+# What a prefix finds: the key itself and what stands below it, never a longer segment; and no
+# character of it is a wildcard.
+_UNDER = "(f.predicate = ? OR (f.predicate >= ? || '.' AND f.predicate < ? || '/'))"
+
+
+class ModelVerbs:
+    """The part of the writer that keyed facts and calls of a model go through."""
+
+    _db: apsw.Connection
+    _now: Millis
+
+    def keyed(self, owner: str, prefixes: Sequence[str]) -> dict[str, Keyed]:
+        """Return the current keyed facts of an owner at or under these keys, by key."""
+        found: dict[str, Keyed] = {}
+        for prefix in prefixes:
+            rows = self._db.execute(
+                "SELECT f.predicate, f.id, f.object, f.confidence FROM fact_row f"
+                " WHERE f.kind = 'keyed' AND f.retired_at IS NULL AND f.owner = ?"
+                f" AND {_UNDER}",
+                (owner, prefix, prefix, prefix),
+            )
+            found.update({row[0]: Keyed._make(row) for row in rows})
+        return found
+
+    def put_task(self, task: ModelTask) -> None:
+        """Insert or overwrite what became of an input."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO model_task (kind, target, state, attempts, error, version,"
+            " until, at) VALUES (?,?,?,?,?,?,?,?)",
+            task,
+        )
+
+    def task(self, kind: str, target: int) -> ModelTask | None:
+        """Return what became of an input."""
+        rows = self._db.execute(f"{_TASK} WHERE kind = ? AND target = ?", (kind, target)).fetchall()
+        return ModelTask._make(rows[0]) if rows else None
+
+    def retry_tasks(self, kind: str) -> int:
+        """Let inputs that were set aside be tried again, with a clean count; return how many."""
+        self._db.execute(
+            "UPDATE model_task SET state = 'failed', attempts = 0, until = 0"
+            " WHERE kind = ? AND state = 'aside'",
+            (kind,),
+        )
+        return self._db.changes()
+
+    def spent(self, day: str) -> CallCount:
+        """Return what the calls of a day came to."""
+        return _spent(self._db.execute(_SPENT + " WHERE day = ?", (day,)).fetchall()[0])
+
+    def add_call(self, day: str, purpose: str, model: str, outcome: str, count: CallCount) -> None:
+        """Add to what the calls of a day came to."""
+        self._db.execute(
+            "INSERT INTO model_call VALUES (?,?,?,?,?,?,?,?,?)"
+            " ON CONFLICT (day, purpose, model, outcome) DO UPDATE SET"
+            " calls = calls + excluded.calls,"
+            " prompt_tokens = prompt_tokens + excluded.prompt_tokens,"
+            " answer_tokens = answer_tokens + excluded.answer_tokens,"
+            " latency_ms = latency_ms + excluded.latency_ms,"
+            " money = money + excluded.money",
+            (day, purpose, model, outcome, *count),
+        )
+
+
+_SPENT = (
+    "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens), 0),"
+    " coalesce(sum(answer_tokens), 0), coalesce(sum(latency_ms), 0.0), coalesce(sum(money), 0.0)"
+    " FROM model_call"
+)
+
+
+def _spent(row: Sequence[Any]) -> CallCount:
+    return CallCount._make(row)
+
+
+class ModelReads:
+    """The reads of keyed facts, of what waits for a model, and of what it cost."""
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        raise NotImplementedError
+
+    def keyed_facts(
+        self,
+        owner: str,
+        *,
+        keys: Sequence[str] = (),
+        prefix: str = "",
+        limit: int | None = None,
+        after: str = "",
+    ) -> list[Fact]:
+        """Return current keyed facts, by key and rank; a prefix ends at a segment.
+
+        `after` is the last key of the page before.
+        """
+        where, bindings = ["f.kind = 'keyed'", "f.retired_at IS NULL", "f.owner = ?"], [owner]
+        if keys:
+            where.append("f.predicate IN (SELECT value FROM json_each(?))")
+            bindings.append(json_list(keys))
+        if prefix:
+            where.append(_UNDER)
+            bindings += [prefix] * 3
+        rows = self._rows(f"{FACT} WHERE {' AND '.join(where)}", bindings)
+        found = sorted((as_fact(row) for row in rows), key=lambda one: key_order(one.predicate))
+        if after:
+            found = [one for one in found if key_order(one.predicate) > key_order(after)]
+        return found if limit is None else found[:limit]
+
+    def key_history(self, owner: str, key: str) -> list[Fact]:
+        """Return everything that a key has held, the oldest first."""
+        rows = self._rows(
+            f"{FACT} WHERE f.kind = 'keyed' AND f.owner = ? AND f.predicate = ? ORDER BY f.id",
+            (owner, key),
+        )
+        return [as_fact(row) for row in rows]
+
+    def unasked(
+        self, kind: str, *, episode_kinds: Sequence[str], now: Millis, limit: int
+    ) -> list[StoredEpisode]:
+        """Return episodes of these kinds that no model has answered for yet and that may be tried.
+
+        Without kinds, those that were tried in vain.
+        """
+        if not episode_kinds:
+            return self._episodes(
+                f"{EPISODE} JOIN model_task t ON t.target = e.id AND t.kind = ?"
+                " WHERE t.state = 'failed' AND t.until <= ? ORDER BY e.id LIMIT ?",
+                (kind, now, limit),
+            )
+        return self._episodes(
+            f"{EPISODE} LEFT JOIN model_task t ON t.target = e.id AND t.kind = ?"
+            " WHERE e.kind IN (SELECT value FROM json_each(?)) AND e.injected = 0"
+            " AND coalesce(t.state = 'failed' AND t.until <= ?, 1) ORDER BY e.id LIMIT ?",
+            (kind, json_list(episode_kinds), now, limit),
+        )
+
+    def _episodes(self, sql: str, bindings: Sequence[Any]) -> list[StoredEpisode]:
+        return [as_episode(row) for row in self._rows(sql, bindings)]
+
+    def model_tasks(self, *, states: Sequence[str] = ("failed", "aside")) -> list[ModelTask]:
+        """Return inputs by what became of them."""
+        rows = self._rows(
+            f"{_TASK} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY at, kind, target",
+            (json_list(states),),
+        )
+        return [ModelTask._make(row) for row in rows]
+
+    def model_calls(self, *, since: str = "") -> list[tuple[str, str, str, str, CallCount]]:
+        """Return (day, purpose, model, outcome, count) of calls from a day on."""
+        rows = self._rows(
+            "SELECT day, purpose, model, outcome, calls, prompt_tokens, answer_tokens, latency_ms,"
+            " money FROM model_call WHERE day >= ? ORDER BY day, purpose, model, outcome",
+            (since,),
+        )
+        return [(*row[:4], CallCount._make(row[4:])) for row in rows]
+
+    def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
+        """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals.
+
+        What was let in comes from the history, what was refused from its log; newest first.
+        """
+        rows = self._rows(
+            """SELECT * FROM (
+                 SELECT at, type, reason, confidence, threshold FROM rejection_row
+                 WHERE type <> '' ORDER BY at DESC, id DESC LIMIT :limit)
+               UNION ALL SELECT * FROM (
+                 SELECT v.learned_at, upper(f.predicate), '', f.confidence, NULL
+                 FROM fact_row f JOIN evidence_row v ON v.fact_id = f.id
+                   AND v.episode_id = f.episode_id
+                 WHERE f.kind = 'typed' ORDER BY v.learned_at DESC, f.id DESC LIMIT :limit)
+               ORDER BY 1 DESC LIMIT :limit""",
+            {"limit": limit},
+        )
+        return [tuple(row) for row in rows]
+
+
+def key_order(key: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what orders keys as people count: rank 2 before rank 10."""
+    return tuple(
+        (0, int(part), "") if part.isascii() and part.isdigit() else (1, 0, part)
+        for part in key.split(".")
+    )
+
+
+def as_json(value: Mapping[str, object] | None) -> str:
+    """Return a mapping as JSON text, "{}" for none."""
+    return orjson.dumps(value or {}, default=str).decode()
