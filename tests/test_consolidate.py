@@ -20,6 +20,7 @@ from factbook.model import Fact, FactKind, Stance, Status
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
 from factbook.upkeep.consolidate import AlreadyRunning, Question, RunReport
+from factbook.upkeep.settling import CallReport, Missed, Ruling
 
 DAY = 24 * 3600 * 1000
 
@@ -299,6 +300,40 @@ def test_a_judge_that_fails_decides_nothing_and_is_heard(diary: Diary) -> None:
     report = diary.memory.consolidate(resolver=judge)
     assert report.state == "done"
     assert report.error == "the model did not answer in time"
+    assert report.waiting == 1
+
+
+def test_a_judge_may_give_an_account_of_its_calls(diary: Diary) -> None:
+    ambiguous(diary)
+
+    def judge(questions: Sequence[Question]) -> Ruling:
+        (one,) = questions
+        call = CallReport(about="contradictions", waiting=1, asked=1, left_out=1)
+        missed = [Missed(one.ids, "it says nothing of my password: hunter2-ZebraQuilt99")]
+        return Ruling(verdicts={}, calls=[call], missed=missed, version="v1")
+
+    diary.clock.advance(days=1)
+    report = diary.memory.consolidate(resolver=judge)
+    assert [one.told() for one in report.calls] == [
+        "contradictions: 1 of 1 pairs asked, 1 left out of the answer"
+    ]
+    assert report.waiting == 1
+    (question,) = diary.memory.questions()
+    assert question.attempts == 1
+    assert "ZebraQuilt" not in question.error  # what a model says is redacted like all else
+    told = diary.memory.runs()[0].report["calls"]
+    assert isinstance(told, list)
+    assert [one["left_out"] for one in told] == [1]
+
+
+def test_a_verdict_that_is_none_is_said_and_the_pair_waits(diary: Diary) -> None:
+    ambiguous(diary)
+    diary.clock.advance(days=1)
+    report = diary.memory.consolidate(
+        resolver=lambda questions: {questions[0].ids: "PERHAPS", (7, 8): "MERGE"}
+    )
+    assert "'PERHAPS' is no verdict" in report.error
+    assert "the facts 7 and 8 do not wait for a verdict" in report.error
     assert report.waiting == 1
 
 

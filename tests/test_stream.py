@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -183,6 +184,127 @@ def test_what_prepares_a_search_may_write(owner: Owner) -> None:
         settled(stream, 1)
         assert stream.take().state is StreamState.READY
     assert owner.asked == [["one"]]
+
+
+def waits_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + LONG
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+def test_what_settles_comes_after_the_answer_and_makes_nothing_stale(owner: Owner) -> None:
+    done: list[tuple[int, str]] = []
+
+    def settle(stream: PassiveStream) -> None:
+        done.append((len(owner.asked), threading.current_thread().name))
+        with stream.own_writing() as wrote:
+            owner.generation += 1
+            wrote()
+
+    with PassiveStream(
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock(), settle=settle
+    ) as stream:
+        for n in range(1, 4):
+            stream.sync_turn(user(f"turn {n}"))
+            waits_for(lambda n=n: len(done) == n and not stream.searching)  # type: ignore[misc]
+            assert stream.take().state is StreamState.READY
+        owner.generation += 1  # another's
+        assert stream.take().state is StreamState.STALE
+        stream.prefetch("asked")
+        waits_for(lambda: len(done) == 4)
+    assert [asked for asked, _ in done] == [1, 2, 3, 4]
+    assert {name for _, name in done} == owner.threads
+    assert owner.generation == 6
+
+
+def test_newer_searches_come_before_settling(owner: Owner) -> None:
+    settled_after: list[int] = []
+    owner.gate.clear()
+    with PassiveStream(
+        owner.search,
+        generation=lambda: owner.generation,
+        clock=FrozenClock(),
+        settle=lambda _: settled_after.append(len(owner.asked)),
+    ) as stream:
+        stream.sync_turn(user("one"))
+        assert owner.began.acquire(timeout=LONG)
+        stream.sync_turn(user("two"))
+        assert stream.searching
+        owner.gate.set()
+        waits_for(lambda: bool(settled_after))
+    assert settled_after == [2]
+
+
+def test_what_others_write_while_it_settles_makes_it_stale(owner: Owner) -> None:
+    wrote_own, go_on = threading.Event(), threading.Event()
+
+    def settle(stream: PassiveStream) -> None:
+        with stream.own_writing() as wrote:
+            owner.generation += 2
+            wrote()
+        wrote_own.set()
+        assert go_on.wait(LONG)
+
+    with PassiveStream(
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock(), settle=settle
+    ) as stream:
+        stream.sync_turn(user("one"))
+        assert wrote_own.wait(LONG)
+        assert stream.take().state is StreamState.STALE
+        go_on.set()
+
+
+def test_a_turn_that_begins_between_a_write_and_its_count_finds_its_memories(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factbook.recall.stream.OWN_WRITE_SECONDS", LONG)
+    wrote_own, asked = threading.Event(), threading.Event()
+
+    def generation() -> int:
+        if wrote_own.is_set():
+            asked.set()
+        return owner.generation
+
+    def settle(stream: PassiveStream) -> None:
+        with stream.own_writing() as wrote:
+            owner.generation += 1
+            wrote_own.set()
+            assert asked.wait(LONG)
+            wrote()
+
+    with PassiveStream(
+        owner.search, generation=generation, clock=FrozenClock(), settle=settle
+    ) as stream:
+        stream.sync_turn(user("one"))
+        assert wrote_own.wait(LONG)
+        assert stream.take().state is StreamState.READY
+
+
+def test_closing_settles_what_is_left_and_a_failure_is_told_once(
+    owner: Owner, caplog: pytest.LogCaptureFixture
+) -> None:
+    settled_names: list[str] = []
+
+    def settle(stream: PassiveStream) -> None:
+        settled_names.append(threading.current_thread().name)
+        raise StoreLocked(path=Path("m.db"), seconds=1.0)
+
+    for _ in range(2):
+        stream = PassiveStream(
+            owner.search, generation=lambda: 1, clock=FrozenClock(), settle=settle
+        )
+        with stream, caplog.at_level(logging.WARNING):
+            stream.sync_turn(user("one"))
+            settled(stream, 1)
+            waits_for(lambda: bool(settled_names))
+            stream.sync_turn(user("two"))
+            stream.close()
+        assert len(settled_names) == 2
+        assert len([one for one in caplog.messages if "left work undone" in one]) == 1
+        assert stream.last_error is None
+        settled_names.clear()
+        caplog.clear()
 
 
 def test_refresh_after_a_write_keeps_the_next_turn_supplied(

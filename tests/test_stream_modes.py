@@ -21,6 +21,7 @@ from factbook.model import (
     Episode,
     EpisodeKind,
     FactKind,
+    Hit,
     Role,
     Source,
     Trigger,
@@ -317,6 +318,64 @@ def ready(memory: Memory, session: str) -> Streamed:
     return found
 
 
+def embedded(memory: Memory) -> None:
+    """Wait until everything has its vector."""
+    until = time.monotonic() + 60
+    while memory.store.counts_waiting():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def test_turns_get_their_vectors_when_the_answer_is_ready(fresh: Memory) -> None:
+    fresh.remember("I play the cello in an orchestra.")
+    fresh.embed()
+    asked: list[int] = []
+    stream = fresh.stream("a")
+    search = stream._search
+
+    def counted(turns: Sequence[Turn]) -> Sequence[Hit]:
+        asked.append(fresh.store.counts_waiting())
+        return search(turns)
+
+    stream._search = counted
+    for n in range(2):
+        fresh.sync_turn(f"Do I play the cello on day {n}?", f"You do, on day {n}.", session="a")
+        assert ready(fresh, "a").state is StreamState.READY
+        embedded(fresh)
+        assert fresh.take("a").state is StreamState.READY
+    assert asked == [2, 2]  # both turns were searched for while they waited
+    fresh.add_turns([user(f"On day {n} it rained.") for n in range(9)], session="b")
+    fresh.sync_turn("Did it rain?", "Yes.", session="a")
+    assert ready(fresh, "a").memories
+    assert asked == [2, 2, 0]  # too much was waiting to be left for later
+
+
+def test_the_last_turn_has_its_vectors_when_memory_is_closed(tmp_path: Path) -> None:
+    files = {"key_file": tmp_path / "key", "clock": FrozenClock(NOW)}
+    with Memory(tmp_path / "m.db", **files) as memory:  # type: ignore[arg-type]
+        memory.sync_turn("Do I play the cello?", "You do.")
+    with Memory(tmp_path / "m.db", **files) as memory:  # type: ignore[arg-type]
+        assert memory.store.counts_waiting() == 0
+        assert memory.check() == []
+
+
+def test_an_owner_finds_only_their_own(fresh: Memory) -> None:
+    for n in range(300):
+        fresh.add_turn(f"The cello lesson number {n} was long.", owner="ben", session="b")
+    fresh.add_turn("My cello has a new bow.", owner="ana", session="a")
+    fresh.remember("I play the cello in an orchestra.", owner="ana")
+    fresh.remember("I sold the cello of my aunt.", owner="ben")
+    fresh.embed()
+    found = fresh.search_memory("cello", limit=20, owner="ana")
+    assert {hit.text for hit in found} == {
+        "My cello has a new bow.",
+        "I play the cello in an orchestra.",
+    }
+    theirs = fresh.search_memory("cello lesson", limit=20, owner="ben")
+    assert theirs
+    assert not any("bow" in hit.text or "orchestra" in hit.text for hit in theirs)
+
+
 def test_a_question_does_not_take_its_answers_place(fresh: Memory) -> None:
     for text in ("My dog is called Rex.", "I play the cello in an orchestra."):
         fresh.remember(text)
@@ -341,6 +400,7 @@ def test_what_is_no_memory_makes_no_stream_stale(fresh: Memory) -> None:
     fresh.embed()
     fresh.sync_turn("Do I play the cello?", "You do.", session="a")
     assert ready(fresh, "a").state is StreamState.READY
+    embedded(fresh)
     before = fresh.store.memory_generation()
     assert fresh.search_memory("cello", session="b")
     assert fresh.store.memory_generation() == before

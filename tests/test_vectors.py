@@ -161,6 +161,24 @@ def test_get_returns_unit_rows_in_the_order_asked() -> None:
         index.get([3, 4])
 
 
+def test_cosines_of_chosen_rows_are_those_of_a_search(tiny_parts: None) -> None:
+    rng = np.random.default_rng(21)
+    rows = rng.standard_normal((300, 32)).astype(np.float32)
+    ids = rng.permutation(1000)[:300]
+    index = VectorIndex(dim=32)
+    index.add(ids, rows)
+    index.remove(ids[:20])
+    query = rng.standard_normal(32).astype(np.float32)
+    found, cosines = index.search(query, k=280)
+    np.testing.assert_array_equal(index.cosines(query, found), cosines)
+    upward = np.argsort(found)
+    np.testing.assert_array_equal(index.cosines(query, found[upward]), cosines[upward])
+    assert np.isnan(index.cosines(query, [int(ids[3]), 5000])).all()
+    assert len(index.cosines(query, [])) == 0
+    with pytest.raises(ValueError, match="given twice"):
+        index.cosines(query, [7, 7])
+
+
 # --- many rows: near enough -----------------------------------------------------------------------
 
 
@@ -172,6 +190,16 @@ def test_recall_of_many_rows(many: Many) -> None:
         assert cosines == pytest.approx(many.index.get(found) @ query, abs=1e-5)
         assert np.all(np.diff(cosines) <= 0)
     assert hits >= 0.98 * 400
+
+
+def test_fewer_spreads_find_nearly_as_many(many: Many) -> None:
+    best = some = 0
+    for query in clustered(40, DIM, 8):
+        found = set(many.index.search(query, k=60, spreads=2.5)[0].tolist())
+        best += len(found & many.nearest(query, 10))
+        some += len(found & many.nearest(query, 60))
+    assert best >= 0.99 * 400
+    assert some >= 0.98 * 2400
 
 
 def test_filters_of_many_rows(many: Many) -> None:

@@ -33,7 +33,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from factbook.errors import UsageError
 from factbook.memory import Memory, default_db
@@ -44,6 +44,8 @@ from factbook.store.sqlite import Mode
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import RuleSet
+    from factbook.llm import LLM
+    from factbook.llm.config import ModelConfig
 
 __all__ = ["AsyncMemory"]
 
@@ -98,6 +100,8 @@ class AsyncMemory:
         redact: bool = True,
         key_file: str | os.PathLike[str] | None = None,
         rules: RuleSet | None = None,
+        llm: LLM | None = None,
+        model: ModelConfig | Literal["configured"] | None = "configured",
         actor: str = "python",
         threads: int = THREADS,
     ) -> None:
@@ -117,6 +121,8 @@ class AsyncMemory:
             redact=redact,
             key_file=key_file,
             rules=rules,
+            llm=llm,
+            model=model,
             actor=actor,
         )
         self._memory: Memory | None = None
@@ -245,6 +251,24 @@ class AsyncMemory:
     feedback = _asked(Memory.feedback)
     pin = _asked(Memory.pin)
     unmerge = _asked(Memory.unmerge)
+
+    # --- a language model -----------------------------------------------------------------------
+
+    open_model = _asked(Memory.open_model)
+    extract_typed = _worked(Memory.extract_typed)
+    tell = _asked(Memory.tell)
+    ask = _asked(Memory.ask)
+    plan = _asked(Memory.plan)
+    apply_facts = _asked(Memory.apply_facts)
+    execute_plan = _asked(Memory.execute_plan)
+    retry_told = _worked(Memory.retry_told)
+    keyed_facts = _asked(Memory.keyed_facts)
+    key_history = _asked(Memory.key_history)
+    quotes_of = _asked(Memory.quotes_of)
+    model_tasks = _asked(Memory.model_tasks)
+    retry_tasks = _asked(Memory.retry_tasks)
+    rejection_summary = _asked(Memory.rejection_summary)
+    cost = _asked(Memory.cost)
 
     # --- looking after --------------------------------------------------------------------------
 

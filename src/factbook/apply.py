@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -379,14 +379,9 @@ class _Run:
     ) -> NewEvidence:
         op = claim.evidence[episode_id]
         one = op.candidate
+        rule_id = rule_ids[one.rule, one.method]
         return NewEvidence(
-            fact_id=fact_id,
-            episode_id=episode_id,
-            rule_id=rule_ids[one.rule, one.method],
-            stance=Stance.SUPPORTS,
-            quote=op.quote,
-            start=one.start,
-            end=one.end,
+            fact_id, episode_id, rule_id, Stance.SUPPORTS, op.quote, one.start, one.end
         )
 
     # --- refusals -------------------------------------------------------------------------------
@@ -487,7 +482,7 @@ class _Run:
     def _event(
         self, op: str, kind: str, target: int, detail: dict[str, object] | None = None
     ) -> None:
-        self.events.append(NewEvent(op=op, target_kind=kind, target_id=target, detail=detail))
+        self.events.append(NewEvent(op, kind, target, detail))
 
 
 def _room(op: RejectCandidate) -> int:
@@ -509,28 +504,29 @@ def _merge_source(known: Source, new: Source) -> Source:
 
 def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Millis) -> NewFact:
     one = claim.first.candidate
-    occurred_at = _latest(places[episode].occurred_at for episode in claim.evidence)
+    occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
     lasting = one.kind in policy.LASTING_KINDS
     status = Status.PENDING_EMBED if one.embed else Status.ACTIVE
     if len(claim.evidence) == 1 and claim.first.proposed:  # a second observation confirms
         status = Status.PROPOSED
+    # By place: a log makes thousands, and names would double what each costs.
     return NewFact(
-        claim=digest,
-        owner=claim.first.owner,
-        subject=one.subject,
-        predicate=one.predicate,
-        object=one.object,
-        statement=one.statement,
-        kind=one.kind,
-        status=status,
-        confidence=claim.confidence,
-        trust=claim.trust,
-        evidence_count=len(claim.evidence),
-        episode_id=min(claim.evidence),
-        occurred_at=occurred_at,
-        embeddable=one.embed,
+        digest,
+        claim.first.owner,
+        one.subject,
+        one.predicate,
+        one.object,
+        one.statement,
+        one.kind,
+        status,
+        claim.confidence,
+        claim.trust,
+        len(claim.evidence),
+        min(claim.evidence),
+        occurred_at,
+        one.embed,
         # What fades does so from when it was said; a date in the future counts as now.
-        confidence_at=now if lasting or occurred_at is None else min(occurred_at, now),
+        now if lasting or occurred_at is None else min(occurred_at, now),
     )
 
 
@@ -555,7 +551,9 @@ def _difference(before: FactState, after: FactState) -> dict[str, object]:
     return found
 
 
-def _latest(times: Iterable[Millis | None]) -> Millis | None:
+def _latest(times: Sequence[Millis | None]) -> Millis | None:
+    if len(times) == 1:  # nearly always
+        return times[0]
     return max((time for time in times if time is not None), default=None)
 
 

@@ -14,11 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from factbook import policy
+from factbook.changes_keyed import KeyChanges
 from factbook.confidence import halved, supported, value_at
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model import Millis, Receipt, Stance, Status, Trust
 from factbook.ops import (
     BeginCall,
+    ChangeKeys,
     ConfirmFact,
     ContradictFacts,
     Count,
@@ -756,6 +758,12 @@ class Changes:
 
     # --- a language model -----------------------------------------------------------------------
 
+    def change_keys(self, op: ChangeKeys) -> None:
+        """Set, move and clear keyed facts."""
+        KeyChanges(
+            self._writer, self._receipt, now=self._now, change=self._change, event=self._event
+        ).run(op)
+
     def finish_task(self, op: FinishTask) -> None:
         """Remember that a model has answered for an input."""
         known = self._writer.task(op.kind, op.target)
@@ -984,6 +992,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     RecordInjection: Changes.injection,
     RecordUse: Changes.use,
     Count: Changes.count,
+    ChangeKeys: Changes.change_keys,
     ConfirmFact: Changes.confirm,
     FinishTask: Changes.finish_task,
     FailTask: Changes.fail_task,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 SESSIONS_KEPT: Final = 64  # conversations whose streams are held at once
 SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
 INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
-FRESH_ROWS: Final = 64  # rows that a stream embeds before it searches: the turns that just ended
+FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
+TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
+SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
 
 
 class Conversing(Keeping):
@@ -83,12 +86,12 @@ class Conversing(Keeping):
             mine = [
                 one for key in ((owner, session), ("", session)) if (one := self._streams.get(key))
             ]
-        before = self.store.memory_generation() if mine else 0
-        receipt = self._write(ops)
-        if mine and ops:
-            after = self.store.memory_generation()
-            for stream in mine:
-                stream.own_write(before, after)
+        with ExitStack() as streams:
+            wrote = [streams.enter_context(stream.own_writing()) for stream in mine]
+            receipt = self._write(ops)
+            if ops:
+                for count in wrote:
+                    count()
         return receipt
 
     def _turn_ops(
@@ -167,7 +170,8 @@ class Conversing(Keeping):
                 modes = self._modes(owner)
                 found = PassiveStream(
                     modes.stream,
-                    prepare=None if self._reading else partial(self._prepare, owner, session),
+                    prepare=None if self._reading else self._prepare,
+                    settle=None if self._reading else partial(self._settle, owner, session),
                     release=self.store.close_thread,
                     generation=self.store.memory_generation,
                     clock=self._clock,
@@ -179,15 +183,32 @@ class Conversing(Keeping):
             one.close()
         return found
 
-    def _prepare(self, owner: str, session: str) -> None:
+    def _prepare(self) -> None:
+        """Embed what waits, before a stream searches, unless it is only what was just said.
+
+        That is in the conversation anyway, so no search has to wait until it has its vectors.
+        """
+        turns = self.store.waiting("episode", limit=TURN_ROWS + 1)
+        if len(turns) > TURN_ROWS or self.store.waiting("fact", limit=1):
+            self._queue().drain(limit=FRESH_ROWS)
+
+    def _settle(self, owner: str, session: str, stream: PassiveStream) -> None:
         """Embed the turns that have just ended and measure what was streamed into the last one.
 
-        Runs in the stream's thread before it searches: a turn must not wait for either.
+        Runs in the stream's thread when its answer is ready: nobody waits for either.
         """
         from factbook.ops import Count
         from factbook.recall.diversity import diversity_score
 
-        self._queue().drain(limit=FRESH_ROWS)
+        queue = self._queue()
+        for target in ("fact", "episode"):
+            for _ in range(FRESH_ROWS // SETTLED_ROWS):
+                if stream.searching or not self.store.waiting(target, limit=1):
+                    break
+                with stream.own_writing() as wrote:
+                    done = queue.work(target, limit=SETTLED_ROWS)
+                    if done.claimed > done.failed + done.aside:
+                        wrote()
         shown = self._streamed.pop((owner, session), ())
         vectors = self.engine.vectors_of(hit.id for hit in shown)
         score = diversity_score(list(vectors.values()))

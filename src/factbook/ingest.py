@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
 from factbook.model import Cursor, LineCount, Millis, Receipt, Trigger
@@ -228,6 +227,9 @@ class _Pending:
             self.flush()
 
     def flush(self) -> None:
+        # Not before: by now other processes read, and nobody waits for this import.
+        from factbook.apply import apply
+
         receipt = apply(
             self._store,
             self._ops,

@@ -111,11 +111,15 @@ class Keeping:
     ) -> RunReport:
         """Do the nightly work; with `dry_run` on a copy that is thrown away, with the same report.
 
+        What rules cannot decide is asked of `resolver`, else of the configured language model, if
+        there is one; a dry run asks it too.
+
         `on_done` is given the store that was worked on, where the facts of the report stand as they
         are after it; that of a dry run is gone afterwards.
 
         Raises AlreadyRunning while another process does it.
         """
+        resolver = resolver or self._resolver()
         if not dry_run:
             report = self._consolidation(self.store, resolver, on_phase).run()
             if on_done:
@@ -134,6 +138,10 @@ class Keeping:
                 return report
             finally:
                 store.close()
+
+    def _resolver(self) -> Resolver | None:
+        """Return what judges ambiguous pairs where no resolver is given."""
+        return None
 
     def undo(self, run_id: int) -> RunReport:
         """Take back what a consolidation changed; what changed since stays as it is."""
@@ -191,8 +199,11 @@ class Keeping:
         """Return what waits for a person's yes, or what was decided."""
         return self.store.proposals(state=state)
 
-    def decide(self, proposal_id: int, *, accept: bool, reason: str = "") -> Receipt:
+    def decide(
+        self, proposal_id: int, *, accept: bool, reason: str = "", text: str = ""
+    ) -> Receipt:
         """Accept or refuse a proposal."""
+        del text  # only what a model proposes can be said in other words
         from factbook.ops import DecideProposal
 
         return self._apply([DecideProposal(proposal_id=proposal_id, accept=accept, reason=reason)])

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import platformdirs
 
 from factbook import policy
 from factbook.confidence import as_of
-from factbook.conversing import Conversing
+from factbook.modelling import Modelling
 from factbook.errors import NotFound
 from factbook.model import (
     ME,
@@ -34,13 +34,15 @@ from factbook.model import (
 )
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
-from factbook.store.base import Filters, Problem, Rejection, SourceState
+from factbook.store.base import Filters, Problem, Rejection, RejectionFilters, SourceState
 from factbook.store.sqlite import Mode, SQLiteStore
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import Rule, RuleSet
     from factbook.ingest import IngestReport, Redacting
+    from factbook.llm import LLM
+    from factbook.llm.config import ModelConfig
     from factbook.ops import Op
     from factbook.recall.associate import Associations
     from factbook.sources.original import Original
@@ -108,7 +110,7 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
-class Memory(Conversing):
+class Memory(Modelling):
     """One tenant's memory in one file.
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
@@ -125,12 +127,16 @@ class Memory(Conversing):
         redact: bool = True,
         key_file: str | os.PathLike[str] | None = None,
         rules: RuleSet | None = None,
+        llm: LLM | None = None,
+        model: ModelConfig | Literal["configured"] | None = "configured",
         actor: str = "python",
     ) -> None:
         """Open the file, making it where the mode is "create".
 
-        `embedder` is the bundled model unless another is given; it is loaded when first needed.
-        `redact=False` keeps secrets as they are.
+        `embedder` is the bundled model unless another is given or configured; it is loaded when
+        first needed. `redact=False` keeps secrets as they are. `llm` is a language model; without
+        one, `model` says how to reach one: as the environment and the configuration file have it,
+        which is not at all unless they say so, or never for None.
         """
         self.path = Path(path) if path is not None else default_db()
         self.store = SQLiteStore(self.path, mode=mode)
@@ -141,6 +147,8 @@ class Memory(Conversing):
         self._key_file = Path(key_file) if key_file is not None else default_key_file()
         self._redactor: Redacting | None = None
         self._rules = rules
+        self._llm = llm
+        self._model = model
         self._actor = actor
         self._engine: Engine | None = None
         self._associated: Associations | None = None
@@ -199,10 +207,28 @@ class Memory(Conversing):
     def embedder(self) -> Embedder:
         """The embedding model."""
         if self._embedder is None:
+            self._embedder = self._endpoint_embedder()
+        if self._embedder is None:
             from factbook.embed import bundled
 
             self._embedder = bundled()
         return self._embedder
+
+    def _endpoint_embedder(self) -> Embedder | None:
+        """Return the embedding endpoint where one is configured; the bundled model needs none."""
+        from factbook.llm.config import ModelConfig, config_path, load_embed_config
+
+        if self._model is None:
+            return None
+        if isinstance(self._model, ModelConfig):
+            config = self._model.embed
+        else:
+            config = load_embed_config(os.environ, config_path(os.environ))
+        if config is None:
+            return None
+        from factbook.llm.client import open_embedder
+
+        return open_embedder(config)
 
     @property
     def engine(self) -> Engine:
@@ -500,12 +526,14 @@ class Memory(Conversing):
             hosts=hosts,
         )
 
-    def rejections(self, *, limit: int = 100) -> list[Rejection]:
-        """Return the newest lines and candidates that were refused, with the reasons."""
+    def rejections(
+        self, *, limit: int = 100, filters: RejectionFilters | None = None
+    ) -> list[Rejection]:
+        """Return the newest lines, candidates and memories that were refused, with the reasons."""
         redact = self.redactor.redact
         return [
             replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
-            for one in self.store.rejections(limit=limit)
+            for one in self.store.rejections(limit=limit, filters=filters)
         ]
 
     def check(self) -> list[Problem]:

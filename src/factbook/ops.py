@@ -327,12 +327,13 @@ class KeyStep:
     action: str  # one of policy.KEY_STEPS
     key: str  # canonical: of the fact, or of the list
     value: str = ""
-    rank: int | None = None  # from 1
+    rank: int | None = None  # from 1: where the value is to stand, or what is to be removed
+    from_rank: int | None = None  # of a move that names no value
     insert: bool = False  # what stands at the rank moves down, instead of leaving the list
     confidence: float = 1.0
     start: int = 0  # span in the episode that says so
     end: int = 0
-    number: int = 0  # which of the given operations it is, from 1
+    number: int = 0  # which of the given operations it is part of, from 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -294,7 +294,7 @@ _ASKING: Final = frozenset({"FinishTask", "FailTask", "RetryTasks", "BeginCall",
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {
         Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | _ASKING | {"ChangeKeys"},
+        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | _ASKING | {"ChangeKeys", "Propose"},
         Trigger.COMMAND: _OBSERVING
         | _LIVING
         | _TELLING

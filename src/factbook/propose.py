@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
-from factbook import policy
+from factbook import drafts, policy
 from factbook.extract.rules import RuleSet
 from factbook.gate.observed import judge
 from factbook.model import Accepted, Cursor, Episode, LineCount, Millis, Trigger
@@ -22,10 +22,13 @@ from factbook.ops import (
     RejectCandidate,
     RejectLine,
 )
-from factbook.sources import conversation, notes, session_log
+from factbook.sources import session_log
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
 from factbook.sources.session_log import LogFile
+
+_record_episode: Final = drafts.by_name(RecordEpisode)
+_assert_fact: Final = drafts.by_name(AssertFact)
 
 
 class Redacting(Protocol):
@@ -64,9 +67,13 @@ def propose(
     if not isinstance(file, SourceFile):
         batches = session_log.read(file, cursor=cursor, redactor=redactor, now=now)
     elif file.kind == CONVERSATION:
+        from factbook.sources import conversation  # a run over logs alone is spared its import
+
         trigger = Trigger.USER_MESSAGE
         batches = conversation.read(file, cursor=cursor, redactor=redactor, now=now)
     else:
+        from factbook.sources import notes
+
         trigger = Trigger.COMMAND  # a person named the file: nothing else makes a text a note
         batches = notes.read(file, cursor=cursor, redactor=redactor, now=now)
     for batch in batches:
@@ -85,7 +92,7 @@ def batch_ops(batch: Batch, *, rules: RuleSet, began: int | None = None) -> list
     """Return everything that a batch asks the store to do; `began` is the byte it starts at."""
     ops: list[Op] = [RecordSource(source=one) for one in (batch.source, *batch.others)]
     for episode in batch.episodes:
-        ops.append(RecordEpisode(episode=episode))
+        ops.append(_record_episode(episode=episode))
         ops += episode_ops(episode, rules=rules)
     ops += [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
     ops.append(
@@ -108,7 +115,7 @@ def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
         if isinstance(verdict, Accepted):
             end = min(candidate.end, candidate.start + policy.QUOTE_CHARS)
             ops.append(
-                AssertFact(
+                _assert_fact(
                     candidate=candidate,
                     episode=episode.uid,
                     owner=episode.owner,

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
+from factbook import drafts
 from factbook.errors import NotFound
 from factbook.extract.base import (
     STATEMENT_CHARS,
@@ -43,6 +44,7 @@ _MAX_TOOLS: Final = 1_024
 
 _WILDCARDS: Final = frozenset("*?[")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_candidate: Final = drafts.by_name(Candidate)
 _Find = Callable[[str, Episode], Iterable[Found]]
 
 
@@ -257,7 +259,7 @@ class _Run:
             values["object"] = value
             statement = render(rule.statement, values) or value
         self.candidates.append(
-            Candidate(
+            _candidate(
                 subject=subject,
                 predicate=rule.predicate,
                 object=value,

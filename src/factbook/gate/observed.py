@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from factbook import policy
+from factbook import drafts, policy
 from factbook.model import Accepted, Candidate, Episode, Rejected, Verdict
 
 __all__ = ["judge"]
 
 _LABEL: Final = re.compile(r"\[REDACTED(?::[^\]\s]*)?\]")
+_accepted: Final = drafts.by_name(Accepted)
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -45,7 +46,7 @@ def judge(candidate: Candidate, episode: Episode) -> Verdict:
         if words and all(word in policy.GENERIC_WORDS for word in words):
             return _rejected(candidate, "generic", "the object is nothing but generic words")
     trust = candidate.trust or episode.trust
-    return Accepted(
+    return _accepted(
         candidate=candidate,
         confidence=min(float(candidate.confidence), policy.TRUST_CAP[trust]),
         trust=trust,

@@ -1,4 +1,9 @@
-"""A language model, when there is one: it proposes JSON, code decides. Off unless configured."""
+"""A language model, when there is one: it proposes JSON, code decides. Off unless configured.
+
+Knows: how to ask an endpoint, and what counts as an answer. Does not know: what is asked, or what
+becomes of it. This package itself is words alone (messages, calls, the protocol); `llm.config`
+says which model, `llm.client` opens it, `llm.budget` says what it costs, `llm.probe` what it can.
+"""
 
 from factbook.llm.base import LLM, Call, Message, Meter, Piece, Tool, ToolCall
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from factbook.model import Millis
 
-Answer = TypeVar("Answer", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+Answer = TypeVar("Answer", bound="BaseModel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class Message:
     content: str
     name: str = ""  # of the tool, where the role is tool
     call_id: str = ""  # of the tool call that this answers
+    calls: Sequence[ToolCall] = ()  # that this asked for, where the role is assistant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +59,10 @@ class Call:
     model: str  # LLM.id
     at: Millis
     latency_ms: float
-    outcome: str  # "ok", or the model.ModelFailure that ended it
+    outcome: str  # "ok", the ModelFailure that ended it, or "interrupted" by whoever asked
     prompt_tokens: int = 0
     answer_tokens: int = 0
+    estimated: bool = False  # the reply did not say how many tokens: 4 bytes count as one
     money: float | None = None  # in the currency of the configured price; None without one
 
 

@@ -163,15 +163,25 @@ class Associations:
         """Return how much each fact, a unit row, bears on advice that answers the question."""
         chosen, weights = self._situations(question)
         near = np.stack(
-            [(facts @ self._things[self._brings[one]].T).max(axis=1) for one in chosen], axis=1
+            [_cosines(facts, self._things[self._brings[one]]).max(axis=1) for one in chosen], axis=1
         )
-        around = facts @ self._questions.T
+        around = _cosines(facts, self._questions)
         hub = np.partition(around, -HUB_NEAREST, axis=1)[:, -HUB_NEAREST:].mean(axis=1)
-        found: Floats = facts @ question - HUB_SHARE * hub + BROUGHT_SHARE * (near @ weights)
+        found: Floats = np.vecdot(facts, question) - HUB_SHARE * hub
+        found += BROUGHT_SHARE * np.vecdot(near, weights)
         return found
 
     def _situations(self, question: Floats) -> tuple[list[int], Floats]:
-        cosines = self._questions @ question
+        cosines = np.vecdot(self._questions, question)
         chosen = np.argpartition(cosines, -SITUATIONS)[-SITUATIONS:]
         weights = np.exp(SHARPNESS * (cosines[chosen] - cosines.max()))
         return chosen.tolist(), (weights / weights.sum()).astype(np.float32)
+
+
+def _cosines(rows: Floats, others: Floats) -> Floats:
+    """Return the cosine of every row to every other, all of length 1.
+
+    Not a matrix product: its threads go on spinning for a while, and here a search runs beside it.
+    """
+    found: Floats = np.vecdot(rows[:, None], others[None])
+    return found

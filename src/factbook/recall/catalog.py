@@ -63,7 +63,6 @@ class Catalog:
         self._store = store
         self._lock = threading.Lock()
         self._generation = -1
-        self._columns: dict[str, list[float]] = {name: [] for name in _COLUMNS}
         self._names: dict[str, int] = {"": 0}
         self._table: EpisodeTable | None = None
         self._indexes: dict[str, VectorIndex | None] = {"episode": None, "fact": None}
@@ -84,11 +83,11 @@ class Catalog:
             return self._table, self._indexes["episode"], self._indexes["fact"]
 
     def _read_episodes(self) -> None:
-        columns = self._columns
-        ids = columns["ids"]
-        rows = self._store.sequence(after=int(ids[-1]) if ids else 0)
-        if not rows and self._table is not None:
+        known = self._table
+        rows = self._store.sequence(after=int(known.ids[-1]) if known and len(known.ids) else 0)
+        if not rows and known is not None:
             return
+        columns: dict[str, list[float]] = {name: [] for name in _COLUMNS}
         for row in rows:
             columns["ids"].append(row.id)
             columns["sources"].append(row.source_id)
@@ -96,7 +95,8 @@ class Catalog:
             columns["chars"].append(row.chars)
             columns["asks"].append(row.asks)
             columns["speakers"].append(self._names.setdefault(row.speaker, len(self._names)))
-        self._table = _table(self._columns, tuple(self._names))
+        new = _table(columns, tuple(self._names))
+        self._table = new if known is None else _joined(known, new)
 
     def _read_vectors(self, target: str) -> None:
         from factbook.recall.vectors import VectorIndex
@@ -121,6 +121,34 @@ class Catalog:
             self._indexes[target] = VectorIndex.from_blobs(ids, halves, dim=found.dim)
         else:
             index.add(ids, halves)
+
+
+def _joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:
+    """Put new episodes behind the old ones; their ids are higher.
+
+    Sorting all rows again would take longer than the rest of a search, after every turn.
+    """
+    count = len(old.ids)
+    ordered = old.sources[old.by_place]
+    coming = new.sources[new.by_place]
+    end = np.searchsorted(ordered, coming, side="right")
+    by_place = np.insert(old.by_place, end, new.by_place + count)
+    rank = np.empty_like(by_place)
+    rank[by_place] = np.arange(len(by_place))
+    positions = new.positions.copy()
+    positions[new.by_place] += end - np.searchsorted(ordered, coming, side="left")
+    return EpisodeTable(
+        np.concatenate((old.ids, new.ids)),
+        np.concatenate((old.sources, new.sources)),
+        np.concatenate((old.positions, positions)),
+        np.concatenate((old.times, new.times)),
+        np.concatenate((old.chars, new.chars)),
+        np.concatenate((old.asks, new.asks)),
+        np.concatenate((old.speakers, new.speakers)),
+        new.names,
+        by_place,
+        rank,
+    )
 
 
 def _table(columns: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> EpisodeTable:

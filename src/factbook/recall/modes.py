@@ -83,6 +83,7 @@ class TwoModes:
             passive=plan.mode is Mode.PASSIVE,
             search_type=plan.search_type,
             facts_lead=True,
+            leaving_out=said,
         )
         # Before any is chosen: else the question would stand for what it resembles, and then go.
         hits = [hit for hit in answer.hits if hit.text.strip() not in said]

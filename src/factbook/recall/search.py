@@ -5,6 +5,9 @@ the predicates that the question names join them; the turns around all of these 
 `rank.fuse` orders the pool. The seed's relevance (0.6 similarity + 0.3 confidence + 0.1 recency)
 then weighs what remains. Facts that say the same are one hit with a count, and an episode is shown
 once, by its best hit. Rows that wait for their vector are found by text.
+
+The two legs run side by side: the words here, for their store has a connection for each thread, and
+the meaning in a thread that knows only vectors.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -31,6 +35,7 @@ from factbook.recall.associate import (
     LEANING_SHARE,
     seeks_advice,
 )
+from factbook.recall.beside import Beside
 from factbook.recall.catalog import Catalog, EpisodeTable
 from factbook.recall.cues import Intent, read_intent, stem
 from factbook.recall.plan import SearchType, recency, relevance_score
@@ -47,6 +52,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LIKE_ALL: Final = 1_000  # facts of an owner that `facts_like` weighs one and all
+SPREADS: Final = 2.5
+"""How far a bound lies above its estimate where vectors look for candidates: not quite the index's
+own 3, for the 60th of 60 counts for little (99.6 % of them are found, and of the best ten as many
+as ever), and on questions unlike anything stored a search takes a quarter less."""
+
 SAYS_ONLY: Final = 0.75  # share of a turn's words that its fact holds where it says nothing else
 
 _TELLING: Final = re.compile(
@@ -57,6 +67,7 @@ _TELLING: Final = re.compile(
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Found = tuple[Ints, NDArray[np.float32]]  # ids and cosines, best first
 
 
 class Rules(Protocol):
@@ -109,6 +120,44 @@ class _Pool:
         return found
 
 
+@dataclass(slots=True, kw_only=True)
+class _Words:
+    """What the words of a question find."""
+
+    episodes: Sequence[tuple[int, float]] = ()
+    facts: Mapping[int, float] = field(default_factory=dict)
+    named: Mapping[int, Fact] = field(default_factory=dict)  # of the predicates asked about
+    read: Mapping[int, Fact] = field(default_factory=dict)  # those of `facts` and of `named`
+
+
+@dataclass(slots=True, kw_only=True)
+class _Near:
+    """What the vector of a question finds; None where it was not looked for."""
+
+    vector: NDArray[np.float32] | None = None
+    note: str = ""  # why there is no vector
+    towards: NDArray[np.float32] | None = None  # what advice on the question brings
+    episodes: Found | None = None
+    facts: Found | None = None
+    leanings: tuple[Found, Found] | None = None  # facts near to the question, and to `towards`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leg:
+    """One index, and what a search of it is narrowed to."""
+
+    target: str  # "episode" or "fact"
+    index: VectorIndex
+    narrowed: bool
+    share: int  # so many times as many rows are looked for first; 0: none, nearly all would go
+
+    def search(self, vector: NDArray[np.float32], k: int) -> Found | None:
+        """Return the nearest rows, of which those that pass the filters must still be chosen."""
+        if not self.share:
+            return None
+        return self.index.search(vector, k=self.share * k, spreads=SPREADS)
+
+
 class Engine:
     """Recall over one store; it keeps the vectors in memory and follows the store's writes."""
 
@@ -136,6 +185,7 @@ class Engine:
         self._weights = weights
         self._associations = associations
         self._catalog = Catalog(store)
+        self._beside = Beside()
         self._logged: set[str] = set()
 
     def recall(
@@ -147,13 +197,16 @@ class Engine:
         passive: bool = False,
         search_type: SearchType = "both",
         facts_lead: bool = False,
+        leaving_out: frozenset[str] = frozenset(),
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
         With `passive`, only what may come by itself: facts surer than 0.5 (seed 001), and nothing
         that only the outside world says. An episode hides the facts that were read from it, and the
         other way round, unless `search_type` leaves only one of them. With `facts_lead`, a fact
-        takes the place of an episode that says nothing else.
+        takes the place of an episode that says nothing else. The newest episodes with one of the
+        texts `leaving_out` are not there: what was just said is no memory of it, and nothing else
+        is as near to the question.
 
         An embedder that fails, or returns no usable vector, leaves the search by words; the
         answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another
@@ -183,6 +236,7 @@ class Engine:
                     passive=passive,
                     search_type=search_type,
                     facts_lead=facts_lead,
+                    leaving_out=leaving_out,
                 )
                 if answer.hits:
                     missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
@@ -197,6 +251,7 @@ class Engine:
             passive=passive,
             search_type=search_type,
             facts_lead=facts_lead,
+            leaving_out=leaving_out,
         )
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
@@ -213,6 +268,7 @@ class Engine:
         passive: bool,
         search_type: SearchType,
         facts_lead: bool,
+        leaving_out: frozenset[str],
     ) -> Answer:
         table, episode_index, fact_index = self._catalog.refresh()
         named = words.named_speakers(asked, [name for name in table.names if name])
@@ -220,15 +276,29 @@ class Engine:
         intent = read_intent(
             words.without_names(words.content_terms(asked), named), self._rules.rules
         )
-        vector, note = self._vector(words.first_person(question, named), episode_index, fact_index)
+        legs = [
+            _leg("episode", episode_index, filters) if search_type != "facts" else None,
+            _leg("fact", fact_index, filters) if search_type != "episodes" else None,
+        ]
+        advice = search_type != "episodes" and seeks_advice(asked)
+        meant = words.first_person(question, named)
+        embedder = self._usable_embedder(episode_index, fact_index)
+        meaning = None
+        if embedder is not None:
+            meaning = self._beside.begin(partial(self._near, embedder, meant, *legs, advice=advice))
+        said = self._said(terms, intent, filters, search_type)
+        absent = self._newest(leaving_out, filters)
+        near = meaning.result() if meaning is not None else _Near()
+        vector = near.vector
 
         pool = _Pool()
+        episode_leg, fact_leg = legs
         if search_type != "facts":
-            self._find_episodes(pool, table, episode_index, terms, vector, filters)
+            self._find_episodes(pool, table, episode_leg, said, near, filters, absent)
         if search_type != "episodes":
-            self._find_facts(pool, fact_index, terms, vector, intent, filters)
-            if seeks_advice(asked):
-                self._find_leanings(pool, fact_index, vector, filters)
+            self._find_facts(pool, fact_leg, said, near, intent, filters)
+            if advice:
+                self._find_leanings(pool, fact_leg, near, filters)
         order, scores = self._ranked(pool, table, episode_index, vector, named, window)
         hits = self._hits(
             order,
@@ -247,19 +317,17 @@ class Engine:
             window=window,
             predicates=intent.predicates,
             waiting=counts,
-            note=note,
+            note=near.note,
         )
 
-    def _vector(
-        self, text: str, *indexes: VectorIndex | None
-    ) -> tuple[NDArray[np.float32] | None, str]:
-        """Return (the vector of a text, ""), or (None, why there is none).
+    def _usable_embedder(self, *indexes: VectorIndex | None) -> Embedder | None:
+        """Return the embedder of the indexes; None where there is nothing to compare with.
 
         Raises EmbedderMismatch where the store's vectors are of another model: cosines between two
         models mean nothing.
         """
         if not any(indexes):
-            return None, ""  # nothing to compare with: the model need not be loaded
+            return None  # the model need not be loaded
         embedder = self._embedder()
         given, found = (embedder.id, embedder.dim), self._store.embedder()
         if found is not None and found != given:
@@ -267,6 +335,10 @@ class Engine:
             if ours == theirs:
                 ours, theirs = (f"{name} with {dim} numbers" for name, dim in (found, given))
             raise EmbedderMismatch(path=self._store.path, found=ours, given=theirs)
+        return embedder
+
+    def _vector(self, embedder: Embedder, text: str) -> tuple[NDArray[np.float32] | None, str]:
+        """Return (the vector of a text, ""), or (None, why there is none)."""
         trouble = ""
         try:
             made = np.asarray(embedder.embed([text]), np.float32)
@@ -301,7 +373,8 @@ class Engine:
         """
         _, _, index = self._catalog.refresh()
         ids = self._store.ids("fact", filters)
-        vector, _ = self._vector(text, index if ids else None)
+        embedder = self._usable_embedder(index if ids else None)
+        vector = None if embedder is None else self._vector(embedder, text)[0]
         few = len(ids) <= LIKE_ALL
         wanted = ids
         cosines: dict[int, float] = {}
@@ -338,72 +411,138 @@ class Engine:
 
     # --- finding --------------------------------------------------------------------------------
 
+    def _near(
+        self,
+        embedder: Embedder,
+        text: str,
+        episodes: _Leg | None,
+        facts: _Leg | None,
+        *,
+        advice: bool,
+    ) -> _Near:
+        """Embed a question and look for what lies near it; runs beside the search by words."""
+        vector, note = self._vector(embedder, text)
+        near = _Near(vector=vector, note=note)
+        if vector is None:
+            return near
+        if episodes is not None:
+            near.episodes = episodes.search(vector, policy.VECTOR_CANDIDATES)
+        if facts is not None:
+            near.facts = facts.search(vector, policy.FACT_CANDIDATES)
+        if advice and facts is not None and self._associations is not None:
+            near.towards = self._associations().towards(vector)
+            first = facts.search(vector, LEANING_CANDIDATES)
+            second = facts.search(near.towards, LEANING_CANDIDATES)
+            if first is not None and second is not None:
+                near.leanings = first, second
+        return near
+
+    def _nearest(
+        self,
+        leg: _Leg,
+        found: Found | None,
+        vector: NDArray[np.float32],
+        filters: Filters,
+        *,
+        k: int,
+    ) -> Found:
+        """Return the k nearest rows that pass the filters, by what was `found` without them."""
+        if found is not None:
+            ids, cosines = found
+            if not leg.narrowed:
+                return found
+            passing = self._store.ids(leg.target, filters, among=ids.tolist())
+            kept = np.isin(ids, passing)
+            if np.count_nonzero(kept) >= k or len(ids) < leg.share * k:
+                return ids[kept][:k], cosines[kept][:k]
+        allowed = np.asarray(self._store.ids(leg.target, filters), np.int64)
+        return leg.index.search(vector, k=k, allowed=allowed, spreads=SPREADS)
+
+    def _said(
+        self, terms: Sequence[str], intent: Intent, filters: Filters, search_type: SearchType
+    ) -> _Words:
+        """Look for the words of a question, and for facts of the predicates that it names."""
+        found = _Words()
+        match = words.fts_query(list(terms))
+        if match and search_type != "facts" and filters.episodes_wanted:
+            found.episodes = self._store.search_episodes(
+                match, filters, limit=policy.LEXICAL_CANDIDATES
+            )
+        if search_type == "episodes" or not filters.facts_wanted:
+            return found
+        if match:
+            found.facts = dict(
+                self._store.search_facts(match, filters, limit=policy.FACT_CANDIDATES)
+            )
+        cued = replace(filters, rules=intent.rules) if not filters.predicates else filters
+        if intent.rules or filters.predicates:
+            found.named = {
+                fact.id: fact
+                for fact in self._store.facts(cued, limit=policy.CUED_CANDIDATES, newest_first=True)
+            }
+        # Read here, while the vectors are still looked for.
+        rest = [one for one in found.facts if one not in found.named]
+        found.read = {**found.named, **self._store.facts_by_id(rest)}
+        return found
+
+    def _newest(self, texts: frozenset[str], filters: Filters) -> frozenset[int]:
+        """Return those of the newest episodes that have one of the texts."""
+        if not texts or not filters.episodes_wanted:
+            return frozenset()
+        newest = self._store.episodes(filters, limit=2 * len(texts), newest_first=True)
+        return frozenset(one.id for one in newest if one.text.strip() in texts)
+
     def _find_episodes(
         self,
         pool: _Pool,
         table: EpisodeTable,
-        index: VectorIndex | None,
-        terms: Sequence[str],
-        vector: NDArray[np.float32] | None,
+        leg: _Leg | None,
+        said: _Words,
+        near: _Near,
         filters: Filters,
+        absent: frozenset[int],
     ) -> None:
         if not filters.episodes_wanted:
             return
-        match = words.fts_query(list(terms))
-        if match:
-            found = self._store.search_episodes(match, filters, limit=policy.LEXICAL_CANDIDATES)
-            for one, score in found:
+        for one, score in said.episodes:
+            if one not in absent:
                 pool.row("episode", one, one).lexical = score
-        if index is not None and vector is not None:
-            allowed = None
-            if filters.narrows_episodes:
-                allowed = np.asarray(self._store.ids("episode", filters), np.int64)
-            ids, cosines = index.search(vector, k=policy.VECTOR_CANDIDATES, allowed=allowed)
+        if leg is not None and near.vector is not None:
+            ids, cosines = self._nearest(
+                leg, near.episodes, near.vector, filters, k=policy.VECTOR_CANDIDATES
+            )
             for one, cosine in zip(ids.tolist(), cosines.tolist(), strict=True):
-                pool.row("episode", one, one).cosine = cosine
+                if one not in absent:
+                    pool.row("episode", one, one).cosine = cosine
         # The turns around what was found: an answer often shares no word with its question.
         anywhere = replace(filters, since=None, until=None) if filters.turns_any_time else filters
         if anywhere.narrows_episodes or not pool.rows:
             return
         rows = table.rows(np.asarray([one for _, one in pool.rows], np.int64))
         for one in table.ids[table.around(rows, policy.NEIGHBOURS)].tolist():
-            pool.row("episode", one, one)
+            if one not in absent:
+                pool.row("episode", one, one)
 
     def _find_facts(
         self,
         pool: _Pool,
-        index: VectorIndex | None,
-        terms: Sequence[str],
-        vector: NDArray[np.float32] | None,
+        leg: _Leg | None,
+        said: _Words,
+        near: _Near,
         intent: Intent,
         filters: Filters,
     ) -> None:
         if not filters.facts_wanted:
             return
-        lexical: dict[int, float] = {}
         cosines: dict[int, float] = {}
-        facts: dict[int, Fact] = {}
-        match = words.fts_query(list(terms))
-        if match:
-            lexical = dict(self._store.search_facts(match, filters, limit=policy.FACT_CANDIDATES))
-        if index is not None and vector is not None:
-            allowed = None
-            if filters.narrows_facts:
-                allowed = np.asarray(self._store.ids("fact", filters), np.int64)
-            ids, values = index.search(vector, k=policy.FACT_CANDIDATES, allowed=allowed)
+        if leg is not None and near.vector is not None:
+            ids, values = self._nearest(
+                leg, near.facts, near.vector, filters, k=policy.FACT_CANDIDATES
+            )
             cosines = dict(zip(ids.tolist(), values.tolist(), strict=True))
-        named: set[int] = set()
-        if intent.rules and not filters.predicates:
-            cued = replace(filters, rules=intent.rules)
-            for fact in self._store.facts(cued, limit=policy.CUED_CANDIDATES, newest_first=True):
-                facts[fact.id] = fact
-                named.add(fact.id)
-        elif filters.predicates:
-            for fact in self._store.facts(filters, limit=policy.CUED_CANDIDATES, newest_first=True):
-                facts[fact.id] = fact
-                named.add(fact.id)
-        missing = [one for one in {*lexical, *cosines} if one not in facts]
-        facts.update(self._store.facts_by_id(missing))
+        lexical, named = said.facts, said.named
+        facts = dict(said.read)
+        facts.update(self._store.facts_by_id([one for one in cosines if one not in facts]))
         rest = [stem(term) for term in intent.rest]
         cues = [stem(term) for term in intent.matched]
         for one, fact in facts.items():
@@ -418,31 +557,25 @@ class Engine:
                     1.0 - policy.CUE_WORDS_SHARE * (1.0 - _coverage(cues, fact.statement))
                 )
 
-    def _find_leanings(
-        self,
-        pool: _Pool,
-        index: VectorIndex | None,
-        vector: NDArray[np.float32] | None,
-        filters: Filters,
-    ) -> None:
+    def _find_leanings(self, pool: _Pool, leg: _Leg | None, near: _Near, filters: Filters) -> None:
         """Add the wishes that advice has to respect, however little they resemble the question."""
-        if self._associations is None or index is None or vector is None:
+        if leg is None or near.vector is None or near.towards is None or self._associations is None:
             return
         if not filters.facts_wanted:
             return
-        known = self._associations()
-        allowed = None
-        if filters.narrows_facts:
-            allowed = np.asarray(self._store.ids("fact", filters), np.int64)
-        near = [
-            index.search(one, k=LEANING_CANDIDATES, allowed=allowed)[0]
-            for one in (vector, known.towards(vector))
-        ]
-        ids = np.unique(np.concatenate(near))
+        first, second = near.leanings or (None, None)
+        sides = ((first, near.vector), (second, near.towards))
+        ids = np.unique(
+            np.concatenate(
+                [
+                    self._nearest(leg, found, vector, filters, k=LEANING_CANDIDATES)[0]
+                    for found, vector in sides
+                ]
+            )
+        )
         if not len(ids):
             return
-        view = index.view()
-        leanings = known.leanings(vector, view.get(ids))
+        leanings = self._associations().leanings(near.vector, leg.index.get(ids))
         facts = self._store.facts_by_id(ids.tolist())
         weighed = [
             (float(leaning), fact)
@@ -478,10 +611,7 @@ class Engine:
         if index is not None and vector is not None:
             missing = np.flatnonzero(np.isnan(cosine) & ~is_fact)
             ids = np.asarray([rows[one].id for one in missing.tolist()], np.int64)
-            if len(ids):
-                known, values = index.search(vector, k=len(ids), allowed=ids)
-                at = {one: n for n, one in zip(missing.tolist(), ids.tolist(), strict=True)}
-                cosine[[at[one] for one in known.tolist()]] = values
+            cosine[missing] = index.cosines(vector, ids)
         for row, value, chars in zip(
             rows, cosine.tolist(), table.chars[places].tolist(), strict=True
         ):
@@ -668,6 +798,24 @@ class Engine:
                 )
             ],
         )
+
+
+def _leg(target: str, index: VectorIndex | None, filters: Filters) -> _Leg | None:
+    """Return how an index is to be searched under some filters."""
+    if index is None:
+        return None
+    if target == "episode":
+        wanted, narrowed = filters.episodes_wanted, filters.narrows_episodes
+        far = replace(filters, owner="").narrows_episodes
+    else:
+        wanted, narrowed = filters.facts_wanted, filters.narrows_facts
+        far = replace(filters, owner="").narrows_facts
+    if not wanted:
+        return None
+    # Most files have one owner. What else narrows may leave a few rows: better to ask for them.
+    return _Leg(
+        target=target, index=index, narrowed=narrowed, share=0 if far else 1 + bool(narrowed)
+    )
 
 
 def _same(fact: Fact) -> tuple[str, str, str]:

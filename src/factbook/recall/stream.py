@@ -9,7 +9,7 @@ is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "
     stream.sync_turn([question, answer])  # the turn has ended: search for the next one
 
 What was found for an older turn, or before the owner's memory was written to, is dropped and
-counted; what the running turn itself adds (`own_write`) makes nothing stale. Newer work replaces
+counted; what the running turn itself adds (`own_writing`) makes nothing stale. Newer work replaces
 older work that has not begun. A search that fails is kept in `last_error`, logged once per kind and
 counted; the turn sees the state `failed` and no exception.
 
@@ -23,8 +23,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import TracebackType
@@ -49,6 +50,7 @@ KEPT_TURNS: Final = 8  # ended turns that are remembered
 MESSAGE_CHARS: Final = 4_000  # of one message that is searched with: its beginning and its end
 AGAIN: Final = 2  # times that a search is repeated because memory was written to meanwhile
 LATENCIES: Final = 1_000  # the newest so many are kept
+OWN_WRITE_SECONDS: Final = 0.002  # that a turn may wait to tell one of our writes from others'
 
 
 class StreamState(StrEnum):
@@ -70,7 +72,7 @@ class Streamed:
     state: StreamState
     turn: int  # the turn it is for
     memories: tuple[Hit, ...] = ()
-    generation: int | None = None  # of the owner's memory when the search began
+    generation: int | None = None  # of memory when the search began, less our own writes
     ready_at: Millis | None = None
     latency_ms: float | None = None  # from the end of the turn before until it was ready
     error: str = ""  # of a search that failed
@@ -131,6 +133,7 @@ class PassiveStream:
         share: float = 1.0,
         session: str = "",
         prepare: Callable[[], object] | None = None,
+        settle: Callable[[PassiveStream], object] | None = None,
         release: Callable[[], object] | None = None,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -138,19 +141,26 @@ class PassiveStream:
 
         `search` gets the messages of the last two turns, oldest first; it runs in the stream's
         thread only, one call at a time. `prepare` is called there before each search and may write:
-        a write within `search` would make what it finds stale. `release` is called there last, when
+        a write within `search` would make what it finds stale. `settle` is called there when an
+        answer is ready and nothing newer waits, and when the stream is closed; it does what nobody
+        should wait for, and may write within `own_writing`. `release` is called there last, when
         the stream is closed. `generation` moves with every write that may change what is found and
         must be cheap: it is asked in the turn. With `share` below 1, only
         sessions that `in_stream` chooses have the stream (an A/B test).
         """
         self._search = search
         self._prepare = prepare
+        self._settle = settle
+        self._unsettled = False  # a search has begun since `settle` was last called
         self._release = release
         self._generation = generation
         self._clock = clock
         self._timer = timer
         self._enabled = enabled and in_stream(session, share)
         self._lock = threading.RLock()  # a search may end while its start still holds it
+        self._quiet = threading.Condition(self._lock)  # nothing of our own is being written
+        self._writing = 0  # blocks of `own_writing` that go on
+        self._own = 0  # writes that count for nothing
         self._pool: ThreadPoolExecutor | None = None
         self._futures: set[Future[Streamed]] = set()
         self._closed = False
@@ -208,6 +218,11 @@ class PassiveStream:
             latency_p99_ms=_quantile(ordered, 0.99),
         )
 
+    @property
+    def searching(self) -> bool:
+        """Tell whether a search runs or waits."""
+        return self._running is not None or self._waiting is not None
+
     def get_recent_turns(self, count: int = RECENT_TURNS) -> list[Turn]:
         """Return the messages of the last `count` turns that ended, oldest first."""
         with self._lock:
@@ -246,7 +261,13 @@ class PassiveStream:
         if not self._enabled:
             return 0, None
         try:
-            return self._generation(), None
+            generation, cached = self._others(), self._cached
+            if cached is not None and cached.generation != generation and self._writing:
+                # A write of our own may be done, and not have been called so yet.
+                with self._quiet:
+                    self._quiet.wait_for(lambda: not self._writing, timeout=OWN_WRITE_SECONDS)
+                generation = self._others()
+            return generation, None
         except FactbookError as error:  # the store is locked or gone: a turn must go on
             return 0, self._failure(0, error)
 
@@ -320,16 +341,33 @@ class PassiveStream:
                 return False
             return self._queue(replace(work, began=self._timer()))
 
-    def own_write(self, before: int, after: int) -> None:
-        """Say that the running turn has added its own words, between these two generations.
+    @contextmanager
+    def own_writing(self) -> Iterator[Callable[[], None]]:
+        """Write what makes nothing stale: call what this gives after each write in the block.
 
-        What is ready stays ready: it was found for this turn, whose words are in its context
-        anyway. Nothing else may have been written meanwhile, or it is stale as ever.
+        Such are the words of the running turn, which are in its context anyway, and what `settle`
+        makes of them. What others write meanwhile makes stale as ever.
         """
         with self._lock:
-            cached = self._cached
-            if cached is not None and cached.generation == before and after == before + 1:
-                self._cached = replace(cached, generation=after)
+            self._writing += 1
+        try:
+            yield self._wrote
+        finally:
+            with self._quiet:
+                self._writing -= 1
+                self._quiet.notify_all()
+
+    def _wrote(self) -> None:
+        with self._lock:
+            self._own += 1
+
+    def _others(self) -> int:
+        """Return the generation without our own writes."""
+        while True:
+            own = self._own
+            generation = self._generation()
+            if own == self._own:  # else one was counted between the two
+                return generation - own
 
     def queue_prefetch(self, query: str) -> bool:
         """Queue a search with a text of one's own for the next turn; return whether it was."""
@@ -366,6 +404,7 @@ class PassiveStream:
             message = _bounded(Turn(role=Role.USER, text=query))
             work = _Work(turn=turn, messages=(message,), began=self._timer(), query=query)
             future = self._submit(work)
+            future.add_done_callback(lambda _: self._settle_soon())
         try:
             # `exception` waits as `result` does, and hands an error over instead of raising it.
             error = future.exception(timeout)
@@ -388,7 +427,9 @@ class PassiveStream:
                 raise UsageError(detail="the passive stream is closed; open another one.")
             messages = tuple(_bounded(one) for one in turns if one.text.strip())
             work = _Work(turn=self._next_turn(), messages=messages, began=self._timer())
-            return self._submit(work)
+            future = self._submit(work)
+            future.add_done_callback(lambda _: self._settle_soon())
+            return future
 
     def cache_for_next_turn(self, found: Streamed) -> None:
         """Keep what was found for the turn that it is for; newer replaces older, never reversed."""
@@ -406,6 +447,8 @@ class PassiveStream:
         if pool is not None:
             for one in waiting:
                 one.cancel()  # one that has begun is not stopped by this
+            if self._unsettled:
+                self._settle_in(pool)
             released = pool.submit(self._release) if self._release is not None else None
             pool.shutdown(wait=True)
             if released is not None:
@@ -435,6 +478,7 @@ class PassiveStream:
     def _submit(self, work: _Work) -> Future[Streamed]:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="factbook-stream")
+        self._unsettled = self._settle is not None
         future = self._pool.submit(self._retrieve, work)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
@@ -445,9 +489,9 @@ class PassiveStream:
         if self._prepare is not None:
             self._prepare()
         for _ in range(1 + AGAIN):
-            generation = self._generation()
+            generation = self._others()
             memories = tuple(self._search(work.messages))
-            if self._generation() == generation:
+            if self._others() == generation:
                 break
         return Streamed(
             state=StreamState.READY if memories else StreamState.EMPTY,
@@ -479,16 +523,44 @@ class PassiveStream:
             waiting, self._waiting = self._waiting, None
             if waiting is not None and not self._closed:
                 self._start(waiting)
+            else:
+                self._settle_soon()
+
+    def _settle_soon(self) -> None:
+        """Let the thread settle what searches have left to do, unless it has more of them."""
+        with self._lock:
+            if self._unsettled and self._pool is not None and not self.searching:
+                self._settle_in(self._pool)
+
+    def _settle_in(self, pool: ThreadPoolExecutor) -> None:
+        self._unsettled = False
+        pool.submit(self._settled).add_done_callback(self._settled_ended)
+
+    def _settled(self) -> None:
+        if self._settle is not None:
+            self._settle(self)
+
+    def _settled_ended(self, done: Future[None]) -> None:
+        """Log why settling failed: the answer is there, and what was left waits for the next."""
+        error = done.exception()
+        if error is not None and self._new_trouble(error):
+            _log.warning("passive recall left work undone: %s: %s", type(error).__name__, error)
 
     def _failure(self, turn: int, error: BaseException) -> Streamed:
         said = f"{type(error).__name__}: {error}"
         with self._lock:
             self._last_error = error
-            new = said not in self._logged
-            self._logged.add(said)
-        if new:
+        if self._new_trouble(error):
             _log.warning("passive recall failed and brings nothing: %s", said)
         return Streamed(state=StreamState.FAILED, turn=turn, error=said, ready_at=self._clock())
+
+    def _new_trouble(self, error: BaseException) -> bool:
+        """Tell whether an error was not seen before, so that each kind is logged once."""
+        said = f"{type(error).__name__}: {error}"
+        with self._lock:
+            new = said not in self._logged
+            self._logged.add(said)
+        return new
 
     def _count(self, name: str, by: int = 1) -> None:
         self._counts[str(name)] = self._counts.get(str(name), 0) + by

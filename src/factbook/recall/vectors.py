@@ -253,7 +253,7 @@ class _Lens:
     shift: Floats  # (segments,)
 
 
-def _focus(turned: Floats, centres: Floats, bits: int) -> _Lens:
+def _focus(turned: Floats, centres: Floats, bits: int, spreads: float) -> _Lens:
     """Cut the rotated query into bit planes for each centre, and say how far the estimate may err.
 
     With 3 bits, a coordinate becomes an odd level from -7 to 7, which is a sum of signs weighted
@@ -274,7 +274,7 @@ def _focus(turned: Floats, centres: Floats, bits: int) -> _Lens:
     planes = cells.astype(np.uint8)[:, None, :] >> np.arange(bits, dtype=np.uint8)[:, None]
     return _Lens(
         planes=np.ascontiguousarray(_pack(planes & 1).transpose(2, 1, 0)),
-        high=(unit * (top * dim) + SPREADS * spread).astype(np.float32),
+        high=(unit * (top * dim) + spreads * spread).astype(np.float32),
         low=(2 * unit).astype(np.float32),
         shift=np.vecdot(centres, turned),
     )
@@ -404,7 +404,10 @@ class VectorView:
         known = np.zeros(len(wanted), np.bool_)
         for part in self._segments:
             there, here = part.find(wanted)
-            rows[there] = part.rows[here].astype(np.float32) * part.scale[here, None]
+            wide = _scratch.take("got", (len(here), self.dim), np.float32)
+            _widen(part.rows[here], wide)
+            wide *= (part.scale[here] * _HALF_TO_FLOAT)[:, None]
+            rows[there] = wide
             known[there] = True
         if not known.all():
             missing = wanted[np.argmin(known)]
@@ -418,13 +421,15 @@ class VectorView:
         k: int,
         mask: Mask | None = None,
         allowed: ArrayLike | None = None,
+        spreads: float = SPREADS,
     ) -> tuple[Ids, Floats]:
         """Return the ids and cosines of the k nearest rows, best first, equal cosines by id.
 
         `query` is one vector of any length but zero. `mask` (one bool for each of `ids`) or
         `allowed` (ids, unknown ones are ignored) leaves only some rows, before any is chosen.
         Fewer than k rows come back only where fewer are there. The cosines are exact; that the
-        rows are the nearest is certain up to `EXACT_ROWS` rows and likely beyond (`SPREADS`).
+        rows are the nearest is certain up to `EXACT_ROWS` rows and likely beyond: the more so, and
+        the slower, the higher the bounds lie (`spreads`, see `SPREADS`).
         """
         unit = _unit_rows(np.asarray(query)[None], self.dim, what="the query")[0]
         _check_k(k)
@@ -438,7 +443,7 @@ class VectorView:
             places = _highest(scores, k, least=k)
             return self._best(places, scores[places], k)
         turned = np.vecdot(_rotation(self.dim), unit)
-        scores = self._scores(unit, keep, _focus(turned, centres, 1))
+        scores = self._scores(unit, keep, _focus(turned, centres, 1, spreads))
         places = _highest(scores, max(FIRST_RERANK, 4 * k), least=k)
         cosines = self._exact(places, unit)
         scores[places] = -np.inf
@@ -449,7 +454,7 @@ class VectorView:
             some = bounds >= _nth_highest(bounds, MAX_REFINED)
             left, bounds = left[some], bounds[some]
         if len(left) > FIRST_RERANK:
-            bounds = self._refined(left, bounds, _focus(turned, centres, QUERY_BITS))
+            bounds = self._refined(left, bounds, _focus(turned, centres, QUERY_BITS, spreads))
         batch = FIRST_RERANK
         while len(left) and len(places) < MAX_RERANK:
             high = bounds >= max(limit, _nth_highest(bounds, batch))
@@ -460,6 +465,23 @@ class VectorView:
             left, bounds = left[low], bounds[low]
             batch *= 2
         return self._best(places, cosines, k)
+
+    def cosines(self, query: ArrayLike, ids: ArrayLike) -> Floats:
+        """Return the exact cosine of each row to a vector; NaN for an id that the index lacks."""
+        unit = _unit_rows(np.asarray(query)[None], self.dim, what="the query")[0]
+        asked = _as_ids(ids)
+        by_id = np.argsort(asked, kind="stable")
+        wanted = asked[by_id]
+        if not np.all(wanted[1:] > wanted[:-1]):
+            raise ValueError("a row id is given twice; give each id once")
+        found = np.full(len(asked), np.nan, np.float32)
+        for part in self._segments:
+            there, here = part.find(wanted)
+            if len(here):
+                cosines = np.empty(len(here), np.float32)
+                _cosines(part.rows[here], part.scale[here], unit, cosines)
+                found[by_id[there]] = cosines
+        return found
 
     def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
         """Return ids and cosines of the k nearest rows of each query, as two (queries, k) arrays.
@@ -526,26 +548,21 @@ class VectorView:
     def _refined(self, places: Positions, bounds: Floats, lens: _Lens) -> Floats:
         """Return the bounds of rows at ascending places, tighter where the rows have a code."""
         bounds = bounds.copy()
-        end = int(np.searchsorted(places, self._starts[lens.high.size]))  # uncoded rows are last
         words = lens.planes.shape[0]
-
-        for start in range(0, end, SEGMENT_ROWS):
-            where = slice(start, min(start + SEGMENT_ROWS, end))
-            some = places[where]
-            columns = _scratch.take("columns", (words, len(some)), np.uint64)
-            slope = _scratch.take("slope", (len(some),), np.float32)
-            offset = _scratch.take("offset", (len(some),), np.float32)
-            for part, there, here in self._pieces(some):
-                if part.code is not None:
-                    columns[:, there] = part.code.columns[:, here]
-                    slope[there] = part.code.slope[here]
-                    offset[there] = part.code.offset[here]
-            segment = np.searchsorted(self._starts, some, side="right") - 1
-            weighted = _differing(columns, lens.planes[:, :, segment])
-            tight = slope * (lens.high[segment] - lens.low[segment] * weighted)
-            tight += offset
-            tight += lens.shift[segment]
-            bounds[where] = tight
+        # Segment by segment: what the lens says of each is then a number, not a column of its own.
+        cuts = np.searchsorted(places, self._starts[: lens.high.size + 1])  # uncoded rows are last
+        for at, (first, last) in enumerate(pairwise(cuts.tolist())):
+            code = self._segments[at].code
+            if first == last or code is None:
+                continue
+            here = places[first:last] - self._starts[at]
+            columns = _scratch.take("columns", (words, len(here)), np.uint64)
+            np.take(code.columns, here, axis=1, out=columns, mode="clip")
+            weighted = _differing(columns, lens.planes[:, :, at : at + 1])
+            tight = code.slope[here] * (lens.high[at] - lens.low[at] * weighted)
+            tight += code.offset[here]
+            tight += lens.shift[at]
+            bounds[first:last] = tight
         return bounds
 
     def _pieces(self, places: Positions) -> Iterator[tuple[_Segment, slice, Positions]]:
@@ -745,9 +762,14 @@ class VectorIndex:
         k: int,
         mask: Mask | None = None,
         allowed: ArrayLike | None = None,
+        spreads: float = SPREADS,
     ) -> tuple[Ids, Floats]:
         """Return the ids and cosines of the k nearest rows; see `VectorView.search`."""
-        return self._view.search(query, k=k, mask=mask, allowed=allowed)
+        return self._view.search(query, k=k, mask=mask, allowed=allowed, spreads=spreads)
+
+    def cosines(self, query: ArrayLike, ids: ArrayLike) -> Floats:
+        """Return the exact cosine of each row to a vector; see `VectorView.cosines`."""
+        return self._view.cosines(query, ids)
 
     def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
         """Return the k nearest rows of each query; see `VectorView.search_many`."""

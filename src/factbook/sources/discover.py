@@ -13,12 +13,18 @@ from typing import Final
 
 from factbook.errors import InputError, UsageError
 from factbook.model import ME
-from factbook.sources import notes
-from factbook.sources.conversation import recognise
-from factbook.sources.conversation.document import Unreadable
-from factbook.sources.conversation.reader import ARCHIVES
-from factbook.sources.files import CONVERSATION, KINDS, NOTE, SESSION_LOG, SUMMARY, SourceFile
-from factbook.sources.imports import CHAT
+from factbook.sources.files import (
+    ARCHIVES,
+    CHAT,
+    CONVERSATION,
+    KINDS,
+    NOTE,
+    NOTE_SUFFIXES,
+    SESSION_LOG,
+    SUMMARY,
+    SourceFile,
+    may_be_chat,
+)
 from factbook.sources.session_log import Discovery, LogFile
 from factbook.sources.session_log import discover as discover_logs
 from factbook.sources.session_log.discover import SUFFIXES, detect, is_text
@@ -53,14 +59,14 @@ def discover(
         host = _host(path, head)
         if host or kind == CONVERSATION:
             return SourceFile(path=path, host=host or CHAT, owner=owner)
-        if os.fspath(path) in named and path.suffix.lower() in notes.SUFFIXES:
+        if os.fspath(path) in named and path.suffix.lower() in NOTE_SUFFIXES:
             return _note(path, head, NOTE, owner)
         return None
 
     def wanted(name: str) -> bool:
         suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - a Path per file costs more
         if kind in (NOTE, SUMMARY):
-            return suffix in notes.SUFFIXES
+            return suffix in NOTE_SUFFIXES
         return suffix in SUFFIXES or (suffix in ARCHIVES and _holds_chats(Path(name)))
 
     return discover_logs(
@@ -81,6 +87,12 @@ def _no_host(head: bytes) -> str:
 
 
 def _host(path: Path, head: bytes) -> str:
+    if not may_be_chat(head):
+        return ""
+    # Folders of nothing but logs can do without all that knows chats.
+    from factbook.sources.conversation import recognise
+    from factbook.sources.conversation.document import Unreadable
+
     try:
         return recognise(path, head)
     except Unreadable as error:
@@ -91,6 +103,9 @@ def _host(path: Path, head: bytes) -> str:
 
 
 def _holds_chats(path: Path) -> bool:
+    from factbook.sources.conversation import recognise
+    from factbook.sources.conversation.document import Unreadable
+
     try:
         with path.open("rb") as file:
             return bool(recognise(path, file.read(4)))

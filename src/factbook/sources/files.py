@@ -17,6 +17,28 @@ KINDS: Final = (SESSION_LOG, CONVERSATION, NOTE, SUMMARY)
 """What a person may say that a file is, where they know better than its content tells."""
 
 
+CHAT: Final = "chat"
+"""The host of a log of messages, in one of the common forms."""
+
+NOTE_SUFFIXES: Final = (".md", ".markdown", ".mdown", ".txt", ".text")  # what people call notes
+ARCHIVES: Final = (".zip", ".dms")  # what exports are delivered in; browsers rename some
+ZIP: Final = b"PK\x03\x04"  # how an archive begins
+
+_CHAT_KEYS: Final = (
+    b'"role"',
+    b'"speaker"',
+    b'"sender"',
+    b'"from"',
+    b'"author"',
+    b'"mapping"',
+    b'"chat_messages"',
+    b'"messages"',
+    b'"conversation',
+    b'"turns"',
+    b'"dialog',
+)  # one of these keys stands at the beginning of every chat
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile(LogFile):
     """A file that is no log of an agent: a chat, an export, notes or a summary."""
@@ -35,3 +57,11 @@ def file_key(file: LogFile) -> str:
         **({"owner": file.owner} if file.owner != ME else {}),
     }
     return f"{key}?{urlencode(told)}" if told else key
+
+
+def may_be_chat(head: bytes) -> bool:
+    """Tell by the beginning of a file whether it is worth asking if it is a chat."""
+    if head.startswith(ZIP):
+        return True
+    bare = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return bare.startswith((b"{", b"[")) and any(key in head for key in _CHAT_KEYS)

@@ -617,8 +617,13 @@ class Store(Protocol):
     def waiting(self, target: str, *, limit: int, after: int = 0) -> list[tuple[int, str]]:
         """Return (id, text) of rows that wait for a vector."""
 
-    def ids(self, target: str, filters: Filters) -> list[int]:
-        """Return the ids of the episodes or current facts that pass the filters, ascending."""
+    def ids(
+        self, target: str, filters: Filters, *, among: Sequence[int] | None = None
+    ) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters, ascending.
+
+        With `among`, only of these.
+        """
 
     def vectors(self, target: str, *, after: int = 0) -> Vectors:
         """Return the vectors that were written after a sequence number."""

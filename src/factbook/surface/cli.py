@@ -37,6 +37,10 @@ from factbook.surface.options import (
     Db,
     Host,
     Json,
+    LlmModel,
+    LlmProvider,
+    LlmTimeout,
+    LlmUrl,
     MinConfidence,
     NoRedact,
     Predicates,
@@ -51,6 +55,7 @@ from factbook.surface.options import (
     begin,
     fact_number,
     filters_from,
+    model_from,
     reading,
     redacted_fact,
     rules_in_force,
@@ -766,6 +771,19 @@ def stats(
             "--plot", metavar="DIR", help="Draw them as PNG files too.", show_default=False
         ),
     ] = None,
+    cost: Annotated[
+        bool,
+        typer.Option("--cost", help="Only what calls of a model came to.", show_default=False),
+    ] = False,
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since",
+            metavar="DAY",
+            help="With --cost: from this day on, like 2026-11-01.",
+            show_default=False,
+        ),
+    ] = "",
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -774,6 +792,14 @@ def stats(
     from factbook.surface import keep
 
     call = begin(ctx, db, as_json)
+    if cost:
+        with call.memory() as memory:
+            from factbook.surface.cli_model import show_cost
+
+            show_cost(call, memory, since=since)
+        return
+    if since:
+        raise UsageError(detail="--since goes with --cost; the other figures are of all time")
     now = now_ms()
     with call.memory() as memory:
         found, living = memory.stats(), keep.living(memory, now=now)
@@ -799,8 +825,25 @@ def stats(
 
 
 @app.command(cls=Command, rich_help_panel=KEEP)
-def doctor(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
-    """Examine database, embedder, key, folders and disk."""
+def doctor(
+    ctx: typer.Context,
+    llm: Annotated[
+        bool,
+        typer.Option(
+            "--llm",
+            help="Only the configured language model: what answers, and what it can do. Makes a"
+            " few small calls.",
+            show_default=False,
+        ),
+    ] = False,
+    provider: LlmProvider = None,
+    model: LlmModel = None,
+    url: LlmUrl = None,
+    timeout: LlmTimeout = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Examine database, embedder, key, folders and disk, or the language model."""
     from factbook.surface import doctor as doctor_
     from factbook.surface import text
 
@@ -808,7 +851,8 @@ def doctor(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
     screen = call.screen
     findings = []
     styles = {"ok": "green", "warn": "yellow", "fail": "red"}
-    for one in doctor_.examine(call.db):
+    given = model_from(provider, model, url, timeout) if llm else None
+    for one in doctor_.examine_model(given) if llm else doctor_.examine(call.db):
         findings.append(one)
         if screen.as_json:
             continue
@@ -948,44 +992,6 @@ def _noisiest_first(use: RuleUse) -> tuple[float, str]:
 
 
 @app.command(cls=Command, rich_help_panel=KEEP)
-def rejections(
-    ctx: typer.Context,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", help="The newest N.")
-    ] = REJECTIONS_SHOWN,
-    no_redact: NoRedact = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """List lines and claims that were refused, and why."""
-    call = begin(ctx, db, as_json)
-    at_least(1, limit, "--limit")
-    with reading(call, no_redact=no_redact) as memory:
-        redact = memory.redactor.redact
-        found = memory.rejections(limit=limit)
-        if call.screen.as_json:
-            from factbook.surface import records
-
-            call.screen.json(
-                {
-                    "rejections": [
-                        records.rejection(
-                            replace(one, detail=redact(one.detail), excerpt=redact(one.excerpt))
-                        )
-                        for one in found
-                    ]
-                }
-            )
-            return
-        from factbook.surface import render
-
-        if not found:
-            call.screen.say("Nothing was refused.")
-            return
-        render.rejections(call.screen, found, redact=redact)
-
-
-@app.command(cls=Command, rich_help_panel=KEEP)
 def version(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
     """Print the version."""
     from factbook import __version__
@@ -999,6 +1005,7 @@ def version(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
 
 # The commands of the other module take their places behind these.
 from factbook.surface import cli_keep as cli_keep  # noqa: E402 - as above
+from factbook.surface import cli_model as cli_model  # noqa: E402 - as above
 from factbook.surface import cli_talk as cli_talk  # noqa: E402 - their order is that of the help
 
 # --- the way in and out ---------------------------------------------------------------------------

@@ -277,6 +277,15 @@ def review(
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why, for later.", show_default=False)
     ] = "",
+    words_: Annotated[
+        str,
+        typer.Option(
+            "--text",
+            metavar="TEXT",
+            help="With accept: a memory in your own words, or the answer to a question.",
+            show_default=False,
+        ),
+    ] = "",
     rules: RuleFile = None,
     all_: Annotated[
         bool, typer.Option("--all", help="Show all that waits.", show_default=False)
@@ -296,7 +305,15 @@ def review(
     if action in ("accept", "refuse") and len(rest) == 1:
         number = _proposal_number(rest[0])
         with call.memory("write") as memory:
-            _decide(call, memory, number, accept=action == "accept", reason=reason, rules=rules)
+            _decide(
+                call,
+                memory,
+                number,
+                accept=action == "accept",
+                reason=reason,
+                words=words_,
+                rules=rules,
+            )
     elif action == "pair" and len(rest) == 3:
         low, high = sorted((fact_number(rest[0]), fact_number(rest[1])))
         verdict = _VERDICTS.get(rest[2])
@@ -354,7 +371,14 @@ def _proposal_number(said: str) -> int:
 
 
 def _decide(
-    call: Call, memory: Memory, number: int, *, accept: bool, reason: str, rules: Path | None
+    call: Call,
+    memory: Memory,
+    number: int,
+    *,
+    accept: bool,
+    reason: str,
+    words: str,
+    rules: Path | None,
 ) -> None:
     found = next((one for one in memory.proposals() if one.id == number), None)
     if found is None:
@@ -365,7 +389,7 @@ def _decide(
             what="proposal", name=number, hint="`factbook review` lists those that wait."
         )
     path = _append_rule(memory, found, rules) if accept else None
-    receipt = memory.decide(number, accept=accept, reason=reason)
+    receipt = memory.decide(number, accept=accept, reason=reason, text=words)
     state = "accepted" if accept else "refused"
     if call.screen.as_json:
         from factbook.surface import records_keep

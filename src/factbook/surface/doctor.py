@@ -21,9 +21,10 @@ from factbook.errors import FactbookError, StoreMissing
 from factbook.surface.text import amount, count, home_path, size
 
 if TYPE_CHECKING:
+    from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
 
-__all__ = ["Finding", "examine"]
+__all__ = ["Finding", "examine", "examine_model"]
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -49,6 +50,26 @@ def examine(path: Path) -> Iterator[Finding]:
     yield from _key_file()
     yield from _folders()
     yield from _disk(path)
+
+
+def examine_model(config: ModelConfig | None) -> Iterator[Finding]:
+    """Ask the configured language model what it is and what it can do.
+
+    Without one there is one finding, which is no failure: a model is an option.
+    """
+    if config is None:
+        yield Finding(
+            level="warn",
+            name="model",
+            detail="off: nothing is configured; set FACTS_LLM_URL, FACTS_LLM_MODEL or another"
+            " FACTS_LLM_ variable, or [llm] in the configuration file",
+        )
+        return
+    from factbook.llm.probe import probe
+
+    levels: dict[bool | None, Level] = {True: "ok", False: "fail", None: "warn"}
+    for one in probe(config).findings:
+        yield Finding(level=levels[one.ok], name=one.name, detail=one.text)
 
 
 def _versions() -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
+    from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
     from factbook.model import Fact, Millis
     from factbook.store.base import Filters
@@ -31,6 +32,10 @@ __all__ = [
     "Db",
     "Host",
     "Json",
+    "LlmModel",
+    "LlmProvider",
+    "LlmTimeout",
+    "LlmUrl",
     "MinConfidence",
     "NoRedact",
     "Predicates",
@@ -45,6 +50,7 @@ __all__ = [
     "begin",
     "fact_number",
     "filters_from",
+    "model_from",
     "reading",
     "redacted_fact",
     "rules_file",
@@ -145,6 +151,35 @@ Project = Annotated[
 ]
 Session = Annotated[
     str, typer.Option("--session", metavar="ID", help="Only of this session.", show_default=False)
+]
+
+LlmProvider = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-provider",
+        metavar="NAME",
+        help="ollama or openai (any compatible endpoint), instead of $FACTS_LLM_PROVIDER.",
+        show_default=False,
+    ),
+]
+LlmModel = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-model", metavar="NAME", help="Instead of $FACTS_LLM_MODEL.", show_default=False
+    ),
+]
+LlmUrl = Annotated[
+    str | None,
+    typer.Option("--llm-url", metavar="URL", help="Instead of $FACTS_LLM_URL.", show_default=False),
+]
+LlmTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--llm-timeout",
+        metavar="SECONDS",
+        help="Of a whole call, instead of $FACTS_LLM_TIMEOUT_S.",
+        show_default=False,
+    ),
 ]
 
 
@@ -253,11 +288,12 @@ class Call:
         *,
         redact: bool = True,
         rules: RuleSet | None = None,
+        model: ModelConfig | Literal["configured"] | None = "configured",
     ) -> Memory:
         """Open the memory."""
         from factbook.memory import Memory
 
-        return Memory(self.db, mode=mode, redact=redact, rules=rules, actor="cli")
+        return Memory(self.db, mode=mode, redact=redact, rules=rules, actor="cli", model=model)
 
 
 def begin(ctx: typer.Context, db: Path | None, as_json: bool) -> Call:
@@ -340,6 +376,24 @@ def filters_from(
         session=session,
         subject=subject,
         object=object_,
+    )
+
+
+def model_from(
+    provider: str | None, model: str | None, url: str | None, timeout: float | None
+) -> ModelConfig | None:
+    """Return how the model is configured by flags, environment and file; None where it is off."""
+    import os
+
+    from factbook.llm.config import config_path, load_config
+
+    return load_config(
+        os.environ,
+        config_path(os.environ),
+        provider=provider,
+        model=model,
+        url=url,
+        timeout_s=timeout,
     )
 
 

@@ -254,8 +254,8 @@ def rule(use: RuleUse) -> Record:
     return found
 
 
-def rejection(one: Rejection) -> Record:
-    """Return a line or candidate that was refused."""
+def rejection(one: Rejection, *, tenant: str = "") -> Record:
+    """Return a line, a candidate or a memory that was refused."""
     return {
         "id": one.id,
         "at": iso(one.at),
@@ -266,4 +266,20 @@ def rejection(one: Rejection) -> Record:
         "excerpt": one.excerpt,
         "rule": one.rule,
         "predicate": one.predicate,
+        **({"record": rejection_record(one, tenant=tenant)} if one.type else {}),
+    }
+
+
+def rejection_record(one: Rejection, *, tenant: str = "") -> Record:
+    """Return the record of a refused memory with the names of seed 002's rejection log."""
+    return {
+        "timestamp": iso(one.at),
+        "subject_id": f"USER:{one.owner}",
+        "tenant_id": f"TENANT:{tenant}",
+        "rejection_reason": one.reason,
+        "extracted_text": one.excerpt,
+        "confidence_score": one.confidence,
+        "threshold": one.threshold,
+        "type": one.type,
+        "validation_details": dict(one.validation),
     }

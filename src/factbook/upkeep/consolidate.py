@@ -13,9 +13,9 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,19 +36,42 @@ from factbook.ops import (
     MergeFacts,
     Op,
     RevertFact,
-    SettlePair,
     StartRun,
     SupersedeFact,
 )
-from factbook.store.base import Life, Pair, Store
+from factbook.store.base import Life, Store
 from factbook.upkeep import support
 from factbook.upkeep.extraction import extract_ops
 from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
 from factbook.upkeep.learning import learning_ops
+from factbook.upkeep.settling import (
+    MERGE_RULE,
+    CallReport,
+    Question,
+    Resolver,
+    Ruling,
+    category,
+    settle,
+    settle_pairs,
+    task_ops,
+    waiting_questions,
+)
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.upkeep.embedding import EmbeddingQueue
+
+__all__ = [
+    "PHASES",
+    "AlreadyRunning",
+    "Consolidation",
+    "Question",
+    "Resolver",
+    "RunReport",
+    "claim_of",
+    "settle_pairs",
+    "waiting_questions",
+]
 
 Floats = NDArray[np.float32]
 PHASES = ("embed", "extract", "support", "judge", "merge", "resolve", "fade", "embed again")
@@ -60,22 +83,6 @@ class AlreadyRunning(FactbookError):
     """A consolidation is running already; wait for it, or try again in {seconds:.0f} seconds if it was killed on another machine."""  # noqa: E501
 
     exit_code = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A pair that rules cannot decide, as a judge is asked about it."""
-
-    low_id: int
-    high_id: int
-    texts: tuple[str, str]
-    confidences: tuple[float, float]
-    why: str
-
-
-Resolver = Callable[[Sequence[Question]], Mapping[tuple[int, int], str]]
-"""Answers all questions at once: (low id, high id) -> one of policy.VERDICTS; what it leaves out
-waits on. It raises a FactbookError when it cannot answer; nothing is decided then."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,7 +97,9 @@ class RunReport:
     faded: list[int] = field(default_factory=list)  # facts that fell under 0.3 since the last run
     waiting: int = 0  # ambiguous pairs without a verdict
     aside: int = 0  # rows that cannot be embedded
-    error: str = ""  # why the batched judgement gave no answer
+    judge_aside: int = 0  # of these, pairs that a model was asked about too often in vain
+    calls: list[CallReport] = field(default_factory=list)  # of the batched judgement
+    error: str = ""  # why the batched judgement, or a part of it, gave no answer
     events: Sequence[Event] = ()  # every change, oldest first
 
 
@@ -168,7 +177,9 @@ class Consolidation:
                     self._end(report)
                 raise
             report.state = "done"
-            report.waiting = len(self._store.pairs(waiting=True))
+            left = waiting_questions(self._store, now=report.as_of, redact=self._redact)
+            report.waiting = len(left)
+            report.judge_aside = sum(one.aside for one in left)
             report.aside = len(self._store.set_aside())
             self._end(report)
             report.events = self._store.run_events(report.run_id)
@@ -254,6 +265,7 @@ class Consolidation:
                 "receipt": counts,
                 "faded": report.faded,
                 "error": report.error,
+                "calls": [asdict(one) for one in report.calls],
             },
         )
 
@@ -438,7 +450,7 @@ class Consolidation:
                             low_id=low,
                             high_id=high,
                             relation="ambiguous",
-                            rule="merge",
+                            rule=MERGE_RULE,
                             detail=f"they say the same, but {why}",
                             similarity=cosine,
                         )
@@ -460,28 +472,48 @@ class Consolidation:
     def _may_merge(
         self, winner: Life, loser: Life, cosine: float, known: set[tuple[int, int]]
     ) -> Judgement | None:
-        if _category(winner) != _category(loser) or _ids(winner, loser) in known:
+        if category(winner) != category(loser) or _ids(winner, loser) in known:
             return None
         found = self._judgement(*_by_age(winner, loser), cosine)
         return found if found.relation is Relation.SAME else None
 
     def _resolve(self, report: RunReport) -> None:
         """Ask the judge, if there is one, about all waiting pairs at once."""
-        questions = waiting_questions(self._store, now=report.as_of, redact=self._redact)
-        if self._resolver is None or not questions:
+        if self._resolver is None:
             return
+        questions = [
+            one
+            for one in waiting_questions(self._store, now=report.as_of, redact=self._redact)
+            if not one.aside and one.until <= report.as_of
+        ]
+        if not questions:
+            return
+        self._renew()
         try:
-            verdicts = self._resolver(questions)
+            answer = self._resolver(questions)
         except FactbookError as error:
-            report.error = str(error)  # the pairs wait on; nothing is decided
+            report.error = self._redact(str(error))  # the pairs wait on; nothing is decided
             return
-        wrong = settle_pairs(
+        finally:
+            self._renew()  # a judge may take its time
+        ruling = answer if isinstance(answer, Ruling) else Ruling(verdicts=answer)
+        unsettled = settle(
             self._store,
-            verdicts,
+            ruling.verdicts,
             now=report.as_of,
             write=lambda ops: self._write(report, ops),
+            questions=questions,
         )
-        report.error = "; ".join(wrong)
+        for ids, why in unsettled.items():
+            if call := ruling.about.get(ids):
+                call.skipped[why.reason] = call.skipped.get(why.reason, 0) + 1
+        for call in ruling.calls:
+            call.error = self._redact(call.error)  # it may quote an answer
+        report.calls = list(ruling.calls)
+        self._write(report, task_ops(self._store, ruling, unsettled, redact=self._redact))
+        errors = [one.told() for one in ruling.calls if one.error]
+        errors += [one.says for one in unsettled.values() if one.reason != "changed"]
+        report.error = "; ".join(dict.fromkeys(errors))
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
         """Find what fell under the threshold since the last run; nothing need be written."""
@@ -556,100 +588,6 @@ def claim_of(life: Life) -> Claim:
         kind=life.kind,
         occurred_at=life.occurred_at,
     )
-
-
-def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]) -> list[Question]:
-    """Return every pair that waits for a verdict and whose facts are both current."""
-    pairs = store.pairs(waiting=True)
-    facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
-    return [
-        Question(
-            low_id=pair.low_id,
-            high_id=pair.high_id,
-            texts=(redact(low.statement), redact(high.statement)),
-            confidences=(value_at(low, now), value_at(high, now)),
-            why=pair.detail,
-        )
-        for pair in pairs
-        if (low := facts[pair.low_id]).retired_at is None
-        and (high := facts[pair.high_id]).retired_at is None
-    ]
-
-
-def settle_pairs(
-    store: Store,
-    verdicts: Mapping[tuple[int, int], str],
-    *,
-    now: Millis,
-    write: Callable[[Sequence[Op]], None],
-) -> list[str]:
-    """Do what follows from verdicts on waiting pairs, and return what is wrong with others.
-
-    Pairs that are to be merged are merged by component, into the surest of them; a pair is settled
-    only when its facts are one, so a merge that a concurrent write prevented waits on.
-    """
-    waiting: dict[tuple[int, int], Pair] = {
-        (one.low_id, one.high_id): one for one in store.pairs(waiting=True)
-    }
-    wrong: list[str] = []
-    ops: list[Op] = []
-    merging: list[tuple[int, int]] = []
-    for (low, high), verdict in verdicts.items():
-        pair = waiting.get((low, high))
-        if pair is None:
-            wrong.append(f"the facts {low} and {high} do not wait for a verdict")
-        elif verdict not in policy.VERDICTS:
-            wrong.append(f"{verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}")
-        elif verdict == "MERGE":
-            merging.append((low, high))
-        elif verdict == "CONTRADICTION" and pair.relation != "contradiction":
-            ops.append(
-                ContradictFacts(
-                    low_id=low,
-                    high_id=high,
-                    rule="verdict",
-                    detail=pair.detail,
-                    similarity=pair.similarity,
-                )
-            )
-        else:
-            ops.append(SettlePair(low_id=low, high_id=high, verdict=verdict))
-    lives = store.lives_by_id(sorted({one for pair in merging for one in pair}))
-    rows = list(lives.values())
-    number = {one.id: n for n, one in enumerate(rows)}
-    edges = [(number[low], number[high]) for low, high in merging]
-    left, right = np.asarray(edges, np.int64).reshape(-1, 2).T
-    for group in components(len(rows), left, right):
-        members = sorted(
-            (rows[n] for n in group),
-            key=lambda one: (-value_at(one, now), -one.evidence_count, one.id),
-        )
-        if len({_category(one) for one in members}) > 1:
-            names = ", ".join(str(one.id) for one in members)
-            wrong.append(f"the facts {names} are of different kinds and cannot be merged")
-            continue
-        ops.append(
-            MergeFacts(
-                winner_id=members[0].id,
-                loser_ids=[one.id for one in members[1:]],
-                evidence_counts=[one.evidence_count for one in members],
-                rule="verdict",
-            )
-        )
-    write(ops)
-    after = store.lives_by_id(list(lives))
-    write(
-        [
-            SettlePair(low_id=low, high_id=high, verdict="MERGE")
-            for low, high in merging
-            if not (after[low].current and after[high].current)
-        ]
-    )
-    return wrong
-
-
-def _category(life: Life) -> tuple[str, ...]:
-    return life.owner, life.kind, life.predicate, life.subject
 
 
 def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:

@@ -25,30 +25,15 @@ from factbook.sources.conversation.document import (
     opened,
 )
 from factbook.sources.conversation.parser import ChatParser
+from factbook.sources.files import ZIP, may_be_chat
 from factbook.sources.imports import chat, conversation_of, host_of
 from factbook.sources.session_log.parser import LogFile, Outcome
 from factbook.sources.session_log.reader import Reading, is_document
 from factbook.sources.session_log.reader import read as read_log
 from factbook.sources.session_log.toolcall import Redacting
 
-ARCHIVES: Final = (".zip", ".dms")  # what the exports are delivered in; browsers rename some
-
 _LOOKED_AT: Final = 20  # records at the beginning of a file that may tell what it is
 _HEAD_BYTES: Final = 16 * 1024 * 1024  # what is read to know the first record of a document
-_ZIP: Final = b"PK\x03\x04"
-_HINTS: Final = (
-    b'"role"',
-    b'"speaker"',
-    b'"sender"',
-    b'"from"',
-    b'"author"',
-    b'"mapping"',
-    b'"chat_messages"',
-    b'"messages"',
-    b'"conversation',
-    b'"turns"',
-    b'"dialog',
-)  # one of these keys stands at the beginning of every chat
 
 
 def recognise(path: Path, head: bytes) -> str:
@@ -57,13 +42,10 @@ def recognise(path: Path, head: bytes) -> str:
     `head` is the beginning of the file. Raises OSError where the file cannot be read, and
     Unreadable for an archive that is damaged, locked or a bomb.
     """
-    if head.startswith(_ZIP):
-        return _recognise_archive(path)
-    if not any(hint in head for hint in _HINTS) or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (
-        b"{",
-        b"[",
-    ):
+    if not may_be_chat(head):
         return ""
+    if head.startswith(ZIP):
+        return _recognise_archive(path)
     with path.open("rb") as handle:
         if is_document(handle, path):
             return _host(Elements(_Limited(handle)))
@@ -161,7 +143,7 @@ def _is_whole(path: Path) -> bool:
     """Tell whether a file is read as a whole: an archive or a document."""
     try:
         with path.open("rb") as handle:
-            if handle.read(len(_ZIP)) == _ZIP:
+            if handle.read(len(ZIP)) == ZIP:
                 return True
             handle.seek(0)
             return is_document(handle, path)
@@ -176,7 +158,7 @@ def _documents(reading: Reading, batch_bytes: int) -> Iterator[Batch]:
     handle = reading.handle
     size, mtime_ns = reading.state()
     handle.seek(0)
-    packed = handle.read(len(_ZIP)) == _ZIP
+    packed = handle.read(len(ZIP)) == ZIP
     handle.seek(0)
     try:
         if not packed:
@@ -240,7 +222,7 @@ def message_at(path: Path, position: int) -> bytes:
     Empty where there is none any more. Raises OSError where the file cannot be read.
     """
     with path.open("rb") as handle:
-        packed = handle.read(len(_ZIP)) == _ZIP
+        packed = handle.read(len(ZIP)) == ZIP
         handle.seek(0)
         try:
             if not packed:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from factbook.sources.files import CHAT
 from factbook.sources.imports import chat, chatgpt, claude_ai
 from factbook.sources.imports.base import BadMessage, Conversation, Message
 
@@ -27,7 +28,6 @@ __all__ = [
     "host_of",
 ]
 
-CHAT: Final = "chat"  # a log of messages, in one of the common forms
 CHATGPT: Final = "chatgpt"
 CLAUDE_AI: Final = "claude-ai"
 EXPORTS: Final = frozenset({CHATGPT, CLAUDE_AI})

@@ -26,6 +26,8 @@ _PASSES: Final = 16  # see `_settled`
 _BREAKS: Final = re.compile(r"(?:\\+[nrt]|\s)+")
 _NAME_FIELDS: Final = ("name", "key", "Name", "Key", "ParameterKey")
 _VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
+_SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
+_REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
 
 
@@ -74,6 +76,7 @@ class Redactor:
                 "give a longer one, or let load_key make one."
             )
         self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
+        self.clean: set[str] = set()  # short texts without a secret; those with one are not kept
 
     def find(self, text: str) -> list[Redaction]:
         """Find the secrets of a text, in order and without overlap."""
@@ -84,7 +87,17 @@ class Redactor:
 
         A text that was redacted before comes back as it is.
         """
-        return self._settled(text)[1]
+        if len(text) > _SHORT:
+            return self._settled(text)[1]
+        clean = self.clean
+        if text in clean:
+            return text
+        spans, redacted = self._settled(text)
+        if not spans:
+            if len(clean) >= _REMEMBERED:
+                clean.clear()
+            clean.add(text)
+        return redacted
 
     def redact_value(self, value: object) -> object:
         """Redact every string of a decoded JSON value; keys tell what their values are.
@@ -183,11 +196,14 @@ def _rebuild(value: object, redactor: Redactor) -> object:
             copy: dict[Any, Any] = {}
             named = _named(item)
             for key, inner in item.items():
+                told = named if named and key in _VALUE_FIELDS else key
+                if type(inner) is str and key in redactor.clean and key not in copy:
+                    copy[key] = redactor.redact_field(told, inner)  # as nearly all are
+                    continue
                 safe = redactor.redact(key) if isinstance(key, str) else key
                 while safe in copy:  # two secrets without a digest
                     safe = f"{safe}+"
                 copy[safe] = inner
-                told = named if named and key in _VALUE_FIELDS else key
                 work.append((copy, safe, told if isinstance(told, str) else ""))
             holder[place] = copy
         elif isinstance(item, list | tuple):

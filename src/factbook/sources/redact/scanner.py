@@ -9,6 +9,7 @@ with the length of the text and no pattern can make it explode.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,6 +55,9 @@ _FAMILIES: Final[tuple[tuple[str, _Finder], ...]] = (
 _FAR: Final = (blocks.block_spans, headers.bearer_spans, calls.call_spans)
 _BACK: Final = 520
 _FORTH: Final = 1200
+# Their hints may begin as another family's do: `passwort` is one of prose and of assignments.
+_IN_ORDER: Final = (logins.login_spans, named.named_spans, prose.prose_spans)
+_MARKS: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]")  # a class is one mark
 _AUTOMATON_BYTES: Final = 64 << 20  # room for the automaton's states, made as they are needed
 
 
@@ -64,7 +68,35 @@ def _compile(pattern: str) -> re2._Regexp:
     return re2.compile(pattern.encode("ascii"), options)
 
 
-_HINTS: Final = _compile("|".join(f"(?:{hint})" for hint, _ in _FAMILIES))
+def _alternatives(pattern: str) -> list[str]:
+    """Cut a pattern at the bars that stand in no bracket."""
+    cuts, depth = [-1], 0
+    for found in _MARKS.finditer(pattern):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if found[0] == "|" and not depth:
+            cuts.append(found.start())
+    return [pattern[a + 1 : b] for a, b in zip(cuts, [*cuts[1:], len(pattern)], strict=True)]
+
+
+def _by_first_letter() -> str:
+    """Join all hints, those that begin alike side by side.
+
+    RE2 then shares their beginnings, and makes the states of the automaton, which it does while it
+    reads, in two thirds of the time. Of hints that match at the same place the first one counts;
+    those that change places here never do (a test holds it). What begins with a group or a class,
+    and the families whose hints may begin like those of another one, stay where they are, behind.
+    """
+    sorted_, rest = [], []
+    for hint, finder in _FAMILIES:
+        if finder in _IN_ORDER:
+            rest.append(f"(?:{hint})")
+        else:
+            sorted_ += _alternatives(hint)
+    sorted_.sort(key=lambda one: one[0] if one[0] not in "([" else "~")
+    return "|".join([*sorted_, *rest])
+
+
+_HINTS: Final = _compile(_by_first_letter())
 _WHOSE: Final = _compile("|".join(f"({hint})" for hint, _ in _FAMILIES))
 _NAMES: Final = _compile(assignments.HINT)
 _WIDE: Final = _compile("|".join(f"(?:{hint})" for hint, finder in _FAMILIES if finder in _FAR))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
-from factbook import policy
+from factbook import drafts, policy
 from factbook.model import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
 from factbook.sources.session_log.outputs import condense, exit_code, shape_of
 from factbook.sources.session_log.text import (
@@ -43,6 +43,10 @@ _SMALL_TEXTS: Final = 1024  # short texts and ids that are remembered while one 
 
 MODEL: Final[Mapping[str, str]] = {"author": "model"}
 """Attribute of a prompt that stands where the user's stand but was written by a model."""
+
+
+_episode: Final = drafts.by_name(Episode)
+_field: Final = drafts.by_name(Field)
 
 
 class Outcome(NamedTuple):
@@ -84,6 +88,9 @@ _PLAIN_ID: Final = re.compile(
 
 
 _MADE_BY_US: Final = re.compile(r"(?:(?:task|action|session)_|(?:call|result|queued|summary):)+")
+
+
+_OUR_PREFIXES: Final = frozenset({"task_", "action_", "session_", "call:", "result:"})
 
 
 def identity_of(text: str, redact: Callable[[str], str]) -> str:
@@ -268,6 +275,12 @@ class Parser(ABC):
         known = self._plain_ids
         if not text or text in known:
             return text
+        # Most ids are what we put before one that was seen a moment ago.
+        start = text.find(":") + 1
+        if text[:start] not in _OUR_PREFIXES:
+            start = text.find("_") + 1
+        if text[start:] in known and text[:start] in _OUR_PREFIXES:
+            return text
         found = identity_of(text, self.small)
         if found is text:
             if len(known) >= _SMALL_TEXTS:
@@ -328,8 +341,9 @@ class Parser(ABC):
         at, ahead = self.when()
         if ahead:
             attributes = {**(attributes or {}), "clock": "ahead"}
+        call_id = self.identity(call_id)  # first: the uid of a call is made of it
         self.episodes.append(
-            Episode(
+            _episode(
                 uid=self.identity(uid),
                 source=self.key,
                 kind=kind,
@@ -346,7 +360,7 @@ class Parser(ABC):
                 branch=self.branch,
                 agent=self.identity(self.agent),
                 tool=tool,
-                call_id=self.identity(call_id),
+                call_id=call_id,
                 fields=fields,
                 attributes=attributes or {},
                 is_error=is_error,
@@ -389,7 +403,7 @@ class Parser(ABC):
         """Add a command that the human typed into the agent's prompt to be run as it is."""
         text, cut = clip(storable(self.redactor.redact(command.strip())), policy.COMMAND_CHARS)
         mark = "! "
-        span = Field(name="command", start=len(mark), end=len(mark) + len(text))
+        span = _field(name="command", start=len(mark), end=len(mark) + len(text))
         self.task = subject
         self.add(
             EpisodeKind.PROMPT,

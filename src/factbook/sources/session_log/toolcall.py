@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import orjson
 
-from factbook import policy
+from factbook import drafts, policy
 from factbook.model import Field
 from factbook.sources.session_log.text import MAX_KIND_CHARS, clip, storable
 
@@ -101,6 +101,9 @@ _LAUNCHERS: Final = frozenset({"pipx", "python", "python3", "uv", "uvx"})
 _PREFIXES: Final = frozenset({"command", "env", "exec", "nohup", "sudo", "time"})
 
 
+_field: Final = drafts.by_name(Field)
+
+
 class Redacting(Protocol):
     """What the readers need of a redactor."""
 
@@ -142,7 +145,7 @@ class Lines:
         else:
             line = f"{name}: {value}"
         if field:
-            self.fields.append(Field(name=field, start=start, end=start + len(value)))
+            self.fields.append(_field(name=field, start=start, end=start + len(value)))
         self._parts.append(line)
         self._at += len(line) + 1
 

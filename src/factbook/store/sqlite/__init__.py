@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,14 @@ from factbook.store.sqlite.writer import SQLiteWriter
 
 __all__ = ["Mode", "SQLiteStore"]
 
+
+# Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes
+# nearly twice as long as the scores themselves.
+_BEST = {
+    target: f"SELECT rowid, -bm25({target}_fts) AS score FROM {target}_fts"
+    f" WHERE {target}_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?"
+    for target in ("episode", "fact")
+}
 
 _JSON_COLUMNS = {
     "source": ("lines",),
@@ -259,27 +268,54 @@ class SQLiteStore(LivingReads, ModelReads):
     ) -> list[tuple[int, float]]:
         """Return (episode id, BM25 score) for an FTS5 expression, best first."""
         if not filters.narrows_episodes:
-            return self._rows(
-                "SELECT rowid, -rank FROM episode_fts WHERE episode_fts MATCH ?"
-                " ORDER BY rank LIMIT ?",
-                (match, limit),
-            )
+            return self._rows(_BEST["episode"], (match, limit))
         where, bindings = episode_where(filters)
-        return self._rows(
-            "SELECT e.id, -x.rank FROM episode_fts x JOIN episode_row e ON e.id = x.rowid"
-            " JOIN source_row s ON s.id = e.source_id"
-            f" WHERE x.episode_fts MATCH ? AND {where} ORDER BY x.rank LIMIT ?",
-            (match, *bindings, limit),
-        )
+        rows = "episode_row e JOIN source_row s ON s.id = e.source_id"
+        wide = not replace(filters, owner="").narrows_episodes
+        return self._search("episode", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
 
     def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
         """Return (fact id, BM25 score) of current facts for an FTS5 expression, best first."""
         where, bindings = fact_where(filters)
+        rows = (
+            "fact_row f JOIN episode_row e ON e.id = f.episode_id"
+            " JOIN source_row s ON s.id = e.source_id"
+        )
+        wide = not replace(filters, owner="").narrows_facts
+        return self._search("fact", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
+
+    def _search(
+        self,
+        target: str,
+        match: str,
+        passing: str,
+        bindings: Sequence[Any],
+        limit: int,
+        *,
+        wide: bool,
+    ) -> list[tuple[int, float]]:
+        """Return the best rows of a full-text search that pass a filter.
+
+        A filter that most rows pass (`wide`) is asked about twice as many rows as are wanted, and
+        about all that match only where these do not do.
+        """
+        id_column = f"{target[0]}.id"
+        if wide:
+            found: list[tuple[int, float]] = self._rows(_BEST[target], (match, 2 * limit))
+            asked = json_list(one for one, _ in found)
+            kept = self._rows(
+                f"SELECT {id_column} FROM {passing}"
+                f" AND {id_column} IN (SELECT value FROM json_each(?))",
+                (*bindings, asked),
+            )
+            good = {row[0] for row in kept}
+            if len(good) >= limit or len(found) < 2 * limit:
+                return [(one, score) for one, score in found if one in good][:limit]
         return self._rows(
-            "SELECT f.id, -x.rank FROM fact_fts x JOIN fact_row f ON f.id = x.rowid"
-            " JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id"
-            f" WHERE x.fact_fts MATCH ? AND {where} ORDER BY x.rank LIMIT ?",
-            (match, *bindings, limit),
+            f"SELECT {id_column}, -bm25({target}_fts) AS score FROM {target}_fts"
+            f" CROSS JOIN {passing} AND {id_column} = {target}_fts.rowid"
+            f" AND {target}_fts MATCH ? ORDER BY score DESC, {id_column} LIMIT ?",
+            (*bindings, match, limit),
         )
 
     def waiting(self, target: str, *, limit: int, after: int = 0) -> list[tuple[int, str]]:
@@ -292,21 +328,27 @@ class SQLiteStore(LivingReads, ModelReads):
         }[target]
         return [(row[0], row[1]) for row in self._rows(sql, (after, limit))]
 
-    def ids(self, target: str, filters: Filters) -> list[int]:
-        """Return the ids of the episodes or current facts that pass the filters."""
+    def ids(
+        self, target: str, filters: Filters, *, among: Sequence[int] | None = None
+    ) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters, ascending.
+
+        With `among`, only of these.
+        """
         if target == "episode":
             where, bindings = episode_where(filters)
-            sql = (
-                "SELECT e.id FROM episode_row e JOIN source_row s ON s.id = e.source_id"
-                f" WHERE {where} ORDER BY e.id"
-            )
+            sql = "SELECT e.id FROM episode_row e JOIN source_row s ON s.id = e.source_id"
         else:
             where, bindings = fact_where(filters)
             sql = (
                 "SELECT f.id FROM fact_row f JOIN episode_row e ON e.id = f.episode_id"
-                f" JOIN source_row s ON s.id = e.source_id WHERE {where} ORDER BY f.id"
+                " JOIN source_row s ON s.id = e.source_id"
             )
-        return [row[0] for row in self._rows(sql, bindings)]
+        if among is not None:
+            where += f" AND {target[0]}.id IN (SELECT value FROM json_each(?))"
+            bindings.append(json_list(among))
+        rows = self._rows(f"{sql} WHERE {where} ORDER BY {target[0]}.id", bindings)
+        return [row[0] for row in rows]
 
     def vectors(self, target: str, *, after: int = 0) -> Vectors:
         """Return the vectors that were written after a sequence number."""
@@ -409,9 +451,7 @@ class SQLiteStore(LivingReads, ModelReads):
                         values[name] = orjson.loads(values[name])
                     yield {"record": record, **values}
 
-    def rejections(
-        self, *, limit: int, filters: RejectionFilters | None = None
-    ) -> list[Rejection]:
+    def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
         where, bindings = _rejection_where(filters or RejectionFilters())
         rows = self._rows(

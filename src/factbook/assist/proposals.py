@@ -1,0 +1,133 @@
+"""Take a person's yes to a proposed memory: as it stands, or in the person's own words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.errors import UsageError
+from factbook.model import (
+    Candidate,
+    Episode,
+    EpisodeKind,
+    FactKind,
+    Millis,
+    Receipt,
+    Role,
+    Source,
+    Trigger,
+    Trust,
+)
+from factbook.ops import (
+    AssertFact,
+    ConfirmFact,
+    DecideProposal,
+    Op,
+    RateFact,
+    RecordEpisode,
+    RecordSource,
+)
+from factbook.store.base import claim_digest
+
+if TYPE_CHECKING:
+    from factbook.store.base import Proposal, Store
+
+KIND: Final = "memory"
+_RULE: Final = "confirmed"
+
+
+def accept_memory(
+    store: Store,
+    proposal: Proposal,
+    *,
+    text: str,
+    redact: Callable[[str], str],
+    actor: str,
+    now: Millis,
+) -> Receipt:
+    """Accept a proposal of the kind "memory"; `text` puts other words in its place.
+
+    The yes itself is an episode: what the owner confirms, the owner has said.
+
+    Raises UsageError for a proposal of another kind, or one that was decided.
+    """
+    if proposal.kind != KIND or proposal.state != "open":
+        raise UsageError(
+            detail=f"proposal {proposal.id} is no memory that waits; `factbook review` lists them"
+        )
+    owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
+    predicate, offered = type_.lower(), str(proposal.payload["text"])
+    said = " ".join(redact(text).split()) or offered
+    known = store.current([claim_digest(owner, owner, predicate, offered)])
+    ops: list[Op] = []
+    if said == offered and known:
+        ops.append(ConfirmFact(fact_id=next(iter(known.values()))))
+    else:
+        ops += _said_by_owner(said, owner, predicate, now)
+    ops.append(DecideProposal(proposal_id=proposal.id, accept=True, reason=_why(said, offered)))
+    return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+
+
+def refuse_memory(
+    store: Store, proposal: Proposal, *, reason: str, actor: str, now: Millis
+) -> Receipt:
+    """Refuse a proposal of the kind "memory"; a fact that waited for the yes leaves retrieval."""
+    owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
+    claim = claim_digest(owner, owner, type_.lower(), str(proposal.payload["text"]))
+    ops: list[Op] = [
+        RateFact(fact_id=one, right=False) for one in store.current([claim]).values()
+    ]
+    ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
+    return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+
+
+def _why(said: str, offered: str) -> str:
+    return "" if said == offered else f"as: {said}"
+
+
+def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[Op]:
+    key = f"told:{owner}"
+    digest = hashlib.blake2b(f"{owner}\0{said}\0{now}".encode(), digest_size=12).hexdigest()
+    uid = f"confirmed:{digest}"
+    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="told")
+    episode = Episode(
+        uid=uid,
+        source=key,
+        kind=EpisodeKind.TURN,
+        role=Role.USER,
+        trust=Trust.DIRECT,
+        text=said,
+        position=0,
+        offset=0,
+        occurred_at=now,
+        owner=owner,
+        session=key,
+    )
+    candidate = Candidate(
+        subject=owner,
+        predicate=predicate,
+        object=said,
+        statement=said,
+        confidence=policy.TOLD,
+        rule=_RULE,
+        method="Its owner confirmed it",
+        start=0,
+        end=len(said),
+        kind=FactKind.TYPED,
+        embed=True,
+    )
+    return [
+        RecordSource(source=source),
+        RecordEpisode(episode=episode),
+        AssertFact(
+            candidate=candidate,
+            episode=uid,
+            owner=owner,
+            confidence=policy.TOLD,
+            trust=Trust.DIRECT,
+            quote=said[: policy.QUOTE_CHARS],
+        ),
+    ]

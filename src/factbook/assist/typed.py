@@ -1,0 +1,320 @@
+"""Turn summaries into typed memories: ask the model, ground, score, gate, write (seed 002).
+
+    summary -> the model's JSON -> claims -> grounding and rules -> stored | proposed | rejected
+
+One summary is one model call (more where it is longer than the model's context) and one
+transaction: its memories, its refusals with every field of the seed's record, its proposals, and
+that it was answered. A failed call writes none of it but the reason, and leaves the summary queued.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.errors import ModelError, ModelFailure
+from factbook.extract.typed import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
+from factbook.gate.grounding import Passage, read_passage
+from factbook.gate.typed import (
+    Action,
+    TypedVerdict,
+    judge_all,
+    log_stored,
+    rejection_details,
+)
+from factbook.model import (
+    Candidate,
+    EpisodeKind,
+    FactKind,
+    Millis,
+    Receipt,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+from factbook.ops import AssertFact, FailTask, FinishTask, Op, Propose, RejectCandidate
+from factbook.typed import MemoryType, RefusedItem, TypedClaim
+
+if TYPE_CHECKING:
+    from factbook.gate.scoring import Embed
+    from factbook.llm import LLM
+    from factbook.store.base import Store
+
+KIND: Final = "typed"  # of the tasks in the store, and the purpose of the calls
+PREDICATES: Final[Mapping[MemoryType, str]] = {one: one.value.lower() for one in MemoryType}
+SUMMARIES: Final = (EpisodeKind.SUMMARY,)
+_ANSWER_TOKENS: Final = 2_000  # of the context, kept free for the answer
+_CHARS_PER_TOKEN: Final = 3.0  # fewer than English has, so that a window surely fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One proposal of the model with what the gate says of it."""
+
+    claim: TypedClaim
+    verdict: TypedVerdict | None  # None for an item that was no claim at all
+    refused: RefusedItem | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class TypedReport:
+    """What one pass over the summaries did."""
+
+    summaries: int = 0  # answered
+    failed: list[tuple[int, str]] = field(default_factory=list)  # (episode id, why), still queued
+    offered: int = 0  # candidates of the model
+    receipt: Receipt = field(default_factory=Receipt)
+    judged: list[tuple[int, Judged]] = field(default_factory=list)  # (episode id, proposal)
+
+
+def extract_typed(
+    store: Store,
+    llm: LLM,
+    *,
+    embed: Embed | None,
+    known: Callable[[str, str], Sequence[str]],
+    redact: Callable[[str], str],
+    clock: Callable[[], Millis],
+    actor: str,
+    trigger: Trigger = Trigger.UPKEEP,
+    limit: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> TypedReport:
+    """Ask the model about every summary that it has not answered for yet, oldest first.
+
+    `known(text, owner)` returns what is known of an owner and near to a text. A summary that fails
+    waits for a later pass; after policy.MODEL_ATTEMPTS failures it is set aside. Where nobody
+    answers at the endpoint, or the budget is spent, the pass ends: the next ones would fail alike.
+    """
+    report = TypedReport()
+    tried = 0
+    while limit is None or tried < limit:
+        waiting = store.unasked(KIND, episode_kinds=SUMMARIES, now=clock(), limit=1)
+        if not waiting:
+            break
+        tried += 1
+        try:
+            _one(store, llm, waiting[0], embed, known, redact, clock, actor, trigger, report)
+        except ModelError as error:
+            report.failed.append((waiting[0].id, str(error)))
+            if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+                break  # it was not tried: its count stays
+            op = FailTask(
+                kind=KIND, target=waiting[0].id, version=PROMPT_VERSION, error=redact(str(error))
+            )
+            apply(store, [op], trigger=trigger, actor=actor, now=clock())
+            if error.kind is ModelFailure.CONNECT:
+                break
+        if progress:
+            progress(1)
+    return report
+
+
+def _one(
+    store: Store,
+    llm: LLM,
+    episode: StoredEpisode,
+    embed: Embed | None,
+    known: Callable[[str, str], Sequence[str]],
+    redact: Callable[[str], str],
+    clock: Callable[[], Millis],
+    actor: str,
+    trigger: Trigger,
+    report: TypedReport,
+) -> None:
+    passage = read_passage(episode.text)
+    judged: list[Judged] = []
+    for window in windows(episode.text, context_tokens=llm.context_tokens):
+        answer = llm.ask(typed_messages(window), TypedAnswer, purpose=KIND)
+        judged += judge_answer(
+            answer,
+            passage,
+            owner=episode.owner,
+            embed=embed,
+            known=lambda text: known(text, episode.owner),
+        )
+    ops = [
+        *ops_of(judged, episode, model=llm.id, redact=redact),
+        FinishTask(kind=KIND, target=episode.id, version=PROMPT_VERSION),
+    ]
+    receipt = apply(store, ops, trigger=trigger, actor=actor, now=clock())
+    written = receipt.stored + receipt.supported + receipt.unchanged
+    log_stored(written, len(judged), store=store.path.name)
+    report.summaries += 1
+    report.offered += len(judged)
+    report.receipt.add(receipt)
+    report.judged += [(episode.id, one) for one in judged]
+
+
+def judge_answer(
+    answer: TypedAnswer,
+    passage: Passage,
+    *,
+    owner: str,
+    embed: Embed | None,
+    known: Callable[[str], Sequence[str]] = lambda _: (),
+) -> list[Judged]:
+    """Judge every item of a model's answer against the text that it is about; none is dropped."""
+    claims, refused = claims_of(answer)
+    near = dict.fromkeys(one for claim in claims for one in known(claim.text))
+    verdicts = judge_all(
+        claims,
+        passage,
+        subject=f"user:{owner}",
+        refused=refused,
+        embed=embed,
+        known=list(near),
+    )
+    return [
+        *(Judged(claim=one.claim, verdict=None, refused=one) for one in refused),
+        *(Judged(claim=one.claim, verdict=one) for one in verdicts),
+    ]
+
+
+def ops_of(
+    judged: Iterable[Judged],
+    episode: StoredEpisode,
+    *,
+    model: str,
+    redact: Callable[[str], str],
+) -> list[Op]:
+    """Return what the verdicts on one episode's proposals ask the store to do."""
+    ops: list[Op] = []
+    for one in judged:
+        ops += _ops(one, episode, model, redact)
+    return ops
+
+
+def _ops(
+    one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]
+) -> list[Op]:
+    claim, verdict = one.claim, one.verdict
+    grounding = verdict.grounding if verdict else None
+    located = grounding is not None and 0 <= grounding.start < grounding.end <= len(episode.text)
+    start, end = (grounding.start, grounding.end) if grounding and located else (0, 1)
+    text = redact(claim.text)
+    sure = min(verdict.final, policy.TRUST_CAP[episode.trust]) if verdict else claim.confidence
+    method = f"Proposed by {model}, found in the text by code"
+    candidate = Candidate(
+        subject=episode.owner,
+        predicate=PREDICATES[claim.type],
+        object=text,
+        statement=text,
+        confidence=sure,
+        rule=f"typed:{PREDICATES[claim.type]}",
+        method=f"{method} ({grounding.support})" if grounding else method,
+        start=start,
+        end=end,
+        kind=FactKind.TYPED,
+        embed=True,
+    )
+    if verdict is None or verdict.action is Action.REJECTED or not located:
+        return _refusal(one, candidate, episode, text, redact)
+    ops: list[Op] = [
+        AssertFact(
+            candidate=candidate,
+            episode=episode.uid,
+            owner=episode.owner,
+            confidence=sure,
+            trust=episode.trust,
+            quote=episode.text[start : min(end, start + policy.QUOTE_CHARS)],
+            proposed=verdict.action is Action.STORED_PROPOSED,
+            factors={**dataclasses.asdict(verdict.score), "detail": verdict.detail},
+        )
+    ]
+    if verdict.action is Action.STORED_PROPOSED:
+        ops.append(_proposal(one, episode, text, redact, start, end, stored=True))
+    return ops
+
+
+
+
+def _refusal(
+    one: Judged,
+    candidate: Candidate,
+    episode: StoredEpisode,
+    text: str,
+    redact: Callable[[str], str],
+) -> list[Op]:
+    verdict = one.verdict
+    if verdict is None:
+        assert one.refused is not None
+        reason, detail = str(one.refused.reason), one.refused.detail
+        sure, threshold = one.claim.confidence, policy.TYPE_THRESHOLD[one.claim.type]
+        validation: Mapping[str, object] = {"reason": detail}
+    else:
+        reason = str(verdict.reason or "not_grounded_in_summary")
+        detail, sure, threshold = verdict.detail, verdict.final, verdict.threshold
+        validation = rejection_details(verdict)
+    ops: list[Op] = [
+        RejectCandidate(
+            candidate=candidate,
+            episode=episode.uid,
+            owner=episode.owner,
+            reason=reason,
+            detail=redact(detail),
+            type=str(one.claim.type),
+            confidence=sure,
+            threshold=threshold,
+            validation={**validation, "model_confidence": one.claim.confidence},
+        )
+    ]
+    if verdict is not None and verdict.proposal:
+        ops.append(
+            _proposal(one, episode, text, redact, candidate.start, candidate.end, stored=False)
+        )
+    return ops
+
+
+def _proposal(
+    one: Judged,
+    episode: StoredEpisode,
+    text: str,
+    redact: Callable[[str], str],
+    start: int,
+    end: int,
+    *,
+    stored: bool,
+) -> Propose:
+    """Return what the seed calls log_pattern_proposal(name, confidence, reasoning)."""
+    assert one.verdict is not None
+    return Propose(
+        kind="memory",
+        key=_digest(episode.owner, str(one.claim.type), text.casefold()),
+        title=text,
+        payload={
+            "owner": episode.owner,
+            "type": str(one.claim.type),
+            "text": text,
+            "confidence": one.verdict.final,
+            "threshold": one.verdict.threshold,
+            "reasoning": redact(one.claim.reasoning),
+            "episode": episode.uid,
+            "start": start,
+            "end": end,
+            "stored": stored,
+        },
+    )
+
+
+def windows(text: str, *, context_tokens: int) -> list[str]:
+    """Cut a text that is longer than a model's context at its paragraphs, lines or blanks."""
+    prompt = sum(len(one.content) for one in typed_messages("")) / _CHARS_PER_TOKEN
+    room = int(max(500.0, (context_tokens - _ANSWER_TOKENS - prompt)) * _CHARS_PER_TOKEN)
+    found: list[str] = []
+    while len(text) > room:
+        ends = (text.rfind(mark, room // 2, room) for mark in ("\n\n", "\n", ". ", " "))
+        cut = next((end + 1 for end in ends if end > 0), room)
+        found.append(text[:cut])
+        text = text[cut:]
+    return [*found, text]
+
+
+def _digest(*parts: str) -> str:
+    data = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=12).hexdigest()

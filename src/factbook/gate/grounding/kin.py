@@ -1,0 +1,115 @@
+"""Say how well one word stands for another: stem, synonym, derivation, more general word.
+
+Knows: two words. Does not know: sentences, vectors.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+from factbook.gate.grounding import rivals
+from factbook.gate.lexicon import tables
+
+SAME: Final = 1.0  # equal stems
+SYNONYM: Final = 0.9
+DERIVED: Final = 0.8  # explain, explanation
+GENERAL: Final = 0.7  # "dog" where the passage says "poodle"
+NONE: Final = 0.0
+
+_SUFFIXES: Final = tuple(
+    sorted(
+        """ational ation ations ition ution ion ions sion ment ments al ally ial ual ical ic ics er
+        ers or ors ar ee ist ists ism ing ings ed es s ness ity ies ility ability able ible ive
+        ively ous ously y ly ance ence ancy ency ant ent ants ents u ful less ize ise ized ised ize
+        izing ify ification ate ated ates en ened th age e t d n an ian ians ese ish hood ship
+        """.split(),
+        key=len,
+        reverse=True,
+    )
+)
+_SUFFIX_SET: Final = frozenset((*_SUFFIXES, ""))
+_LEAST_ROOT: Final = 4
+_NOT_KIN: Final = frozenset(
+    frozenset(pair.split("/"))
+    for pair in """
+    experi/experiment experienc/experiment product/produc organ/organ general/generat import/import
+    commun/communic communist/communiti univers/universal intern/internet person/personnel
+    histor/historian physic/physician politi/polit statist/station patient/patienc
+    """.split()
+)
+
+
+@functools.lru_cache(maxsize=65_536)
+def derived(one: str, other: str) -> bool:
+    """Say whether two stems are of one family: explan and explain, conceptu and concept."""
+    if one == other:
+        return True
+    if not (one.isalpha() and other.isalpha()):
+        return False
+    least = min(len(one), len(other))
+    if least < _LEAST_ROOT or frozenset((one, other)) in _NOT_KIN:
+        return False
+    same = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        same += 1
+    if same < _LEAST_ROOT or same < least - 3 or same < 0.6 * least:
+        return False
+    left, right = one[same:], other[same:]
+    if left in _SUFFIX_SET and right in _SUFFIX_SET:
+        return True
+    return (left, right) in _CHANGES or (right, left) in _CHANGES
+
+
+_CHANGES: Final = frozenset(
+    [("in", "n"), ("in", "nat"), ("de", "s"), ("d", "s"), ("it", "pt"), ("v", "f"), ("v", "pt")]
+    + [("ur", "uct"), ("e", "iv"), ("ort", "ort"), ("fi", "fic"), ("i", "ic"), ("i", "ian")]
+)
+
+
+@functools.lru_cache(maxsize=131_072)
+def support(claimed: str, said: str) -> float:
+    """Say how well a word that is said supports a claimed one, both as stems."""
+    if claimed == said:
+        return SAME
+    table = tables()
+    if table.synonymous(claimed, said):
+        return SYNONYM
+    if derived(claimed, said):
+        return DERIVED
+    if claimed in table.kinds.get(said, frozenset()):
+        return GENERAL
+    return NONE
+
+
+@functools.lru_cache(maxsize=65_536)
+def opposed(one: str, other: str) -> bool:
+    """Say whether two words exclude each other: by the lists, or by a prefix that denies."""
+    if one == other:
+        return False
+    if tables().opposite(one, other) or (one, other) in rivals.opposite_pairs():
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LEAST_ROOT:
+        return False
+    for prefix in ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti"):
+        if long.startswith(prefix) and len(long) - len(prefix) >= _LEAST_ROOT:
+            rest = long[len(prefix) :]
+            if rest == short or (len(short) > 5 and rest.startswith(short[:-1])):
+                return True
+    return False
+
+
+@functools.lru_cache(maxsize=65_536)
+def rival(one: str, other: str) -> bool:
+    """Say whether two words are kinds of which one thing is one only: sister, brother."""
+    if one == other:
+        return False
+    sets = rivals.rival_sets()
+    shared = sets.get(one, _NO_SETS) & sets.get(other, _NO_SETS)
+    return bool(shared) and support(one, other) == NONE and support(other, one) == NONE
+
+
+_NO_SETS: Final[frozenset[int]] = frozenset()

@@ -1,0 +1,757 @@
+"""Say what each type of memory must show, and refuse what it must not be (seed 002).
+
+Knows: one table of rules per type, each with its pattern and an example; the text of a claim, and
+the sentences that support it. Does not know: confidence, thresholds, other facts. Pure.
+
+A claim breaks a rule by its own words, or by the words it rests on: "Likes jazz" is vague where its
+user said "I kind of like jazz".
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from factbook.gate.grammar import words
+from factbook.gate.grounding import Grounding, Passage, Support
+from factbook.gate.lexicon import stem
+from factbook.gate.reading import Reading, read
+from factbook.typed import MemoryType, TypedClaim
+
+__all__ = [
+    "RULES",
+    "SHOWN",
+    "Rule",
+    "Shown",
+    "broken_rule",
+    "is_nonsensical",
+    "reading_of",
+    "shared_clue",
+    "shown_by",
+    "told_of_another",
+    "type_by_tree",
+]
+
+Pattern = re.Pattern[str]
+CACHED_READINGS: Final = 4_096  # a claim and its sentences are read by several rules
+
+
+@functools.lru_cache(maxsize=CACHED_READINGS)
+def reading_of(text: str) -> Reading:
+    """Return what there is to know of a text, remembered for the rules that come next."""
+    return read(text)
+
+
+def _any(*alternatives: str) -> Pattern:
+    """Compile alternatives; each stands at the beginning of a word."""
+    return re.compile(r"(?<![\w'-])(?:" + "|".join(alternatives) + ")", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One thing that a memory of a type must not be."""
+
+    name: str
+    type: MemoryType
+    refuses: str  # what it refuses, as a person would say it
+    example: str  # a text that it refuses
+    allows: str  # a text near to it that it lets pass
+    in_claim: Pattern | None = None  # refuses a claim with these words
+    in_source: Pattern | None = None  # refuses a claim that rests on a clause with these words
+    unless: Pattern | None = None  # words of the same text that lift the rule
+    also: Callable[[TypedClaim, Grounding, Passage], bool] | None = None  # what no pattern tells
+
+    def breaks(self, claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
+        """Say whether a claim breaks this rule."""
+        if self.in_claim is not None and self._matches(self.in_claim, claim.text):
+            return True
+        if (
+            self.in_source is not None
+            and grounding.quote
+            and self.in_source.search(grounding.quote)
+            and any(
+                self._matches(self.in_source, clause)
+                for clause in _supporting_clauses(claim.text, grounding.quote)
+            )
+        ):
+            return True
+        return self.also is not None and self.also(claim, grounding, passage)
+
+    def _matches(self, pattern: Pattern, text: str) -> bool:
+        return bool(pattern.search(text)) and not (self.unless and self.unless.search(text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One thing that a memory of a type must show."""
+
+    name: str
+    type: MemoryType
+    asks: str  # what must be seen, as a person would say it
+    holds: Callable[[TypedClaim, Grounding, Passage], bool]
+
+
+# ------------------------------------------------------------------ words that the rules share
+
+_HABIT: Final = _any(
+    r"always\b", r"often\b", r"usually\b", r"regularly\b", r"frequently\b", r"repeatedly\b",
+    r"consistently\b", r"generally\b", r"typically\b", r"habitually\b", r"normally\b",
+    r"every (?:time|day|week|morning|evening|night|session|message|answer|question)\b",
+    r"each (?:time|day|week|message|session)\b", r"whenever\b", r"tends? to\b", r"keeps? \w+ing\b",
+    r"(?:several|many|multiple|two|three|four|five|\d+) (?:\w+ )?times\b", r"twice\b", r"again\b",
+    r"never\b", r"daily\b", r"weekly\b", r"in the habit of\b",
+)  # fmt: skip
+
+_LASTING: Final = _any(
+    r"prefers?\b", r"favou?rs?\b", r"likes? (?:to|\w+ing)\b", r"loves? (?:to|\w+ing)\b",
+    r"(?:would|'d) rather\b", r"rather (?:have|get|see|be)\b", r"my favou?rite\b", r"wants? all\b",
+)  # fmt: skip
+
+_MOODS: Final = (
+    r"(?:tired|exhausted|sleepy|stressed|anxious|nervous|worried|sad|happy|glad|angry|annoyed|"
+    r"frustrated|irritated|upset|bored|excited|grumpy|cheerful|depressed|lonely|overwhelmed|"
+    r"relaxed|calm|moody|impatient|confused|hungry|sick|cranky|enthusiastic|distracted|"
+    r"disappointed|relieved|curious|in a (?:\w+ )?(?:mood|hurry|rush))\b"
+)
+
+_NOW: Final = (
+    r"(?:today|tonight|right now|at the moment|at present|just now|this (?:morning|afternoon|"
+    r"evening|time|instant)|for now|currently)\b"
+)
+
+# ------------------------------------------------------------------ USER_FACT
+
+_WOULD: Final = r"(?:would|'d|’d|might|wud)"
+_NOT_VAGUE_BEFORE: Final = (
+    r"(?:^|[,;:.!?]\s+|\b(?:i|he|she|they|we|you|user|it|is|am|are|was|were|just|do|does|still|"
+    r"also|really|actually|only|but|and|who|\w{1,15}ly)\s+|(?:'m|'s)\s+)"
+)
+
+_HYPOTHETICAL: Final = _any(
+    rf"(?:\w+)?{_WOULD} (?:\w+ly |really |one day |some day |someday )?"
+    r"(?:like|love|want|be (?:interested|happy|glad|willing|open)|enjoy|consider|try|go for)\b",
+    rf"(?:\w+)?{_WOULD} be (?:nice|great|cool|fun|good|a dream)\b",
+    r"wish(?:es)? (?:(?:that )?(?:i|he|she|they|we|it|the user|user)|to)\b",
+    r"(?:wants?|hopes?|hoping|wanting|itching|dying) to try\b",
+    r"(?:might|may) (?:\w+ )?(?:like|love|enjoy|want|try|be|become|have|move|go|get|buy|start|"
+    r"take|prefer|switch|use|learn|visit|do|make|consider|need|work|live|play)\b",
+    r"could (?:see (?:my|him|her|them)sel|imagine|maybe|perhaps|possibly|one day|someday)",
+    r"maybe\b", r"perhaps\b", r"possibly\b", r"hypothetically\b", r"potentially\b", r"in theory\b",
+    r"(?:thinking|thinks|think|dreaming|dreams|dream|toying|playing) (?:of|about|with the idea) "
+    r"(?:\w+ing|becoming|a |an |the )\b",
+    r"considering \w+", r"is curious (?:about|to)\b", r"interested in (?:trying|learning to)\b",
+    r"if (?:i|he|she|they|we|you|the user|user|it|money|given|there)\b[^.;]{0,120}\b(?:had|were|"
+    r"was|could|would|won|ever|became|got)\b",
+    r"suppose(?:d(?:ly)?)?\b(?! to)", r"imagine\b",
+)  # fmt: skip
+
+_IMAGINED: Final = _any(
+    _HYPOTHETICAL.pattern,
+    r"(?:thought|wondered|dreamed|dreamt|fantasi[sz]ed) (?:about|of|what) (?:being|becoming|it|"
+    r"having|\w+ing)\b",
+    r"always wanted to\b", r"if only\b",
+)  # fmt: skip
+
+_VAGUE: Final = _any(
+    r"kinda\b", r"sorta\b", r"somewhat\b", r"vaguely\b", r"mildly\b", r"more or less\b",
+    r"so-so\b", r"to some extent\b", r"in a way\b", r"i guess\b", r"i suppose\b", r"a tad\b",
+    r"half-heartedly\b", r"lukewarm\b", r"not (?:really |quite |so |too |entirely |totally |"
+    r"completely |very |100% )?sure\b", r"unsure\b", r"isn't sure\b",
+    r"(?:don't|doesn't) know if\b",
+    r"(?:(?:kind|sort) of|a bit|a little(?: bit)?) "
+    r"(?:like|love|enjoy|prefer|hate|dislike|want|into|interested|fond|keen|miss|tire|bore|"
+    r"good|bad|okay|ok\b|curious|partial)",
+    r"(?:like|love|enjoy)s?\b[^.;,]{0,60}? (?:a bit|a little bit|well enough|okay|ok)\b(?! of\b)",
+    r"something (?:like|of the sort)\b", r"or something\b", r"(?:or|and) (?:so|stuff)$",
+)  # fmt: skip
+_VAGUE_KIND: Final = re.compile(rf"{_NOT_VAGUE_BEFORE}(?:kind|sort) of\b", re.IGNORECASE)
+
+_SUPERLATIVE: Final = (
+    r"(?:best|worst|greatest|finest|tastiest|coolest|nicest|funniest|prettiest|ugliest|smartest|"
+    r"dumbest|most (?:beautiful|delicious|important|interesting|boring|amazing|overrated|"
+    r"underrated|annoying|elegant|powerful|useful|useless|enjoyable|fun|impressive))\b"
+)
+_JUDGING: Final = (
+    r"(?:overrated|underrated|overhyped|amazing|awesome|great|terrible|awful|horrible|"
+    r"fantastic|wonderful|brilliant|excellent|superb|perfect|stupid|silly|ridiculous|pointless|"
+    r"useless|worthless|boring|delicious|disgusting|gross|beautiful|ugly|superior|inferior|"
+    r"unfair|reductive|exhausting|indulgent|elegant|annoying|lame|cool|nice|fun|lovely|"
+    r"worth (?:it|every)|too (?:expensive|slow|hard|easy|noisy|complicated|long|short|much)|"
+    r"a (?:joke|scam|waste|masterpiece|mistake|must|disgrace)|the (?:right|wrong) )"
+)
+_OPINION: Final = _any(
+    _SUPERLATIVE + r"(?!\s+(?:friend|mate|budd|man\b|woman\b|of all|western|buy\b|time to|way to "
+    r"reach|known|interests?\b))",
+    r"(?:thinks?|believes?|reckons?|considers?) (?!about\b|of\b|in\b|over\b|before\b|through\b"
+    r"|back\b|ahead\b|out\b|twice\b|that over\b)",
+    r"feels? (?:that|like)\b", r"(?:finds?|found) (?:\w+ ){1,6}" + _JUDGING,
+    r"in (?:my|his|her|their|the user's|user's|our) (?:\w+ )?(?:opinion|view|eyes|book)\b",
+    r"(?:my|his|her|their) (?:take|opinion|view|read|hot take) (?:is|on)\b", r"imh?o\b",
+    r"if you ask me\b", r"is (?:convinced|skeptical|sceptical|certain|of the opinion)\b",
+    r"(?:everyone|everybody|people|you|we|they|one) (?:should|ought to|must)\b",
+    r"(?:over|under)(?:rat|hyp|sell|sold|estimat)\w*",
+    r"(?:much |far |way )?(?:better|worse|nicer|cooler|tastier|smarter|superior|inferior) "
+    r"(?:than|to)\b",
+)  # fmt: skip
+_VERDICT: Final = re.compile(
+    r"(?<![\w'])(?:is|are|was|were|'s|looks?|sounds?|tastes?|seems?)\s+"
+    r"(?:(?:very|really|so|just|pretty|quite|absolutely|simply|truly|way|always|all|totally|"
+    r"exactly|kind of)\s+)*" + _JUDGING,
+    re.IGNORECASE,
+)
+_SELF_FIRST: Final = re.compile(
+    r"\W*(?:i|i'm|im|user|the user|he|she|they)\b(?!['’]s\b)",
+    re.IGNORECASE,
+)
+_OPINION_FRAME: Final = re.compile(
+    r"(?:^|[.!?;:\n\"“]\s*|\bbut |\band |\bwell,? |\bso )"
+    r"(?:honestly,? |personally,? |well,? |i mean,? )*"
+    r"(?:i (?:\w+ )?(?:think|believe|reckon|feel (?:that|like)|find)\b(?! about| of| in )|"
+    r"i'm (?:skeptical|sceptical|convinced)|in my (?:\w+ )?(?:opinion|view)|imh?o\b|"
+    r"if you ask me|(?:my|that's (?:just )?my) (?:\w+ )?(?:take|opinion|read|view)\b|"
+    r"honestly,|hot take)",
+    re.IGNORECASE,
+)
+
+# ------------------------------------------------------------------ USER_PATTERN
+
+_ONCE: Final = _any(
+    r"once\b(?! (?:a|an|per|every|in a|the|he|she|they|it|i|you|we|user)\b)",
+    r"one[- ](?:time|off)\b",
+    r"only this time\b", r"just this (?:once|time)\b", r"on one occasion\b", r"a single time\b",
+    r"for the first time\b", r"this one time\b",
+)  # fmt: skip
+_EVENT: Final = re.compile(
+    r"^\W*(?:(?:the )?user |he |she |they |i )?(?:just |recently |has just |had )?"
+    r"(?:asked|requested|wanted|said|mentioned|tried|used|made|had|did|went|told|wrote|sent|"
+    r"bought|opened|ran|checked|looked|watched|read|called|chose|picked|visited|ate|needed|"
+    r"complained|apologi[sz]ed|thanked|laughed|joked|inquired|discussed|talked|started|stopped|"
+    r"finished|fixed|reported|shared|showed|gave|took|got|came|left|ordered|switched|uploaded|"
+    r"pasted|clicked|deleted|skipped|ignored|rejected|accepted|refused|agreed|disagreed)\b",
+    re.IGNORECASE,
+)
+_MOOD: Final = re.compile(
+    r"(?<![\w'])(?:seem(?:s|ed)?|feels?|felt|feeling|look(?:s|ed)?|sound(?:s|ed)?|appear(?:s|ed)?|"
+    r"is|was|are|were|am|'m|'s|being|got|has been|have been|sensed)\s+"
+    r"(?:(?:to be|a bit|a little|very|really|so|quite|rather|pretty|somewhat|too|kind of|"
+    r"kinda|extremely|especially|visibly|clearly|more)\s+)*" + _MOODS,
+    re.IGNORECASE,
+)
+_MOMENT: Final = re.compile(rf"(?<![\w'])(?:{_NOW})", re.IGNORECASE)
+_WHEN: Final = _any(
+    *(part for part in (r"when\b", r"whenever\b", r"always\b", r"often\b", r"usually\b")),
+    r"tends? to\b", r"easily\b", r"gets? \w+ (?:by|when|with)\b", r"every\b", r"each\b",
+)  # fmt: skip
+_SPECULATION: Final = _any(
+    r"probably\b", r"perhaps\b", r"maybe\b", r"possibly\b", r"presumably\b", r"apparently\b",
+    r"(?:most |very |quite |more )?likely\b(?! to be asked)", r"might\b",
+    r"(?-i:may) (?!\d)(?:\w+ )?(?:be|have|like|prefer|want|need|enjoy|use|ask|tend|value|lean|"
+    r"favou?r|know|not|also|work|love|find|dislike)\b",
+    r"could be\b", r"could (?:like|prefer|enjoy|want|have)\b",
+    r"must (?:be|like|have|love|enjoy)\b",
+    r"(?:seems?|appears?|seemed|appeared) (?:to|like|as if|interested|inclined)\b",
+    r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suspected\b", r"assum(?:ed|ing)\b",
+    r"potentially\b", r"conceivably\b", r"hints? at\b", r"suggests? (?:that|an?)\b", r"or maybe\b",
+)  # fmt: skip
+_GUESSED: Final = _any(
+    r"probably\b", r"perhaps\b", r"maybe\b", r"possibly\b", r"presumably\b", r"might (?:like|be|"
+    r"prefer|want|enjoy)\b", r"(?:seems?|appears?) (?:to|like)\b", r"i (?:guess|suppose|assume)\b",
+)  # fmt: skip
+
+# ------------------------------------------------------------------ SHARED_NARRATIVE
+
+_TOLD: Final = _any(
+    r"you(?:'ve| have)? (?:once |also |already |always |clearly )?(?:told|taught|explained to|"
+    r"informed|assured|showed|convinced) (?:me|us|the user|user|him|her|them)\b[^.]{0,120}\b"
+    r"(?:that\b|is\b|are\b|was\b|were\b|isn't\b|aren't\b|means?\b|has\b|have\b|can\b|can't\b|will\b|"
+    r"equals?\b|causes?\b|should\b|does\b|doesn't\b)",
+    r"you(?:'ve| have)? (?:once |also |already |clearly )?(?:said|confirmed|stated|claimed|proved|"
+    r"established|verified|agreed|admitted|concluded) (?!that we\b|we\b|hello|hi\b|goodbye)\w+",
+    r"we(?:'ve| have)? (?:\w+ )?(?:established|concluded|proved|determined|confirmed|verified|"
+    r"decided|found out|agreed) (?:that\b|in\b|on\b|\w+ (?:is|are)\b)",
+    r"(?:it is|it's|that is|as) (?:true|a fact|known|certain|established|proven|well known)\b",
+    r"(?:is|are|was|were) (?:true|false|correct|proven|a fact)\b", r"the (?:truth|fact) is\b",
+    r"according to (?:you|our)\b",
+)  # fmt: skip
+_AUTHORITY: Final = _any(
+    r"(?:you|the assistant|assistant|user|the user|he|she|i)(?:'re|'m| are| is| am|’re)"
+    r" (?:\w+ ){0,3}(?:experts?|authority|authorities|master|genius|professional|specialist|guru|"
+    r"boss|admin(?:istrator)?|doctor|lawyer|teacher|mentor|in charge|always right|never wrong|"
+    r"infallible|qualified|certified|authori[sz]ed|entitled|the best at|responsible for)\b",
+    r"as (?:an?|the|my|our) (?:\w+ )?(?:expert|authority|professional|specialist|admin)\b",
+    r"(?:an?|the) (?:\w+ ){0,2}(?:expert|authority|specialist) (?:on|in|at|for)\b",
+    r"know(?:s)? (?:best|everything|better|it all)\b", r"comply\b", r"obey\b",
+    r"(?:has|have|having) (?:the )?(?:authority|permission|final say|last word)\b",
+    r"must (?:follow|be (?:followed|trusted|believed|obeyed)|trust|listen)\b",
+    r"(?:can|should|must) (?:always |fully |completely )?(?:be trusted|trust)\b",
+    r"trusts? (?:you|the assistant|me) (?:completely|fully|blindly|(?:with|on) everything)\b",
+    r"whatever (?:you|i) sa(?:y|id)\b", r"defers? to\b", r"authoritative\b",
+)  # fmt: skip
+_BINDING: Final = _any(
+    r"promis(?:e|es|ed|ing)\b", r"sw(?:ore|ear|ears|orn)\b", r"vow(?:s|ed)?\b",
+    r"pledg(?:e|es|ed)\b", r"guarantee(?:s|d)?\b", r"committ?(?:ed|s|ing)? to\b", r"commitment\b",
+    r"(?:you|we|i|assistant|user)(?:'ve| have| had| both)? (?:\w+ )?agreed to\b", r"obliged\b",
+    r"(?:you|we|the assistant|assistant|i)(?: both| all)? (?:must|have to|need to|shall|owe|ought "
+    r"to|are (?:required|supposed|bound|obliged|going) to)\b",
+    r"(?:you|we|the assistant|assistant|i|user|the user)(?:'ll| will|’ll)\b",
+    r"(?:will|shall|'ll) (?:always|never|keep|continue|from now|help|remind|be there|do|send|"
+    r"meet|make|give)\b", r"from now on\b", r"going forward\b", r"in (?:the )?future\b",
+    r"next time\b", r"bound (?:to|by)\b", r"(?:have|had|has|made) a deal\b",
+    r"gave (?:your|his|her|"
+    r"their|my) word\b", r"never again\b",
+)  # fmt: skip
+_PROMISED: Final = _any(
+    r"promis(?:e|es|ed)\b", r"swore\b", r"vowed\b", r"pledged\b", r"guaranteed\b",
+    r"committed to\b", r"gave (?:your|my|his|her) word\b",
+)  # fmt: skip
+
+_MEMORY: Final = _any(
+    r"remember(?:s|ed|ing)?\b", r"recall(?:s|ed|ing)?\b", r"memor(?:y|ies)\b", r"reminisc",
+    r"(?:our|that|the) (?:\w+ ){0,2}(?:conversation|chat|talk|discussion|session|project|time|"
+    r"trip|joke|story|game)s?\b",
+    r"(?:talked|spoke|spoken|chatted|discussed|worked|built|wrote|made|played|laughed|joked|"
+    r"explored|debugged|planned|solved|brainstormed|went through|went over|looked at)\b",
+    r"you(?:'ve| have)? (?:\w+ )?(?:helped|asked|told|showed|shared|taught|mentioned|recommended|"
+    r"suggested|wrote|explained|gave|sent|said|taught)\b", r"inside joke\b",
+    r"helped (?:me|us|him|her|them|user|the user|with)\b",
+)  # fmt: skip
+_CONTINUITY: Final = _any(
+    r"since\b", r"been \w+ing\b", r"last (?:time|week|month|year|session|night|summer|winter|"
+    r"spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+    r"again\b", r"still\b", r"back (?:in|when|then)\b", r"earlier\b", r"previous(?:ly)?\b",
+    r"before\b", r"ago\b", r"for (?:\w+ ){0,2}(?:years?|months?|weeks?|days?|ages)\b",
+    r"continu(?:e|es|ed|ing)\b", r"ongoing\b", r"first (?:met|chat|talk|conversation|time)\b",
+    r"already\b", r"another (?:session|chat|round)\b", r"(?:long|old) (?:time|history)\b",
+    r"return(?:s|ed|ing)?\b", r"always\b", r"over the (?:years|months|weeks)\b", r"used to\b",
+    r"(?:picking|picked|pick) up\b", r"where (?:we|they) left\b", r"(?:19|20)\d\d\b",
+)  # fmt: skip
+_CONNECTION: Final = _any(
+    r"we\b", r"we'", r"us\b", r"our\b", r"ours\b", r"together\b", r"each other\b", r"share[ds]?\b",
+    r"shared\b", r"both\b", r"with (?:you|me|the assistant|the user|user)\b", r"between us\b",
+    r"friend(?:s|ship|ly)?\b", r"team\b", r"collaborat", r"bond(?:ed|ing)?\b", r"companion",
+    r"you and (?:i|me)\b",
+)  # fmt: skip
+
+# ------------------------------------------------------------------ what no pattern tells
+
+_CLAUSES: Final = re.compile(
+    r"(?<=[.!?;,\n])\s+(?!to\b)|\s*[,;:]?\s+(?=(?:but|and|though|although|however|because|so|"
+    r"while) (?:i|i'm|we|he|she|they|it|my|the|then|later)\b)",
+    re.IGNORECASE,
+)
+
+
+def _supporting_clauses(text: str, quote: str) -> list[str]:
+    """Return the clauses of a quote that share the most content words with a claim."""
+    clauses = [clause for clause in _CLAUSES.split(quote) if clause.strip()]
+    if len(clauses) < 2:
+        return clauses
+    keys = reading_of(text).keys
+    shared = [len(keys & reading_of(clause).keys) for clause in clauses]
+    most = max(shared)
+    return [clause for clause, count in zip(clauses, shared, strict=True) if count == most]
+
+
+def told_of_another(text: str, grounding: Grounding) -> bool:
+    """Say whether the owner said the words of a claim of the one they spoke to.
+
+    "I'm sorry you hate school" is no ground for "Hates school". What the user says of "you" in a
+    claim that says "you" itself is another matter.
+    """
+    if grounding.speaker != "owner" or not _YOU.search(grounding.quote) or _YOU.search(text):
+        return False
+    keys = reading_of(text).keys
+    verdicts = [
+        who
+        for clause in _supporting_clauses(text, grounding.quote)
+        if (who := _spoken_of(clause, keys)) is not None
+    ]
+    return bool(verdicts) and all(verdicts)
+
+
+def _spoken_of(clause: str, keys: frozenset[str]) -> bool | None:
+    """Say whether "you" is the last person before the first of some words; None for nobody."""
+    you: bool | None = None
+    for word in _WORD.findall(clause.lower().replace("’", "'")):
+        if word in _SECOND:
+            you = True
+        elif word in _FIRST:
+            you = False
+        elif you is not None and stem(word) in keys:
+            return you
+    return None
+
+
+_SECOND: Final = frozenset(words("you your you're you've you'd you'll yours yourself"))
+_FIRST: Final = frozenset(words("i i'm i've i'd i'll my me mine myself we our us we're we've"))
+_YOU: Final = _any(r"you(?:r|rs|rself)?\b")
+
+
+def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether "kind of" weakens a verb; in "a kind of bread" it does not."""
+    if _VAGUE_KIND.search(claim.text) or claim.text.rstrip().endswith("?"):
+        return True
+    return _VAGUE_KIND.search(grounding.quote) is not None and any(
+        _VAGUE_KIND.search(clause) for clause in _supporting_clauses(claim.text, grounding.quote)
+    )
+
+
+def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether a claim praises or blames a thing, or rests on "I think" about one.
+
+    What is said of the user's own state is no opinion on the world: "I am great with kids".
+    """
+    if _SELF_FIRST.match(claim.text):
+        return False
+    if _VERDICT.search(claim.text):
+        return True
+    if not _OPINION_FRAME.search(grounding.quote) or _says_of_owner(claim.text):
+        return False
+    keys = reading_of(claim.text).keys
+    return any(
+        len(keys & reading_of(sentence).keys) * _FRAMED >= len(keys)
+        for sentence in _SENTENCES.split(grounding.quote)
+        if _OPINION_FRAME.search(sentence)
+    )
+
+
+_FRAMED: Final = 4  # a sentence of opinion with a quarter of a claim's words colours all of it
+_SENTENCES: Final = re.compile(r"(?<=[.!?\n])\s+")
+_OWN: Final = _any(r"i\b", r"i'", r"my\b", r"me\b", r"user\b", r"user's\b", r"his\b", r"her\b")
+_SUBJECTLESS: Final = re.compile(
+    r"\W*(?:is|has|was|does|(?!this|his|thus|its)[a-z]+[^s\W]s)\s", re.IGNORECASE
+)
+
+
+def _says_of_owner(text: str) -> bool:
+    """Say whether a claim is about its user: "Loves tea", "User has two cats", "My car is red"."""
+    return _OWN.search(text) is not None or _SUBJECTLESS.match(text) is not None
+
+
+def _is_over(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether the source tells that it is over, and the claim does not."""
+    if not _OVER.search(grounding.quote) or _OVER.search(claim.text):
+        return False
+    keys = reading_of(claim.text).keys
+    return any(
+        len(keys & reading_of(clause).ended) * 2 >= len(keys) > 0
+        for clause in _supporting_clauses(claim.text, grounding.quote)
+        if _OVER.search(clause)
+    )
+
+
+_OVER: Final = _any(
+    r"used to\b", r"no longer\b", r"any ?more\b", r"stopped\b", r"quit\b", r"gave up\b",
+    r"given up\b", r"any longer\b", r"former(?:ly)?\b", r"previous(?:ly)?\b", r"ex-",
+)  # fmt: skip
+
+
+def _one_event(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether a claim tells of one thing that was done, with no habit in it."""
+    if _HABIT.search(claim.text):
+        return False
+    if _EVENT.search(claim.text):
+        return grounding.mentions < 2
+    return any(
+        _ONCE.search(clause)
+        for clause in _supporting_clauses(claim.text, grounding.quote)
+        if _ONCE.search(grounding.quote)
+    ) and not _HABIT.search(grounding.quote)
+
+
+def _moody(claim: TypedClaim, _grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether a claim tells how the user felt, or what held for a moment."""
+    text = claim.text
+    if _WHEN.search(text):
+        return False
+    return _MOOD.search(text) is not None or _MOMENT.search(text) is not None
+
+
+def _no_story(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether a narrative shows no shared memory, no continuity and no connection."""
+    return not shared_clue(claim.text, grounding.quote)
+
+
+def shared_clue(text: str, quote: str = "") -> bool:
+    """Say whether a text, or the words that it rests on, tell of something shared."""
+    return any(
+        pattern.search(one) is not None
+        for pattern in (_CONNECTION, _CONTINUITY, _MEMORY)
+        for one in (text, quote)
+    )
+
+
+# ------------------------------------------------------------------ the table
+
+FACT, PATTERN, NARRATIVE = MemoryType
+
+RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
+    FACT: (
+        Rule(
+            name="hypothetical",
+            type=FACT,
+            refuses="what is only imagined, wished or possible",
+            example="Would like to try pottery",
+            allows="Plans to study pottery next year",
+            in_claim=_HYPOTHETICAL,
+            in_source=_IMAGINED,
+            unless=_any(r"(?:\w+)?(?:would|'d) (?:rather|prefer)\b"),
+        ),
+        Rule(
+            name="vague",
+            type=FACT,
+            refuses="a preference that is only half meant, and a question",
+            example="Kind of likes jazz",
+            allows="Bakes a kind of rye bread",
+            in_claim=_VAGUE,
+            in_source=_VAGUE,
+            also=_vague_kind,
+        ),
+        Rule(
+            name="opinion",
+            type=FACT,
+            refuses="a judgement of the world that is put as a fact",
+            example="Fettuccini is the best pasta",
+            allows="Fettuccini is the user's favorite pasta",
+            in_claim=_OPINION,
+            unless=_any(r"(?:my|user's|his|her) best friend\b"),
+            also=_judges_the_world,
+        ),
+        Rule(
+            name="over",
+            type=FACT,
+            refuses="what the source says has ended, told as if it still held",
+            example='Smokes, where the user said "I used to smoke"',
+            allows="Used to smoke",
+            also=_is_over,
+        ),
+    ),
+    PATTERN: (
+        Rule(
+            name="one_time_action",
+            type=PATTERN,
+            refuses="something that was done once",
+            example="Asked for a diagram once",
+            allows="Asks for a diagram once a day",
+            in_claim=_ONCE,
+            unless=_HABIT,
+            also=_one_event,
+        ),
+        Rule(
+            name="transient_mood",
+            type=PATTERN,
+            refuses="how the user felt, or what held for a moment",
+            example="Seems tired today",
+            allows="Gets impatient when answers are long",
+            also=_moody,
+        ),
+        Rule(
+            name="speculation",
+            type=PATTERN,
+            refuses="a guess that nothing shows",
+            example="Probably likes short answers",
+            allows="Likes short answers",
+            in_claim=_SPECULATION,
+            in_source=_GUESSED,
+        ),
+    ),
+    NARRATIVE: (
+        Rule(
+            name="authority",
+            type=NARRATIVE,
+            refuses="an assertion that somebody's word decides",
+            example="You're an expert on taxes",
+            allows="You helped me with my taxes last year",
+            in_claim=_AUTHORITY,
+        ),
+        Rule(
+            name="binding",
+            type=NARRATIVE,
+            refuses="a promise or a rule for what is to come",
+            example="You promised to check in every Monday",
+            allows="We have been checking in since May",
+            in_claim=_BINDING,
+            in_source=_PROMISED,
+        ),
+        Rule(
+            name="factual_claim",
+            type=NARRATIVE,
+            refuses="a claim about the world, or one with nothing shared in it",
+            example="You told me the moon has water",
+            allows="Remember our conversation about the moon?",
+            in_claim=_TOLD,
+            also=_no_story,
+        ),
+    ),
+}
+"""What a memory of each type must not be, in the order in which it is asked."""
+
+
+def broken_rule(claim: TypedClaim, grounding: Grounding, passage: Passage) -> Rule | None:
+    """Return the first rule of its type that a claim breaks; None where it keeps them all."""
+    for rule in RULES[claim.type]:
+        if rule.breaks(claim, grounding, passage):
+            return rule
+    return None
+
+
+# ------------------------------------------------------------------ what a memory must show
+
+
+def _is_explicit(_claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    return (
+        grounding.grounded
+        and grounding.support in (Support.EXACT, Support.PHRASES)
+        and grounding.speaker in ("owner", "")
+    )
+
+
+def _is_current(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
+    return not _is_over(claim, grounding, passage)
+
+
+def _is_factual(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
+    return not any(
+        rule.breaks(claim, grounding, passage) for rule in RULES[FACT] if rule.name != "over"
+    )
+
+
+def _is_observable(_claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    return grounding.grounded and grounding.speaker in ("owner", "")
+
+
+def _is_consistent(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
+    """Say whether it was seen twice, or is told of as a habit by the one who saw it."""
+    if grounding.mentions >= 2:
+        return True
+    quote = grounding.quote
+    if not quote:
+        return False
+    return any(
+        _HABIT.search(clause) or _LASTING.search(clause)
+        for clause in _supporting_clauses(claim.text, quote)
+    )
+
+
+def _is_behavioural(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
+    return not _moody(claim, grounding, passage)
+
+
+def _has(pattern: Pattern) -> Callable[[TypedClaim, Grounding, Passage], bool]:
+    def holds(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+        return bool(pattern.search(claim.text) or pattern.search(grounding.quote))
+
+    return holds
+
+
+SHOWN: Final[Mapping[MemoryType, tuple[Shown, ...]]] = {
+    FACT: (
+        Shown(name="explicit", type=FACT, asks="the user said it", holds=_is_explicit),
+        Shown(name="current", type=FACT, asks="it still holds", holds=_is_current),
+        Shown(name="factual", type=FACT, asks="it is a claim, no opinion", holds=_is_factual),
+    ),
+    PATTERN: (
+        Shown(name="observable", type=PATTERN, asks="it can be seen", holds=_is_observable),
+        Shown(
+            name="consistent",
+            type=PATTERN,
+            asks="it was seen at least twice, or is told of as a habit",
+            holds=_is_consistent,
+        ),
+        Shown(
+            name="behavioural",
+            type=PATTERN,
+            asks="it is what the user does, no feeling",
+            holds=_is_behavioural,
+        ),
+    ),
+    NARRATIVE: (
+        Shown(name="memory", type=NARRATIVE, asks="a shared memory", holds=_has(_MEMORY)),
+        Shown(name="continuity", type=NARRATIVE, asks="that it goes on", holds=_has(_CONTINUITY)),
+        Shown(name="connection", type=NARRATIVE, asks="a connection", holds=_has(_CONNECTION)),
+    ),
+}
+"""What a memory of each type must show: a fact and a pattern all of it, a narrative at least one.
+
+A pattern that is not shown to be consistent is no lie: it waits as a proposal.
+"""
+
+
+def shown_by(claim: TypedClaim, grounding: Grounding, passage: Passage) -> tuple[str, ...]:
+    """Return the names of what a claim shows of its type."""
+    return tuple(one.name for one in SHOWN[claim.type] if one.holds(claim, grounding, passage))
+
+
+def type_by_tree(claim: TypedClaim, grounding: Grounding, passage: Passage) -> MemoryType | None:
+    """Walk the seed's decision tree: which type do the words of a claim have by themselves?
+
+    Explicit about the user: a fact. Else a tendency in what the user does: a pattern. Else shared
+    context: a narrative. Else None. It describes a claim; a candidate is never retyped by it.
+    """
+    text = claim.text
+    if not grounding.grounded:
+        return None
+    spoken = _is_explicit(claim, grounding, passage)
+    if spoken and _SHARED_FIRST.search(text):
+        return NARRATIVE
+    if spoken and not _TENDENCY.match(text) and _is_factual(claim, grounding, passage):
+        return FACT
+    if _TENDENCY.match(text) and _is_behavioural(claim, grounding, passage):
+        return PATTERN
+    return NARRATIVE if shared_clue(text) else None
+
+
+_TENDENCY: Final = re.compile(
+    r"\W*(?:(?:the )?user |he |she |they |i )?(?:\w+ly )?(?:always |often |usually |tends? to )?"
+    r"(?:prefers?|asks?|requests?|uses?|wants?|likes? (?:to be|being|when|it when)|writes?|"
+    r"responds?|replies|explains?|seeks?|checks?|communicates?|avoids?|starts?|needs?|values?|"
+    r"expects?|tends?|favou?rs?)\b",
+    re.IGNORECASE,
+)
+_SHARED_FIRST: Final = _any(
+    r"we\b", r"we'", r"our\b", r"together\b", r"remember\b", r"you\b", r"chatting\b", r"talking\b"
+)
+
+# ------------------------------------------------------------------ sanity
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_STRUCTURE: Final = re.compile(
+    r"[{}<>]|\"\s*:|\\[nux\"]|\]\s*,|```|^\s*(?:null|none|n/?a|undefined|nan|true|false|unknown|"
+    r"todo|tbd|lorem ipsum.*|no (?:facts?|memories|information|extractions?)\b.*)\W*$",
+    re.IGNORECASE,
+)
+_CUT_OFF: Final = re.compile(r"\b(?:the|a|an|and|or|of|my|your|because|than|very)\W*$", re.I)
+_MASHED: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}|(.)\1{3,}|(?:asdf|qwer|zxcv|hjkl)", re.I)
+_MOST_SYMBOLS: Final = 0.4  # of a text that says something, what is no letter, digit or blank
+_MOST_REPEATED: Final = 0.5  # of the words, how many may be one word
+_FEWEST_REPEATED: Final = 3  # times that a word is repeated before that counts
+_MOST_MASHED: Final = 0.4  # of the words, how many may be nothing that can be said aloud
+
+
+def is_nonsensical(text: str) -> bool:
+    """Say whether a text says nothing that could be true or false.
+
+    No words, words of grammar alone, one word over and over, keys that were hit at random, a piece
+    of JSON or code, or a sentence that breaks off.
+    """
+    stripped = text.strip()
+    found = _WORD.findall(stripped.lower())
+    if not found or _STRUCTURE.search(stripped):
+        return True
+    if _CUT_OFF.search(stripped):
+        return True
+    plain = sum(character.isalnum() or character.isspace() for character in stripped)
+    marks = sum(character in "'’-.,/&+" for character in stripped)
+    if len(stripped) - plain - marks > _MOST_SYMBOLS * len(stripped):
+        return True
+    most = max(found.count(word) for word in set(found)) if len(found) <= 400 else 0
+    if most >= _FEWEST_REPEATED and most > _MOST_REPEATED * len(found):
+        return True
+    mashed = sum(_MASHED.search(word) is not None for word in found)
+    if mashed and mashed >= _MOST_MASHED * len(found):
+        return True
+    reading = reading_of(stripped)
+    return not reading.order and not reading.values and not reading.names and not reading.foreign

@@ -1,0 +1,195 @@
+"""Read the words around a value: ranks, sentences, and whether something is really stated.
+
+Knows English function words. Does not know topics, lists or operations.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "FAVORITE",
+    "NUMBER_WORD",
+    "POLITE",
+    "RANK",
+    "Span",
+    "asks_something",
+    "mood_problem",
+    "named_ranks",
+    "rank_value",
+    "sentences",
+    "unquoted",
+]
+
+
+def _listed(text: str) -> list[str]:
+    return text.split()
+
+
+_NUMBERS: Final = _listed("""
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty
+""")
+_ORDINALS: Final = _listed("""
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+""")
+_WORTH: Final = {
+    **{word: n for n, word in enumerate(_NUMBERS, 1)},
+    **{word: n for n, word in enumerate(_ORDINALS, 1)},
+    "top": 1,
+    "uno": 1,
+}
+NUMBER_WORD: Final = "|".join(_NUMBERS)
+RANK: Final = (
+    r"(?:#\s?\d{1,9}"
+    rf"|(?:number|no\.?|nr\.?|rank|position|place|spot|slot)\s+(?:#?\d{{1,9}}|(?:{NUMBER_WORD}))"
+    r"|\d{1,9}(?:st|nd|rd|th)"
+    rf"|(?:{'|'.join(_ORDINALS)})"
+    rf"|(?:very\s+)?top(?!\s+(?:\d|{NUMBER_WORD})\b)"
+    r"|numero\s+uno)(?![\w#])"
+)
+"""A rank as people say it: "#1", "number two", "3rd", "second", "top", "spot 4"."""
+
+FAVORITE: Final = (
+    r"(?:(?:all[- ]time|absolute|personal|current|very|own|most|new)\s+)*"
+    r"(?:favou?rites?|favs?|faves?)(?!\w)"
+)
+"""The word that makes a thing a favorite, with what goes before it."""
+
+POLITE: Final = re.compile(
+    r"(?:please\s+)?(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+)?"
+    r"(?=(?:make|set|put|add|append|insert|move|remove|delete|drop|clear|empty|change|update|rank"
+    r"|place|mark|forget|remember|save|store|list|show|tell|give)\b)",
+    re.IGNORECASE,
+)
+"""How a request begins that has the form of a question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A part of a text."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """Return the part itself."""
+        return text[self.start : self.end]
+
+
+def rank_value(words: str) -> int:
+    """Return the number that a rank stands for; it may lie outside the ranks of a list."""
+    digits = re.search(r"\d+", words)
+    if digits:
+        return int(digits[0])
+    return next(_WORTH[word] for word in reversed(words.lower().split()) if word in _WORTH)
+
+
+_LISTED: Final = re.compile(r"(?:^|\n)\s*\(?(\d{1,4})[.):]\s|(?<=\s)(\d{1,3})[.)]\s")
+_NAMED_RANK: Final = re.compile(rf"(?<![\w#])(?:{RANK})", re.IGNORECASE)
+_TOP_N: Final = re.compile(rf"(?i)\btop\s+(\d{{1,4}}|{NUMBER_WORD})\b")
+
+
+def named_ranks(message: str) -> set[int]:
+    """Return every rank that a message names; for "my top 3" the first three."""
+    found = {rank_value(match[0]) for match in _NAMED_RANK.finditer(message)}
+    found |= {int(match[1] or match[2]) for match in _LISTED.finditer(message)}
+    for match in _TOP_N.finditer(message):
+        found |= set(range(1, min(rank_value(match[1]), 1_000) + 1))
+    return found
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+_STOP: Final = re.compile(r"[.!?。！？]+[\"”’)\]]*(?=\s|$)|[。！？]+|\n+")
+_ABBREVIATED: Final = re.compile(
+    r"(?:\b(?:dr|mr|mrs|ms|st|jr|sr|prof|vs|no|nr|vol|pt|mt|ft|inc|ltd|co|e\.g|i\.e|etc|gen|feat)"
+    r"|(?<![\w'’])[a-z])\.$",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[Span]:
+    """Return the sentences of a text without blanks around them; lines end sentences too."""
+    found: list[Span] = []
+    start = 0
+    for match in _STOP.finditer(text):
+        before = text[max(0, match.start() - 8) : match.end()]
+        if match[0] == "." and match.end() < len(text) and _ABBREVIATED.search(before):
+            continue  # "Dr. No" and "J. Doe" go on
+        found.append(_trimmed(text, start, match.end()))
+        start = match.end()
+    found.append(_trimmed(text, start, len(text)))
+    return [span for span in found if span.start < span.end]
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start=start, end=end)
+
+
+# --- what is really stated ------------------------------------------------------------------------
+
+_QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
+
+_NEGATED: Final = re.compile(
+    r"\b(?:not|never|neither|nor|none|cannot|hardly|barely|isnt|arent|wasnt|dont|doesnt|didnt|aint"
+    r"|cant|wont)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_OVER: Final = re.compile(
+    r"\b(?:used\s+to|no\s+longer|no\s+more|any\s?more|formerly|previously)\b"
+    r"|\b(?:was|were)\b(?!\s+born)(?=[^.;!?]*\b(?:my|favou?rites?|#\s?\d))"
+    r"|\bfavou?rites?\b[^.;!?]*\b(?:was|were)\b",
+    re.IGNORECASE,
+)
+_SUPPOSED: Final = re.compile(
+    r"\b(?:if|unless|suppos(?:e|ing)|imagine|assum(?:e|ing)|pretend|hypothetically|whether|wish"
+    r"|would|could|might|should|were\s+to|in\s+case)\b|\blet['’]?s\s+say\b",
+    re.IGNORECASE,
+)
+_HEDGED: Final = re.compile(
+    r"\b(?:maybe|perhaps|probably|possibly|apparently|allegedly|supposedly|presumably)\b"
+    r"|\bi(?:['’]m|\s+am)\s+(?:not\s+)?(?:un)?sure\b|\bi\s+(?:think|guess|suppose|believe)\b"
+    r"|\b(?:kind|sort)\s+of\b",
+    re.IGNORECASE,
+)
+_REPORTED: Final = re.compile(
+    r"\b(?:says?|said|claims?|claimed|thinks?|thought|believes?|told|tells|wrote|writes|asked"
+    r"|asks|according\s+to)\b",
+    re.IGNORECASE,
+)
+_MOODS: Final = (
+    (_SUPPOSED, "it supposes something and does not say that it is so"),
+    (_OVER, "it says what was so before, not what is so now"),
+    (_HEDGED, "it is not sure of it"),
+    (_REPORTED, "it tells what somebody said or thinks"),
+    (_NEGATED, "it says what is not so"),
+)
+
+
+def unquoted(text: str) -> str:
+    """Return a text of the same length in which what stands in quotes is blotted out."""
+    return _QUOTED.sub(lambda match: "_" * len(match[0]), text)
+
+
+def asks_something(sentence: str) -> bool:
+    """Say whether a sentence is a question; "Can you make BTC my #1?" is a request."""
+    bare = sentence.strip()
+    if POLITE.match(bare):
+        return False
+    return bare.endswith(("?", "？", "؟", '?"', "?”", "?)"))
+
+
+def mood_problem(words: str) -> str:
+    """Say why words around a value state nothing, or "" where nothing stands against it.
+
+    Give the words without the value and without quotes: a film may be called "Never Say Never".
+    """
+    return next((reason for pattern, reason in _MOODS if pattern.search(words)), "")

@@ -1,0 +1,289 @@
+"""The client: one call, one request, one validated object or one ModelError.
+
+Knows: a configuration, a dialect, a meter. Does not know: what is asked, or what an answer means.
+Nothing is retried here (seed 004): whoever asked keeps its input queued and asks again later.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from factbook.errors import EmbedderError, ModelError, ModelFailure
+from factbook.http import Endpoint, Failed, encodable, read_address, require_httpx
+from factbook.llm.answers import read_answer
+from factbook.llm.base import Answer, Call, Message, Meter, Piece, Tool
+from factbook.llm.budget import money_of
+from factbook.llm.config import EmbedConfig, ModelConfig, key_of
+from factbook.llm.ollama import Ollama
+from factbook.llm.openai import OpenAI
+from factbook.llm.schema import plain_schema
+from factbook.llm.wire import Dialect, Tally, check_status
+from factbook.model import Millis
+
+if TYPE_CHECKING:
+    from factbook.embed.endpoint import EndpointEmbedder
+
+# a token of a language, or of JSON, is seldom more than 5 bytes: what has fewer tokens than a
+# sixth of its bytes is no text, and a prompt that is too long by that measure is so by every other
+BYTES_PER_TOKEN_AT_MOST: Final = 6
+BYTES_PER_TOKEN: Final = 4  # where a server does not say how many tokens there were
+
+
+def open_llm(
+    config: ModelConfig,
+    *,
+    clock: Callable[[], Millis] | None = None,
+    meter: Meter | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Client:
+    """Return the language model of a configuration; nothing is sent yet.
+
+    `clock` gives the time that a call is recorded at. Raises UsageError where the package that
+    speaks HTTP is missing, or the key is.
+    """
+    require_httpx("A language model")
+    key = key_of(config, environ)
+    dialect: Dialect = Ollama(config) if config.provider == "ollama" else OpenAI(config)
+    address = read_address(base_url(config.provider, config.url))
+    return Client(
+        config=config,
+        dialect=dialect,
+        endpoint=Endpoint(address, key=key),
+        clock=clock or _now,
+        meter=meter,
+    )
+
+
+def open_embedder(
+    config: EmbedConfig,
+    *,
+    clock: Callable[[], Millis] | None = None,
+    meter: Meter | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> EndpointEmbedder:
+    """Return the embedder of a configuration.
+
+    Without `dim` in the configuration the endpoint is asked for one vector, to learn it. Raises
+    UsageError as `open_llm` does, and EmbedderError where that vector does not come.
+    """
+    from factbook.embed.endpoint import EndpointEmbedder
+
+    require_httpx("An embedding endpoint")
+    name = f"{config.provider}:{config.model}"
+    watch = None
+    if meter is not None:
+        watch = _EmbedWatch(config=config, name=name, meter=meter, clock=clock or _now)
+    return EndpointEmbedder.open(
+        provider=config.provider,
+        model=config.model,
+        endpoint=Endpoint(
+            read_address(base_url(config.provider, config.url)), key=key_of(config, environ)
+        ),
+        dim=config.dim,
+        ask_dim=config.ask_dim,
+        timeout_s=config.timeout_s,
+        batch=config.batch,
+        keep_alive=config.keep_alive,
+        watch=watch,
+    )
+
+
+def base_url(provider: str, url: str) -> str:
+    """Return the address that a provider's paths are appended to.
+
+    For Ollama that is the server itself, though many name its `/api`; for the compatible protocol
+    a path that ends with the version, which is `/v1` where none is named.
+    """
+    if provider == "ollama":
+        return url.removesuffix("/api")
+    trimmed = url.removesuffix("/chat/completions").removesuffix("/embeddings")
+    return trimmed if read_address(trimmed).path else f"{trimmed}/v1"
+
+
+class Client:
+    """A language model behind an endpoint; safe to share between threads."""
+
+    def __init__(
+        self,
+        *,
+        config: ModelConfig,
+        dialect: Dialect,
+        endpoint: Endpoint,
+        clock: Callable[[], Millis],
+        meter: Meter | None,
+    ) -> None:
+        """Put a client together; `open_llm` does so from a configuration."""
+        self._config = config
+        self._dialect = dialect
+        self._endpoint = endpoint
+        self._clock = clock
+        self._meter = meter
+
+    def __repr__(self) -> str:
+        return f"Client({self.id!r}, {self._endpoint.address.url!r})"
+
+    @property
+    def id(self) -> str:
+        """What it is, for the records: "ollama:qwen2.5:7b-instruct"."""
+        return f"{self._config.provider}:{self._config.model}"
+
+    @property
+    def context_tokens(self) -> int:
+        """How many tokens a prompt and its answer may have together, as configured."""
+        return self._config.num_ctx
+
+    def ask(self, messages: Sequence[Message], answer: type[Answer], *, purpose: str) -> Answer:
+        """Return the model's answer as a validated object of type `answer`.
+
+        Makes exactly one request. Raises ModelError, whose kind says how it failed; TypeError for
+        a type that no server can be held to.
+        """
+        schema = plain_schema(answer)
+        body = self._dialect.request(messages, name=answer.__name__, schema=schema)
+        with self._call(purpose, messages) as used:
+            reply = self._endpoint.send(
+                self._dialect.chat_path,
+                body,
+                timeout_s=self._config.timeout_s,
+                max_bytes=self._config.max_answer_bytes,
+            )
+            check_status(reply)
+            used.received = len(reply.body)
+            text = self._dialect.read(reply.body, used.tally)
+            used.received = len(text.encode("utf-8", "replace"))
+            return read_answer(text, answer)
+
+    def stream(
+        self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, purpose: str = "chat"
+    ) -> Iterator[Piece]:
+        """Yield the parts of an answer as they come; raises ModelError.
+
+        A server may be silent for `timeout_s`; all together, with what the reader does between
+        the parts, may take `chat_timeout_s`. A reader that stops early closes the connection.
+        """
+        body = self._dialect.request(messages, tools=tools, stream=True)
+        with (
+            self._call(purpose, messages) as used,
+            self._endpoint.open(
+                self._dialect.chat_path,
+                body,
+                timeout_s=self._config.chat_timeout_s,
+                silence_s=min(self._config.timeout_s, self._config.chat_timeout_s),
+                max_bytes=self._config.max_answer_bytes,
+            ) as answering,
+        ):
+            if not answering.ok:
+                check_status(answering.whole())
+            for piece in self._dialect.pieces(answering, used.tally):
+                used.received += sum(len(call.arguments) for call in piece.calls)
+                used.received += len(piece.text.encode("utf-8", "replace"))
+                yield piece
+
+    @contextmanager
+    def _call(self, purpose: str, messages: Iterable[Message]) -> Iterator[_Used]:
+        """Let a call begin, name its failure, and count it however it ends."""
+        sent = sum(len(encodable(message.content).encode()) for message in messages)
+        self._check_size(sent)
+        if self._meter is not None:
+            self._meter.before(purpose, self.id)
+        used = _Used()
+        at, begun = self._clock(), time.perf_counter()
+        outcome = "interrupted"
+        try:
+            yield used
+            outcome = "ok"
+        except Failed as failed:
+            outcome = failed.kind
+            sent = 0 if failed.unread else sent
+            reason = self._endpoint.hide(failed.reason)
+            raise ModelError(kind=failed.kind, model=self.id, reason=reason) from failed
+        finally:
+            if self._meter is not None:
+                latency_ms = (time.perf_counter() - begun) * 1000
+                self._meter.after(self._counted(purpose, used, at, latency_ms, outcome, sent))
+
+    def _check_size(self, sent: int) -> None:
+        limit = self._config.num_ctx * BYTES_PER_TOKEN_AT_MOST
+        if sent > limit:
+            raise ModelError(
+                kind=ModelFailure.TOO_LARGE,
+                model=self.id,
+                reason=f"the prompt of {sent:,} bytes cannot fit a context of "
+                f"{self._config.num_ctx:,} tokens (num_ctx); nothing was sent",
+            )
+
+    def _counted(
+        self, purpose: str, used: _Used, at: Millis, latency_ms: float, outcome: str, sent: int
+    ) -> Call:
+        tally = used.tally
+        prompt, answer = tally.prompt_tokens, tally.answer_tokens
+        estimated = prompt is None or answer is None
+        if prompt is None:
+            prompt = _tokens(sent)
+        if answer is None:
+            answer = _tokens(used.received)
+        return Call(
+            purpose=purpose,
+            model=self.id,
+            at=at,
+            latency_ms=latency_ms,
+            outcome=str(outcome),
+            prompt_tokens=prompt,
+            answer_tokens=answer,
+            estimated=estimated and bool(prompt or answer),
+            money=money_of(self._config, prompt, answer),
+        )
+
+
+@dataclass(slots=True)
+class _Used:
+    """What a call has used so far."""
+
+    tally: Tally = field(default_factory=Tally)
+    received: int = 0  # bytes of the answer's text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EmbedWatch:
+    """Tell the meter of the requests of an embedder."""
+
+    config: EmbedConfig
+    name: str
+    meter: Meter
+    clock: Callable[[], Millis]
+
+    def before(self) -> None:
+        try:
+            self.meter.before("embed", self.name)
+        except ModelError as error:  # whoever embeds knows of the errors of embedders alone
+            raise EmbedderError(reason=str(error.details["reason"])) from error
+
+    def after(
+        self, *, latency_ms: float, outcome: str, tokens: int | None, sent_bytes: int
+    ) -> None:
+        count = _tokens(sent_bytes) if tokens is None else tokens
+        self.meter.after(
+            Call(
+                purpose="embed",
+                model=self.name,
+                at=self.clock(),
+                latency_ms=latency_ms,
+                outcome=outcome,
+                prompt_tokens=count,
+                estimated=tokens is None and count > 0,
+                money=money_of(self.config, count),
+            )
+        )
+
+
+def _tokens(size: int) -> int:
+    return -(-size // BYTES_PER_TOKEN)
+
+
+def _now() -> Millis:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,196 @@
+"""The chat completions protocol: OpenAI, Gemini's compatible endpoint, llama.cpp, vLLM, others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from factbook.errors import ModelFailure
+from factbook.http import Failed
+from factbook.llm.base import Message, Piece, Tool, ToolCall
+from factbook.llm.config import ModelConfig
+from factbook.llm.wire import (
+    Tally,
+    clean,
+    declined,
+    is_object,
+    lines,
+    not_protocol,
+    read_object,
+    shape_of,
+    stopped,
+)
+
+_NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_CALLS: Final = 128  # that one answer may ask for
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAI:
+    """`/chat/completions`, below an address that ends with the version."""
+
+    config: ModelConfig
+    chat_path: ClassVar[str] = "/chat/completions"
+
+    def request(
+        self,
+        messages: Sequence[Message],
+        *,
+        name: str = "",
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool] = (),
+        stream: bool = False,
+    ) -> dict[str, object]:
+        """Return the body of a request."""
+        body: dict[str, object] = {
+            "model": self.config.model,
+            "messages": [_message(message, text) for message, text in clean(messages)],
+            "stream": stream,
+        }
+        if self.config.temperature is not None:
+            body["temperature"] = self.config.temperature
+        if schema is not None:
+            # the name may hold letters, digits, _ and -, at most 64 of them
+            plain = _NOT_IN_A_NAME.sub("_", name)[:64] or "answer"
+            form = {"name": plain, "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        if tools:
+            body["tools"] = [_tool(tool) for tool in tools]
+        if stream:
+            body["stream_options"] = {"include_usage": True}
+        return body
+
+    def read(self, body: bytes, tally: Tally) -> str:
+        """Return the text of a whole answer; raises `Failed`."""
+        found = read_object(body)
+        _count(found, tally)
+        choices = found.get("choices")
+        if not isinstance(choices, list) or len(choices) != 1:
+            not_protocol("does not have exactly one choice")
+        choice: dict[str, Any] = shape_of(choices[0], is_object, "choice")
+        message: dict[str, Any] = shape_of(choice.get("message"), is_object, "message")
+        refusal = message.get("refusal")
+        if isinstance(refusal, str) and refusal:
+            declined(refusal)
+        stopped(choice.get("finish_reason"))
+        text = message.get("content")
+        if text is None and message.get("tool_calls"):
+            raise Failed(
+                ModelFailure.INVALID_JSON, "the answer asks for tools that it was not given"
+            )
+        if text is None:  # an answer without a word: as JSON it is refused
+            text = ""
+        if not isinstance(text, str):
+            not_protocol("has a message without text")
+        return text
+
+    def pieces(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[Piece]:
+        """Yield the parts of a streamed answer; raises `Failed`."""
+        calls: dict[int, _Growing] = {}
+        refusal: list[str] = []
+        reason: object = None
+        for data in _events(chunks):
+            if data == b"[DONE]":
+                break
+            found = read_object(data)
+            _count(found, tally)
+            choices = found.get("choices")
+            if not isinstance(choices, list):
+                not_protocol("has no choices")
+            if not choices:  # the last event holds the usage alone
+                continue
+            choice: dict[str, Any] = shape_of(choices[0], is_object, "choice")
+            delta = choice.get("delta") or {}
+            shape_of(delta, is_object, "delta")
+            if isinstance(delta.get("refusal"), str):
+                refusal.append(delta["refusal"])
+            text = delta.get("content")
+            if isinstance(text, str) and text:
+                yield Piece(text=text)
+            for one in delta.get("tool_calls") or ():
+                _grow(calls, one)
+            reason = choice.get("finish_reason") or reason
+        if refused := "".join(refusal):
+            declined(refused)
+        if reason is None:
+            raise Failed(ModelFailure.CONNECT, "the stream ended before the answer did")
+        stopped(reason)
+        if calls:
+            yield Piece(calls=[calls[at].done(at) for at in sorted(calls)])
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A call of a tool that comes in parts."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+    def done(self, number: int) -> ToolCall:
+        if not self.name:
+            not_protocol("has a tool call without a name")
+        made = self.id or f"call_{number}"
+        return ToolCall(id=made, name=self.name, arguments="".join(self.arguments) or "{}")
+
+
+def _grow(calls: dict[int, _Growing], part: object) -> None:
+    if not isinstance(part, dict):
+        not_protocol("has a tool call that is no object")
+    # Gemini's endpoint gives each call whole, and no number
+    index = part.get("index", len(calls))
+    if not isinstance(index, int) or not 0 <= index < _MAX_CALLS:
+        not_protocol(f"has a tool call whose index is not a number below {_MAX_CALLS}")
+    call = calls.setdefault(index, _Growing())
+    if isinstance(part.get("id"), str) and part["id"]:
+        call.id = part["id"]
+    function = part.get("function")
+    if isinstance(function, dict):
+        if isinstance(function.get("name"), str) and function["name"]:
+            call.name = function["name"]
+        if isinstance(function.get("arguments"), str):
+            call.arguments.append(function["arguments"])
+
+
+def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of server-sent events; comments and other fields are no data."""
+    data: list[bytes] = []
+    for line in lines(chunks):
+        if line.startswith(b"data:"):
+            data.append(line[5:].removeprefix(b" "))
+        elif line.startswith(b"{") and not data:
+            data.append(line)  # an error in the middle of a stream, which some send without a field
+        elif not line.strip() and data:
+            yield b"\n".join(data)
+            data = []
+    if data:
+        yield b"\n".join(data)
+
+
+def _count(found: Mapping[str, Any], tally: Tally) -> None:
+    usage = found.get("usage")
+    if isinstance(usage, dict):
+        tally.count(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+
+def _message(message: Message, text: str) -> dict[str, object]:
+    made: dict[str, object] = {"role": message.role, "content": text}
+    if message.role == "tool":
+        made["tool_call_id"] = message.call_id
+    if message.calls:
+        made["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    return made
+
+
+def _tool(tool: Tool) -> dict[str, object]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}

@@ -1,0 +1,148 @@
+"""What the two dialects have in common: the shape of one, and how bodies and lines are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NoReturn, Protocol
+
+import orjson
+
+from factbook.errors import ModelFailure
+from factbook.http import Failed, Reply, encodable, one_line, said_in
+from factbook.llm.base import Message, Piece, Tool
+
+# How servers name a prompt that is larger than the context: OpenAI's code, llama.cpp's type, and
+# the words of Ollama and vLLM, which give neither.
+_TOO_LONG: Final = (
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "exceeds the context length",
+    "exceeds the available context",
+    "maximum context length",
+)
+_MAX_COUNT: Final = 10**9  # tokens of one call; a larger number is no count
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a server says that a call used; None where it says nothing."""
+
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+
+    def count(self, prompt: object, answer: object) -> None:
+        """Take over the counts that are counts."""
+        self.prompt_tokens = _count(prompt, self.prompt_tokens)
+        self.answer_tokens = _count(answer, self.answer_tokens)
+
+
+def _count(value: object, before: int | None) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT
+    return value if is_count and isinstance(value, int) else before
+
+
+class Dialect(Protocol):
+    """How a protocol asks, and how it answers."""
+
+    chat_path: ClassVar[str]
+
+    def request(
+        self,
+        messages: Sequence[Message],
+        *,
+        name: str = "",
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool] = (),
+        stream: bool = False,
+    ) -> dict[str, object]:
+        """Return the body of a request; `schema` is that of the answer, `name` its type's."""
+
+    def read(self, body: bytes, tally: Tally) -> str:
+        """Return the text of a whole answer; raises `Failed`."""
+
+    def pieces(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[Piece]:
+        """Yield the parts of a streamed answer; raises `Failed`, also for one that just stops."""
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object that a body is; raises `Failed` of the kind http."""
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        what = "is empty" if not body.strip() else f"is not JSON ({error.msg})"
+        not_protocol(what)
+    if not isinstance(found, dict):
+        not_protocol("is not an object")
+    if found.get("error"):
+        raise Failed(ModelFailure.HTTP, f"the server says: {said_in(body)}")
+    return found
+
+
+def not_protocol(what: str) -> NoReturn:
+    """Raise `Failed` for a body that is not what the protocol says."""
+    raise Failed(ModelFailure.HTTP, f"the body of the reply {what}")
+
+
+def check_status(reply: Reply) -> None:
+    """Raise `Failed` where a reply has a status other than 2xx."""
+    if reply.ok:
+        return
+    if 300 <= reply.status < 400:
+        to = one_line(reply.location) or "nowhere"
+        raise Failed(
+            ModelFailure.HTTP,
+            f"status {reply.status}: a redirect to {to}, and none is followed; name that address",
+            unread=True,
+        )
+    said = said_in(reply.body)
+    text = reply.body.decode("utf-8", "replace").lower()
+    if reply.status in (400, 413, 422) and any(mark in text for mark in _TOO_LONG):
+        reason = f"the prompt is larger than the context: {said}"
+        raise Failed(ModelFailure.TOO_LARGE, reason, unread=True)
+    reason = f"status {reply.status}" + (f": {said}" if said else "")
+    raise Failed(ModelFailure.HTTP, reason, unread=True)
+
+
+def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut a stream into its lines, without their ends; an unfinished last one counts too."""
+    rest = bytearray()
+    for chunk in chunks:
+        rest += chunk
+        if b"\n" in chunk:
+            *whole, last = bytes(rest).split(b"\n")
+            yield from (line.rstrip(b"\r") for line in whole)
+            rest = bytearray(last)
+    if rest:
+        yield bytes(rest)
+
+
+def shape_of(value: object, want: Callable[[object], bool], what: str) -> Any:
+    """Return a part of a reply where it is as wanted; raises `Failed` of the kind http."""
+    if not want(value):
+        not_protocol(f"has no {what}")
+    return value
+
+
+def is_object(value: object) -> bool:
+    """Say whether a part of a reply is an object."""
+    return isinstance(value, dict)
+
+
+def clean(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
+    """Yield each message with its text as it can be sent."""
+    for message in messages:
+        yield message, encodable(message.content)
+
+
+def stopped(reason: object) -> None:
+    """Raise `Failed` where the reason for which an answer ended makes it unusable."""
+    if reason == "length":
+        raise Failed(ModelFailure.TRUNCATED, "the answer was cut at the token limit")
+    if reason == "content_filter":
+        raise Failed(ModelFailure.REFUSED, "the server's content filter withheld the answer")
+
+
+def declined(text: str) -> NoReturn:
+    """Raise `Failed` for an answer that is a refusal."""
+    raise Failed(ModelFailure.REFUSED, f"the model declined: {one_line(text)}")

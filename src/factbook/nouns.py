@@ -1,0 +1,149 @@
+"""Give a noun one form, whether one thing was meant or many: "movie" and "movies".
+
+Knows the nouns that people keep lists of. Of another English word it knows only the endings, and of
+other languages nothing: their words stay as they are.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["counted", "is_plural"]
+
+
+def _listed(text: str) -> list[str]:
+    return text.split()
+
+
+# Things that people count, in the singular.
+_COUNTED: Final = _listed("""
+accessory activist activity actor actress airline airport album algorithm amusement animal
+animator anthem app appetizer application architect area artist artwork asteroid athlete
+attraction audiobook author automobile avalanche avocado bakery ball ballad band bar barista beach
+beer bike bird biscuit blockchain blog blogger board boat bond book bookmark bookshop bookstore
+boss boxer boy brand bread breakfast breed brewery bridge brownie browser building burger bus
+business butterfly cache cafe cake camera camp candle candy car card career cartoon case cat
+category celebrity cereal chain chair champion channel character charity cheese chef child
+chocolate city class clip club coach cocktail coin collection college color column comedian comedy
+comic command commercial company composer concert conference console constellation cookbook cookie
+country couple course crate creator creature cricketer cruise cuisine cup currency cushion dad
+dance dancer database date day deity designer dessert destination developer device diner dinner
+dinosaur director disc dish distro doctor documentary dog doll drama dress drink driver drummer
+duo echo editor element emoji emperor engineer episode equation era essay etf event exchange
+exercise exhibition expression fable fabric family fandom farm feature festival field film
+filmmaker firm flag flavor flight flower font food foot footballer forest formula forum framework
+friend fruit function fund gadget galaxy gallery game gamer garden garment gem genre gift girl
+glove goal god goddess golfer goose group guitar guitarist habit half hand hat headache herb hero
+highlight hike hobby holiday home hoodie horse host hotel house hymn idea influencer ingredient
+insect instrument investment island item jacket jewel job joke journal journalist juice keyboard
+king kit kitchen knife lake language lap laptop lawyer leader leaf league lecture lecturer legend
+lens lesson library life line link lunch machine magazine magician mammal man map marathon market
+mascot meal medicine medium melody meme memory meteor method mile mineral mix mobile model
+molecule mollusk monster month monument moon mountain mouse movie mug muppet muscle museum musical
+musician myth nail name neighborhood newsletter newspaper niche night noodle note notebook novel
+novelist number nut object ocean olive opera orchestra outfit package painter painting palace
+paper park part partner party pastry pattern pen performer perfume person pet phone photo
+photographer phrase pianist pick picture pie pilot pirate pizza place plan planet plant platform
+play player playlist playwright plugin podcast podcaster poem poet politician portrait position
+poster potato prayer present president price prince princess product production professor program
+programmer project proverb psalm psychologist pub puzzle quality queen quest quiche quiz quotation
+quote race racer racket rapper reason recipe record region religion repo repository reptile
+researcher resort restaurant ride river road robot role room route rule sailor saint salad
+sandwich sauce saying scent school scientist scooter sculptor sculpture sea season selfie senator
+sentence serial server service shape share shark shelf shell ship shirt shoe shop show sight
+singer sister site skill skirt smell smoothie snack sneaker soap sock soda soldier song songwriter
+sonnet soup space spice spirit sport spot stablecoin stadium stage star startup state station
+statue stew stock stone store story street student studio style subject subreddit subway suit
+superhero supermarket superpower surname sweater sweet symbol symphony system table taco tactic
+talk task taste teacher team technique technology temple terminal theater theme theorem theory
+thing thinker thriller ticker tie token tomato tool tooth topic tourist town toy track tradition
+trail train trainer trait treat tree trend tribe trilogy trip trophy truck trumpeter tune tutor
+tutorial type typeface uncle university vacation vase vegetable vehicle venue verb verse video
+videogame villa village villain violinist vlog vlogger voice volcano walk wall wallet watch
+waterfall weapon website week weekday whale wife wine winery winner wolf woman word workout world
+wrestler writer year youtuber zombie zoo
+""")
+
+_IRREGULAR: Final = {
+    "child": "children",
+    "echo": "echoes",
+    "foot": "feet",
+    "goose": "geese",
+    "half": "halves",
+    "hero": "heroes",
+    "knife": "knives",
+    "leaf": "leaves",
+    "life": "lives",
+    "man": "men",
+    "mouse": "mice",
+    "person": "people",
+    "potato": "potatoes",
+    "quiz": "quizzes",
+    "shelf": "shelves",
+    "superhero": "superheroes",
+    "tomato": "tomatoes",
+    "tooth": "teeth",
+    "volcano": "volcanoes",
+    "wife": "wives",
+    "wolf": "wolves",
+    "woman": "women",
+}
+
+# They end in s and are no plural, or have no singular that anybody says.
+_AS_THEY_ARE: Final = frozenset(
+    _listed("""
+always asbestos atlas bahamas barbados canvas chaos christmas clothes corps cosmos dallas elvis
+ethos gas glasses headquarters honduras hummous hummus jeans kansas kubernetes kudos lagos laos
+lens mars mathematics maths means molasses news pajamas pancreas pants pathos pyjamas rhinoceros
+scissors series shorts species sunglasses swiss tapas texas thanks theirs tights trousers vegas
+yours
+    """)
+)
+
+
+def _plural(noun: str) -> str:
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return noun + "es"
+    return noun + "s"
+
+
+_PLURAL_OF: Final = {form: _plural(noun) for noun in _COUNTED for form in (noun, _plural(noun))}
+
+
+@lru_cache(maxsize=4096)
+def counted(word: str) -> str:
+    """Return the one form of a lower-case noun: a known one's plural, another one's singular.
+
+    The list of "colors" is called so, and "crypto" is no thing that is counted. What is returned
+    comes back unchanged when it is given again.
+    """
+    known = _PLURAL_OF.get(word)
+    if known is not None:
+        return known
+    if not (word.isascii() and word.isalpha()) or word in _AS_THEY_ARE:
+        return word
+    single = _singular(word)
+    return _PLURAL_OF.get(single, single)
+
+
+def is_plural(word: str) -> bool:
+    """Say whether a lower-case noun stands in the plural, as far as its form tells."""
+    known = _PLURAL_OF.get(word)
+    if known is not None:
+        return known == word
+    return word not in _AS_THEY_ARE and _singular(word) != word
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ics")):
+        return word
+    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
+        return word[:-2]
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-1]

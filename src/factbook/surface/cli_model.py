@@ -1,0 +1,351 @@
+"""The commands that a language model may help with, and what it proposed in vain.
+
+As in `cli`: each command turns options into arguments, asks `Memory`, and shows what comes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Final, cast
+
+import typer
+
+from factbook import policy
+from factbook.errors import ModelError, UsageError
+from factbook.model import ME
+from factbook.surface.options import (
+    ASK,
+    KEEP,
+    READ,
+    Call,
+    Command,
+    Db,
+    Json,
+    LlmModel,
+    LlmProvider,
+    LlmTimeout,
+    LlmUrl,
+    NoRedact,
+    Since,
+    Until,
+    app,
+    at_least,
+    begin,
+    filters_from,
+    model_from,
+    reading,
+)
+
+if TYPE_CHECKING:
+    from factbook.assist.answering import Asked
+    from factbook.assist.telling import Told
+    from factbook.memory import Memory
+    from factbook.modelling import Planner
+    from factbook.store.base import Rejection
+
+REJECTIONS_SHOWN: Final = 20
+_PLANNERS: Final = ("model", "rules")
+_SUMMED: Final = 100  # seed 002: "Last 100 extractions"
+
+Words = Annotated[
+    list[str], typer.Argument(metavar="TEXT", help="In your own words.", show_default=False)
+]
+Owner = Annotated[str, typer.Option("--owner", metavar="NAME", help="Whom it is about.")]
+PlannerOption = Annotated[
+    str,
+    typer.Option(
+        "--planner",
+        metavar="HOW",
+        help="model, or rules: a parser of common phrasings, without a model.",
+    ),
+]
+def _planner(said: str) -> Planner:
+    if said not in _PLANNERS:
+        raise UsageError(detail=f"{said!r} is no planner; give one of {', '.join(_PLANNERS)}")
+    return cast("Planner", said)
+
+
+# --- keyed facts ----------------------------------------------------------------------------------
+
+
+@app.command(cls=Command, rich_help_panel=READ)
+def tell(
+    ctx: typer.Context,
+    said: Words,
+    owner: Owner = ME,
+    planner: PlannerOption = "model",
+    provider: LlmProvider = None,
+    model: LlmModel = None,
+    url: LlmUrl = None,
+    timeout: LlmTimeout = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Set, move and clear keyed facts and ranked lists by saying so."""
+    call = begin(ctx, db, as_json)
+    how = _planner(planner)
+    config = model_from(provider, model, url, timeout) if how == "model" else None
+    with call.memory("create", model=config) as memory:
+        try:
+            found = memory.tell(" ".join(said), owner=owner, planner=how)
+        except ModelError as error:
+            _failed(call, error)
+            raise
+        _show_told(call, memory, found)
+
+
+@app.command(cls=Command, rich_help_panel=ASK)
+def ask(
+    ctx: typer.Context,
+    question: Words,
+    owner: Owner = ME,
+    planner: PlannerOption = "model",
+    provider: LlmProvider = None,
+    model: LlmModel = None,
+    url: LlmUrl = None,
+    timeout: LlmTimeout = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Read keyed facts and ranked lists by asking for them."""
+    call = begin(ctx, db, as_json)
+    how = _planner(planner)
+    config = model_from(provider, model, url, timeout) if how == "model" else None
+    with call.memory("write", model=config) as memory:
+        try:
+            found = memory.ask(" ".join(question), owner=owner, planner=how)
+        except ModelError as error:
+            _failed(call, error)
+            raise
+        _show_asked(call, memory, found)
+
+
+def _failed(call: Call, error: ModelError) -> None:
+    """Show the label of a failure (seed 004) before the error itself is shown."""
+    if not call.screen.as_json:
+        call.screen.line(call.screen.paint("Facts-F", "red"))
+        from factbook.assist.labels import failure_message
+
+        call.screen.say(failure_message(error))
+
+
+def _show_told(call: Call, memory: Memory, found: Told) -> None:
+    screen = call.screen
+    if screen.as_json:
+        screen.json(found.to_json())
+        return
+    screen.line(screen.paint(found.label, "green" if found.changed else "yellow"))
+    for topic in found.needs_clarification:
+        screen.say(topic, "yellow")
+    for key, action in found.receipt.keys:
+        now = memory.keyed_facts(owner=found.owner, prefix=key, limit=1)
+        value = now[0].object if now and now[0].predicate == key else "(nothing)"
+        screen.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
+    for warning in found.warnings:
+        screen.say(f"  {warning}", "dim")
+    for problem in found.errors:
+        screen.say(f"  left out: {problem}", "yellow")
+    if found.changed:
+        screen.say(f'  because you said: "{found.message}"', "dim")
+
+
+_ACTIONS: Final = {"store": "stored", "update": "updated", "noop": "as it was", "clear": "cleared"}
+
+
+def _show_asked(call: Call, memory: Memory, found: Asked) -> None:
+    screen = call.screen
+    if screen.as_json:
+        screen.json(found.to_json())
+        return
+    screen.line(screen.paint(found.label, "green" if found.answer.count else "yellow"))
+    for question in found.needs_clarification:
+        screen.say(question, "yellow")
+    if not found.answer.facts and not found.needs_clarification:
+        screen.say(f"Nothing is known under {found.plan_words}.")
+    from factbook.surface import text
+
+    for fact in found.answer.facts:
+        lead = f"{fact.rank:>3}. " if fact.rank is not None else f"{fact.fact_key}: "
+        screen.say(f"{lead}{fact.value}")
+        said = text.moment(fact.set_at)
+        for quote in memory.quotes_of(fact.fact_id):
+            said += f', because you said: "{quote}"'
+        screen.say(f"     f{fact.fact_id}  {said}", "dim")
+    if found.answer.left_out:
+        screen.say(f"and {found.answer.left_out} more", "dim")
+
+
+# --- typed memories -------------------------------------------------------------------------------
+
+
+@app.command("extract", cls=Command, rich_help_panel=READ)
+def extract(
+    ctx: typer.Context,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", help="At most N summaries.", show_default=False),
+    ] = None,
+    retry: Annotated[
+        bool,
+        typer.Option("--retry", help="Those that were set aside too.", show_default=False),
+    ] = False,
+    provider: LlmProvider = None,
+    model: LlmModel = None,
+    url: LlmUrl = None,
+    timeout: LlmTimeout = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Let the model propose memories from summaries; code decides what is kept."""
+    call = begin(ctx, db, as_json)
+    if limit is not None:
+        at_least(1, limit, "--limit")
+    config = model_from(provider, model, url, timeout)
+    with call.memory("write", model=config) as memory:
+        if retry:
+            memory.retry_tasks("typed")
+        found = memory.extract_typed(limit=limit)
+        told = memory.retry_told() if memory.has_model else []
+        if call.screen.as_json:
+            from factbook.surface import records_model
+
+            call.screen.json(records_model.typed(found, told, redact=memory.redactor.redact))
+        else:
+            from factbook.surface import render_model
+
+            render_model.typed(call.screen, found, told, redact=memory.redactor.redact)
+    if found.failed:
+        raise typer.Exit(ModelError.exit_code)
+
+
+# --- what was refused -----------------------------------------------------------------------------
+
+
+@app.command(cls=Command, rich_help_panel=KEEP)
+def rejections(
+    ctx: typer.Context,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", help="The newest N.")
+    ] = REJECTIONS_SHOWN,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="NAME", help="Only these.", show_default=False)
+    ] = "",
+    type_: Annotated[
+        str,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="Only of USER_FACT, USER_PATTERN or SHARED_NARRATIVE.",
+            show_default=False,
+        ),
+    ] = "",
+    rule: Annotated[
+        str, typer.Option("--rule", metavar="NAME", help="Only by this rule.", show_default=False)
+    ] = "",
+    owner: Annotated[
+        str, typer.Option("--owner", metavar="NAME", help="Only of them.", show_default=False)
+    ] = "",
+    since: Since = "",
+    until: Until = "",
+    typed: Annotated[
+        bool,
+        typer.Option("--typed", help="Only memories that a model proposed.", show_default=False),
+    ] = False,
+    summary: Annotated[
+        bool,
+        typer.Option(
+            "--summary",
+            help=f"Sum up the last {_SUMMED} memories that a model proposed, and their trend.",
+            show_default=False,
+        ),
+    ] = False,
+    no_redact: NoRedact = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """List lines, claims and memories that were refused, and why."""
+    from factbook.store.base import RejectionFilters
+
+    call = begin(ctx, db, as_json)
+    at_least(1, limit, "--limit")
+    if reason and reason not in (*policy.REJECTION_REASONS, *policy.LINE_REJECTIONS):
+        known = ", ".join((*policy.REJECTION_REASONS, *policy.LINE_REJECTIONS))
+        raise UsageError(detail=f"{reason!r} is no reason; give one of {known}")
+    if type_ and type_ not in policy.TYPE_THRESHOLD:
+        raise UsageError(
+            detail=f"{type_!r} is no type; give one of {', '.join(policy.TYPE_THRESHOLD)}"
+        )
+    times = filters_from(since=since, until=until)
+    filters = RejectionFilters(
+        reason=reason,
+        type=type_,
+        rule=rule,
+        owner=owner,
+        since=times.since,
+        until=times.until,
+        typed_only=typed,
+    )
+    with reading(call, no_redact=no_redact) as memory:
+        if summary:
+            _show_summary(call, memory)
+            return
+        redact = memory.redactor.redact
+        found = [
+            replace(
+                one,
+                detail=redact(one.detail),
+                excerpt=redact(one.excerpt),
+                validation=_mapping(memory.redactor.redact_value(dict(one.validation))),
+            )
+            for one in memory.rejections(limit=limit, filters=filters)
+        ]
+        _show_rejections(call, memory, found)
+
+
+def _mapping(value: object) -> dict[str, object]:
+    assert isinstance(value, dict)
+    return value
+
+
+def _show_rejections(call: Call, memory: Memory, found: list[Rejection]) -> None:
+    if call.screen.as_json:
+        from factbook.surface import records
+
+        tenant = memory.store.tenant
+        call.screen.json({"rejections": [records.rejection(one, tenant=tenant) for one in found]})
+        return
+    from factbook.surface import render
+
+    if not found:
+        call.screen.say("Nothing was refused.")
+        return
+    render.rejections(call.screen, found, redact=lambda text: text)
+
+
+def _show_summary(call: Call, memory: Memory) -> None:
+    found = memory.rejection_summary(limit=_SUMMED)
+    if call.screen.as_json:
+        from factbook.surface import records_model
+
+        call.screen.json(records_model.summary(found))
+        return
+    for line in found.lines():
+        call.screen.say(line) if line else call.screen.line()
+
+
+# --- what it costs --------------------------------------------------------------------------------
+
+
+def show_cost(call: Call, memory: Memory, *, since: str) -> None:
+    """Show what calls of models came to, by day, purpose, model and outcome."""
+    found = memory.cost(since=since)
+    if call.screen.as_json:
+        from factbook.surface import records_model
+
+        call.screen.json(records_model.cost(found))
+        return
+    from factbook.surface import render_model
+
+    render_model.cost(call.screen, found)
+
+

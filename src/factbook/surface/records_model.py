@@ -1,0 +1,91 @@
+"""What the commands of a language model print with --json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from factbook.assist.meter import CostLine
+    from factbook.assist.refused import RejectionSummary
+    from factbook.assist.telling import Told
+    from factbook.assist.typed import TypedReport
+
+Redact = Callable[[str], str]
+
+
+def typed(found: TypedReport, told: Sequence[Told], *, redact: Redact) -> dict[str, Any]:
+    """Return what one pass over summaries did."""
+    from factbook.surface import records_keep
+
+    return {
+        "summaries": found.summaries,
+        "offered": found.offered,
+        "failed": [{"episode": one, "why": redact(why)} for one, why in found.failed],
+        "receipt": records_keep.receipt(found.receipt),
+        "judged": [
+            {
+                "episode": episode,
+                "text": redact(one.claim.text),
+                "type": str(one.claim.type),
+                "model_confidence": one.claim.confidence,
+                "action": str(one.verdict.action) if one.verdict else "rejected",
+                "reason": str(one.verdict.reason or "") if one.verdict else _reason(one),
+                "detail": redact(one.verdict.detail if one.verdict else _detail(one)),
+                "final": one.verdict.final if one.verdict else None,
+                "threshold": one.verdict.threshold if one.verdict else None,
+            }
+            for episode, one in found.judged
+        ],
+        "told_again": [one.to_json() for one in told],
+    }
+
+
+def _reason(one: Any) -> str:
+    return str(one.refused.reason)
+
+
+def _detail(one: Any) -> str:
+    return str(one.refused.detail)
+
+
+def summary(found: RejectionSummary) -> dict[str, Any]:
+    """Return what became of the last proposals of memories."""
+    trend = found.trend
+    return {
+        "last": found.total,
+        "counts": dict(found.counts),
+        "trend": None
+        if trend is None
+        else {
+            "type": trend.type,
+            "group": trend.group,
+            "count": trend.count,
+            "confidence": [trend.lowest, trend.highest],
+            "needed": trend.needed,
+            "recommendation": trend.advice,
+        },
+        "text": "\n".join(found.lines()),
+    }
+
+
+def cost(found: Sequence[CostLine]) -> dict[str, Any]:
+    """Return what calls of models came to."""
+    return {
+        "calls": [
+            {
+                "day": one.day,
+                "purpose": one.purpose,
+                "model": one.model,
+                "outcome": one.outcome,
+                **one.count._asdict(),
+            }
+            for one in found
+        ],
+        "total": {
+            "calls": sum(one.count.calls for one in found),
+            "prompt_tokens": sum(one.count.prompt_tokens for one in found),
+            "answer_tokens": sum(one.count.answer_tokens for one in found),
+            "money": sum(one.count.money for one in found),
+        },
+    }
