@@ -173,8 +173,8 @@ def predict(items: Sequence[Item]) -> list[dict[str, object]]:
 
 
 SHORT_PASSAGE: Final = (
-    'User: "I moved to Lisbon in March and I work as a nurse at a children\'s hospital. '
-    'My sister lives in Porto. I love hiking, and I don\'t drink coffee."\n'
+    "User: \"I moved to Lisbon in March and I work as a nurse at a children's hospital. "
+    "My sister lives in Porto. I love hiking, and I don't drink coffee.\"\n"
     'Assistant: "Nice! You could try the trails near Sintra."'
 )
 SHORT_CLAIMS: Final = (
@@ -233,9 +233,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not args.json:
             _show(product, len(items))
     if not args.json:
-        print_table(
-            "The gate without vectors", [{"candidates_per_s": figures["candidates_per_s"]}]
-        )
+        print_table("The gate without vectors", [{"candidates_per_s": figures["candidates_per_s"]}])
     emit(figures, part=PART, as_json=args.json)
     return 0
 

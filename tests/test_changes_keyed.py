@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -291,25 +291,17 @@ def test_a_statement_says_what_the_key_means() -> None:
 def test_ranks_stay_unique_when_many_write_at_once(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "many.db")
     say(store, rank(1, "SOL"))
-    failures: list[BaseException] = []
-
     def write(number: int) -> None:
         mine = SQLiteStore(tmp_path / "many.db", mode="write")
         try:
             for turn in range(5):
                 coin = f"coin {number} {turn}"
                 say(mine, rank(1, coin, insert=turn % 2 == 0), uid=f"w{number}-{turn}", text=coin)
-        except BaseException as error:
-            failures.append(error)
         finally:
             mine.close()
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert failures == []
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))  # raises what a writer raised
     found = store.keyed_facts("me", prefix=LIST)
     assert len({one.predicate for one in found}) == len(found)
     assert len({one.object for one in found}) == len(found)

@@ -19,7 +19,7 @@ from factbook import workers as processes
 from factbook.errors import FactbookError, NoLogsFound, PathMissing
 from factbook.extract.rules import RuleSet
 from factbook.memory import Memory
-from factbook.ops import OPS, Op, RecordEpisode
+from factbook.ops import OPS, AssertFact, Op, RecordEpisode
 from factbook.propose import propose
 from factbook.sources.redact import NO_REDACTION
 from factbook.sources.session_log import discover
@@ -39,11 +39,13 @@ def logs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("busy_bytes", [-1, 1 << 60])
 @pytest.mark.parametrize("platform", ["linux", "elsewhere"])
 def test_worker_processes_write_the_same(
-    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, platform: str
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, platform: str, busy_bytes: int
 ) -> None:
     monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
+    monkeypatch.setattr(processes, "_BUSY_BYTES", busy_bytes)  # workers ask the rules, or never
     monkeypatch.setattr(sys, "platform", platform)  # forked workers, and started ones
     with open_memory(tmp_path, "a.db") as here, open_memory(tmp_path, "b.db") as there:
         first = here.ingest([logs], workers=0)
@@ -55,19 +57,26 @@ def test_worker_processes_write_the_same(
         assert there.ingest([logs], workers=2).receipt.episodes == 0
 
 
-def test_a_step_crosses_a_pipe_unchanged(logs: Path) -> None:
-    file = discover([logs]).files[0]
-    (step,) = propose(
-        file, cursor=None, rules=RuleSet.default(), redactor=NO_REDACTION, now=FrozenClock()()
+@pytest.mark.parametrize("extracted", [True, False])
+def test_a_step_crosses_a_pipe_unchanged(logs: Path, extracted: bool) -> None:
+    file, rules, now = discover([logs]).files[0], RuleSet.default(), FrozenClock()()
+    (step,) = propose(file, cursor=None, rules=rules, redactor=NO_REDACTION, now=now)
+    (sent,) = propose(
+        file,
+        cursor=None,
+        rules=rules if extracted else None,
+        redactor=NO_REDACTION,
+        now=now,
     )
+    assert any(isinstance(op, AssertFact) for op in sent.ops) is extracted
     pipe = io.BytesIO()
-    processes._send(pipe, processes._flat(step))
+    processes._send(pipe, processes._flat(sent, extracted=extracted))
     pipe.seek(0)
-    again = processes._unflat(processes._receive(pipe))
+    again = processes._unflat(processes._receive(pipe), rules)
     ops: list[Op] = [
-        # The spans of the fields have served when an episode is sent.
+        # The spans of the fields have served when the facts are sent.
         RecordEpisode(episode=replace(op.episode, fields=()))
-        if isinstance(op, RecordEpisode)
+        if isinstance(op, RecordEpisode) and extracted
         else op
         for op in step.ops
     ]

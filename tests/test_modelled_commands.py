@@ -580,15 +580,16 @@ def test_every_bad_answer_has_one_outcome(bad: BadAnswer) -> None:
     episode = command("pg_dump -h db1.lan shop > shop.sql")
     expected = bad.expected("openai")
     found: list[Candidate] = []
+    failure: ModelFailure | None = None
     with ModelServer(bad.reply(GOOD)) as server:
         try:
             found, _ = ask(server, [episode], timeout_s=0.5)
         except ModelError as error:
-            # A confidence of 7 and an operation of no list are well-formed: the type refuses them.
-            assert error.kind is (expected or ModelFailure.SCHEMA)
-        else:
-            assert expected is None
+            failure = error.kind
         assert len(server.requests) == 1
+    # A confidence of 7 and an operation of no list are well-formed: the type refuses them.
+    refused_content = expected is None and failure is ModelFailure.SCHEMA
+    assert failure is expected or refused_content
     good = {("connects_to_host", "db1.lan"), ("operation_type", "backup")}
     good.add(("mentions_path", "shop.sql"))
     assert {(one.predicate, one.object) for one in found} <= good

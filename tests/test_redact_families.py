@@ -7,8 +7,10 @@ import re
 
 import pytest
 from bench.secret_lines import generate
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from factbook.sources.redact import Redactor
+from factbook.sources.redact import Redactor, scanner
 from factbook.sources.redact.lazy import Lazy
 
 REDACTOR = Redactor(key=bytes(range(32)))
@@ -263,3 +265,38 @@ def test_a_lazy_pattern_is_the_pattern() -> None:
         assert [m.span() for m in lazy.finditer(text)] == [m.span() for m in plain.finditer(text)]
     with pytest.raises(AttributeError):
         _ = lazy.missing
+
+
+# --------------------------------------------------------------------------- hints, in their order
+
+_IN_TURN = scanner._compile("|".join(f"(?:{hint})" for hint, _ in scanner._FAMILIES))
+_ALTERNATIVES = [one for hint, _ in scanner._FAMILIES for one in scanner._alternatives(hint)]
+
+
+def _hits(automaton: object, text: str) -> list[tuple[int, int]]:
+    found = automaton.finditer(text.encode("ascii", "replace"))  # type: ignore[attr-defined]
+    return [hit.span() for hit in found]
+
+
+def test_a_pattern_is_cut_at_its_outermost_bars() -> None:
+    cut = scanner._alternatives(r"a\|b|[|)]c|(?:d|(?:e|f)|[(|])|[^]|]g")
+    assert cut == [r"a\|b", "[|)]c", "(?:d|(?:e|f)|[(|])", "[^]|]g"]
+    assert "|".join(_ALTERNATIVES) == "|".join(hint for hint, _ in scanner._FAMILIES)
+
+
+def test_sorting_the_hints_changes_no_hit_in_lines_with_secrets() -> None:
+    for line in generate(seed=11):
+        assert _hits(scanner._HINTS, line.text) == _hits(_IN_TURN, line.text)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(_ALTERNATIVES).flatmap(lambda one: st.from_regex(one, fullmatch=True))
+        | st.sampled_from([" ", "", "x", "_", "\n", "passwort", "SECRET_", "key", "="]),
+        max_size=6,
+    )
+)
+def test_sorting_the_hints_changes_no_hit_in_texts_made_of_hints(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert _hits(scanner._HINTS, text) == _hits(_IN_TURN, text)

@@ -427,7 +427,7 @@ def test_linking_words_excuse_nothing_else(text: str) -> None:
     [
         ("Prefers coffee over tea", "User: I prefer tea over coffee."),
         ("Prefers coffee rather than tea", "User: I prefer tea rather than coffee."),
-        ("Prefers coffee", "User: I'd pick tea over coffee."),
+        ("Picks coffee", "User: I always pick tea over coffee."),
         ("Switched from Postgres to MySQL", "User: I switched from MySQL to Postgres."),
         ("Uses MySQL", "User: I use Postgres instead of MySQL."),
     ],

@@ -256,6 +256,8 @@ class AsyncMemory:
 
     open_model = _asked(Memory.open_model)
     extract_typed = _worked(Memory.extract_typed)
+    extract_commands = _worked(Memory.extract_commands)
+    keep_verdict = _asked(Memory.keep_verdict)
     tell = _asked(Memory.tell)
     ask = _asked(Memory.ask)
     plan = _asked(Memory.plan)

@@ -775,9 +775,9 @@ class Changes:
     def fail_task(self, op: FailTask) -> None:
         """Leave an input queued with its reason; after policy.MODEL_ATTEMPTS it is set aside."""
         known = self._writer.task(op.kind, op.target)
-        attempts = (known.attempts if known else 0) + 1
+        attempts = (known.attempts if known else 0) + op.tried
         aside = attempts >= policy.MODEL_ATTEMPTS
-        wait = policy.MODEL_BACKOFF_MS * 2 ** (attempts - 1)
+        wait = policy.MODEL_BACKOFF_MS * 2 ** min(max(attempts - 1, 0), policy.MODEL_ATTEMPTS)
         self._writer.put_task(
             ModelTask(
                 op.kind,
@@ -790,7 +790,8 @@ class Changes:
                 self._now,
             )
         )
-        self._count(f"model_failed_{op.kind}", 1.0)
+        if op.tried:
+            self._count(f"model_failed_{op.kind}", 1.0)
 
     def retry_tasks(self, op: RetryTasks) -> None:
         """Let inputs that were set aside be tried again."""

@@ -176,10 +176,7 @@ class KeyChanges:
         for life in retired:
             self._writer.write_lives([_out(life, self._now, at, heir=None)])
         rule_id = self._writer.rules([(op.rule, op.method)])[op.rule, op.method]
-        new = [
-            _new(op, key, after[key], by[key], episode_id, at, self._now)
-            for key in changed
-        ]
+        new = [_new(op, key, after[key], by[key], episode_id, at, self._now) for key in changed]
         ids = dict(zip(changed, self._writer.add_facts(new), strict=True))
         holders = {fold_value(after[key]): ids[key] for key in changed}
         self._writer.add_evidence(
@@ -303,9 +300,7 @@ def _new(
     )
 
 
-def _evidence(
-    fact_id: int, episode_id: int, rule_id: int, step: KeyStep, text: str
-) -> NewEvidence:
+def _evidence(fact_id: int, episode_id: int, rule_id: int, step: KeyStep, text: str) -> NewEvidence:
     end = min(step.end, step.start + policy.QUOTE_CHARS)
     return NewEvidence(
         fact_id=fact_id,

@@ -191,7 +191,9 @@ def worker_count(pending_bytes: int) -> int:
     """Return how many processes are worth their start for so many bytes."""
     if pending_bytes < policy.WORKERS_FROM_BYTES:
         return 0
-    return min(policy.MAX_WORKERS, os.cpu_count() or 1)
+    # This process has work of its own, and each of the others makes ready for itself what it reads
+    # with, which takes as long as reading some megabytes.
+    return max(1, min(policy.MAX_WORKERS, (os.cpu_count() or 1) - 1))
 
 
 def _size(path: Path) -> int:

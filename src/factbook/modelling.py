@@ -17,10 +17,12 @@ from factbook.model import ME, Fact, Millis, Receipt, Trigger
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
+    from factbook.assist.commands import CommandsReport
     from factbook.assist.meter import CostLine
     from factbook.assist.refused import RejectionSummary
     from factbook.assist.telling import Told
     from factbook.assist.typed import TypedReport
+    from factbook.gate.typed import TypedVerdict
     from factbook.keyed.contracts import ApplyResult, FactsAnswer, FactsOpsResponse, FactsQueryPlan
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
@@ -109,10 +111,43 @@ class Modelling(Conversing):
             progress=progress,
         )
 
+    def keep_verdict(self, verdict: TypedVerdict, *, summary: str, owner: str = ME) -> Receipt:
+        """Keep what the gate decided of a claim about a summary: the memory, or its refusal."""
+        from factbook.assist.typed import keep_verdict
+
+        return keep_verdict(
+            self.store,
+            verdict,
+            summary=summary,
+            owner=owner,
+            redact=self.redactor.redact,
+            now=self._clock(),
+            actor=self._actor,
+        )
+
     def _known_near(self, text: str, owner: str) -> Sequence[str]:
         near = self._facts_like(text, owner)
         best = sorted(near, key=lambda one: -near[one])[: policy.TOLD_NEIGHBOURS]
         return [one.statement for one in self.store.facts_by_id(best).values()]
+
+    def extract_commands(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> CommandsReport:
+        """Ask the model about commands and requests that no rule understands (seed 000).
+
+        What it names must stand in the command, and goes through the same gate as a rule's claims.
+        """
+        from factbook.assist.commands import extract_commands
+
+        return extract_commands(
+            self.store,
+            self.llm,
+            redact=self.redactor.redact,
+            clock=self._clock,
+            actor=self._actor,
+            limit=limit,
+            progress=progress,
+        )
 
     # --- keyed facts (seed 004) -----------------------------------------------------------------
 
@@ -332,9 +367,8 @@ class Modelling(Conversing):
             planner: Planner = "model" if self.has_model else "rules"
             told = self.tell(text, owner=str(found.payload["owner"]), planner=planner)
             if told.needs_clarification or told.errors:
-                raise UsageError(
-                    detail=f"that is not clear either: {'; '.join((*told.needs_clarification, *told.errors))}"
-                )
+                why = "; ".join((*told.needs_clarification, *told.errors))
+                raise UsageError(detail=f"that is not clear either: {why}")
             told.receipt.add(super().decide(proposal_id, accept=True, reason=f"as: {told.message}"))
             return told.receipt
         if text:

@@ -365,7 +365,7 @@ class FinishTask:
     """Remember that a model has answered for an input, so that it is not asked again."""
 
     kind: str  # typed, tell, commands or judge
-    target: int  # the episode's id; of a pair, its lower fact's
+    target: int  # the episode's id; of a pair, upkeep.settling.task_of
     version: str  # of the prompt
 
 
@@ -377,6 +377,7 @@ class FailTask:
     target: int
     version: str
     error: str
+    tried: bool = True  # False: no call was made (the budget is spent), so the count stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

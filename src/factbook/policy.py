@@ -82,6 +82,13 @@ REJECTION_REASONS: Final = (
     "hallucination",  # partly supported, with a content word that is not
     "type_rule_violation",  # a rule of its type forbids it
     "semantically_invalid",  # it says nothing
+    # of what a model reads off commands (seed 000's future part)
+    "not_a_host",
+    "not_a_file",
+    "not_done",  # a request asks for it: nothing was done yet
+    "too_many",  # more than one command can hold
+    "duplicate",  # answered twice
+    "unknown_id",  # of no command that was asked about
 )
 
 LINE_REJECTIONS: Final = (

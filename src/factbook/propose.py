@@ -56,9 +56,11 @@ class Step:
 
 
 def propose(
-    file: LogFile, *, cursor: Cursor | None, rules: RuleSet, redactor: Redacting, now: Millis
+    file: LogFile, *, cursor: Cursor | None, rules: RuleSet | None, redactor: Redacting, now: Millis
 ) -> Iterator[Step]:
     """Read a file from its cursor on, and yield what each batch asks for.
+
+    Without `rules` the episodes are yet to be asked what they say, by `episode_ops`.
 
     Raises OSError or InputError where the file cannot be read.
     """
@@ -88,12 +90,13 @@ def propose(
         )
 
 
-def batch_ops(batch: Batch, *, rules: RuleSet, began: int | None = None) -> list[Op]:
+def batch_ops(batch: Batch, *, rules: RuleSet | None, began: int | None = None) -> list[Op]:
     """Return everything that a batch asks the store to do; `began` is the byte it starts at."""
     ops: list[Op] = [RecordSource(source=one) for one in (batch.source, *batch.others)]
     for episode in batch.episodes:
         ops.append(_record_episode(episode=episode))
-        ops += episode_ops(episode, rules=rules)
+        if rules is not None:
+            ops += episode_ops(episode, rules=rules)
     ops += [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
     ops.append(
         AdvanceCursor(

@@ -29,15 +29,16 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from factbook import drafts
 from factbook.errors import FactbookError, InputError
 from factbook.extract.rules import RuleSet
-from factbook.model import Candidate, Cursor, Episode, Millis
+from factbook.model import Candidate, Cursor, Episode, Field, Millis
 from factbook.ops import AssertFact, Op, RecordEpisode
-from factbook.propose import Redacting, Step, propose
+from factbook.propose import Redacting, Step, episode_ops, propose
 from factbook.sources.session_log import LogFile
 
 if TYPE_CHECKING:
     import subprocess
 
 _AHEAD_BYTES: Final = 8 * 1024 * 1024  # log bytes that a worker may be ahead of the writer
+_BUSY_BYTES: Final = 2 * 1024 * 1024  # so far ahead, a worker also extracts; else the writer does
 _SIZE: Final = struct.Struct("<Q")
 
 
@@ -80,6 +81,7 @@ class _Flat:
 
 
 _EPISODE: Final = _Flat(Episode, without="fields")
+_FIELD: Final = _Flat(Field)
 _CANDIDATE: Final = _Flat(Candidate)
 _CLAIM: Final = _Flat(AssertFact, without="candidate")
 _record_episode: Final = drafts.by_name(RecordEpisode)
@@ -89,11 +91,13 @@ class _FlatStep(NamedTuple):
     """A step as it crosses the pipe: the ops of each kind keep their order."""
 
     episodes: list[tuple[Any, ...]]
+    fields: list[tuple[tuple[str, int, int], ...]] | None  # theirs, where the rules need them yet
     claims: list[tuple[tuple[Any, ...], tuple[Any, ...]]]  # (candidate, what is said of it)
     rest: Step  # with the other ops
 
 
-def _flat(step: Step) -> _FlatStep:
+def _flat(step: Step, *, extracted: bool) -> _FlatStep:
+    fields: list[tuple[tuple[str, int, int], ...]] | None = None if extracted else []
     episodes: list[tuple[Any, ...]] = []
     claims: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
     others: list[Op] = []
@@ -102,17 +106,26 @@ def _flat(step: Step) -> _FlatStep:
             claims.append((_CANDIDATE.row(op.candidate), _CLAIM.row(op)))
         elif type(op) is RecordEpisode:
             episodes.append(_EPISODE.row(op.episode))
+            if fields is not None:
+                fields.append(tuple([_FIELD.row(one) for one in op.episode.fields]))
         else:
             others.append(op)
-    return _FlatStep(episodes, claims, dataclasses.replace(step, ops=others))
+    return _FlatStep(episodes, fields, claims, dataclasses.replace(step, ops=others))
 
 
-def _unflat(flat: _FlatStep) -> Step:
+def _unflat(flat: _FlatStep, rules: RuleSet) -> Step:
     # `apply` sorts the ops by kind anyway, so the order among the kinds need not be kept.
     ops = flat.rest.ops
-    for row in flat.episodes:
-        # Without its fields: the rules have read them, and they are not stored.
-        ops.append(_record_episode(episode=_EPISODE.build(*row, ())))
+    if flat.fields is None:
+        for row in flat.episodes:
+            # Without its fields: the rules have read them, and they are not stored.
+            ops.append(_record_episode(episode=_EPISODE.build(*row, ())))
+    else:
+        for row, fields in zip(flat.episodes, flat.fields, strict=True):
+            spans = tuple([_FIELD.build(*one) for one in fields])
+            episode = _EPISODE.build(*row, spans)
+            ops.append(_record_episode(episode=episode))
+            ops += episode_ops(episode, rules=rules)
     for candidate, said in flat.claims:
         ops.append(_CLAIM.build(*said, _CANDIDATE.build(*candidate)))
     return flat.rest
@@ -124,6 +137,10 @@ class _Room:
     def __init__(self) -> None:
         self._used = 0
         self._changed = threading.Condition()
+
+    def busy(self) -> bool:
+        """Tell whether the writer has enough to do for now."""
+        return self._used > _BUSY_BYTES
 
     def take(self, size: int) -> None:
         """Take room for a step; waits until what is ahead is little enough for one more."""
@@ -219,6 +236,7 @@ class Workers:
     ) -> None:
         """Start the processes and give each its first file."""
         self._tasks = iter(tasks)
+        self._rules = rules
         self._lock = threading.Lock()
         self._results: dict[int, queue.SimpleQueue[_FlatStep | _Done]] = {
             task.number: queue.SimpleQueue() for task in tasks
@@ -252,7 +270,9 @@ class Workers:
                     raise item.error
                 return
             self._rooms[number].give_back(item.rest.read_bytes)
-            yield _unflat(item)  # here and not while listening, where it would contend with writing
+            yield _unflat(
+                item, self._rules
+            )  # here and not while listening, where it would contend with writing
 
     def _listen(self, worker: _Worker) -> None:
         """Hand tasks to one worker and put its answers where they are waited for."""
@@ -265,7 +285,9 @@ class Workers:
                     return
                 number = task.number
                 self._rooms[number] = worker.room
-                _send(worker.stdin, task)
+                # Reading is most of the work and writing less than half of it, so whoever writes
+                # takes a part of the reading while it waits for more: asking the rules.
+                _send(worker.stdin, (task, worker.room.busy()))
                 while True:
                     item = _receive(worker.stdout)
                     self._results[number].put(item)
@@ -312,12 +334,16 @@ def serve(stdin: IO[bytes], stdout: IO[bytes], *, rules: RuleSet, redactor: Reda
     """Read files for a parent until it closes the pipe."""
     try:
         while True:
-            task: Task = _receive(stdin)
+            task, extract = _receive(stdin)
             try:
                 for step in propose(
-                    task.file, cursor=task.cursor, rules=rules, redactor=redactor, now=task.now
+                    task.file,
+                    cursor=task.cursor,
+                    rules=rules if extract else None,
+                    redactor=redactor,
+                    now=task.now,
                 ):
-                    _send(stdout, _flat(step))
+                    _send(stdout, _flat(step, extracted=extract))
             except (OSError, InputError) as error:
                 _send(stdout, _Done(number=task.number, error=error))
             else:

@@ -317,13 +317,9 @@ def test_missing_fields_roll_the_batch_back_and_say_which(system: System) -> Non
     )
     done = apply_facts_ops(system.project, "m1", response, memory=system.memory)
     assert done.rolled_back
-    assert list(done.errors) == [
-        "operation 2: set names no fact_key; give one like user.timezone"
-    ]
+    assert list(done.errors) == ["operation 2: set names no fact_key; give one like user.timezone"]
     assert system.ranks() == {}
-    partly = apply_facts_ops(
-        system.project, "m2", response, memory=system.memory, atomic=False
-    )
+    partly = apply_facts_ops(system.project, "m2", response, memory=system.memory, atomic=False)
     assert (partly.store_count, len(partly.errors)) == (1, 1)
     assert system.ranks() == {1: "BTC"}
 
@@ -351,9 +347,7 @@ def test_a_spoken_list_is_three_items(system: System) -> None:
     )
     told = system.memory.tell("My favorite countries are Spain, Greece and Thailand")
     assert told.label == "Facts-S(3)"
-    by_rules = system.memory.tell(
-        "My favorite cities are Rome, Athens and Lisbon", planner="rules"
-    )
+    by_rules = system.memory.tell("My favorite cities are Rome, Athens and Lisbon", planner="rules")
     assert by_rules.label == "Facts-S(3) by rules"
 
 
@@ -373,9 +367,7 @@ def test_what_the_message_does_not_say_is_refused(system: System) -> None:
 
 def test_persist_returns_the_counts_of_the_database(system: System) -> None:
     system.answers({"ops": [set_op(1, "BTC")]})
-    found = persist_facts_synchronously(
-        system.project, "BTC is my #1 crypto", memory=system.memory
-    )
+    found = persist_facts_synchronously(system.project, "BTC is my #1 crypto", memory=system.memory)
     assert found[:3] == (1, 0, [f"{CRYPTO}.1"])
     assert uuid.UUID(str(found[3]))
     assert found[4] is None

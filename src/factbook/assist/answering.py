@@ -1,7 +1,7 @@
 """Turn a question into a plan, and read what the plan asks for (seed 004).
 
-A model, or a parser of phrasings, makes the plan; carrying it out is reading rows by key, predicate,
-entity or time. A plan that cannot be carried out is a failure, never "nothing found".
+A model, or a parser of phrasings, makes the plan; carrying it out is reading rows by key,
+predicate, entity or time. A plan that cannot be carried out is a failure, never "nothing found".
 """
 
 from __future__ import annotations

@@ -77,9 +77,7 @@ def refuse_memory(
     """Refuse a proposal of the kind "memory"; a fact that waited for the yes leaves retrieval."""
     owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
     claim = claim_digest(owner, owner, type_.lower(), str(proposal.payload["text"]))
-    ops: list[Op] = [
-        RateFact(fact_id=one, right=False) for one in store.current([claim]).values()
-    ]
+    ops: list[Op] = [RateFact(fact_id=one, right=False) for one in store.current([claim]).values()]
     ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
     return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
 

@@ -27,7 +27,7 @@ from factbook.keyed.contracts import (
     list_key_of,
     op_values,
 )
-from factbook.keyed.grounded import locate, op_objection
+from factbook.keyed.grounded import Heard, locate, op_objection
 from factbook.keys import (
     FAVORITES,
     normalize_fact_key,
@@ -192,7 +192,8 @@ def _process(
         response = _proposed(said, lists, llm, planner)
     except ModelError as error:
         if error.kind is not ModelFailure.NOT_CONFIGURED:
-            _fail(store, uid, str(error), clock, actor)
+            tried = error.kind is not ModelFailure.OVER_BUDGET
+            _fail(store, uid, str(error), clock, actor, tried=tried)
         raise
     asked = forced_clarification(said, response, list(lists))
     if asked:
@@ -326,8 +327,17 @@ def _refused(
     )
 
 
-def _fail(store: Store, uid: str, why: str, clock: Callable[[], Millis], actor: str) -> None:
-    op = FailTask(kind=KIND, target=_target(store, uid), version=KIND, error=why[:1_000])
+def _fail(
+    store: Store,
+    uid: str,
+    why: str,
+    clock: Callable[[], Millis],
+    actor: str,
+    *,
+    tried: bool = True,
+) -> None:
+    target = _target(store, uid)
+    op = FailTask(kind=KIND, target=target, version=KIND, error=why[:1_000], tried=tried)
     apply(store, [op], trigger=Trigger.USER_MESSAGE, actor=actor, now=clock())
 
 
@@ -418,12 +428,13 @@ def steps_of(ops: Sequence[FactsOp], text: str, *, must_hold: bool = True) -> _B
     """
     built = _Built()
     problems = batch_problems(ops)
+    heard = Heard(text) if must_hold else None
     for place, op in enumerate(ops):
         number = place + 1
         if place in problems:
             built.errors.append(f"operation {number}: {problems[place]}")
             continue
-        steps, error = _op_steps(op, text, number, built.warnings, must_hold=must_hold)
+        steps, error = _op_steps(op, text, number, built.warnings, heard)
         if error:
             built.errors.append(f"operation {number}: {error}")
         else:
@@ -432,10 +443,10 @@ def steps_of(ops: Sequence[FactsOp], text: str, *, must_hold: bool = True) -> _B
 
 
 def _op_steps(
-    op: FactsOp, text: str, number: int, warnings: list[str], *, must_hold: bool
+    op: FactsOp, text: str, number: int, warnings: list[str], heard: Heard | None
 ) -> tuple[list[KeyStep], str]:
     list_key = list_key_of(op)
-    objection = op_objection(op, text) if must_hold else None
+    objection = op_objection(op, heard) if heard is not None else None
     if objection is not None:
         return [], objection
     values: list[tuple[str, int, int]] = []
@@ -499,7 +510,9 @@ def lists_of(store: Store, owner: str) -> dict[str, dict[int, str]]:
 
 
 def _said(message: str, redact: Callable[[str], str]) -> str:
-    said = " ".join(redact(own_text(clean(message))).split())
+    # Lines are kept: a list with one item in each is one.
+    lines = (" ".join(line.split()) for line in redact(own_text(clean(message))).splitlines())
+    said = "\n".join(line for line in lines if line)
     if not said:
         raise UsageError(detail="there is nothing to tell: the text is empty")
     if len(said) > policy.PROMPT_CHARS:

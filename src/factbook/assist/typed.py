@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.apply import apply
-from factbook.errors import ModelError, ModelFailure
+from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.extract.typed import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
 from factbook.gate.grounding import Passage, read_passage
 from factbook.gate.typed import (
@@ -29,15 +29,27 @@ from factbook.gate.typed import (
 )
 from factbook.model import (
     Candidate,
+    Episode,
     EpisodeKind,
     FactKind,
     Millis,
     Receipt,
+    Role,
+    Source,
     StoredEpisode,
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, FailTask, FinishTask, Op, Propose, RejectCandidate
+from factbook.ops import (
+    AssertFact,
+    FailTask,
+    FinishTask,
+    Op,
+    Propose,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+)
 from factbook.typed import MemoryType, RefusedItem, TypedClaim
 
 if TYPE_CHECKING:
@@ -151,6 +163,56 @@ def _one(
     report.judged += [(episode.id, one) for one in judged]
 
 
+def keep_verdict(
+    store: Store,
+    verdict: TypedVerdict,
+    *,
+    summary: str,
+    owner: str,
+    redact: Callable[[str], str],
+    now: Millis,
+    actor: str,
+) -> Receipt:
+    """Keep what the gate decided of a claim about a summary that was given beside it (seed 002).
+
+    The summary is recorded as text that a model wrote, unless it is known; nothing is kept of a
+    claim without one, for it has no evidence.
+    """
+    text = redact(summary)
+    if not text.strip():
+        raise UsageError(detail="a memory without a summary has no evidence; give the summary")
+    key = f"summary:{owner}"
+    uid = f"summary:{_digest(owner, text)}"
+    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="summaries")
+    episode = Episode(
+        uid=uid,
+        source=key,
+        kind=EpisodeKind.SUMMARY,
+        role=Role.ASSISTANT,
+        trust=Trust.DERIVED,
+        text=text,
+        position=0,
+        offset=0,
+        occurred_at=now,
+        owner=owner,
+        session=key,
+    )
+    apply(
+        store,
+        [RecordSource(source=source), RecordEpisode(episode=episode)],
+        trigger=Trigger.COMMAND,
+        actor=actor,
+        now=now,
+    )
+    number = store.episode_ids([uid])[uid]
+    stored = store.episodes_by_id([number])[number]
+    ops = [
+        *ops_of([Judged(claim=verdict.claim, verdict=verdict)], stored, model="", redact=redact),
+        FinishTask(kind=KIND, target=number, version="given"),
+    ]
+    return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+
+
 def judge_answer(
     answer: TypedAnswer,
     passage: Passage,
@@ -170,9 +232,10 @@ def judge_answer(
         embed=embed,
         known=list(near),
     )
+    # What says the same as another item comes last: a claim is refused once, for its own reason.
     return [
-        *(Judged(claim=one.claim, verdict=None, refused=one) for one in refused),
         *(Judged(claim=one.claim, verdict=one) for one in verdicts),
+        *(Judged(claim=one.claim, verdict=None, refused=one) for one in refused),
     ]
 
 
@@ -190,16 +253,14 @@ def ops_of(
     return ops
 
 
-def _ops(
-    one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]
-) -> list[Op]:
+def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]) -> list[Op]:
     claim, verdict = one.claim, one.verdict
     grounding = verdict.grounding if verdict else None
     located = grounding is not None and 0 <= grounding.start < grounding.end <= len(episode.text)
     start, end = (grounding.start, grounding.end) if grounding and located else (0, 1)
     text = redact(claim.text)
     sure = min(verdict.final, policy.TRUST_CAP[episode.trust]) if verdict else claim.confidence
-    method = f"Proposed by {model}, found in the text by code"
+    method = f"Proposed by {model or 'a program'}, found in the text by code"
     candidate = Candidate(
         subject=episode.owner,
         predicate=PREDICATES[claim.type],
@@ -230,8 +291,6 @@ def _ops(
     if verdict.action is Action.STORED_PROPOSED:
         ops.append(_proposal(one, episode, text, redact, start, end, stored=True))
     return ops
-
-
 
 
 def _refusal(

@@ -32,18 +32,21 @@ MOST_MISSING: Final = 4  # ours: with more words that nothing supports no claim 
 _LINKS: Final = frozenset(
     map(
         stem,
-        words("""due cause causes causing caused cost result resulting results lead leads leading
+        words("""
+        due cause causes causing caused cost result resulting results lead leads leading
         led make makes making mean means meaning leave leaves leaving give gives giving
-        provide provides providing allow allows allowing enable enables enabling let lets letting
-        ensure ensures ensuring keep keeps keeping remain remains remaining become becomes becoming turn turns
-        accept accepts accepting involve involves involving include includes including relate
-        relates related regarding concerning based according consider considers considering
-        describe describes described note notes noted state states stated report reports reported
-        mention mentions mentioned confirm confirms confirmed say says thing things way ways reason
-        reasons case cases aspect aspects fact facts matter situation type form order purpose sake
-        spite term terms shown show showing displayed instead rather alongside despite following throughout amid per
-        besides meanwhile so that while whereas even such resulting overall respectively additionally therefore thus
-        hence finally"""),
+        provide provides providing allow allows allowing enable enables enabling let lets
+        letting ensure ensures ensuring keep keeps keeping remain remains remaining become
+        becomes becoming turn turns accept accepts accepting involve involves involving
+        include includes including relate relates related regarding concerning based
+        according consider considers considering describe describes described note notes
+        noted state states stated report reports reported mention mentions mentioned
+        confirm confirms confirmed say says thing things way ways reason reasons case
+        cases aspect aspects fact facts matter situation type form order purpose sake
+        spite term terms shown show showing displayed instead rather alongside despite
+        following throughout amid per besides meanwhile so that while whereas even such
+        overall respectively additionally therefore thus hence finally
+        """),
     )
 )
 # What a purpose is told with: "to avoid surprises", never the verb that a claim begins with.
@@ -54,9 +57,11 @@ _PURPOSES: Final = frozenset(
 _CHOICES: Final = frozenset(
     map(
         stem,
-        words("""decide decided deciding choose chose chosen choosing switch switching switched
-        adopt adopting adopted use using pick picking picked select selecting selected
-        opt opting opted settle settled settling change changing changed move moving going"""),
+        words("""
+        decide decided deciding choose chose chosen choosing switch switching switched
+        adopt adopting adopted use using pick picking picked select selecting selected opt
+        opting opted settle settled settling change changing changed move moving going
+        """),
     )
 )
 _DECIDED: Final = re.compile(
@@ -78,13 +83,14 @@ _SAID_BY: Final[Mapping[str, re.Pattern[str]]] = {
          r"weeks?|months?|years?|minutes?)\b"),
         ("loss sacrifice sacrificing", r"\b(?:at the (?:cost|expense) of|cost|lose|sacrific)"),
         ("closed close over passed", r"\b(?:missed|too late|passed|over|gone)\b"),
-        ("prefers prefer preferred preferring", r"\b(?:likes?|wants?|rather|insists?|favou?rs?|asks?|"
-         r"asked|always|better)\b"),
+        ("prefers prefer preferred preferring", r"\b(?:likes?|wants?|rather|insists?|favou?rs?|"
+         r"asks?|asked|always|better)\b"),
         ("wants want wanted wanting", r"\b(?:asks?|asked|prefers?|likes?|rather|insists?|needs?|"
          r"should|always|never)\b"),
         ("receive receiving receives get gets getting", r"\b(?:sent?|sends?|gets?|getting|"
          r"receiv\w+|given?|gives?|deliver\w*)\b"),
-        ("outdated obsolete", r"\bout[- ]of[- ]date\b"), ("current latest", r"\bup[- ]to[- ]date\b"),
+        ("outdated obsolete", r"\bout[- ]of[- ]date\b"),
+        ("current latest", r"\bup[- ]to[- ]date\b"),
         ("born", r"\bbirthday\b"), ("aged age", r"\byears? old\b"),
         ("named called", r"\bname\b"),
     )
@@ -194,18 +200,26 @@ def _carries_a_clause(word: str, written: Sequence[str]) -> bool:
 _VERB_FORM: Final = re.compile(r"(?:ed|[^s]s)$")
 _OPENS_CLAUSE: Final = frozenset(words("because since which that as so and but while when where"))
 _DETERMINERS: Final = frozenset(
-    words("""the a an his her its their our my your this that these those of in on at by for with
-    from some any no every each very too more most less and or""")
+    words("""
+        the a an his her its their our my your this that these those of in on at by for
+        with from some any no every each very too more most less and or
+        """)
 )
 _AFTER_VERB: Final = frozenset(
-    words("""the a an his her its their our my your this that these those too very so much more less
-    it them him me us to in on at by for with from into onto over under against up down out off
-    around about than as when where because and or but all any some no not""")
+    words("""
+        the a an his her its their our my your this that these those too very so much more
+        less it them him me us to in on at by for with from into onto over under against
+        up down out off around about than as when where because and or but all any some no
+        not
+        """)
 )
 _ATTITUDES: Final = frozenset(
-    words("""loves loved hates hated likes liked dislikes disliked prefers preferred wants wanted
-    enjoys enjoyed fears feared needs needed owns owned works worked lives lived promised refused
-    agreed allowed banned cancelled canceled rejected approved increased decreased failed""")
+    words("""
+        loves loved hates hated likes liked dislikes disliked prefers preferred wants
+        wanted enjoys enjoyed fears feared needs needed owns owned works worked lives
+        lived promised refused agreed allowed banned cancelled canceled rejected approved
+        increased decreased failed
+        """)
 )  # what is claimed of somebody is never a mere link
 
 

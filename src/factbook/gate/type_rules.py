@@ -640,6 +640,9 @@ def _is_behavioural(claim: TypedClaim, grounding: Grounding, passage: Passage) -
     return not _moody(claim, grounding, passage)
 
 
+_FOLLOWS: Final = (_is_current, _is_factual, _is_behavioural)
+
+
 def _has(pattern: Pattern) -> Callable[[TypedClaim, Grounding, Passage], bool]:
     def holds(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
         return bool(pattern.search(claim.text) or pattern.search(grounding.quote))
@@ -680,9 +683,18 @@ A pattern that is not shown to be consistent is no lie: it waits as a proposal.
 """
 
 
-def shown_by(claim: TypedClaim, grounding: Grounding, passage: Passage) -> tuple[str, ...]:
-    """Return the names of what a claim shows of its type."""
-    return tuple(one.name for one in SHOWN[claim.type] if one.holds(claim, grounding, passage))
+def shown_by(
+    claim: TypedClaim, grounding: Grounding, passage: Passage, *, keeps_rules: bool = False
+) -> tuple[str, ...]:
+    """Return the names of what a claim shows of its type.
+
+    `keeps_rules` says that it was found to break none; what follows from that is not asked again.
+    """
+    return tuple(
+        one.name
+        for one in SHOWN[claim.type]
+        if (keeps_rules and one.holds in _FOLLOWS) or one.holds(claim, grounding, passage)
+    )
 
 
 def type_by_tree(claim: TypedClaim, grounding: Grounding, passage: Passage) -> MemoryType | None:

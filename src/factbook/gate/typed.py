@@ -79,7 +79,7 @@ class TypedVerdict:
 
 def threshold_of(kind: MemoryType) -> float:
     """Return the confidence from which on a memory of a type is stored (seed 002)."""
-    return policy.TYPE_THRESHOLD[kind.value]
+    return policy.TYPE_THRESHOLD[kind]
 
 
 def judge_typed(
@@ -103,7 +103,7 @@ def judge_typed(
     action, detail = Action.REJECTED, ""
     shown: tuple[str, ...] = ()
     if refusal is None:
-        shown = shown_by(claim, grounding, passage)
+        shown = shown_by(claim, grounding, passage, keeps_rules=True)
         action, detail = _stored(claim, scored, shown)
     elif refusal.reason is RejectionReason.LOW_CONFIDENCE:
         threshold = policy.ANY_TYPE_FLOOR

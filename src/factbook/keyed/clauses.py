@@ -31,7 +31,7 @@ from factbook.spoken import QUOTES, spoken_items
 __all__ = ["ATTRIBUTES", "Found", "Reader", "Refused", "attribute_key", "topic_in"]
 
 _JOINTS: Final = 60  # places where one sentence may be two; more is no sentence
-_TRIALS: Final = 2_000  # readings of clauses that one message is worth; most need fewer than 20
+_TRIALS: Final = 600  # readings of clauses that one message is worth
 
 
 class Refused(Exception):  # an outcome of reading, turned into a reason by `phrases`

@@ -227,13 +227,13 @@ def _key_op_problem(op: FactsOp) -> str | None:
     key = normalize_fact_key(op.fact_key)[0]
     if "." not in key:
         return f"the fact_key {key!r} has one part; say whose it is, as in user.{key}"
+    problem = _rank_problem(op.fact_key)
+    if problem:
+        return problem
     if key == FAVORITES or (extract_topic_from_list_key(key) and not split_rank_key(key)):
         if op.op == "clear":
             return f"{key} is no single fact; clear a list with ranked_list_clear"
         return f"{key} is no single fact; a list is set by ranks, as in {FAVORITES}.crypto.1"
-    problem = _rank_problem(op.fact_key)
-    if problem:
-        return problem
     if op.rank is not None and split_rank_key(key) is None:
         return f"{key} has no ranks; only lists below {FAVORITES} have"
     ranked = split_rank_key(key)

@@ -54,7 +54,7 @@ RANK: Final = (
 """A rank as people say it: "#1", "number two", "3rd", "second", "top", "spot 4"."""
 
 FAVORITE: Final = (
-    r"(?:(?:all[- ]time|absolute|personal|current|very|own|most|new)\s+)*"
+    r"(?:(?:all[- ]time|absolute|personal|current|very|own|most|new)\s+){0,4}"
     r"(?:favou?rites?|favs?|faves?)(?!\w)"
 )
 """The word that makes a thing a favorite, with what goes before it."""

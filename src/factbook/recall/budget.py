@@ -35,6 +35,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from factbook import policy
 from factbook.errors import UsageError
 from factbook.model import Hit, Millis
 from factbook.recall.plan import Turn
@@ -652,6 +654,7 @@ class _Draft:
         tools = self._parts.get(Tier.TOOLS)
         found = set(tools.memories) if tools is not None else set()
         offered: dict[Tier, list[Hit]] = {Tier.FACTS: [], Tier.EPISODES: []}
+        typed: Counter[str] = Counter()  # seed 002: an envelope has bounds by type
         for memory in memories:
             if memory.id in found:
                 continue  # it stands among the tool results, or came twice
@@ -659,6 +662,11 @@ class _Draft:
                 self._leave(memory.id, f"its confidence is {memory.confidence}")
                 continue
             found.add(memory.id)
+            most = policy.CONTEXT_TYPED.get(memory.predicate)
+            typed[memory.predicate] += 1
+            if most is not None and typed[memory.predicate] > most:
+                self._leave(memory.id, f"a context holds at most {most} of {memory.predicate}")
+                continue
             tier = Tier.EPISODES if memory.kind == "episode" else Tier.FACTS
             offered[tier].append(memory)
         chosen: dict[Tier, dict[str, tuple[Hit, str]]] = {Tier.FACTS: {}, Tier.EPISODES: {}}

@@ -142,7 +142,7 @@ class ModelTask(NamedTuple):
     """What became of an input of a language model."""
 
     kind: str  # typed, tell, commands or judge
-    target: int  # the episode's id; of a pair, its lower fact's
+    target: int  # the episode's id; of a pair, upkeep.settling.task_of
     state: str  # done, failed (waits for another try) or aside
     attempts: int  # failures
     error: str  # of the last one
@@ -776,9 +776,7 @@ class Store(Protocol):
     def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
 
-    def rejections(
-        self, *, limit: int, filters: RejectionFilters | None = None
-    ) -> list[Rejection]:
+    def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
 
     def keyed_facts(
@@ -805,6 +803,11 @@ class Store(Protocol):
 
         Without kinds, those that were tried in vain.
         """
+
+    def said_by(
+        self, episode_ids: Sequence[int]
+    ) -> dict[int, list[tuple[str, str, str, int, int]]]:
+        """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
 
     def model_tasks(self, *, states: Sequence[str] = ("failed", "aside")) -> list[ModelTask]:
         """Return inputs by what became of them."""

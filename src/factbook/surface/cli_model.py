@@ -59,6 +59,8 @@ PlannerOption = Annotated[
         help="model, or rules: a parser of common phrasings, without a model.",
     ),
 ]
+
+
 def _planner(said: str) -> Planner:
     if said not in _PLANNERS:
         raise UsageError(detail=f"{said!r} is no planner; give one of {', '.join(_PLANNERS)}")
@@ -185,6 +187,14 @@ def extract(
         int | None,
         typer.Option("--limit", "-n", metavar="N", help="At most N summaries.", show_default=False),
     ] = None,
+    commands: Annotated[
+        bool,
+        typer.Option(
+            "--commands",
+            help="Hosts, operations and files of commands that no rule understands, instead.",
+            show_default=False,
+        ),
+    ] = False,
     retry: Annotated[
         bool,
         typer.Option("--retry", help="Those that were set aside too.", show_default=False),
@@ -196,14 +206,17 @@ def extract(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Let the model propose memories from summaries; code decides what is kept."""
+    """Let the model propose memories from summaries, or facts from commands; code decides."""
     call = begin(ctx, db, as_json)
     if limit is not None:
         at_least(1, limit, "--limit")
     config = model_from(provider, model, url, timeout)
     with call.memory("write", model=config) as memory:
         if retry:
-            memory.retry_tasks("typed")
+            memory.retry_tasks("commands" if commands else "typed")
+        if commands:
+            _extract_commands(call, memory, limit)
+            return
         found = memory.extract_typed(limit=limit)
         told = memory.retry_told() if memory.has_model else []
         if call.screen.as_json:
@@ -214,6 +227,34 @@ def extract(
             from factbook.surface import render_model
 
             render_model.typed(call.screen, found, told, redact=memory.redactor.redact)
+    if found.failed:
+        raise typer.Exit(ModelError.exit_code)
+
+
+def _extract_commands(call: Call, memory: Memory, limit: int | None) -> None:
+    found = memory.extract_commands(limit=limit)
+    if call.screen.as_json:
+        from factbook.surface import records_keep
+
+        call.screen.json(
+            {
+                "read": found.read,
+                "understood_by_rules": found.understood,
+                "calls": found.calls,
+                "failed": [{"commands": one, "why": why} for one, why in found.failed],
+                "receipt": records_keep.receipt(found.receipt),
+            }
+        )
+    else:
+        from factbook.surface.text import count
+
+        call.screen.say(
+            f"{count(found.read, 'command')} read by the model in {count(found.calls, 'call')},"
+            f" {found.understood:,} understood by rules before:"
+            f" {count(found.receipt.stored, 'fact')} stored, {found.receipt.rejected:,} refused"
+        )
+        for one, why in found.failed:
+            call.screen.warn(f"{count(one, 'command')}: {why} They stay queued.")
     if found.failed:
         raise typer.Exit(ModelError.exit_code)
 
@@ -347,5 +388,3 @@ def show_cost(call: Call, memory: Memory, *, since: str) -> None:
     from factbook.surface import render_model
 
     render_model.cost(call.screen, found)
-
-

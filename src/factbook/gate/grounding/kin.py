@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from factbook.gate.grammar import words
 from factbook.gate.grounding import rivals
 from factbook.gate.lexicon import tables
 
@@ -17,27 +18,23 @@ DERIVED: Final = 0.8  # explain, explanation
 GENERAL: Final = 0.7  # "dog" where the passage says "poodle"
 NONE: Final = 0.0
 
-_SUFFIXES: Final = tuple(
-    sorted(
-        """ational ation ations ition ution ion ions sion ment ments al ally ial ual ical ic ics er
-        ers or ors ar ee ist ists ism ing ings ed es s ness ity ies ility ability able ible ive
-        ively ous ously y ly ance ence ancy ency ant ent ants ents u ful less ize ise ized ised ize
-        izing ify ification ate ated ates en ened th age e t d n an ian ians ese ish hood ship
-        """.split(),
-        key=len,
-        reverse=True,
-    )
-)
+_SUFFIXES: Final = words("""
+    ational ation ations ition ution ion ions sion ment ments al ally ial ual ical ic ics er ers or
+    ors ar ee ist ists ism ing ings ed es s ness ity ies ility ability able ible ive ively ous ously
+    y ly ance ence ancy ency ant ent ants ents u ful less ize ise ized ised ize izing ify ification
+    ate ated ates en ened th age e t d n an ian ians ese ish hood ship
+    """)
 _SUFFIX_SET: Final = frozenset((*_SUFFIXES, ""))
 _LEAST_ROOT: Final = 4
 _NOT_KIN: Final = frozenset(
     frozenset(pair.split("/"))
-    for pair in """
-    experi/experiment experienc/experiment product/produc organ/organ general/generat import/import
-    commun/communic communist/communiti univers/universal intern/internet person/personnel
-    histor/historian physic/physician politi/polit statist/station patient/patienc
-    """.split()
-)
+    for pair in words("""
+    experi/experiment experienc/experiment experi/experienc product/produc organ/organ
+    general/generat import/import commun/communic communist/communiti univers/universal
+    intern/internet person/personnel histor/historian physic/physician politi/polit statist/station
+    patient/patienc
+    """)
+)  # stems that look like one family and are two
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -64,9 +61,11 @@ def derived(one: str, other: str) -> bool:
 
 
 _CHANGES: Final = frozenset(
-    [("in", "n"), ("in", "nat"), ("de", "s"), ("d", "s"), ("it", "pt"), ("v", "f"), ("v", "pt")]
-    + [("ur", "uct"), ("e", "iv"), ("ort", "ort"), ("fi", "fic"), ("i", "ic"), ("i", "ian")]
-)
+    (one, other)
+    for one, other in (
+        pair.split("/") for pair in words("in/n in/nat de/s d/s it/pt v/f v/pt e/iv")
+    )
+)  # explain, explanation; decide, decision; receive, receipt; prove, proof
 
 
 @functools.lru_cache(maxsize=131_072)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from factbook.gate.grammar import words
 from factbook.gate.grounding.words import MAX_CHARS, Line, read_line, sentences
 
 Speaker = Literal["owner", "assistant", "other", ""]
@@ -32,7 +33,9 @@ _HEAD: Final = re.compile(
     r"(?P<the>[Tt]he\s+)?(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [A-Z0-9][\w.'’-]{0,30}){0,2})"
     rf"(?:\s+(?:then |later |also )?(?P<verb>{_SAY})(?: that)?)?[*_]*\s*:[*_]*(?=\s)\s*"
 )
-_GOES_ON: Final = frozenset({"later", "then", "again", "also", "next", "earlier", "before", "after"})
+_GOES_ON: Final = frozenset(
+    {"later", "then", "again", "also", "next", "earlier", "before", "after"}
+)
 _ABOUT_ASSISTANT: Final = re.compile(
     r"\W*(?:(?:the|an?|our|my)\s+)?(?:(?:ai|language|virtual|chat)\s+)?"
     r"(?:assistant|ai|chatbot|bot|model|agent|chatgpt|claude|gemini|copilot)\b(?!')",
@@ -126,7 +129,7 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
     if not heads:
         return [Utterance(start=0, end=stop, speaker="", name="")] if text.strip() else []
     found: list[Utterance] = []
-    if text[: heads[0].start()].strip(" \t\n\"“"):
+    if text[: heads[0].start()].strip(' \t\n"“'):
         found.append(Utterance(start=0, end=heads[0].start(), speaker="", name=""))
     speaker: Speaker = ""
     name = ""
@@ -137,7 +140,7 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
         end = heads[index + 1].start() if index + 1 < len(heads) else stop
         # What follows the paragraph of a quoted turn is told by the writer of the summary.
         start, cut = match.end(), end
-        if match["verb"] and text[start : start + 1] in "\"“":
+        if match["verb"] and text[start : start + 1] in '"“':
             close = re.compile(r"[\"”]\s*\n").search(text, start + 1, end)
             if close:
                 cut = close.end()
@@ -148,10 +151,12 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
 
 
 _NO_NAMES: Final = frozenset(
-    """subject note notes summary title date from to cc bcc re phone email example warning todo
-    price features feature benefits benefit tip tips step update details question answer context
-    however result results conclusion methods background objective ps p.s http https""".split()
-)
+    words("""
+    subject note notes summary title date from to cc bcc re phone email example warning todo price
+    features feature benefits benefit tip tips step update details question answer context however
+    result results conclusion methods background objective ps p.s http https
+    """)
+)  # what stands before a colon and is nobody
 
 
 def _may_be_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Words of which one stands where another cannot: a sister is no brother, a train no bus. Data only.
+"""Words of which one stands where another cannot: a sister is no brother. Data only.
 
 `RIVALS` holds sets of kinds of one thing. A claim that says one of them, where the passage never
 does but says another one in the same place, says something else; the words are no synonyms, and no
@@ -24,7 +24,7 @@ ceo cfo cto founder chairman director manager intern assistant secretary preside
 doctor nurse dentist surgeon pharmacist therapist psychologist veterinarian patient
 teacher student professor principal pupil lecturer
 lawyer judge prosecutor juror witness defendant plaintiff detective
-actor singer dancer painter writer musician comedian director producer photographer drummer guitarist
+actor singer dancer painter writer musician comedian director producer drummer guitarist
 journalist editor photographer novelist poet
 soldier sailor pilot officer firefighter policeman
 king queen prince princess duke emperor
@@ -65,7 +65,7 @@ football basketball baseball tennis hockey golf volleyball cricket rugby
 guitar piano violin drum flute trumpet
 kitchen bathroom bedroom garage basement attic
 house apartment hotel hostel villa
-hospital clinic pharmacy school university church prison museum library restaurant supermarket cinema
+hospital clinic pharmacy school university church prison museum library restaurant cinema
 gym theater stadium
 movie book album song podcast painting poem novel series
 math physics chemistry biology history geography literature
@@ -102,17 +102,21 @@ manual automatic
 """.strip()
 
 OPPOSITES: Final = """
-increase|rise|growth|gain|boost|surge|climb|jump|soar decrease|decline|drop|reduction|fall|loss|plunge|slump|plummet|tumble
-increase|boost|raise|enhance|improve|strengthen reduce|lower|hinder|impair|diminish|weaken|hamper|worsen|undermine
+increase|rise|growth|gain|boost|surge|climb decrease|decline|drop|reduction|fall|loss|plunge
+increase|rise|jump|soar|surge|climb decrease|decline|drop|fall|slump|plummet|tumble
+increase|boost|raise|enhance|strengthen reduce|lower|hinder|impair|diminish|weaken|hamper
+boost|enhance|improve|strengthen worsen|undermine|impair|hinder|hamper|reduce|weaken
 improve|enhance|better|improvement worsen|degrade|deteriorate|impair|harm|hinder|deterioration
-enhance|facilitate|enable|help|support|spur|encourage|promote hinder|hamper|impede|prevent|obstruct|discourage|inhibit|block|disrupt
+facilitate|enable|help|support|spur hinder|hamper|impede|prevent|obstruct|inhibit|block|disrupt
+enhance|encourage|promote|support hinder|hamper|impede|prevent|discourage|inhibit|disrupt
 maximize minimize
 accelerate|hasten slow|decelerate|delay
 expand|widen|broaden shrink|narrow|contract
 strengthen|fortify weaken|undermine
 high|higher|highest|elevated low|lower|lowest
 more|most less|least|fewer|fewest
-large|big|huge|major|massive|significant|substantial small|minor|tiny|insignificant|negligible|slight
+large|big|huge|massive|significant small|minor|tiny|insignificant|negligible
+major|significant|substantial minor|insignificant|negligible|slight
 long|longer|lengthy short|shorter|brief
 fast|faster|quick|quickly|rapid|rapidly slow|slower|slowly
 early|earlier late|later
@@ -140,7 +144,8 @@ simple|easy|straightforward complex|complicated|hard|difficult
 strong|robust weak|fragile
 positive|positively negative|negatively
 optimistic pessimistic
-agree|accept|consent|approve|agreement disagree|reject|refuse|decline|disapprove|rejection|refusal|disagreement
+agree|accept|consent|approve disagree|reject|refuse|decline|disapprove
+agreement|acceptance|approval rejection|refusal|disagreement
 confirm|acknowledge|admit deny|denied|dispute
 allow|permit|authorize|let ban|forbid|prohibit|prevent|block
 support|back|endorse|favor oppose|criticize|reject|condemn

@@ -12,21 +12,22 @@ from __future__ import annotations
 
 import functools
 import math
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Final
 
+from factbook.gate.grammar import words
 from factbook.gate.grounding import kin
-from factbook.gate.grounding.passage import Passage, Spoken
+from factbook.gate.grounding.index import SUPPORTED, Index, index_of
+from factbook.gate.grounding.passage import Passage
 from factbook.gate.grounding.words import Line, Token, read_line, sentences
 from factbook.gate.lexicon import Sort
 
 MAX_SENTENCES: Final = 60  # of a summary that are read
 ALIGNED: Final = 3  # sentences of the document that a sentence of the summary is compared with
-SUPPORTED: Final = kin.GENERAL
 SAID: Final = kin.SYNONYM  # the document says the word itself, or one that says the same
 INVENTED: Final = 3  # content words without support at the end of a sentence are an addition
 LEAST_SHARE: Final = 0.25  # of a sentence's content words that must have support
@@ -34,19 +35,18 @@ SHARED_AROUND: Final = 2  # words that a word and its opposite must both stand b
 
 _VALUES: Final = frozenset({Sort.NUMBER, Sort.MONTH, Sort.DAY})
 _REFUSALS: Final = frozenset(
-    "refuse refuses refused fail fails failed deny denies denied lack lacks lacking unable".split()
+    words("refuse refuses refused fail fails failed deny denies denied lack lacks lacking unable")
 )
 _LIMITS: Final = (
-    frozenset("only solely merely exclusively".split()),
+    frozenset(["only", "solely", "merely", "exclusively"]),
     frozenset({"instead"}),
     frozenset({"rather"}),
     frozenset({"despite"}),
-    frozenset("except excluding".split()),
+    frozenset(["except", "excluding"]),
     frozenset({"without"}),
-    frozenset("until unless".split()),
-
+    frozenset(["until", "unless"]),
 )
-_ONLY: Final = frozenset("only solely just exclusive exclusively merely sole".split())
+_ONLY: Final = frozenset(["only", "solely", "just", "exclusive", "exclusively", "merely", "sole"])
 
 # Names of one place or people: whoever reads "Chinese" where the text says "China" is not misled.
 _ALIASES: Final = tuple(
@@ -90,91 +90,6 @@ _ALIASES: Final = tuple(
 )
 
 
-class _Index:
-    """The words of a passage by their sentences, and what was asked of them before."""
-
-    def __init__(self, passage: Passage) -> None:
-        self.lines: list[Line] = [spoken.line for spoken in passage.lines]
-        self.spoken: tuple[Spoken, ...] = passage.lines
-        places: defaultdict[str, set[int]] = defaultdict(set)
-        names: set[str] = set()
-        for number, spoken in enumerate(passage.lines):
-            for key in spoken.line.keys:
-                places[key].add(number)
-            if spoken.name:
-                for key in read_line(spoken.name).keys:
-                    places[key].add(number)
-                names.add(spoken.name)
-        self.places = {key: frozenset(members) for key, members in places.items()}
-        self.values = frozenset().union(*(line.values for line in self.lines))
-        self.values |= _listed(passage.text)
-        self.surfaces = frozenset(t.surface for line in self.lines for t in line.tokens)
-        self.speakers = len(names)
-        self._support: dict[str, tuple[float, frozenset[int]]] = {}
-        self._against: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._initials: dict[int, frozenset[str]] = {}
-
-    def support(self, key: str) -> tuple[float, frozenset[int]]:
-        """Return how well the passage supports a word, and in which sentences."""
-        known = self._support.get(key)
-        if known is None:
-            best, lines = 0.0, self.places.get(key, frozenset())
-            if lines:
-                best = kin.SAME
-            else:
-                for said, where in self.places.items():
-                    found = kin.support(key, said)
-                    if found > best:
-                        best, lines = found, where
-                    elif found == best and found:
-                        lines |= where
-            known = self._support[key] = (best, lines)
-        return known
-
-    def against(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Return the words of the passage that exclude a word, each with the kind of conflict."""
-        known = self._against.get(key)
-        if known is None:
-            known = self._against[key] = tuple(
-                (said, "antonym" if kin.opposed(key, said) else "other_kind")
-                for said in self.places
-                if kin.opposed(key, said) or kin.rival(key, said)
-            )
-        return known
-
-    def initials(self, size: int) -> frozenset[str]:
-        """Return the first letters of every `size` words in a row."""
-        known = self._initials.get(size)
-        if known is None:
-            found = set()
-            for line in self.lines:
-                letters = [t.surface[0] for t in line.tokens if t.surface[0].isalpha()]
-                for at in range(len(letters) - size + 1):
-                    found.add("".join(letters[at : at + size]))
-            known = self._initials[size] = frozenset(found)
-        return known
-
-
-_ITEM: Final = re.compile(r"^[ \t]*[(\[]?(\d{1,2})[.)\]]\s", re.MULTILINE)
-
-
-def _listed(text: str) -> frozenset[str]:
-    """Return how many items the numbered lists of a text have: it does say "four packages"."""
-    numbers = [int(match[1]) for match in _ITEM.finditer(text)]
-    following = [*numbers[1:], 0]
-    return frozenset(
-        str(one) for one, after in zip(numbers, following, strict=True) if after != one + 1
-    )
-
-
-def _index(passage: Passage) -> _Index:
-    index = passage.memo.get("index")
-    if index is None:
-        index = passage.memo["index"] = _Index(passage)
-    found: _Index = index
-    return found
-
-
 # ------------------------------------------------------------------ one sentence against its source
 
 
@@ -183,24 +98,23 @@ class _View:
     """A sentence of a summary beside the sentences of the document that are closest to it."""
 
     line: Line
-    index: _Index
+    index: Index
     beside: tuple[Line, ...]
     numbers: tuple[int, ...]  # of these sentences
     keys: frozenset[str]  # content words of the whole summary
 
 
-def _closest(line: Line, index: _Index) -> list[int]:
+def _closest(line: Line, index: Index) -> list[int]:
     """Return the sentences that share most words with a line, rare words first."""
-    scores: Counter[int] = Counter()
+    scores: defaultdict[int, float] = defaultdict(float)
     for key in set(line.keys):
-        strength, where = index.support(key)
-        if strength >= SUPPORTED:
-            for number in where:
-                scores[number] += strength / math.sqrt(len(where))  # type: ignore[assignment]
+        where = index.supporters(key)
+        for number, place in where.items():
+            scores[number] += place.strength / math.sqrt(len(where))
     for value in line.values:
-        where = frozenset(n for n, one in enumerate(index.lines) if value in one.values)
-        for number in where:
-            scores[number] += 1 / math.sqrt(len(where))  # type: ignore[assignment]
+        holding = [n for n, one in enumerate(index.lines) if value in one.values]
+        for number in holding:
+            scores[number] += 1 / math.sqrt(len(holding))
     ranked = sorted(
         scores, key=lambda n: (-scores[n] / (6 + len(index.lines[n].keys)) ** 0.3, n)
     )  # a long sentence holds many words by its length alone
@@ -256,12 +170,12 @@ def _new_name(view: _View) -> str:
     line, index = view.line, view.index
     names = [key for key in line.keys if key in line.names]
     for key in names:
-        if index.support(key)[0] < SUPPORTED and not _known_otherwise(key, names, index):
+        if not index.holds(key) and not _known_otherwise(key, names, index):
             return key
     return ""
 
 
-def _known_otherwise(key: str, names: Sequence[str], index: _Index) -> bool:
+def _known_otherwise(key: str, names: Sequence[str], index: Index) -> bool:
     """Say whether a name is there in another form: a people's name, an abbreviation."""
     for group in _ALIASES:
         if key in group and any(one in index.places or one in index.surfaces for one in group):
@@ -289,14 +203,14 @@ def _new_value(view: _View) -> str:
 
 def _other_unit(view: _View) -> str:
     tokens = view.line.tokens
-    for number, unit in zip(tokens, tokens[1:], strict=False):
+    for number, unit in pairwise(tokens):
         if number.sort is not Sort.NUMBER or unit.sort is not Sort.CONTENT or number.ends:
             continue
         found = ""
         for line in view.index.lines:
             if number.key not in line.values:
                 continue
-            for said, after in zip(line.tokens, line.tokens[1:], strict=False):
+            for said, after in pairwise(line.tokens):
                 if said.key == number.key and said.sort is Sort.NUMBER:
                     if kin.support(unit.key, after.key) >= SUPPORTED:
                         return ""
@@ -323,12 +237,11 @@ def _turned(view: _View) -> str:
     for key, place in zip(line.keys, line.places, strict=True):
         if key in line.names or not _closely_denied(line, place):
             continue
-        strength, where = index.support(key)
-        if strength < SAID:
-            continue
         mine = _around(line, place, 3)
         told = denied = 0
-        for number in where:
+        for number, found in index.supporters(key).items():
+            if found.strength < SAID:
+                continue
             said = index.lines[number]
             for other, at in zip(said.keys, said.places, strict=True):
                 if kin.support(key, other) >= SAID and _shared(mine, _around(said, at, 5)):
@@ -417,7 +330,7 @@ def _excluded(view: _View, kind: str) -> str:
     """Find a word where the document has one that excludes it, between the same words."""
     line, index = view.line, view.index
     for key, place in zip(line.keys, line.places, strict=True):
-        if key in line.names or (kind == "antonym" and index.support(key)[0] >= SAID):
+        if key in line.names or (kind == "antonym" and index.support(key) >= SAID):
             continue
         mine = _around(line, place, 3)
         for said, how in index.against(key):
@@ -443,7 +356,7 @@ def _invented(view: _View) -> str:
     """Find an end of a sentence of which the document knows nothing."""
     tail: list[str] = []
     for key, place in zip(reversed(view.line.keys), reversed(view.line.places), strict=True):
-        if view.index.support(key)[0] >= SUPPORTED:
+        if view.index.holds(key):
             break
         tail.append(view.line.tokens[place].surface)
     return " ".join(reversed(tail)) if len(tail) >= INVENTED else ""
@@ -451,7 +364,7 @@ def _invented(view: _View) -> str:
 
 def _unrelated(view: _View) -> str:
     keys = view.line.keys
-    held = sum(view.index.support(key)[0] >= SUPPORTED for key in keys)
+    held = sum(view.index.holds(key) for key in keys)
     return view.line.text if keys and held < LEAST_SHARE * len(keys) else ""
 
 
@@ -494,10 +407,9 @@ class Found:
 
 def judge_summary(text: str, passage: Passage) -> Found:
     """Hold each sentence of a summary against a passage; the first conflict decides."""
-    index = _index(passage)
+    index = index_of(passage)
     lines = [
-        read_line(text[start:end], start)
-        for start, end in list(sentences(text))[:MAX_SENTENCES]
+        read_line(text[start:end], start) for start, end in list(sentences(text))[:MAX_SENTENCES]
     ]
     keys = frozenset(key for line in lines for key in line.keys)
     first: _View | None = None
@@ -510,7 +422,7 @@ def judge_summary(text: str, passage: Passage) -> Found:
         missing += [
             line.tokens[place].surface
             for key, place in zip(line.keys, line.places, strict=True)
-            if index.support(key)[0] < SUPPORTED
+            if not index.holds(key)
         ]
         if refused is None:
             for rule in RULES:

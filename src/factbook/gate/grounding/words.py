@@ -19,7 +19,7 @@ MAX_CHARS: Final = 100_000  # of a passage; what follows is not read
 MAX_CLAIM_CHARS: Final = 4_000  # of a claim; a longer one is no claim
 
 _CHUNK: Final = re.compile(r"[^\s/|…—–()\[\]{}<>\"“”„«»]+[\"”»)\]]*|/")
-_STOP: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*(?=\s|$))|\n+|[。！？]")  # noqa: RUF001
+_STOP: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*(?=\s|$))|\n+|[。！？]")
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(\"'“])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|nos|fig|eq|sec|dr|mr|mrs|ms|prof|st"
     r"|mt|jr|sr|inc|ltd|co|corp|dept|est|a\.m|p\.m|u\.s|u\.k|gen|gov|sen|rep|capt|[A-Za-z])\.$",
@@ -120,7 +120,10 @@ def tokens_of(chunk: str) -> tuple[Token, ...]:
         return tokens_of(match[1] + match[2])  # "CNNs" are more than one CNN
     bare = chunk.strip(".,;:!?\"'”’»)]*`“‘")
     if match := _QUARTER.fullmatch(bare):
-        return (Token("#" + match[1], "#" + match[1], Sort.NUMBER, False, False), *tokens_of("quarter"))
+        return (
+            Token("#" + match[1], "#" + match[1], Sort.NUMBER, False, False),
+            *tokens_of("quarter"),
+        )
     mark = chunk[len(chunk.rstrip(".,;:!?\"'”’»)]*`")) :]
     ends = any(char in ",;:.!?" for char in mark)
     number = _number(bare, ends=ends)
@@ -182,9 +185,10 @@ _PHRASES: Final = {
     tuple(phrase.split("_")): name for phrase, name in grammar.MODALS.items() if "_" in phrase
 } | {("used", "to"): "former"}
 _PHRASE_HEADS: Final = frozenset(phrase[0] for phrase in _PHRASES)
-_NOT_DENIALS: Final = frozenset(
-    tuple(phrase.split("_")[:2]) for phrase in grammar.NOT_DENIALS
-) | {("not", "to"), ("no", "one")}
+_NOT_DENIALS: Final = frozenset(tuple(phrase.split("_")[:2]) for phrase in grammar.NOT_DENIALS) | {
+    ("not", "to"),
+    ("no", "one"),
+}
 _STOPPERS: Final = frozenset({"stopped", "quit", "ceased", "stop", "stops"})
 _BE: Final = frozenset({"am", "is", "are", "was", "were", "be", "been", "being", "'m", "'re"})
 _EMPTY: Final = frozenset({"be", "do", "have", "get", "thing", "something", "own"})

@@ -1,0 +1,220 @@
+"""Have a model read the commands and requests that no rule understands (seed 000's future part).
+
+The rules come first; what they tell of is never asked about. What the model adds goes through the
+same gate as a rule's claims, with the seed's confidence for inference and the span that code found.
+A failed call leaves its commands queued with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.errors import ModelError, ModelFailure
+from factbook.extract.modelled import (
+    PROMPT_VERSION,
+    CommandAnswer,
+    Refusal,
+    command_batches,
+    command_candidates,
+    command_messages,
+    is_understood,
+    recalled,
+)
+from factbook.gate.observed import judge
+from factbook.model import (
+    Accepted,
+    Candidate,
+    Episode,
+    EpisodeKind,
+    FactKind,
+    Millis,
+    Receipt,
+    Trigger,
+)
+from factbook.ops import AssertFact, FailTask, FinishTask, Op, RejectCandidate
+
+if TYPE_CHECKING:
+    from factbook.llm import LLM
+    from factbook.store.base import Store
+
+KIND: Final = "commands"  # of the tasks in the store, and the purpose of the calls
+ASKED: Final = (EpisodeKind.TOOL_CALL, EpisodeKind.PROMPT)
+PAGE: Final = 500  # ours: episodes that are looked at together
+
+
+@dataclass(slots=True, kw_only=True)
+class CommandsReport:
+    """What one pass over commands did."""
+
+    read: int = 0  # episodes that the model answered for
+    understood: int = 0  # episodes that the rules had understood: not asked about
+    calls: int = 0
+    failed: list[tuple[int, str]] = field(default_factory=list)  # (episodes, why), still queued
+    receipt: Receipt = field(default_factory=Receipt)
+
+
+def extract_commands(
+    store: Store,
+    llm: LLM,
+    *,
+    redact: Callable[[str], str],
+    clock: Callable[[], Millis],
+    actor: str,
+    trigger: Trigger = Trigger.COMMAND,
+    limit: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> CommandsReport:
+    """Ask the model about commands that rules do not understand, oldest first.
+
+    `limit` is how many episodes are asked about at most. Where nobody answers at the endpoint, or
+    the budget is spent, the pass ends.
+    """
+    report = CommandsReport()
+    left = limit
+    while left is None or left > 0:
+        page = store.unasked(KIND, episode_kinds=ASKED, now=clock(), limit=PAGE)
+        if not page:
+            break
+        said = store.said_by([one.id for one in page])
+        asked: list[Episode] = []
+        ids: dict[str, int] = {}
+        known: dict[str, list[Candidate]] = {}
+        done: list[Op] = []
+        for stored in page:
+            claims = said.get(stored.id, [])
+            spans = [
+                (start, end) for name, _, _, start, end in claims if name == "executed_command"
+            ]
+            episode = recalled(stored, command=spans[0] if spans else None)
+            candidates = [
+                _known(stored.subject, name, value, rule, start, end)
+                for name, value, rule, start, end in claims
+            ]
+            if is_understood(episode, candidates):
+                done.append(FinishTask(kind=KIND, target=stored.id, version="rules"))
+            else:
+                asked.append(episode)
+                ids[episode.uid] = stored.id
+                known[episode.uid] = candidates
+        report.understood += len(done)
+        if done:
+            apply(store, done, trigger=trigger, actor=actor, now=clock())
+        for batch in command_batches(asked, context_tokens=llm.context_tokens, most=left):
+            if left is not None and left <= 0:
+                return report
+            report.calls += 1
+            try:
+                _batch(store, llm, batch, ids, known, redact, clock, actor, trigger, report)
+            except ModelError as error:
+                report.failed.append((len(batch), redact(str(error))))
+                if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+                    return report  # nothing was tried: the counts stay
+                ops: list[Op] = [_failure(ids[one.uid], redact(str(error))) for one in batch]
+                apply(store, ops, trigger=trigger, actor=actor, now=clock())
+                if error.kind is ModelFailure.CONNECT:
+                    return report
+            left = None if left is None else left - len(batch)
+            if progress:
+                progress(len(batch))
+    return report
+
+
+def _batch(
+    store: Store,
+    llm: LLM,
+    batch: Sequence[Episode],
+    ids: dict[str, int],
+    known: dict[str, list[Candidate]],
+    redact: Callable[[str], str],
+    clock: Callable[[], Millis],
+    actor: str,
+    trigger: Trigger,
+    report: CommandsReport,
+) -> None:
+    answer = llm.ask(command_messages(batch), CommandAnswer, purpose=KIND)
+    reading = command_candidates(answer, batch, model=llm.id, known=known)
+    episodes = {one.uid: one for one in batch}
+    ops: list[Op] = []
+    for uid, candidates in reading.candidates.items():
+        ops += [_judged(candidate, episodes[uid]) for candidate in candidates]
+    ops += [op for one in reading.refused if (op := _refusal(one, episodes, redact)) is not None]
+    ops += [
+        FinishTask(kind=KIND, target=ids[uid], version=PROMPT_VERSION)
+        for uid in episodes
+        if uid not in reading.unanswered
+    ]
+    ops += [_failure(ids[uid], "the model's answer left it out") for uid in reading.unanswered]
+    report.receipt.add(apply(store, ops, trigger=trigger, actor=actor, now=clock()))
+    report.read += len(batch) - len(reading.unanswered)
+
+
+def _judged(candidate: Candidate, episode: Episode) -> Op:
+    verdict = judge(candidate, episode)
+    if isinstance(verdict, Accepted):
+        end = min(candidate.end, candidate.start + policy.QUOTE_CHARS)
+        return AssertFact(
+            candidate=candidate,
+            episode=episode.uid,
+            owner=episode.owner,
+            confidence=verdict.confidence,
+            trust=verdict.trust,
+            quote=episode.text[candidate.start : end],
+        )
+    return RejectCandidate(
+        candidate=candidate,
+        episode=episode.uid,
+        owner=episode.owner,
+        reason=verdict.reason,
+        detail=verdict.detail,
+    )
+
+
+def _refusal(
+    one: Refusal, episodes: dict[str, Episode], redact: Callable[[str], str]
+) -> RejectCandidate | None:
+    """Return the row of a refused item; what is of no episode stands under the first one."""
+    uid = one.uid or next(iter(episodes))
+    episode = episodes[uid]
+    candidate = one.candidate or Candidate(
+        subject=episode.subject,
+        predicate="",
+        object=one.detail,
+        statement=one.detail,
+        confidence=0.0,
+        rule="commands.modelled",
+        method="Proposed by a model",
+        start=0,
+        end=1,
+    )
+    if one.reason == "known":
+        return None  # a rule says it already: the fact is there
+    return RejectCandidate(
+        candidate=candidate,
+        episode=uid,
+        owner=episode.owner,
+        reason=one.reason,
+        detail=redact(one.detail),
+    )
+
+
+def _failure(target: int, why: str) -> FailTask:
+    return FailTask(kind=KIND, target=target, version=PROMPT_VERSION, error=why)
+
+
+def _known(subject: str, predicate: str, value: str, rule: str, start: int, end: int) -> Candidate:
+    return Candidate(
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        statement=value,
+        confidence=1.0,
+        rule=rule,
+        method="",
+        start=start,
+        end=end,
+        kind=FactKind.OBSERVATION,
+    )

@@ -1,0 +1,112 @@
+"""Read a claim: which of its words must have support, and whether it is about the user.
+
+Knows: one claim. Does not know: passages.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Final
+
+from factbook.gate.grammar import words
+from factbook.gate.grounding.words import MAX_CLAIM_CHARS, Line, read_line, sentences
+from factbook.gate.lexicon import Sort, tables
+
+CACHED_CLAIMS: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of a claim."""
+
+    line: Line
+    phrases: tuple[str, ...]  # keys that must be supported
+    surfaces: tuple[str, ...]  # the same as written
+    first: str  # the first of them, where the claim is about the user: mostly its verb
+    personal: bool  # is about the user: "Loves ...", "I love ...", "The user loves ..."
+    verb: str  # the word behind the subject, as written
+    has: bool  # claims that the user has something: "Has a dog"
+    is_: bool  # claims what the user is: "Is a teacher"
+
+
+# Seed 002: a pattern is inferred from how the user writes. These name it and nobody says them.
+PATTERN_VERBS: Final = frozenset(
+    words("""
+    prefer like ask use tend want request seek appreciate enjoy favor favour often usual frequent
+    regular consist always typic general user
+    """)
+)
+_TALK: Final = frozenset(
+    words("""
+    explan explain exampl answer detail question step summari tone format languag style descript
+    instruct respons repli overview breakdown guidanc comparison clarif bullet visual
+    """)
+)  # what a pattern of how someone communicates is about
+_WEAK: Final = frozenset(
+    words("""
+    specif particular absolut realli veri user current mention said especi also just total definit
+    strong extrem someth anyth actual simpli
+    """)
+)  # these strengthen or frame a claim and add nothing that could be untrue
+_HAVE: Final = frozenset({"has", "have", "owns"})
+_IS: Final = frozenset({"is", "am", "'m"})
+_OPENING: Final = frozenset({"has", "is", "was", "had", "does", "been", "being"})
+
+
+@functools.lru_cache(maxsize=CACHED_CLAIMS)
+def read_claim(text: str, pattern: bool) -> tuple[Claim, ...]:
+    """Read the sentences of a claim; the verbs of a `pattern` need no support."""
+    return tuple(
+        _claim_of(read_line(text[start:end], start), pattern)
+        for start, end in sentences(text[:MAX_CLAIM_CHARS])
+    )
+
+
+def is_pattern(text: str) -> bool:
+    """Say whether a claim is about how the user communicates, by its words alone."""
+    claims = read_claim(text, False)
+    return (
+        bool(claims)
+        and claims[0].first in PATTERN_VERBS
+        and not _TALK.isdisjoint(claims[0].line.keys)
+    )
+
+
+def _claim_of(line: Line, pattern: bool) -> Claim:
+    mild = tables().mild
+    phrases, surfaces = [], []
+    for key, place in zip(line.keys, line.places, strict=True):
+        surface = line.tokens[place].surface
+        if key in _WEAK or (pattern and key in PATTERN_VERBS):
+            continue
+        if surface.endswith("ly") and mild(key) and key not in line.names:
+            continue
+        phrases.append(key)
+        surfaces.append(surface)
+    told = any(token.sort is Sort.PERSON and token.key == "1" for token in line.tokens[:3])
+    personal = told or _has_no_subject(line)
+    verb = next((t.surface for t in line.tokens if t.sort is not Sort.ARTICLE and t.key != "1"), "")
+    return Claim(
+        line=line,
+        phrases=tuple(phrases),
+        surfaces=tuple(surfaces),
+        first=phrases[0] if personal and phrases else "",
+        personal=personal,
+        verb=verb,
+        has=personal and verb in _HAVE,
+        is_=personal and verb in _IS,
+    )
+
+
+def _has_no_subject(line: Line) -> bool:
+    """Say whether a sentence begins with its verb, as "Loves fettuccini" does."""
+    if not line.tokens:
+        return False
+    first = line.tokens[0]
+    return (
+        (first.sort is Sort.CONTENT and first.surface.endswith("s") and first.surface != first.key)
+        or first.sort in (Sort.NEGATOR, Sort.MODAL)
+        or first.surface in _OPENING
+        or first.surface.endswith("ed")
+    )

@@ -1,0 +1,119 @@
+"""Find the words of a passage: where each stands, what supports it, what excludes it.
+
+Knows: one passage. Does not know: claims. An index is made with the first claim that is held
+against a passage, and remembers what it was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from factbook.gate.grounding import kin
+from factbook.gate.grounding.passage import Passage, Spoken
+from factbook.gate.grounding.words import Line, read_line
+
+SUPPORTED: Final = kin.GENERAL  # a word with less has no support
+
+
+class Place(NamedTuple):
+    """Where a word of the passage supports one of a claim, and how well."""
+
+    strength: float
+    at: int  # among the keys of its sentence; -1 for the name of who says it
+
+
+class Index:
+    """The words of a passage by their sentences."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.spoken: tuple[Spoken, ...] = passage.lines
+        self.lines: tuple[Line, ...] = tuple(spoken.line for spoken in passage.lines)
+        places: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        named: defaultdict[str, set[int]] = defaultdict(set)
+        names = set()
+        for number, spoken in enumerate(passage.lines):
+            for at, key in enumerate(spoken.line.keys):
+                places[key].setdefault(number, at)
+            if spoken.speaker == "other" and spoken.name:
+                names.add(spoken.name)
+                for key in read_line(spoken.name).keys:
+                    named[key].add(number)
+        self.places: Mapping[str, Mapping[int, int]] = places
+        self.named: Mapping[str, set[int]] = named
+        self.values = frozenset().union(*(line.values for line in self.lines)) | _listed(
+            passage.text
+        )
+        self.surfaces = frozenset(t.surface for line in self.lines for t in line.tokens)
+        self.speakers = len(names)
+        self.memo: dict[Any, Any] = {}  # vectors of the sentences, by who may speak and embedder
+        self._support: dict[str, Mapping[int, Place]] = {}
+        self._against: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._initials: dict[int, frozenset[str]] = {}
+
+    def supporters(self, key: str) -> Mapping[int, Place]:
+        """Return the sentences with a word that supports this one, each with the best of its."""
+        known = self._support.get(key)
+        if known is None:
+            found = {number: Place(kin.SAME, -1) for number in self.named.get(key, ())}
+            for said, where in self.places.items():
+                strength = kin.support(key, said)
+                if strength >= SUPPORTED:
+                    for number, at in where.items():
+                        if number not in found or found[number].strength < strength:
+                            found[number] = Place(strength, at)
+            known = self._support[key] = found
+        return known
+
+    def support(self, key: str) -> float:
+        """Return how well the passage supports a word at its best."""
+        return max((place.strength for place in self.supporters(key).values()), default=0.0)
+
+    def holds(self, key: str) -> bool:
+        """Say whether a word has support anywhere."""
+        return bool(self.supporters(key))
+
+    def against(self, key: str) -> tuple[tuple[str, str], ...]:
+        """Return the words of the passage that exclude a word, each with the kind of conflict."""
+        known = self._against.get(key)
+        if known is None:
+            known = self._against[key] = tuple(
+                (said, "antonym" if kin.opposed(key, said) else "other_kind")
+                for said in self.places
+                if kin.opposed(key, said) or kin.rival(key, said)
+            )
+        return known
+
+    def initials(self, size: int) -> frozenset[str]:
+        """Return the first letters of every `size` words in a row."""
+        known = self._initials.get(size)
+        if known is None:
+            found = set()
+            for line in self.lines:
+                letters = [t.surface[0] for t in line.tokens if t.surface[0].isalpha()]
+                for at in range(len(letters) - size + 1):
+                    found.add("".join(letters[at : at + size]))
+            known = self._initials[size] = frozenset(found)
+        return known
+
+
+def index_of(passage: Passage) -> Index:
+    """Return the index of a passage, made with the first call."""
+    index = passage.memo.get("index")
+    if index is None:
+        index = passage.memo["index"] = Index(passage)
+    found: Index = index
+    return found
+
+
+_ITEM: Final = re.compile(r"^[ \t]*[(\[]?(\d{1,2})[.)\]]\s", re.MULTILINE)
+
+
+def _listed(text: str) -> frozenset[str]:
+    """Return how many items the numbered lists of a text have: it does say "four packages"."""
+    numbers = [int(match[1]) for match in _ITEM.finditer(text)]
+    return frozenset(
+        str(number) for at, number in enumerate(numbers) if numbers[at + 1 : at + 2] != [number + 1]
+    )

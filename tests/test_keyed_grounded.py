@@ -1,0 +1,171 @@
+"""What a message does not say is refused: values, moods, ranks, lists (seed 004)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factbook.keyed.clarify import forced_clarification, plan_clarification
+from factbook.keyed.contracts import FactsOp, FactsOpsResponse, FactsQueryPlan
+from factbook.keyed.grounded import Heard, locate, op_objection
+from factbook.keyed.wording import named_ranks, rank_value, sentences
+
+CRYPTO, COLORS = "user.favorites.crypto", "user.favorites.colors"
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "found"),
+    [
+        ("BTC", "Make btc my #1", "btc"),
+        ("navy blue", "my color is Navy\n  Blue.", "Navy\n  Blue"),
+        ("Café", "the cafe\u0301 is nice", "cafe\u0301"),
+        ("ＢＴＣ", "Make BTC my #1", "BTC"),
+        ("Levi's", "Levi’s are my favorite", "Levi’s"),
+        ("mens shoes", "men's shoes", "men's shoes"),
+        ("Rex", "Rex's bed", "Rex"),
+        ("日本", "私は日本が好き", "日本"),
+        ("C++", "C++ is my #1", "C++"),
+        ("#1", "BTC is #1", "#1"),
+        ("Straße", "STRASSE 5", "STRASSE"),
+        ("well-known", "a well‑known song", "well‑known"),
+        ("SOL", "solid ground", None),
+        ("SOL", "solid SOL", "SOL"),
+        ("Bitcoin", "Make BTC my #1", None),
+        ("cafe", "the café is nice", None),
+        ("C", "C++ is my #1", None),
+        ("C", "C# is my #1", None),
+        ("5", "it costs 3.5", None),
+        ("1", "Make it my #1", None),
+        ("", "anything", None),
+        (" ", "anything", None),
+    ],
+)
+def test_a_value_is_located_as_whole_words(value: str, message: str, found: str | None) -> None:
+    place = locate(value, message)
+    assert (message[place[0] : place[1]] if place else None) == found
+
+
+@given(st.text(), st.text(), st.text())
+def test_what_is_located_is_a_span(before: str, value: str, after: str) -> None:
+    message = f"{before} {value} {after}"
+    place = locate(value, message)
+    if place is not None:
+        assert 0 <= place[0] < place[1] <= len(message)
+        again = locate(message[place[0] : place[1]], message)
+        assert again is not None
+    assert len(Heard(message).without([value])) >= 0
+
+
+def rank(value: str, at: int = 1, key: str = CRYPTO) -> FactsOp:
+    return FactsOp(op="ranked_list_set", list_key=key, rank=at, value=value)
+
+
+@pytest.mark.parametrize(
+    ("value", "at", "message", "objection"),
+    [
+        ("BTC", 1, "Make BTC my #1", None),
+        ("BTC", 1, "Can you make BTC my #1?", None),
+        ("Never Let Me Go", 1, "My favorite book is Never Let Me Go", None),
+        ("SOL", 1, "BTC is not my #1, SOL is my #1", None),
+        ("SOL", 1, "BTC is not my #1 but SOL is", None),
+        ("BTC", 1, "I don't know much. BTC is my #1 favorite", None),
+        ("Bitcoin", 1, "Make BTC my #1", "does not hold 'Bitcoin'"),
+        ("BTC", 2, "Make BTC my #1", "names #1 and not #2"),
+        ("BTC", 1, "BTC is not my #1 favorite", "what is not so"),
+        ("BTC", 1, "BTC isn't my #1 favorite", "what is not so"),
+        ("BTC", 1, "BTC is not my #1, SOL is my #1", "what is not so"),
+        ("BTC", 1, "Is BTC my #1 favorite?", "it is a question"),
+        ("BTC", 1, "If BTC were my #1, I would be rich", "supposes"),
+        ("BTC", 1, "If it rains, BTC is my #1", "supposes"),
+        ("BTC", 1, "BTC was my #1 favorite", "what was so before"),
+        ("BTC", 1, "Maybe BTC is my #1", "not sure"),
+        ("BTC", 1, "Ann says BTC is my #1", "somebody said"),
+    ],
+)
+def test_an_operation_needs_words_that_state_it(
+    value: str, at: int, message: str, objection: str | None
+) -> None:
+    said = op_objection(rank(value, at), message)
+    assert (said is None) == (objection is None)
+    assert objection is None or objection in (said or "")
+
+
+def test_what_takes_a_value_away_may_be_said_with_a_negation() -> None:
+    gone = FactsOp(op="ranked_list_remove", list_key=CRYPTO, value="BTC")
+    assert op_objection(gone, "I do not like BTC any more, remove it from my cryptos") is None
+    many = FactsOp(op="ranked_list_append", list_key=CRYPTO, values=["BTC", "ETH"])
+    assert op_objection(many, Heard("BTC is one of my favorites")) is not None
+    assert op_objection(FactsOp(op="set", fact_key=f"{CRYPTO}.2", value="BTC"), "BTC #1")
+
+
+def test_ranks_as_people_say_them() -> None:
+    assert named_ranks("my #1, number two, 3rd, fourth, spot 5 and my top pick") == {1, 2, 3, 4, 5}
+    assert named_ranks("my top 3 films") == {1, 2, 3}
+    assert named_ranks("1. Dune\n2. Alien") == {1, 2}
+    assert rank_value("number twelve") == 12
+    assert [
+        span.of("A. Dr. No is it. Two!\nThree")
+        for span in sentences("A. Dr. No is it. Two!\nThree")
+    ]
+
+
+# --- clarification --------------------------------------------------------------------------------
+
+
+def response(*ops: FactsOp, asked: tuple[str, ...] = ()) -> FactsOpsResponse:
+    return FactsOpsResponse(ops=list(ops), needs_clarification=list(asked))
+
+
+WHICH = ["Which favorites list? crypto/colors/..."]
+
+
+@pytest.mark.parametrize(
+    ("message", "op", "lists", "asked"),
+    [
+        ("Make BTC my #1", rank("BTC"), [CRYPTO, COLORS], WHICH),
+        ("Make BTC my #1 favorite, please", rank("BTC"), [CRYPTO, COLORS], WHICH),
+        ("Make Crypto my #1", rank("Crypto"), [CRYPTO, COLORS], WHICH),
+        ("Make BTC my #1", rank("BTC", key="user.favorites.btc"), [CRYPTO, COLORS], WHICH),
+        ("Put BTC at the top of my list", rank("BTC"), [CRYPTO, COLORS], WHICH),
+        ("BTC is my #1 crypto, red #1", rank("red", key=COLORS), [CRYPTO, COLORS], WHICH),
+        ("Make BTC my #1 crypto", rank("BTC"), [CRYPTO, COLORS], []),
+        ("Make BTC my #1 of the cryptos", rank("BTC"), [CRYPTO, COLORS], []),
+        ("Make BTC my #1 coin", rank("BTC"), [CRYPTO, COLORS], []),
+        ("BTC is first on my coin list", rank("BTC"), [CRYPTO, COLORS], []),
+        ("Make BTC my #1", rank("BTC"), [CRYPTO], []),
+        ("Make BTC my #1", rank("BTC"), [], []),
+        ("Make BTC my #1", rank("BTC"), [COLORS], ["Which favorites list? colors/crypto/..."]),
+        (
+            "my timezone is Europe/Athens",
+            FactsOp(op="set", fact_key="user.timezone", value="Europe/Athens"),
+            [CRYPTO, COLORS],
+            [],
+        ),
+        (
+            "Make BTC my #1",
+            FactsOp(op="set", fact_key=f"{CRYPTO}.1", value="BTC"),
+            [CRYPTO, COLORS],
+            WHICH,
+        ),
+    ],
+)
+def test_code_asks_back_whatever_the_model_guesses(
+    message: str, op: FactsOp, lists: list[str], asked: list[str]
+) -> None:
+    """Seed 004, acceptance test 3, and ⚠: code forces a clarification."""
+    assert forced_clarification(message, response(op), lists) == asked
+
+
+def test_what_the_model_asks_comes_first() -> None:
+    asked = response(asked=("Which one?",))
+    assert forced_clarification("Make BTC my #1", asked, [CRYPTO]) == ["Which one?"]
+
+
+def test_a_question_that_names_no_list_is_asked_back() -> None:
+    plan = FactsQueryPlan(intent="facts_get_ranked_list", topic="crypto")
+    lists = [CRYPTO, COLORS]
+    assert plan_clarification("What's my #1?", plan, lists) == WHICH
+    assert plan_clarification("What are my favorite cryptos?", plan, lists) == []
+    assert plan_clarification("What coins do I like?", plan, lists) == []
+    assert plan_clarification("What's my #1?", plan, [CRYPTO]) == []
