@@ -19,24 +19,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import apsw
 import pytest
 
+from conftest import call
 from factbook import policy
 from factbook.apply import apply
 from factbook.errors import ModelError, ModelFailure
-from factbook.extract.modelled import (
-    CommandAnswer,
-    command_candidates,
-    command_messages,
-)
-from factbook.extract.modelled import PURPOSE as COMMANDS
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model import Episode, EpisodeKind, Role, Source, Trigger, Trust
-from factbook.model import Field as Span
 from factbook.ops import JudgePair, Op
 from factbook.store.base import ModelTask
 from factbook.testing import FrozenClock
@@ -45,7 +39,7 @@ from factbook.testing.model_server import ModelServer, Reply, Request
 
 MODEL: Final = "clerk"
 PROVIDERS: Final = ("openai", "ollama")
-SHORT_S: Final = 0.25  # the deadline where an answer never comes
+SHORT_S: Final = 0.2  # the deadline where an answer never comes
 LONG_S: Final = 20.0
 
 # What may change besides memory: inputs that wait, counters, the cost of calls, the run itself.
@@ -184,15 +178,25 @@ def record_summary(memory: Memory, text: str = SUMMARY, *, uid: str = "s1") -> N
     memory.record(source, [summary])
 
 
+def kind_in(why: str) -> ModelFailure:
+    """Return the kind of failure that a sentence about it names."""
+    found = re.search(r"\((\w+): ", why)
+    assert found is not None
+    return ModelFailure(found[1])
+
+
+def shown_reason(reason: str, detail: str) -> str:
+    """Return why a memory was refused; what grounding says of it is held elsewhere."""
+    return f"{reason}: {detail}" if reason == "semantically_invalid" else reason
+
+
 def extract(memory: Memory) -> Outcome:
     """Ask for typed memories in every summary that waits."""
     report = memory.extract_typed()
     if report.failed:
         ((_, why),) = report.failed
-        found = re.search(r"\((\w+): ", why)
-        assert found is not None
-        return failed(ModelFailure(found[1]))
-    log = sorted(f"{one.reason}: {one.detail}" for one in memory.rejections())
+        return failed(kind_in(why))
+    log = sorted(shown_reason(one.reason, one.detail) for one in memory.rejections(limit=10_000))
     assert report.receipt.rejected == len(log)
     assert report.offered == len(report.judged)
     return Outcome(kept=report.receipt.stored, refused=tuple(log))
@@ -247,16 +251,16 @@ def consolidate(memory: Memory) -> Outcome:
         assert all(one.error for one in report.calls)
         return failed(ModelFailure(failures.pop()))
     refused: Counter[str] = Counter()
-    for call in report.calls:
-        refused.update(call.refused)
-        refused.update({"left_out": call.left_out} if call.left_out else {})
+    for one in report.calls:
+        refused.update(one.refused)
+        refused.update({"left_out": one.left_out} if one.left_out else {})
     kept = sum(sum(one.verdicts.values()) for one in report.calls)
     return Outcome(kept=kept, refused=counted(refused))
 
 
 # --- commands -------------------------------------------------------------------------------------
 
-COMMAND: Final = "Bash\ncommand: pg_dump -h db1.lan shop > shop.sql"
+COMMAND: Final = "pg_dump -h db1.lan shop > shop.sql"
 COMMANDS_READ: Final = {
     "commands": [
         {
@@ -269,39 +273,29 @@ COMMANDS_READ: Final = {
 }
 
 
-def read_command(memory: Memory) -> Outcome:
-    """Ask what a command does, and hold the answer against the command."""
-    episode = Episode(
-        uid="c1",
-        source="log",
-        kind=EpisodeKind.TOOL_CALL,
-        role=Role.ASSISTANT,
-        trust=Trust.OBSERVED,
-        text=COMMAND,
-        position=0,
-        offset=0,
-        occurred_at=1_763_000_000_000,
-        subject="action_c1",
-        fields=(Span(name="command", start=COMMAND.index("pg_dump"), end=len(COMMAND)),),
-    )
-    answer = memory.llm.ask(command_messages([episode]), CommandAnswer, purpose=COMMANDS)
-    reading = command_candidates(answer, [episode], model=memory.llm.id)
-    found = reading.candidates.get("c1", [])
-    for one in found:  # every one of them points at its words
-        assert one.object in COMMAND[one.start : one.end] or one.predicate == "operation_type"
-    refused = Counter(one.reason for one in reading.refused)
-    if reading.unanswered:
-        refused["unanswered"] = len(reading.unanswered)
-    return Outcome(kept=len(found), refused=counted(refused))
+def record_command(memory: Memory) -> None:
+    """Read a log with one command that no rule understands."""
+    log = memory.path.parent / "session.jsonl"
+    log.write_text(call("a1", "Bash", command=COMMAND), encoding="utf-8")
+    memory.ingest([log])
+
+
+def read_commands(memory: Memory) -> Outcome:
+    """Ask what the commands do that wait."""
+    report = memory.extract_commands()
+    if report.failed:
+        ((episodes, why),) = report.failed
+        assert episodes == 1
+        return failed(kind_in(why))
+    refused = tuple(sorted(one.reason for one in memory.rejections(limit=10_000)))
+    assert report.receipt.rejected == len(refused)
+    unanswered = report.calls - report.read
+    return Outcome(kept=report.receipt.stored, refused=(*refused, *["unanswered"] * unanswered))
 
 
 def counted(reasons: Mapping[str, int]) -> tuple[str, ...]:
     """Return reasons with their numbers, in one order."""
     return tuple(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-
-
-def nothing(_: Memory) -> None:
-    """Prepare nothing."""
 
 
 SITES: Final = (
@@ -343,9 +337,10 @@ SITES: Final = (
         purpose="commands",
         good=COMMANDS_READ,
         kept=3,
-        prepare=nothing,
-        run=read_command,
-        again=read_command,
+        prepare=record_command,
+        run=read_commands,
+        again=read_commands,
+        waiting=1,
     ),
 )
 BY_NAME: Final = {site.name: site for site in SITES}
@@ -423,24 +418,10 @@ CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
         "empty_texts": Outcome(refused=(EMPTY,)),
         "blank_texts": Outcome(refused=(EMPTY,)),
         "long_texts": Outcome(refused=(TOO_LONG.format(100_016), TOO_LONG.format(100_021))),
-        "other_language": Outcome(
-            refused=(
-                "not_grounded_in_summary: Nothing supports: l'utilisateur, déménagé, à, lisbonne,"
-                " avec, ses, deux, chiens",
-            )
-        ),
-        "hidden_direction": Outcome(
-            refused=(
-                "hallucination: Nothing supports: \u202eLoves",
-                "hallucination: Nothing supports: \u202eMoved",
-            )
-        ),
-        "instruction": Outcome(
-            refused=(
-                "not_grounded_in_summary: Nothing supports: ignore, instructions, delete, memory",
-            )
-        ),
-        "placeholder": Outcome(refused=("not_grounded_in_summary: Nothing supports: string",)),
+        "other_language": Outcome(refused=("not_grounded_in_summary",)),
+        "hidden_direction": Outcome(refused=("hallucination", "low_confidence")),
+        "instruction": Outcome(refused=("not_grounded_in_summary",)),
+        "placeholder": Outcome(refused=("not_grounded_in_summary",)),
     },
     "judge": {
         "duplicates": Outcome(kept=2, refused=("2 duplicate",)),
@@ -458,11 +439,12 @@ CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
     "commands": {
         "confidence_7": SCHEMA,
         "confidence_negative": SCHEMA,
-        "duplicates": Outcome(kept=3, refused=("4 duplicate",)),
-        "conflicts": Outcome(kept=3, refused=("3 no_span",)),
-        "unknown_ids": Outcome(refused=("1 unanswered", "1 unknown_id")),
-        "many": Outcome(kept=2, refused=("64 not_a_host", "4936 too_many")),
-        "empty_lists": Outcome(refused=("1 unanswered",)),
+        # Of what is said twice, the fact is there: its refusal is one row for each claim.
+        "duplicates": Outcome(kept=3, refused=("duplicate",) * 4),
+        "conflicts": Outcome(kept=3, refused=("no_span",) * 3),
+        "unknown_ids": Outcome(refused=("unknown_id", "unanswered")),
+        "many": Outcome(kept=2, refused=("not_a_host",) * 64 + ("too_many",) * 4_936),
+        "empty_lists": Outcome(refused=("unanswered",)),
         "empty_texts": SCHEMA,
         "blank_texts": SCHEMA,
         "long_texts": SCHEMA,
@@ -529,7 +511,9 @@ def read_tables(path: Path) -> Tables:
         names = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         ).fetchall()
-        found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in names}
+        found: dict[str, list[tuple[Any, ...]]] = {
+            str(name): list(connection.execute(f"SELECT * FROM {name}")) for (name,) in names
+        }
     finally:
         connection.close()
     # Every commit moves the first one; the caches of what recall finds follow the other.
@@ -556,7 +540,7 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
     """A folder in memory where there is one: what is tested here is not the disk's patience."""
-    shared = Path("/dev/shm")  # noqa: S108
+    shared = Path("/dev/shm")
     base = shared if os.access(shared, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="hard-failure-", dir=base) as made:
         yield Path(made)
@@ -575,7 +559,10 @@ def templates(folder: Path, server: ModelServer) -> Mapping[str, Path]:
     return found
 
 
-Build: TypeAlias = Callable[[Site, str], House]
+class Build(Protocol):
+    """Makes a house of one site, with its inputs, for one test."""
+
+    def __call__(self, site: Site, provider: str = ...) -> House: ...
 
 
 @pytest.fixture
@@ -694,9 +681,9 @@ BEYOND: Final = [
     (
         "typed",
         memory_of("Moved to Bergen in 2021"),
-        ("hallucination: The passage speaks against it: number (2021)",),
+        ("hallucination",),
     ),
-    ("typed", memory_of("Likes pesto"), ("hallucination: Nothing supports: pesto",)),
+    ("typed", memory_of("Likes pesto"), ("hallucination",)),
     (
         "typed",
         memory_of("The fact or pattern"),

@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
@@ -707,6 +708,7 @@ def _show_run(
                 "pairs_waiting": report.waiting,
                 "aside": records_keep.aside(aside, redact=redact),
                 "error": redact(report.error),
+                "calls": [asdict(one) for one in report.calls],
             }
         )
         return
@@ -727,6 +729,8 @@ def _show_run(
         all_=all_,
     )
     render_keep.aside(call.screen, aside, redact=redact)
+    for one in report.calls:
+        call.screen.say(f"asked the model about {redact(one.told())}", "dim")
     if report.error:
         call.screen.warn(f"the judge gave no answer, and the pairs wait on: {redact(report.error)}")
 

@@ -159,6 +159,8 @@ def question(one: Question) -> Record:
         "texts": list(one.texts),
         "confidences": list(one.confidences),
         "why": one.why,
+        "asked_in_vain": one.attempts,
+        "set_aside": one.aside,
     }
 
 

@@ -420,7 +420,8 @@ def review(
         screen.line(f"  {number}. " + screen.paint(title, "bold cyan"))
         for line in _payload(one, redact):
             screen.line("     " + screen.paint(text.fit(line, screen.prose - 5), "dim"))
-        screen.line(f"     {program} review accept {one.id}")
+        how = {"memory": " [--text '...']", "clarification": " --text '...'"}.get(one.kind, "")
+        screen.line(f"     {program} review accept {one.id}{how}")
         screen.line(f"     {program} review refuse {one.id} --reason '...'")
     if questions:
         if proposals:
@@ -439,6 +440,10 @@ def review(
         if pair.why:
             why = text.fit(text.one_line(redact(pair.why)), screen.prose - 5)
             screen.line("     " + screen.paint(why, "yellow"))
+        if pair.attempts:
+            state = "is set aside" if pair.aside else "waits for another try"
+            asked = f"a model was asked {count(pair.attempts, 'time')} in vain; it {state}"
+            screen.line("     " + screen.paint(asked, "dim"))
         screen.line(f"     {program} review pair f{ids[0]} f{ids[1]} merge|keep|contradiction")
     if most is not None and (len(proposals) > most or len(questions) > most):
         screen.say("--all shows every one.", "dim")

@@ -11,10 +11,12 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from factbook import policy
 from factbook.apply import apply
-from factbook.errors import EmbedderMismatch, NotAllowed, NotFound, UsageError
+from factbook.errors import EmbedderMismatch, ModelError, NotAllowed, NotFound, UsageError
 from factbook.model import (
     Candidate,
     Cursor,
@@ -34,11 +36,18 @@ from factbook.model import (
 from factbook.ops import (
     AdvanceCursor,
     AssertFact,
+    BeginCall,
+    ChangeKeys,
+    EndCall,
+    FailTask,
+    FinishTask,
+    KeyStep,
     Op,
     RecordEpisode,
     RecordSource,
     RejectCandidate,
     RejectLine,
+    RetryTasks,
     StoreVectors,
 )
 from factbook.store.base import Filters, Store
@@ -387,3 +396,132 @@ class StoreConformance(ABC):
         tenant = first.tenant
         first.close()
         assert self.open(tmp_path).tenant == tenant
+
+    # --- keyed facts, and what a language model brings ------------------------------------------
+
+    def _tell(
+        self, store: Store, uid: str, text: str, *steps: KeyStep, atomic: bool = True
+    ) -> Receipt:
+        episode = sample_episode(
+            1, uid=uid, text=text, role=Role.USER, kind=EpisodeKind.TURN, trust=Trust.DIRECT
+        )
+        ops: list[Op] = [RecordSource(source=sample_source()), RecordEpisode(episode=episode)]
+        ops.append(
+            ChangeKeys(
+                owner=episode.owner,
+                episode=uid,
+                steps=steps,
+                trust=Trust.DIRECT,
+                rule="told",
+                method="by hand",
+                atomic=atomic,
+            )
+        )
+        return apply(store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=10)
+
+    def _rank(self, topic: str, rank: int, value: str) -> KeyStep:
+        key = f"user.favorites.{topic}"
+        return KeyStep(action="rank", key=key, rank=rank, value=value, start=0, end=3)
+
+    def test_a_key_has_one_current_row_and_keeps_what_it_held(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        assert self._tell(store, "m1", "SOL first", self._rank("crypto", 1, "SOL")).stored == 1
+        receipt = self._tell(store, "m2", "BTC first", self._rank("crypto", 1, "BTC"))
+        assert (receipt.stored, receipt.updated) == (0, 1)
+        (fact,) = store.keyed_facts("me", keys=["user.favorites.crypto.1"])
+        assert fact.object == "BTC"
+        history = store.key_history("me", "user.favorites.crypto.1")
+        assert [one.object for one in history] == ["SOL", "BTC"]
+        assert history[0].superseded_by == fact.id
+        assert store.check() == []
+
+    def test_a_prefix_ends_at_a_segment(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        self._tell(
+            store,
+            "m1",
+            "coins and more",
+            *(self._rank(topic, 1, f"first {topic}") for topic in ("crypto", "cryptox", "cr_pto")),
+        )
+        for prefix, expected in (
+            ("user.favorites.crypto", ["first crypto"]),
+            ("user.favorites.cr_pto", ["first cr_pto"]),
+            ("user.favorites.crypt", []),
+            ("user.favorites.%", []),
+        ):
+            assert [one.object for one in store.keyed_facts("me", prefix=prefix)] == expected
+        assert store.keyed_facts("ann", prefix="user") == []
+
+    def test_ranks_are_ordered_as_numbers_and_paged(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        steps = [self._rank("crypto", number, f"coin {number}") for number in (10, 2, 1)]
+        self._tell(store, "m1", "coins", *steps)
+        first = store.keyed_facts("me", prefix="user.favorites", limit=2)
+        assert [one.object for one in first] == ["coin 1", "coin 2"]
+        rest = store.keyed_facts("me", prefix="user.favorites", after=first[-1].predicate)
+        assert [one.object for one in rest] == ["coin 10"]
+
+    def test_a_batch_with_a_bad_step_writes_nothing(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        bad = KeyStep(action="unset", key="user.name", start=0, end=3)
+        with _raises(UsageError):
+            self._tell(store, "m1", "BTC first", self._rank("crypto", 1, "BTC"), bad)
+        assert store.counts()["facts"] == 0
+        assert store.episode_ids(["m1"]) == {}
+
+    def test_an_input_that_failed_waits_and_is_set_aside_in_the_end(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1, kind=EpisodeKind.SUMMARY, text="A summary.")
+        self._write(store, [RecordSource(source=sample_source()), RecordEpisode(episode=episode)])
+        target = store.episode_ids([episode.uid])[episode.uid]
+
+        def waiting(now: Millis) -> list[int]:
+            found = store.unasked("typed", episode_kinds=["summary"], now=now, limit=10)
+            return [one.id for one in found]
+
+        assert waiting(0) == [target]
+        fail = FailTask(kind="typed", target=target, version="1", error="timeout")
+        for attempt in range(1, policy.MODEL_ATTEMPTS + 1):
+            apply(store, [fail], trigger=Trigger.UPKEEP, actor="test", now=attempt)
+            (task,) = store.model_tasks()
+            assert (task.attempts, task.error) == (attempt, "timeout")
+        assert task.state == "aside"
+        assert waiting(1 << 50) == []
+        apply(store, [RetryTasks(kind="typed")], trigger=Trigger.COMMAND, actor="test", now=99)
+        assert waiting(100) == [target]
+        done = FinishTask(kind="typed", target=target, version="1")
+        apply(store, [done], trigger=Trigger.UPKEEP, actor="test", now=101)
+        assert waiting(1 << 50) == []
+        assert store.model_tasks() == []
+        assert store.check() == []
+
+    def test_a_budget_is_spent_by_calls_that_have_begun(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        begin = BeginCall(purpose="tell", model="m", max_calls=2)
+        end = EndCall(
+            purpose="tell",
+            model="m",
+            began_at=10,
+            outcome="ok",
+            prompt_tokens=5,
+            answer_tokens=3,
+            latency_ms=1.5,
+            money=0.25,
+        )
+        for op in (begin, end, begin):
+            apply(store, [op], trigger=Trigger.COMMAND, actor="test", now=10)
+        with _raises(ModelError):
+            apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10)
+        apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10 + DAY)
+        counts = {outcome: count for day, _, _, outcome, count in store.model_calls()}
+        assert counts["ok"].prompt_tokens == 5
+        assert counts["ok"].money == 0.25
+        assert counts["begun"].calls == 1
+        assert store.check() == []
+
+
+def _raises(kind: type[BaseException]) -> AbstractContextManager[object]:
+    """Return pytest's own check; pytest is there where a contract is run."""
+    import pytest
+
+    return pytest.raises(kind)

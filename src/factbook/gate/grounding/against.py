@@ -126,6 +126,19 @@ def _other_subject(line: Line, place: int) -> str:
             token.key in tables().subjects or token.key in _PERSON_NOUNS
         ):
             return token.surface
-        if token.key in line.names and index + 1 == place:
+        if index + 1 == place and token.sort is Sort.CONTENT and _is_name(line, index):
             return token.surface
     return ""
+
+
+def _is_name(line: Line, place: int) -> bool:
+    """Say whether the word before a verb is a name; the first of a sentence only for its verb."""
+    token = line.tokens[place]
+    if token.key in line.names:
+        return True
+    return (
+        place == 0
+        and token.capital
+        and token.key not in tables().known
+        and line.tokens[place + 1].surface.endswith("s")
+    )

@@ -103,7 +103,7 @@ def ground(
     elif embed is not None:
         similarity, nearest = _similarity(claim, index, speaker, allowed, embed)
         if similarity > policy.GROUNDING_SIMILARITY and not conflict:
-            near = [spoken for number in nearest for spoken in (index.spoken[number],)]
+            near = [index.spoken[number] for number in nearest]
             if all(_near(word, claims, near, embed) for word in missing):
                 support = Support.SIMILAR
     lines = [index.lines[number] for number in worst.window]
@@ -207,14 +207,19 @@ def _allowed(passage: Passage, speaker: str | None) -> tuple[int, ...]:
     return found
 
 
-def _windows(index: Index, allowed: tuple[int, ...], held: set[int]) -> list[tuple[int, ...]]:
-    """Return one to three neighbouring sentences of one speaker, with one at least of `held`."""
+def _windows(
+    index: Index, allowed: tuple[int, ...], held: set[int], *, across: bool = False
+) -> list[tuple[int, ...]]:
+    """Return one to three neighbouring sentences, with one at least of `held`.
+
+    They are of one turn, unless `across`: a pattern shows in several messages.
+    """
     found = []
     for size in range(1, WINDOW + 1):
         for begin in range(len(allowed) - size + 1):
             window = allowed[begin : begin + size]
-            turn = index.spoken[window[0]].turn
-            if index.spoken[window[-1]].turn == turn and not held.isdisjoint(window):
+            one_turn = index.spoken[window[0]].turn == index.spoken[window[-1]].turn
+            if (across or one_turn) and not held.isdisjoint(window):
                 found.append(window)
     return found
 
@@ -229,7 +234,7 @@ def _best_fit(claim: Claim, index: Index, allowed: tuple[int, ...], pattern: boo
     best = _fit(claim, index, allowed[:1], pattern)
     best_lacks = len(best.missing) + bool(best.conflict)
     if best_lacks and held:
-        for window in _windows(index, allowed, held):
+        for window in _windows(index, allowed, held, across=pattern):
             fit = _fit(claim, index, window, pattern)
             lacks = len(fit.missing) + bool(fit.conflict)
             if lacks < best_lacks or (lacks == best_lacks and best.window == allowed[:1]):

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from factbook.gate.grounding import kin
 from factbook.gate.grounding.passage import Passage, Spoken
 from factbook.gate.grounding.words import Line, read_line
+from factbook.gate.lexicon import Sort
 
 SUPPORTED: Final = kin.GENERAL  # a word with less has no support
 
@@ -75,6 +76,13 @@ class Index:
         """Say whether a word has support anywhere."""
         return bool(self.supporters(key))
 
+    def names(self, key: str) -> bool:
+        """Say whether a name is there: as such or in another form, never by a synonym."""
+        return any(
+            place.at < 0 or kin.derived(key, self.lines[number].keys[place.at])
+            for number, place in self.supporters(key).items()
+        )
+
     def against(self, key: str) -> tuple[tuple[str, str], ...]:
         """Return the words of the passage that exclude a word, each with the kind of conflict."""
         known = self._against.get(key)
@@ -87,14 +95,19 @@ class Index:
         return known
 
     def initials(self, size: int) -> frozenset[str]:
-        """Return the first letters of every `size` words in a row."""
+        """Return the first letters of every `size` content words in a row."""
         known = self._initials.get(size)
         if known is None:
             found = set()
             for line in self.lines:
-                letters = [t.surface[0] for t in line.tokens if t.surface[0].isalpha()]
-                for at in range(len(letters) - size + 1):
-                    found.add("".join(letters[at : at + size]))
+                run = ""
+                for token in line.tokens:
+                    if token.sort is Sort.CONTENT:
+                        run = (run + token.surface[0])[-size:]
+                        if len(run) == size:
+                            found.add(run)
+                    if token.ends:
+                        run = ""
             known = self._initials[size] = frozenset(found)
         return known
 

@@ -140,7 +140,8 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
         end = heads[index + 1].start() if index + 1 < len(heads) else stop
         # What follows the paragraph of a quoted turn is told by the writer of the summary.
         start, cut = match.end(), end
-        if match["verb"] and text[start : start + 1] in '"“':
+        told = match["verb"] or said.casefold() in _GOES_ON
+        if told and text[start : start + 1] in '"“':
             close = re.compile(r"[\"”]\s*\n").search(text, start + 1, end)
             if close:
                 cut = close.end()

@@ -73,16 +73,16 @@ _STOP_WORDS: Final = vocabulary(
     """
 )
 
-# A variable, a template or a tag that is filled in elsewhere.
+# A variable, a template or a tag that is filled in elsewhere: what it begins with, and what may
+# stand anywhere in it, which needs a brace or a percent sign. What can stand at the beginning alone
+# is kept apart here and below, because a pattern that may stand anywhere is tried at every place.
 _REFERENCE: Final = re.compile(
     r"""(?x)
-      ^\$[A-Za-z_]\w*[?-]?$ | ^\$\{ | ^\$\( | ^\$\[ | \$\{[A-Za-z_!\#]      # shells, JavaScript
+      ^\$[A-Za-z_]\w*[?-]?$ | ^\$\{ | ^\$\( | ^\$\[                       # shells, JavaScript
     | ^\$(?:env|script|global): | ^\$[A-Za-z_]\w*(?:->|\[|\.|::)          # PowerShell, PHP
-    | ^`[^`]*`$ | ^%[A-Za-z_]\w*%$                                        # a command, cmd.exe
-    | %[sd](?![\w%]) | ^%[rvqw]$ | %\([a-zA-Z_]\w*\)[sdr]                # formats
+    | ^`[^`]*`$ | ^%[A-Za-z_]\w*%$ | ^%[rvqw]$                            # a command, cmd.exe
     | ^(?:\\x[0-9a-f]{2}|\\[0-7nrt])+$
-    | \{\{[^{}]*\}\} | ^\{\{ | ^\{% | \{[A-Za-z_][\w.]*(?:[\[(!:][^{}]*)?\}   # templates
-    | ^\{\d?\} | \#\{[a-z@]
+    | ^\{\{ | ^\{% | ^\{\d?\}                                            # templates
     | ^<[^<>]*>?$ | ^&lt; | ^\[[^\[\]]*\]$ | ^\([^()]*\)$ | ^__\w+__$     # <token>, [token]
     | ^:[a-z_]+$ | ^@(?:[a-z_]+|[A-Z_]+)@?$ | ^\?$                         # bound parameters
     | ^!(?:Ref|Sub|GetAtt|vault|secret|env_var|reference|Join|ImportValue)\b
@@ -90,20 +90,33 @@ _REFERENCE: Final = re.compile(
     | ^ENC\[ | ^secrets?\. | ^[*&][a-z_]+$                                 # sops, YAML anchors
     """
 )
-_MASK: Final = re.compile(r"(?i)^[x*•·●.#_?0-]+$|\*{3}|•{2}|●{2}|x{4}|\.{3}|…")
+_REFERENCE_IN: Final = re.compile(
+    r"""(?x)
+      \$\{[A-Za-z_!\#] | %[sd](?![\w%]) | %\([a-zA-Z_]\w*\)[sdr]
+    | \{\{[^{}]*\}\} | \{[A-Za-z_][\w.]*(?:[\[(!:][^{}]*)?\} | \#\{[a-z@]
+    """
+)
+_MASK: Final = re.compile(r"(?i)[x*•·●.#_?0-]+$")
+_MASK_IN: Final = ("***", "...", "xxxx", "••", "●●", "…")
 _PLACEHOLDER: Final = re.compile(
     r"""(?ix)
       ^(?:your|insert|enter|put|paste|replace|fill|provide|specify|choose)(?:$|[-_ .]|(?-i:[A-Z]))
-    | your[-_ ]?(?:own|actual|real|secret|api|token|key|pass|strong|secure|super|access|client|app|
-        db|new|random)
     | ^(?:the|a|an|my|some|any|dummy|fake|mock|sample|example|demo)[-_ ]?
       (?:api|secret|access|auth|client|super|new|db|user|app|bot)?[-_ ]?
       (?:key|token|pass|password|passwd|pwd|secret|value|credential|string|here)s?$
-    | placeholder | change[-_]?(?:me|this|it)\b | replace[-_]?(?:me|this|with) | to[-_]be[-_]
-    | [-_ ]here$ | ^(?:example|dummy)[a-z_-]*$ | [-_.]example$ | ^todo\b
+    | ^(?:example|dummy)[a-z_-]*$ | ^todo\b
     | ^(?:no|not)[-_ ]?(?:set|needed|required|used|pass|password|token|auth|key)
     """
 )
+_PLACEHOLDER_IN: Final = re.compile(
+    r"""(?ix)
+      your[-_ ]?(?:own|actual|real|secret|api|token|key|pass|strong|secure|super|access|client|app|
+        db|new|random)
+    | placeholder | change[-_]?(?:me|this|it)\b | replace[-_]?(?:me|this|with) | to[-_]be[-_]
+    | [-_ ]here$ | [-_.]example$
+    """
+)
+_PLACEHOLDER_WORDS: Final = ("your", "holder", "change", "replace", "be", "here", "example")
 _CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+$|^_[A-Z_]+$")  # MY_API_KEY names a secret
 _SECRET_WORD: Final = re.compile(
     r"(?i:passw(?:or)?[dt]|passphrase|passcode|secret|token|api[-_ ]?key|credential|kennwort|senha|"
@@ -200,11 +213,20 @@ def is_stop_word(value: str) -> bool:
 def is_stand_in(value: str) -> bool:
     """Tell whether a value stands for a secret: a variable, template, mask or placeholder."""
     value = value[:_LOOK]
-    if _PLACEHOLDER.search(value) or _MASK.search(value):
+    if _PLACEHOLDER.match(value) or _MASK.match(value):
+        return True
+    lower = value.lower()
+    if any(mask in lower for mask in _MASK_IN):
+        return True
+    # Beyond ASCII there are more letters that a pattern takes for one of these.
+    worth = not value.isascii() or any(word in lower for word in _PLACEHOLDER_WORDS)
+    if worth and _PLACEHOLDER_IN.search(value):
         return True
     if value.isalnum():  # the rest needs a mark
         return False
-    return bool(value.startswith("[REDACTED") or _REFERENCE.search(value) or _CONSTANT.match(value))
+    if value.startswith("[REDACTED") or _REFERENCE.match(value) or _CONSTANT.match(value):
+        return True
+    return ("{" in value or "%" in value) and _REFERENCE_IN.search(value) is not None
 
 
 def is_code(value: str, *, quoted: bool = False) -> bool:

@@ -342,6 +342,7 @@ class Parser(ABC):
         if ahead:
             attributes = {**(attributes or {}), "clock": "ahead"}
         call_id = self.identity(call_id)  # first: the uid of a call is made of it
+        known, session = self._plain_ids, self.named if session is None else session
         self.episodes.append(
             _episode(
                 uid=self.identity(uid),
@@ -354,11 +355,12 @@ class Parser(ABC):
                 offset=self.offset,
                 occurred_at=at,
                 subject=self.identity(subject),
-                group=self.identity(group),
-                session=self.identity(self.named if session is None else session),
+                # What nearly every episode has in common with the one before is asked here.
+                group=group if not group or group in known else self.identity(group),
+                session=session if session in known else self.identity(session),
                 project=self.project,
                 branch=self.branch,
-                agent=self.identity(self.agent),
+                agent=self.identity(self.agent) if self.agent else "",
                 tool=tool,
                 call_id=call_id,
                 fields=fields,
