@@ -241,8 +241,19 @@ def _show(product: Mapping[str, object], count: int) -> None:
     for group in ("by_domain", "by_edit_type"):
         of = product[group]
         if isinstance(of, dict):
-            rows += [{"": name, **figures} for name, figures in of.items()]
-    print_table(f"{count} summaries against their documents (percent)", rows)
+            rows += [
+                {
+                    "": name,
+                    "balanced": figures["balanced_accuracy"],
+                    "accepted": figures["consistent_accepted"],
+                    "refused": figures["inconsistent_refused"],
+                }
+                for name, figures in of.items()
+            ]
+    print_table(
+        f"{count} summaries: balanced accuracy, consistent ones accepted, others refused (percent)",
+        rows,
+    )
     named: list[dict[str, object]] = [
         {"": name, "balanced_accuracy": value} for name, value in PUBLISHED.items()
     ]

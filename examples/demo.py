@@ -1,8 +1,9 @@
 """Show the main job on the example logs and chats.
 
 Reads them, asks, looks at what an answer rests on; then three evenings of chat pass, two nights of
-work put the facts in order, and a context is built for a question. Runs the very commands that a
-user would type, on a database of its own in `.demo/`.
+work put the facts in order, a context is built for a question, and a list is kept in its order. No
+language model takes part. Runs the very commands that a user would type, on a database of its own
+in `.demo/`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ QUESTIONS = (
 )
 
 ASKED = "Do I like mushrooms, and how do I take my coffee?"
+TOLD = "My favorite cakes are plum cake, carrot cake and poppy seed cake"
+LISTED = "What are my favorite cakes?"
 
 
 def title(text: str) -> None:
@@ -101,12 +104,16 @@ def main() -> None:
     if editor:
         run("explain", editor)
     run("context", ASKED)
+
+    run("tell", "--planner", "rules", TOLD)
+    run("ask", "--planner", "rules", LISTED)
     print(
         f"\nThat was the demo; its database is {os.path.relpath(PLACE / 'factbook.db')}."
         " Now with your own logs:\n"
         "  .venv/bin/factbook ingest                 reads ~/.claude, ~/.codex and ~/.gemini\n"
         "  .venv/bin/factbook recall 'what broke the build yesterday?'\n"
         "  .venv/bin/factbook consolidate            the nightly work; install-timer has it done\n"
+        "  .venv/bin/factbook rejections             what was refused, and why; docs/refused.md\n"
         "  .venv/bin/factbook --help                 everything else; README.md says more"
     )
 

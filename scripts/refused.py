@@ -3,8 +3,8 @@
     .venv/bin/python scripts/refused.py           writes the pages anew
     .venv/bin/python scripts/refused.py --check   says where they differ, and exits with 1
 
-The pages are the script, as docs/life-of-a-fact.md is. A block of `console` that begins with
-`# file NAME` is a file that is written, one that begins with `# 2026-05-04 20:00` is run at that
+The pages are the script, as docs/life-of-a-fact.md is. A block that begins with `# file NAME`
+is a file that is written, one of `console` that begins with `# 2026-05-04 20:00` is run at that
 time. A block of `json answer` is what the model answers to the next call: its server is the real
 HTTP server of factbook.testing, on this machine. `# ..., the server is stopped` stops it. What
 stands between `<!-- made: NAME -->` and `<!-- end -->` is printed from the tables of the program.
@@ -45,15 +45,17 @@ PAGES = ("refused.md", "keyed-facts.md", "model.md")
 URL = policy.LLM_URL  # where the pages say that the server is
 
 _BLOCK = re.compile(
-    r"(?<=^```)(?P<kind>console|json answer)\n(?P<text>.*?)(?=^```$)"
+    r"(?<=^```)(?P<kind>console|toml|json answer)\n(?P<text>.*?)(?=^```$)"
     r"|(?<=<!-- made: )(?P<made>[a-z ]+) -->\n.*?(?=<!-- end -->)",
     re.MULTILINE | re.DOTALL,
 )
 _FILE = re.compile(r"# file (\S+)\n")
 _AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d)(?:, (.+))?\n")
+_TENANT = re.compile(r"TENANT:[0-9a-f-]{36}")  # each database has an id of its own
 _TOOK = re.compile(
     r"\b\d+(?:\.\d+)? m?s\b(?: \([^()]+/s\))?"  # how long, and how fast
     r"|(?<=in )\d+\.\d(?= seconds)"
+    r"|\[Errno \d+\]"  # each system has its own
     r"|(?<=\s)\d+\.\d\d(?=\s+\d\.\d{4}$|$)"  # seconds of a call, in the table of costs
 )
 
@@ -65,6 +67,7 @@ class World:
         self.place = place
         self.server = server
         self.answers: list[Reply] = []
+        self.files: list[Path] = []  # whose time is still that of this machine
         self.code = 0
         server.script = self._answer
 
@@ -81,8 +84,9 @@ class World:
             return found[0]
         named = _FILE.match(text)
         if named:
-            with (self.place / named[1]).open("a", encoding="utf-8") as file:
-                file.write(text[named.end() :].replace(URL, self.server.url))
+            path = self.place / named[1]
+            path.write_text(text[named.end() :].replace(URL, self.server.url), encoding="utf-8")
+            self.files.append(path)
             return found[0]
         dated = _AT.match(text)
         if not dated:
@@ -90,6 +94,8 @@ class World:
         if dated[2]:
             self._stage(dated[2])
         moment = datetime.strptime(dated[1], "%Y-%m-%d %H:%M").replace(tzinfo=UTC)
+        while self.files:
+            os.utime(self.files.pop(), (moment.timestamp(), moment.timestamp()))
         commands = [line for line in text.splitlines() if line.startswith("$ ")]
         ran = [f"{line}\n{self._output(line[2:], moment)}" for line in commands]
         return f"console\n{dated[0]}" + "\n".join(ran)
@@ -105,8 +111,6 @@ class World:
             self.answers.append(Reply.truncated('{"extractions": [{"text": "Keeps'))
         elif direction == "the answer is no JSON":
             self.answers.append(Reply.text("Sure! Here is what I found:"))
-        elif direction == "nothing comes":
-            self.answers.append(Reply.hang())
         else:
             sys.exit(f"{direction!r} is no direction")
 
@@ -119,6 +123,9 @@ class World:
             name, _, value = words[1].partition("=")
             os.environ[name] = value
             return ""
+        if words[0] == "unset":
+            del os.environ[words[1]]
+            return ""
         if words[0] != "factbook":
             sys.exit(f"{command!r} is no command of factbook")
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in "oe")
@@ -128,6 +135,7 @@ class World:
         err.seek(0)
         shown = out.read() + (err.read() if self.code else "")  # else it is the progress of work
         shown = shown.replace(f"{self.place}/", "").replace(self.server.url, URL)
+        shown = _TENANT.sub("TENANT:00000000-0000-4000-8000-000000000000", shown)
         return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
 
 

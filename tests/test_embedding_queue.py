@@ -204,11 +204,11 @@ def test_an_embedder_of_another_shape_is_named(tmp_path: Path) -> None:
         assert memory.set_aside() == []
 
 
-def test_embedding_survives_kills(tmp_path: Path) -> None:
-    """Killed at random moments, the queue loses nothing and embeds nothing twice."""
+def kill_embedding(tmp_path: Path, *, times: int, texts: int) -> None:
+    """Kill the queue at random moments; it loses nothing and embeds nothing twice."""
     path, key = tmp_path / "f.db", tmp_path / "key"
     with Memory(path, embedder=Hashing(), key_file=key) as memory:
-        say(memory, *[f"text number {n} of many" for n in range(1500)])
+        say(memory, *[f"text number {n} of many" for n in range(texts)])
     script = textwrap.dedent(
         f"""
         import sys
@@ -216,17 +216,18 @@ def test_embedding_survives_kills(tmp_path: Path) -> None:
         from test_embedding_queue import Hashing
         from factbook import policy
         policy.EMBED_BATCH = 10
+        policy.EMBED_LEASE_MS = 1  # a killed worker's rows are free for the next one at once
         from factbook.memory import Memory
         with Memory({str(path)!r}, embedder=Hashing(), key_file={str(key)!r}) as memory:
             print("ready", flush=True)
             memory.embed()
         """
     )
-    for n in range(8):
+    for n in range(times):
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(0.02 + 0.03 * n)
+        time.sleep(0.02 + 0.21 * (n * 0.618 % 1))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -236,5 +237,14 @@ def test_embedding_survives_kills(tmp_path: Path) -> None:
     with Memory(path, embedder=Hashing(), key_file=key, clock=later) as memory:
         memory.embed()
         assert memory.waiting() == 0
-        assert memory.store.counts()["episode_vectors"] == 1500
+        assert memory.store.counts()["episode_vectors"] == texts
         assert memory.check() == []
+
+
+def test_embedding_survives_kills(tmp_path: Path) -> None:
+    kill_embedding(tmp_path, times=8, texts=1500)
+
+
+@pytest.mark.slow
+def test_embedding_survives_two_hundred_kills(tmp_path: Path) -> None:
+    kill_embedding(tmp_path, times=200, texts=20_000)

@@ -222,11 +222,8 @@ def fixed(vectors: dict[str, tuple[float, float]]) -> embed.Embedder:
 def test_similar_sentences_support_a_near_word() -> None:
     passage = read_passage("I am fond of my vocation.")
     found = ground("I am fond of my calling", passage, embed=fixed({}).embed)
-    assert (found.support, found.similarity, found.missing) == (
-        Support.SIMILAR,
-        pytest.approx(1.0),
-        ("calling",),
-    )
+    assert (found.support, found.missing) == (Support.SIMILAR, ("calling",))
+    assert found.similarity == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -277,6 +274,22 @@ def test_any_text_is_legal(claim: str, text: str) -> None:
 def test_what_is_grounded_has_a_quote(text: str) -> None:
     found = ground("I love bees", read_passage(text))
     assert not found.grounded or found.quote
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["*" * 40_000, "A " * 20_000, '"' * 40_000, "Ann: " * 9_000, "x" * 90_000, "5," * 30_000],
+)
+def test_a_hostile_text_takes_no_long_time(text: str) -> None:
+    began = time.process_time()
+    ground("Keeps bees in Delft", read_passage(text))
+    assert not ground(text, read_passage("User: I keep bees.")).grounded
+    assert time.process_time() - began < 8.0
+
+
+def test_a_page_is_no_claim() -> None:
+    found = owned("Keeps bees. " * 400, "User: I keep bees.")
+    assert found.why == "The claim has more than 4,000 characters: it is a page."
 
 
 def test_two_thousand_candidates_a_second() -> None:

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from factbook import policy
-from factbook.changes_keyed import KeyChanges
 from factbook.confidence import halved, supported, value_at
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model import Millis, Receipt, Stance, Status, Trust
@@ -760,6 +759,8 @@ class Changes:
 
     def change_keys(self, op: ChangeKeys) -> None:
         """Set, move and clear keyed facts."""
+        from factbook.changes_keyed import KeyChanges  # reading logs needs none of it
+
         KeyChanges(
             self._writer, self._receipt, now=self._now, change=self._change, event=self._event
         ).run(op)

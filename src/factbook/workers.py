@@ -1,7 +1,9 @@
 """Read files in other processes, so that reading and writing go on at the same time.
 
-A worker gets files one by one through a pipe and answers with their steps. It ends when its input
-ends, so nothing is left behind when the parent is killed. On Linux it is a fork, which has
+A worker gets files one by one through a pipe and answers with their steps. While the writer has
+little to do, episodes come without their facts, and the writer asks the rules itself: so the work
+is shared evenly, whatever the number of cores. A worker ends when its input ends, so nothing is
+left behind when the parent is killed. On Linux it is a fork, which has
 everything imported; elsewhere it is this module run by the same Python. Worker threads would not
 help: parsing and extraction hold the interpreter's lock. The processes of `multiprocessing` were
 tried and left: a killed parent leaves them waiting for ever.

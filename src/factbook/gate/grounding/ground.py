@@ -19,6 +19,7 @@ from factbook.gate.grounding.claim import Claim, is_pattern, read_claim
 from factbook.gate.grounding.index import Index, index_of
 from factbook.gate.grounding.passage import Passage, Spoken, read_passage
 from factbook.gate.grounding.summary import judge_summary
+from factbook.gate.grounding.words import MAX_CHARS, MAX_CLAIM_CHARS
 from factbook.gate.lexicon import Sort
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def ground(
     is grounded by similarity (seed 002: more than 0.85), and with it nothing that has a name, a
     number or another word without support.
     """
+    if len(claim) > MAX_CLAIM_CHARS:
+        return _nothing(f"The claim has more than {MAX_CLAIM_CHARS:,} characters: it is a page.")
     claims = read_claim(claim, pattern)
     if not claims or not passage.lines:
         return _nothing("The claim or the passage is empty.")
@@ -134,6 +137,8 @@ def ground_summary(summary: str, passage: Passage) -> Grounding:
     support is listed in `missing` and refuses nothing, a name, a number, a denial, an opposite and
     the other cases of `summary.RULES` do. For the claim of one fact use `ground`.
     """
+    if len(summary) > MAX_CHARS:
+        return _nothing(f"The summary has more than {MAX_CHARS:,} characters.")
     found = judge_summary(summary, passage)
     if not passage.lines or not summary.strip():
         return _nothing("The summary or the passage is empty.")
@@ -163,7 +168,9 @@ def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | Non
     """
     passage = read_passage(summary)
     speaker = "owner" if passage.named else None
-    found = ground(fact, passage, embed=embed, speaker=speaker, pattern=is_pattern(fact))
+    found = ground(
+        fact, passage, embed=embed, speaker=speaker, pattern=is_pattern(fact[:MAX_CLAIM_CHARS])
+    )
     return found.grounded
 
 
@@ -268,7 +275,7 @@ def _fit(claim: Claim, index: Index, window: tuple[int, ...], pattern: bool) -> 
             matches.append(Match(key, index.lines[number], where[number].at))
     absent = claim.line.values.difference(*(line.values for line in lines))
     if absent:
-        conflict, detail = "number", ", ".join(sorted(absent))
+        conflict, detail = "number", ", ".join(map(claim.line.written, sorted(absent)))
     elif detail and matches:
         conflict = "antonym"  # of the same matter: another word of the claim is there
     elif matches:

@@ -23,17 +23,15 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import kin
 from factbook.gate.grounding.index import SUPPORTED, Index, index_of
 from factbook.gate.grounding.passage import Passage
-from factbook.gate.grounding.words import Line, Token, read_line, sentences
+from factbook.gate.grounding.words import VALUES, Line, Token, read_line, sentences
 from factbook.gate.lexicon import Sort
 
-MAX_SENTENCES: Final = 60  # of a summary that are read
 ALIGNED: Final = 3  # sentences of the document that a sentence of the summary is compared with
 SAID: Final = kin.SYNONYM  # the document says the word itself, or one that says the same
 INVENTED: Final = 3  # content words without support at the end of a sentence are an addition
 LEAST_SHARE: Final = 0.25  # of a sentence's content words that must have support
 SHARED_AROUND: Final = 2  # words that a word and its opposite must both stand beside
 
-_VALUES: Final = frozenset({Sort.NUMBER, Sort.MONTH, Sort.DAY})
 _REFUSALS: Final = frozenset(
     words("refuse refuses refused fail fails failed deny denies denied lack lacks lacking unable")
 )
@@ -127,9 +125,9 @@ def _denies(token: Token) -> bool:
 
 
 def _governed(line: Line, place: int, count: int) -> list[str]:
-    """Return the content words right behind a place."""
+    """Return the content words right behind a place, as written."""
     after = line.tokens[place + 1 : place + 1 + count]
-    return [token.key for token in after if token.sort is Sort.CONTENT]
+    return [token.surface for token in after if token.sort is Sort.CONTENT]
 
 
 def _around(line: Line, place: int, reach: int) -> set[str]:
@@ -170,9 +168,9 @@ def _closely_denied(line: Line, place: int) -> bool:
 def _new_name(view: _View) -> str:
     line, index = view.line, view.index
     names = [key for key in line.keys if key in line.names]
-    for key in names:
-        if not index.names(key) and not _known_otherwise(key, names, index):
-            return key
+    for key, place in zip(line.keys, line.places, strict=True):
+        if key in line.names and not (index.names(key) or _known_otherwise(key, names, index)):
+            return line.tokens[place].surface
     return ""
 
 
@@ -198,7 +196,7 @@ def _new_value(view: _View) -> str:
     for value in sorted(view.line.values - view.index.values):
         if value == str(view.index.speakers):
             continue  # "Two friends" of a talk between two
-        return value
+        return view.line.written(value)
     return ""
 
 
@@ -289,7 +287,7 @@ def _gaps(view: _View) -> Iterator[_Gap]:
             last = number + 1 == len(steps)
             right = [] if last else mine[steps[number + 1][1] : steps[number + 1][2]][:3]
             held = [
-                any(token.sort is Sort.CONTENT or token.sort in _VALUES for token in side)
+                any(token.sort is Sort.CONTENT or token.sort in VALUES for token in side)
                 for side in (left, right)
             ]
             if any(held):
@@ -320,8 +318,8 @@ def _replaced(view: _View) -> str:
                 if kin.opposed(one.key, other.key):
                     return f"{one.surface} for {other.surface}"
         if gap.closed:
-            here = [token for token in gap.here if token.sort in _VALUES]
-            there = [token for token in gap.there if token.sort in _VALUES]
+            here = [token for token in gap.here if token.sort in VALUES]
+            there = [token for token in gap.there if token.sort in VALUES]
             if here and there:
                 return f"{here[0].surface} for {there[0].surface}"
     return ""
@@ -409,9 +407,7 @@ class Found:
 def judge_summary(text: str, passage: Passage) -> Found:
     """Hold each sentence of a summary against a passage; the first conflict decides."""
     index = index_of(passage)
-    lines = [
-        read_line(text[start:end], start) for start, end in list(sentences(text))[:MAX_SENTENCES]
-    ]
+    lines = [read_line(text[start:end], start) for start, end in sentences(text)]
     keys = frozenset(key for line in lines for key in line.keys)
     first: _View | None = None
     missing: list[str] = []

@@ -16,6 +16,8 @@ from factbook.gate import grammar
 from factbook.gate.lexicon import ADVERB, Sort, words_of
 
 MAX_CHARS: Final = 100_000  # of a passage; what follows is not read
+MAX_WORD: Final = 120  # characters that are read of a piece between blanks: bounds what is kept
+VALUES: Final = frozenset({Sort.NUMBER, Sort.MONTH, Sort.DAY})
 MAX_CLAIM_CHARS: Final = 4_000  # of a claim; a longer one is no claim
 
 _CHUNK: Final = re.compile(r"[^\s/|…—–()\[\]{}<>\"“”„«»]+[\"”»)\]]*|/")
@@ -71,6 +73,11 @@ class Line:
     over: frozenset[str]  # keys after "no longer", "used to", "stopped"
     modals: frozenset[str]  # possible, wish, plan, condition, hearsay, ...
     asks: bool  # is a question
+
+    def written(self, value: str) -> str:
+        """Return one of the values as the sentence writes it."""
+        tokens = (token for token in self.tokens if token.sort in VALUES)
+        return next((token.surface for token in tokens if _value(token) == value), value)
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -198,7 +205,7 @@ def tokenise(text: str) -> list[Token]:
     """Return the tokens of a sentence, numbers joined with their scale and unit."""
     flat: list[Token] = []
     for chunk in _CHUNK.findall(text):
-        flat += tokens_of(chunk)
+        flat += tokens_of(chunk[:MAX_WORD])
     found: list[Token] = []
     for token in flat:
         last = found[-1] if found else None
@@ -284,7 +291,7 @@ def read_line(text: str, start: int = 0) -> Line:
                 affirmed.add(surface)
             else:
                 modals.add(token.key)
-        elif sort in (Sort.NUMBER, Sort.MONTH, Sort.DAY):
+        elif sort in VALUES:
             values.add(_value(token))
         elif sort is Sort.CONTENT:
             key = token.key
