@@ -34,9 +34,13 @@ def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
             ("sick", ["--sick", str(next((data / "sick").glob("*"), data / "sick"))]),
             ("clusters", []),
             ("preferences", [str(data / "prefeval")]),
+            ("grounding", []),
+            ("speakers", []),
+            ("typed", [str(data / "memory_gold")]),
         ]
     found.append(("secrets", ["--benign", str(data / "sessions")] if data else []))
-    found += [("changed", []), ("passive", []), ("consolidate", []), ("year", [])]
+    found += [("changed", []), ("passive", []), ("join", []), ("consolidate", []), ("year", [])]
+    found.append(("answers", ["--n", "20000" if quick else "200000"]))
     if not quick:
         found.append(("consolidate", ["--n", "100000", "--episodes", "10000"]))
     found += [("recall", ["--n", str(size)]) for size in (SIZES[:2] if quick else SIZES)]

@@ -12,7 +12,8 @@ that the gate is reached often, too.
 - crashes: an answer led to another exception than a ModelError
 - writes_on_failure: memory was other after a failure than when the model was asked. A trigger on
   every table counts the writes that are committed; what waits, how often it was tried, and counters
-  are no memory
+  are no memory. An answer whose content was refused as a whole is a failure too, of which only the
+  log of refusals may tell
 - silent_drops: a failure left its input unqueued, or a part of an answer that fits its type was
   neither stored nor applied nor proposed nor refused with its reason
 - audit_problems: what `check` says of the files at the end
@@ -78,6 +79,7 @@ PART: Final = "answers"
 SHOWN: Final = 10  # answers that did what must not happen, in the figures
 GATE_ANSWERS: Final = 2_000  # of this run, that the gate's speed is measured on
 GATE_RUNS: Final = 3
+REFUSED: Final = "refused"  # instead of a ModelFailure: an answer that fits, and is of no use
 SLICE: Final = 2_000  # answers to one call that one process takes at a time
 DRAWS: Final = 12  # of an answer that is to fit its type
 AT: Final = 1_763_000_000_000  # when everything was said
@@ -132,7 +134,7 @@ class Mutant:
 class Result:
     """What became of one answer."""
 
-    failure: str = ""  # the ModelFailure, or "refused" where a whole answer was of no use
+    failure: str = ""  # the ModelFailure, or REFUSED
     kept: int = 0  # parts that were stored, applied or read
     refused: int = 0  # parts that were refused with a reason
     dropped: str = ""  # what is neither, in a sentence
@@ -145,7 +147,7 @@ class Desk:
     memory: Memory
     model: Mutant
     outside: apsw.Connection
-    touched_at_ask: int = 0
+    touched_at_ask: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         """Note what was written whenever the model is asked."""
@@ -154,9 +156,16 @@ class Desk:
     def _asked(self) -> None:
         self.touched_at_ask = self.touched()
 
-    def touched(self) -> int:
-        """Return how many rows of memory were ever written in this file."""
-        return int(self.rows("SELECT n FROM bench_touched")[0][0])
+    def touched(self) -> tuple[int, int]:
+        """Return how many rows of memory, and of refusals, were ever written in this file."""
+        ((memory, refusals),) = self.rows("SELECT memory, refusals FROM bench_touched")
+        return int(memory), int(refusals)
+
+    def wrote_on(self, failure: str) -> bool:
+        """Tell whether what was written since the model was asked is what no failure may write."""
+        memory, refusals = self.touched()
+        before = self.touched_at_ask
+        return memory != before[0] or (refusals != before[1] and failure != REFUSED)
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a query on what is committed."""
@@ -274,8 +283,8 @@ class Tell(Site):
         except ModelError as error:
             return [Result(failure=str(error.kind), dropped=self._unqueued(desk, uid))]
         if told.errors:
-            refused = len(told.errors)
-            return [Result(failure="refused", refused=refused, dropped=self._unqueued(desk, uid))]
+            refused, dropped = len(told.errors), self._unqueued(desk, uid)
+            return [Result(failure=REFUSED, refused=refused, dropped=dropped)]
         answer = desk.model.read[0]
         assert isinstance(answer, FactsOpsResponse)
         if told.needs_clarification:
@@ -699,11 +708,11 @@ class Commands(Site):
         )
         episodes = [one for (one,) in waiting]
         report = desk.memory.extract_commands(limit=self._PER_CALL)
-        if report.failed:
+        answer = desk.model.read[0]
+        if answer is None:
             queued = all(desk.queued("commands", one) for one in episodes)
             kind = report.failed[0][1].partition("(")[2].partition(":")[0]
             return [Result(failure=kind, dropped="" if queued else "a command does not wait")]
-        answer = desk.model.read[0]
         assert isinstance(answer, CommandAnswer)
         result = Result(kept=report.receipt.stored, refused=report.receipt.rejected)
         given: set[int] = set()
@@ -820,8 +829,8 @@ def template(site: Site, folder: Path) -> Path:
         site.prepare(memory)
     connection = apsw.Connection(str(path))
     try:
-        connection.execute("CREATE TABLE bench_touched (n INTEGER NOT NULL)")
-        connection.execute("INSERT INTO bench_touched VALUES (0)")
+        connection.execute("CREATE TABLE bench_touched (memory INTEGER, refusals INTEGER)")
+        connection.execute("INSERT INTO bench_touched VALUES (0, 0)")
         tables = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
             " AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%\\_fts%' ESCAPE '\\'"
@@ -830,11 +839,12 @@ def template(site: Site, folder: Path) -> Path:
         for (table,) in tables:
             if table in _BESIDE:
                 continue
+            count = "refusals" if table == "rejection_row" else "memory"
             for verb, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")):
                 when = f" WHEN {row}.target_kind <> 'run'" if table == "event_row" else ""
                 connection.execute(
                     f"CREATE TRIGGER bench_{verb}_{table} AFTER {verb} ON {table}{when}"
-                    " BEGIN UPDATE bench_touched SET n = n + 1; END"
+                    f" BEGIN UPDATE bench_touched SET {count} = {count} + 1; END"
                 )
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
@@ -935,7 +945,7 @@ def _one(site: Site, desk: Desk, n: int, answers: Sequence[bytes], account: Acco
         tally.crashes += 1
         account.note(site.name, f"crash: {type(error).__name__}: {error}", answers)
         return False
-    wrote = desk.touched() != desk.touched_at_ask and all(one.failure for one in results)
+    wrote = all(one.failure and desk.wrote_on(one.failure) for one in results)
     for result in results:
         tally.count(result, wrote=wrote)
         if result.dropped:
@@ -952,7 +962,7 @@ def gate_speed(answers: Sequence[tuple[str, TypedAnswer]]) -> dict[str, int]:
     for _ in range(GATE_RUNS if candidates else 0):
         began = time.process_time()
         for text, answer in answers:
-            judge_answer(answer, read_passage(text), owner="me", embed=None)
+            judge_answer(answer, read_passage(text), owner="me", embed=None, redact=str)
         best = max(best, candidates / max(time.process_time() - began, 1e-9))
     return {"candidates": candidates, "candidates_per_s": round(best)}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.apply import apply
 from factbook.changes_keyed import statement_of
-from factbook.errors import NotAllowed, UsageError
+from factbook.errors import NotAllowed, Overtaken, UsageError
 from factbook.model import (
     Episode,
     EpisodeKind,
@@ -49,6 +49,7 @@ def say(
     at: Millis = NOW,
     owner: str = "me",
     atomic: bool = True,
+    late: bool = False,
     trust: Trust = Trust.DIRECT,
     trigger: Trigger = Trigger.USER_MESSAGE,
 ) -> Receipt:
@@ -78,6 +79,7 @@ def say(
             rule="told:rules",
             method="by hand",
             atomic=atomic,
+            late=late,
         ),
     ]
     return apply(store, ops, trigger=trigger, actor="test", now=NOW)
@@ -226,12 +228,27 @@ def test_what_cannot_be_done_is_refused(store: SQLiteStore, bad: KeyStep, why: s
     assert store.counts()["facts"] == 0
 
 
-def test_an_older_message_does_not_undo_a_later_one(store: SQLiteStore) -> None:
+def test_a_message_that_waited_does_not_undo_a_later_one(store: SQLiteStore) -> None:
     say(store, rank(1, "BTC"), at=NOW)
-    with pytest.raises(UsageError, match="by a later message"):
-        say(store, rank(1, "SOL"), at=NOW - 1000)
-    say(store, rank(2, "ETH"), at=NOW - 1000)  # what it does not touch is free
+    with pytest.raises(Overtaken, match="by a later message"):
+        say(store, rank(1, "SOL"), at=NOW - 1000, late=True)
+    say(store, rank(2, "ETH"), at=NOW - 1000, late=True)  # what it does not touch is free
     assert held(store) == {1: "BTC", 2: "ETH"}
+
+
+def test_a_message_that_waited_does_not_bring_back_what_was_cleared(store: SQLiteStore) -> None:
+    say(store, rank(1, "SOL"), at=NOW - 5000)
+    say(store, step("clear"), at=NOW)
+    with pytest.raises(Overtaken):
+        say(store, rank(1, "BTC"), at=NOW - 1000, late=True)
+    assert held(store) == {}
+
+
+def test_a_clock_that_was_set_back_harms_nothing(store: SQLiteStore) -> None:
+    """What is said now counts now, whatever the clock says of it."""
+    say(store, rank(1, "BTC"), at=NOW)
+    say(store, rank(1, "SOL"), at=NOW - 86_400_000)
+    assert held(store) == {1: "SOL"}
 
 
 # --- who may --------------------------------------------------------------------------------------
@@ -291,6 +308,7 @@ def test_a_statement_says_what_the_key_means() -> None:
 def test_ranks_stay_unique_when_many_write_at_once(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "many.db")
     say(store, rank(1, "SOL"))
+
     def write(number: int) -> None:
         mine = SQLiteStore(tmp_path / "many.db", mode="write")
         try:

@@ -113,7 +113,7 @@ def tell(memory: Memory) -> Outcome:
 def tell_again(memory: Memory) -> Outcome:
     """Let the messages that wait be read."""
     told = memory.retry_told()
-    return Outcome(kept=sum(len(one.receipt.keys) for one in told))
+    return Outcome(kept=sum(len(one.receipt.keys) for one in told.done))
 
 
 # --- plan -----------------------------------------------------------------------------------------
@@ -283,13 +283,15 @@ def record_command(memory: Memory) -> None:
 def read_commands(memory: Memory) -> Outcome:
     """Ask what the commands do that wait."""
     report = memory.extract_commands()
-    if report.failed:
+    left_out = [(1, "the model's answer left them out.")]
+    if report.failed not in ([], left_out):
         ((episodes, why),) = report.failed
         assert episodes == 1
         return failed(kind_in(why))
     refused = tuple(sorted(one.reason for one in memory.rejections(limit=10_000)))
     assert report.receipt.rejected == len(refused)
     unanswered = report.calls - report.read
+    assert unanswered == len(report.failed)
     return Outcome(kept=report.receipt.stored, refused=(*refused, *["unanswered"] * unanswered))
 
 
@@ -419,7 +421,9 @@ CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
         "blank_texts": Outcome(refused=(EMPTY,)),
         "long_texts": Outcome(refused=(TOO_LONG.format(100_016), TOO_LONG.format(100_021))),
         "other_language": Outcome(refused=("not_grounded_in_summary",)),
-        "hidden_direction": Outcome(refused=("hallucination", "low_confidence")),
+        "hidden_direction": Outcome(
+            refused=("semantically_invalid: the text holds control characters",) * 2
+        ),
         "instruction": Outcome(refused=("not_grounded_in_summary",)),
         "placeholder": Outcome(refused=("not_grounded_in_summary",)),
     },
@@ -958,15 +962,17 @@ def test_messages_that_wait_are_told_in_their_order_and_fail_alone(
             Reply.json({"ops": [{**first, "rank": 2, "value": "ETH"}]}),
         ]
         told = memory.retry_told()
-        assert [one.message for one in told] == [said[0], said[2]]
-        assert [one.receipt.keys for one in told] == [
+        assert [one.message for one in told.done] == [said[0], said[2]]
+        assert [one.receipt.keys for one in told.done] == [
             [("user.favorites.crypto.1", "update")],
             [("user.favorites.crypto.2", "store")],
         ]
         (left,) = memory.model_tasks()
         assert (left.attempts, left.state) == (2, "failed")
+        assert [why for _, why in told.failed] == [left.error]
         house.clock.now = left.until
         server.script = Reply.json({"ops": [second]})
-        assert [one.receipt.keys for one in memory.retry_told()] == [[("user.city", "store")]]
+        done = memory.retry_told().done
+        assert [one.receipt.keys for one in done] == [[("user.city", "store")]]
         assert memory.model_tasks() == []
         assert memory.check() == []

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from factbook.errors import ModelError, ModelFailure
+from factbook.errors import ModelFailure
 from factbook.http import Failed, one_line
 from factbook.llm.answers import MAX_DEPTH, one_value, read_answer
-from factbook.llm.budget import Budget, Limits, Spent, limits_of, money_of
+from factbook.llm.budget import money_of
 from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.llm.schema import plain_schema
 
@@ -210,30 +210,3 @@ def test_money_is_counted_where_a_price_is_known() -> None:
     assert money_of(ModelConfig(), 1_000, 200) is None
     embed = EmbedConfig(provider="openai", model="m", url="https://a.example", price_in=0.02)
     assert money_of(embed, 500_000) == pytest.approx(0.01)
-
-
-@pytest.mark.parametrize(
-    ("limits", "spent", "said"),
-    [
-        (Limits(calls=3), Spent(calls=3), "3 of 3 calls a day are made (daily_calls)"),
-        (Limits(calls=0), Spent(), "0 of 0 calls"),
-        (Limits(tokens=1_000), Spent(tokens=1_200), "1,200 of 1,000 tokens a day"),
-        (Limits(money=0.5, currency="EUR"), Spent(money=0.5), "0.5000 of 0.5 EUR a day"),
-    ],
-)
-def test_a_budget_refuses_once_a_limit_is_reached(limits: Limits, spent: Spent, said: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        Budget(limits).check(spent, model="ollama:x")
-    assert caught.value.kind is ModelFailure.OVER_BUDGET
-    assert said in str(caught.value)
-
-
-def test_a_budget_lets_calls_begin_below_its_limits() -> None:
-    spent = Spent(calls=2, tokens=999, money=0.4999)
-    Budget(Limits(calls=3, tokens=1_000, money=0.5)).check(spent, model="x")
-    Budget(Limits()).check(Spent(calls=10**9, tokens=10**12, money=1e9), model="x")
-
-
-def test_the_limits_of_a_configuration_are_its_daily_ones() -> None:
-    config = ModelConfig(daily_money=1.0, daily_calls=2, daily_tokens=3, currency="EUR")
-    assert limits_of(config) == Limits(money=1.0, calls=2, tokens=3, currency="EUR")

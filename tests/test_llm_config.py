@@ -219,7 +219,9 @@ def test_a_misspelt_variable_is_no_setting() -> None:
 
 
 def test_a_wrong_flag_is_named_and_an_unknown_one_is_a_mistake_of_the_program() -> None:
-    assert "The option --timeout-s is '-1', but it" in wrong({}, None, timeout_s="-1")
+    assert "The option --llm-timeout is '-1', but it" in wrong({}, None, timeout_s="-1")
+    assert "The option --llm-url is no address" in wrong({}, None, url="nowhere at all")
+    assert "The given num_ctx of [llm] is '1', but it" in wrong({}, None, num_ctx="1")
     with pytest.raises(TypeError, match="colour"):
         load_config({}, None, colour="red")
 

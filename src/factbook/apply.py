@@ -39,6 +39,7 @@ from factbook.ops import (
     KeepLoose,
     MarkProgress,
     Op,
+    QueueTask,
     RecordEpisode,
     RecordInjection,
     RecordSource,
@@ -64,7 +65,7 @@ from factbook.store.base import (
 
 _BESIDE_MEMORY = frozenset(
     {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
-    | {FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
+    | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
 )  # ops after which every question still has the same answer
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}

@@ -36,6 +36,7 @@ from factbook.ops import (
     Op,
     PinFact,
     Propose,
+    QueueTask,
     RateFact,
     RecordInjection,
     RecordUse,
@@ -97,6 +98,17 @@ def copy_digest(text: str) -> str:
     return hashlib.blake2b(same.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+def proposal_claim(kind: str, key: str) -> bytes:
+    """Return what stands for a proposal, so that it is made once."""
+    data = f"{kind}\0{key}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def memory_key(owner: str, predicate: str, text: str) -> str:
+    """Return the key of a proposed memory: the same words of one owner and type are one."""
+    return f"{owner}\0{predicate}\0{' '.join(text.casefold().split())}"
+
+
 class _Past(NamedTuple):
     """One event in the history of a fact."""
 
@@ -152,6 +164,7 @@ class Changes:
         waits = life.status is Status.PROPOSED
         if waits:
             self._receipt.confirmed += 1  # seed 002: a second observation confirms a pattern
+            self._close_proposal(life)
         after = life._replace(
             status=_awake(life) if waits else life.status,
             confidence=confidence,
@@ -162,6 +175,14 @@ class Changes:
         )
         self._receipt.supported += 1
         self._change("support", life, after, why=op.rule, added=[op.episode_id])
+
+    def _close_proposal(self, life: Life) -> None:
+        """Take a fact that was seen again off the list of what waits for a yes."""
+        claim = proposal_claim("memory", memory_key(life.owner, life.predicate, life.object))
+        known = self._writer.proposal(claim)
+        if known is not None and known.state == "open":
+            self._writer.decide_proposal(known.id, "accepted", "it was observed again")
+            self._event("decide", "proposal", known.id, {"state": "accepted", "reason": "seen"})
 
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
@@ -682,8 +703,9 @@ class Changes:
 
     def propose(self, op: Propose) -> None:
         """Put something before a person, once."""
-        digest = hashlib.blake2b(f"{op.kind}\0{op.key}".encode(), digest_size=16).digest()
-        made = self._writer.add_proposal(digest, op.kind, op.title, op.payload)
+        made = self._writer.add_proposal(
+            proposal_claim(op.kind, op.key), op.kind, op.title, op.payload
+        )
         if made is None:
             self._receipt.unchanged += 1
             return
@@ -692,7 +714,7 @@ class Changes:
 
     def decide(self, op: DecideProposal) -> None:
         """Take a yes or no."""
-        state = "accepted" if op.accept else "refused"
+        state = "edited" if op.edited else "accepted" if op.accept else "refused"
         if not self._writer.decide_proposal(op.proposal_id, state, op.reason):
             raise UsageError(detail=f"proposal {op.proposal_id} is not open; see `factbook review`")
         self._receipt.settled += 1
@@ -764,6 +786,18 @@ class Changes:
         KeyChanges(
             self._writer, self._receipt, now=self._now, change=self._change, event=self._event
         ).run(op)
+
+    def queue_task(self, op: QueueTask) -> None:
+        """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
+        found = self._writer.episodes([op.episode])
+        if op.episode not in found:
+            raise NotFound(what="episode", name=op.episode, hint="record it in the same call.")
+        target = found[op.episode]
+        if self._writer.task(op.kind, target) is None:
+            until = self._now + policy.MODEL_PATIENCE_MS
+            self._writer.put_task(
+                ModelTask(op.kind, target, "queued", 0, "", op.version, until, self._now)
+            )
 
     def finish_task(self, op: FinishTask) -> None:
         """Remember that a model has answered for an input."""
@@ -996,6 +1030,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     Count: Changes.count,
     ChangeKeys: Changes.change_keys,
     ConfirmFact: Changes.confirm,
+    QueueTask: Changes.queue_task,
     FinishTask: Changes.finish_task,
     FailTask: Changes.fail_task,
     RetryTasks: Changes.retry_tasks,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from factbook import policy
-from factbook.errors import UsageError
+from factbook.errors import Overtaken, UsageError
 from factbook.keyed import lists
 from factbook.keys import fold_value, split_rank_key, topic_title
 from factbook.model import FactKind, Millis, Receipt, Stance, Status, Trust
@@ -58,21 +58,22 @@ class KeyChanges:
     def run(self, op: ChangeKeys) -> None:
         """Take the steps; raises UsageError, with nothing written, where one cannot be taken.
 
-        Without `op.atomic` such a step is left out and said in the receipt.
+        Without `op.atomic` such a step is left out and said in the receipt. With `op.late` nothing
+        is changed that a later message has changed since: raises Overtaken.
         """
         episode_id, text, at = self._message(op)
-        before = self._writer.keyed(op.owner, sorted({one.key for one in op.steps}))
+        keys = sorted({one.key for one in op.steps})
+        before = self._writer.keyed(op.owner, keys)
+        times = self._writer.key_times(op.owner, keys) if op.late else {}
         lives = self._writer.lives([one.id for one in before.values()])
         after = {key: one.value for key, one in before.items()}
         by: dict[str, KeyStep] = {}  # key -> the step that gave it its value
         problems: list[str] = []
         for step in op.steps:
             was, was_by = dict(after), dict(by)
-            problem = (
-                self._check(step, text)
-                or self._take(step, after, by)
-                or self._later(step, before, after, lives, at)
-            )
+            problem = self._check(step, text) or self._take(step, after, by)
+            if problem is None and op.late:
+                _check_later(step, was, after, times, at)
             if problem is not None:
                 after, by = was, was_by
                 problems.append(f"operation {step.number or 1}: {problem}")
@@ -135,26 +136,6 @@ class KeyChanges:
             by[f"{step.key}.{held}"] = step  # said again
         return None
 
-    def _later(
-        self,
-        step: KeyStep,
-        before: Mapping[str, Keyed],
-        after: Mapping[str, str],
-        lives: Mapping[int, Life],
-        at: Millis | None,
-    ) -> str | None:
-        """Say where something was said later than this message: what is late must not undo it."""
-        if at is None:
-            return None
-        for key, known in before.items():
-            if not (key == step.key or key.startswith(step.key + ".")):
-                continue
-            said = lives[known.id].occurred_at
-            changed = fold_value(after.get(key, "")) != fold_value(known.value)
-            if changed and said is not None and said > at:
-                return f"{key} was set to {known.value!r} by a later message"
-        return None
-
     # --- writing --------------------------------------------------------------------------------
 
     def _write(
@@ -198,7 +179,13 @@ class KeyChanges:
             # What moved to another rank lives on there; what gave way, in what took its place.
             heir = ids.get(life.predicate, holders.get(fold_value(life.object)))
             after_ = _out(life, self._now, at, heir=heir)
-            self._change("supersede" if heir else "retract", life, after_, why=op.rule)
+            self._change(
+                "supersede" if heir else "retract",
+                life,
+                after_,
+                why=op.rule,
+                detail={"episode": episode_id},
+            )
         self._writer.drop_vectors("fact", [life.id for life in retired])
         for key in gone:
             self._count(key, "clear")
@@ -233,6 +220,22 @@ class KeyChanges:
             self._receipt.retracted += 1
         else:
             self._receipt.unchanged += 1
+
+
+def _check_later(
+    step: KeyStep,
+    was: Mapping[str, str],
+    now: Mapping[str, str],
+    times: Mapping[str, Millis],
+    at: Millis | None,
+) -> None:
+    """Raise Overtaken where a step changes what a later message has changed, or cleared, since."""
+    if at is None:
+        return
+    for key, changed_at in times.items():
+        same_list = key == step.key or key.startswith(step.key + ".")
+        if same_list and changed_at > at and was.get(key) != now.get(key):
+            raise Overtaken(key=key)
 
 
 def statement_of(key: str, value: str) -> str:

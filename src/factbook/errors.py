@@ -3,7 +3,8 @@
     FactbookError                      exit 1
     |-- UsageError                     exit 2   what was asked cannot be done as asked
     |   |-- NotAllowed                 exit 2   a trigger tried an op that the trigger table forbids
-    |   `-- RejectionError             exit 2   the gate refused a memory that was to be stored
+    |   |-- RejectionError             exit 2   the gate refused a memory that was to be stored
+    |   `-- Overtaken                  exit 2   something was said later under the same key
     |-- InputError                     exit 3   what was given to read
     |   |-- PathMissing
     |   |-- PathUnreadable
@@ -85,6 +86,10 @@ class NotAllowed(UsageError):
 
 class RejectionError(UsageError):
     """The memory "{text}" was refused ({reason}); {detail}"""
+
+
+class Overtaken(UsageError):
+    """{key} was changed by a later message, which holds; nothing was changed."""
 
 
 class InputError(FactbookError):

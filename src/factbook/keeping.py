@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from factbook.errors import NotFound, UsageError
 from factbook.model import ME, Fact, Millis, Receipt, Trigger
@@ -200,10 +200,16 @@ class Keeping:
         return self.store.proposals(state=state)
 
     def decide(
-        self, proposal_id: int, *, accept: bool, reason: str = "", text: str = ""
+        self,
+        proposal_id: int,
+        *,
+        accept: bool,
+        reason: str = "",
+        text: str = "",
+        planner: Literal["model", "rules"] = "model",
     ) -> Receipt:
         """Accept or refuse a proposal."""
-        del text  # only what a model proposes can be said in other words
+        del text, planner  # only what a model proposes can be said in other words
         from factbook.ops import DecideProposal
 
         return self._apply([DecideProposal(proposal_id=proposal_id, accept=accept, reason=reason)])

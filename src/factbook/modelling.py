@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from factbook.assist.commands import CommandsReport
     from factbook.assist.meter import CostLine
     from factbook.assist.refused import RejectionSummary
-    from factbook.assist.telling import Told
+    from factbook.assist.telling import RetriedTold, Told
     from factbook.assist.typed import TypedReport
     from factbook.gate.typed import TypedVerdict
     from factbook.keyed.contracts import ApplyResult, FactsAnswer, FactsOpsResponse, FactsQueryPlan
@@ -167,6 +167,21 @@ class Modelling(Conversing):
         phrasings) proposes operations; each must name a value that the message holds. Raises
         ModelError where the model fails: nothing is written then, and the message stays queued.
         """
+        return self._told(
+            message, owner=owner, planner=planner, atomic=atomic, at=at, message_id=message_id
+        )
+
+    def _told(
+        self,
+        message: str,
+        *,
+        owner: str,
+        planner: Planner,
+        atomic: bool = True,
+        at: Millis | None = None,
+        message_id: str | None = None,
+        keep_question: bool = True,
+    ) -> Told:
         from factbook.assist.telling import tell_keys
 
         return tell_keys(
@@ -181,6 +196,7 @@ class Modelling(Conversing):
             redact=self.redactor.redact,
             clock=self._clock,
             actor=self._actor,
+            keep_question=keep_question,
         )
 
     def ask(
@@ -258,7 +274,7 @@ class Modelling(Conversing):
             now=self._clock(),
         )
 
-    def retry_told(self) -> list[Told]:
+    def retry_told(self) -> RetriedTold:
         """Ask the model again about messages whose operations failed and that may be tried."""
         from factbook.assist.telling import retry
 
@@ -332,13 +348,19 @@ class Modelling(Conversing):
     # --- proposals of memories ------------------------------------------------------------------
 
     def decide(
-        self, proposal_id: int, *, accept: bool, reason: str = "", text: str = ""
+        self,
+        proposal_id: int,
+        *,
+        accept: bool,
+        reason: str = "",
+        text: str = "",
+        planner: Planner = "model",
     ) -> Receipt:
         """Accept or refuse a proposal; `text` puts other words in its place.
 
         A proposed memory becomes active, or a statement of its owner in the owner's own words. A
-        question that waits is answered by the message in clearer words. What else is proposed
-        takes no text.
+        question that waits is answered by the message in clearer words, which `planner` reads as in
+        `tell`. What else is proposed takes no text.
         """
         from factbook.assist import proposals
         from factbook.assist.telling import CLARIFICATION
@@ -364,8 +386,9 @@ class Modelling(Conversing):
                     detail=f"proposal {proposal_id} is a question; answer it by saying the message"
                     " in clearer words, with --text"
                 )
-            planner: Planner = "model" if self.has_model else "rules"
-            told = self.tell(text, owner=str(found.payload["owner"]), planner=planner)
+            told = self._told(
+                text, owner=str(found.payload["owner"]), planner=planner, keep_question=False
+            )
             if told.needs_clarification or told.errors:
                 why = "; ".join((*told.needs_clarification, *told.errors))
                 raise UsageError(detail=f"that is not clear either: {why}")

@@ -235,6 +235,7 @@ class DecideProposal:
     proposal_id: int
     accept: bool
     reason: str = ""
+    edited: bool = False  # accepted in other words: as it was proposed it is not to come back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,6 +352,7 @@ class ChangeKeys:
     rule: str
     method: str
     atomic: bool = True  # one bad step takes all back; else it is left out and said
+    late: bool = False  # the message waited: what was said since under the same keys must stay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,6 +360,15 @@ class ConfirmFact:
     """Make a proposed fact active on a person's word."""
 
     fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTask:
+    """Remember, with the input itself, that a model is to be asked about it."""
+
+    kind: str
+    episode: str  # Episode.uid of the input
+    version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -444,6 +455,7 @@ Op: TypeAlias = (
     | Count
     | ChangeKeys
     | ConfirmFact
+    | QueueTask
     | FinishTask
     | FailTask
     | RetryTasks

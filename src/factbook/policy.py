@@ -82,6 +82,9 @@ REJECTION_REASONS: Final = (
     "hallucination",  # partly supported, with a content word that is not
     "type_rule_violation",  # a rule of its type forbids it
     "semantically_invalid",  # it says nothing
+    "refused_before",  # its owner said no to it
+    # of operations on keyed facts (seed 004)
+    "operation_refused",  # the message does not say so, or it cannot be done
     # of what a model reads off commands (seed 000's future part)
     "not_a_host",
     "not_a_file",
@@ -241,7 +244,13 @@ LLM_MODEL: Final = "qwen2.5:7b-instruct"
 LLM_URL: Final = "http://127.0.0.1:11434"
 LLM_TIMEOUT_S: Final = 12.0  # seed 004: the total deadline of a call; no retries
 LLM_ANSWER_BYTES: Final = 2 * 1024 * 1024  # ours: a larger answer is cut off and refused
+NUM_CTX: Final = 8192  # ours: tokens of a prompt and its answer together
+KEEP_ALIVE: Final = "30m"  # ours: a model that must be loaded first seldom answers within 12 s
+CHAT_TIMEOUT_S: Final = 120.0  # ours: a streamed answer is read while it comes
+EMBED_TIMEOUT_S: Final = 30.0  # ours: one request of an embedding endpoint
+ENDPOINT_BATCH: Final = 64  # ours: texts in one request of an embedding endpoint
 MODEL_ATTEMPTS: Final = 5  # ours: failures after which an input is set aside, visibly
+MODEL_PATIENCE_MS: Final = 10 * 60_000  # ours: how long whoever keeps an input may take to ask
 MODEL_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
 
 # --- the work behind (ours) -----------------------------------------------------------------------
@@ -296,7 +305,7 @@ _LIVING: Final = frozenset(
     }
 )
 _TELLING: Final = frozenset({"RecordInjection", "RecordUse", "Count"})
-_ASKING: Final = frozenset({"FinishTask", "FailTask", "RetryTasks", "BeginCall", "EndCall"})
+_ASKING: Final = frozenset({"QueueTask", "FinishTask", "FailTask", "RetryTasks", "BeginCall", "EndCall"})
 
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {

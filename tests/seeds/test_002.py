@@ -509,3 +509,42 @@ def test_the_trigger_table_keeps_memories_of_a_model_out_of_logs() -> None:
     """Who caused a text decides what it may do: reading a log confirms nothing."""
     assert "ConfirmFact" not in policy.MAY_EMIT[Trigger.SESSION_LOG]
     assert "ConfirmFact" not in policy.MAY_EMIT[Trigger.UPKEEP]
+
+
+# --- a person's no, and a second look -------------------------------------------------------------
+
+OTHER = (
+    'User asked: "Walk me through the proof step by step, please."\n'
+    'Later: "And an explanation of the lemma, step by step again?"\n'
+)
+
+
+def test_what_a_person_refused_is_not_brought_back(system: System) -> None:
+    system.extract({**STEPS, "confidence": 0.77})
+    (proposal,) = system.memory.proposals()
+    system.memory.decide(proposal.id, accept=False, reason="not me")
+    system.clock.advance(days=1)
+    system.extract({**STEPS, "confidence": 0.95}, text=OTHER, name="other.md")
+    ((_, _, status),) = system.typed()
+    assert status is Status.PROPOSED
+    (fact,) = system.memory.store.lives_of([FactKind.TYPED])
+    assert fact.confidence == 0.0
+    assert [one.reason for one in system.memory.rejections()] == ["refused_before"]
+
+
+def test_what_a_person_said_in_other_words_is_not_brought_back(system: System) -> None:
+    system.extract({**STEPS, "confidence": 0.77})
+    (proposal,) = system.memory.proposals()
+    system.memory.decide(proposal.id, accept=True, text="Prefers examples before theory")
+    system.clock.advance(days=1)
+    system.extract({**STEPS, "confidence": 0.95}, text=OTHER, name="other.md")
+    assert [one[1] for one in system.typed()] == ["Prefers examples before theory"]
+
+
+def test_what_was_seen_again_waits_for_no_yes_any_more(system: System) -> None:
+    system.extract({**STEPS, "confidence": 0.77})
+    system.clock.advance(days=1)
+    system.extract({**STEPS, "confidence": 0.77}, text=OTHER, name="other.md")
+    assert system.memory.proposals() == []
+    (accepted,) = system.memory.proposals(state="accepted")
+    assert accepted.reason == "it was observed again"

@@ -180,9 +180,9 @@ def test_acceptance_4_what_waited_is_told_once_the_model_is_back(system: System)
         system.memory.tell("BTC is my #1 favorite crypto")
     system.server.start()
     system.answers({"ops": [set_op(1, "BTC")]})
-    assert system.memory.retry_told() == []  # not yet: it waits a while after a failure
+    assert system.memory.retry_told().done == []  # not yet: it waits a while after a failure
     system.clock.advance(days=1)
-    (told,) = system.memory.retry_told()
+    (told,) = system.memory.retry_told().done
     assert told.label == "Facts-S(1)"
     assert system.memory.model_tasks() == []
 

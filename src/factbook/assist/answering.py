@@ -31,6 +31,7 @@ from factbook.keys import (
     split_rank_key,
 )
 from factbook.model import Fact, FactKind, Millis
+from factbook.recall.when import iso
 from factbook.store.base import Filters
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ class Asked:
                     "key": one.fact_key,
                     "value": one.value,
                     "rank": one.rank,
-                    "fact": one.fact_id,
+                    "fact": None if one.fact_id is None else f"f{one.fact_id}",
                     "confidence": one.confidence,
-                    "set_at": one.set_at,
+                    "set_at": iso(one.set_at),
                 }
                 for one in self.answer.facts
             ],
@@ -110,6 +111,11 @@ def ask_keys(
             f" {policy.PROMPT_CHARS}"
         )
     plan, asked = _planned(store, said, owner=owner, llm=llm, planner=planner, now=now)
+    asked = [redact(one) for one in asked]
+    if plan is not None:
+        # What a model has a secret from does not matter: it is not shown, and finds nothing.
+        texts = {name: value for name, value in plan if isinstance(value, str) and name != "intent"}
+        plan = plan.model_copy(update={name: redact(value) for name, value in texts.items()})
     if plan is None:
         return Asked(
             label=read_label(0, planner=planner),
@@ -165,7 +171,7 @@ def _planned(
         )
     from factbook.keyed.prompts import ask_messages
 
-    messages = ask_messages(question, lists, now=now)
+    messages = ask_messages(question, lists, now=now, context_tokens=llm.context_tokens)
     plan = llm.ask(messages, FactsQueryPlan, purpose=PURPOSE)
     problem = plan_problem(plan) or plan_window(plan)[2]
     if problem is not None:

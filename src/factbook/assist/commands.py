@@ -150,6 +150,8 @@ def _batch(
     ops += [_failure(ids[uid], "the model's answer left it out") for uid in reading.unanswered]
     report.receipt.add(apply(store, ops, trigger=trigger, actor=actor, now=clock()))
     report.read += len(batch) - len(reading.unanswered)
+    if reading.unanswered:
+        report.failed.append((len(reading.unanswered), "the model's answer left them out."))
 
 
 def _judged(candidate: Candidate, episode: Episode) -> Op:

@@ -13,7 +13,7 @@ from factbook.model import Receipt
 FAILED: Final = "Facts-F"
 UNAVAILABLE: Final = "Facts system failed: The Facts LLM ({model}) is unavailable ({why})"
 """Seed 004's message; its model is Qwen, ours the one that is configured."""
-_NOTHING: Final = "nothing was written, and what you said waits to be tried again"
+_NOTHING: Final = "nothing was written; what you tell waits to be tried again"
 
 
 def write_label(receipt: Receipt, *, planner: str) -> str:

@@ -29,6 +29,7 @@ from factbook.ops import (
     RateFact,
     RecordEpisode,
     RecordSource,
+    SupersedeFact,
 )
 from factbook.store.base import claim_digest
 
@@ -61,14 +62,36 @@ def accept_memory(
     owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
     predicate, offered = type_.lower(), str(proposal.payload["text"])
     said = " ".join(redact(text).split()) or offered
-    known = store.current([claim_digest(owner, owner, predicate, offered)])
-    ops: list[Op] = []
+    old_claim = claim_digest(owner, owner, predicate, offered)
+    known = store.current([old_claim])
     if said == offered and known:
-        ops.append(ConfirmFact(fact_id=next(iter(known.values()))))
-    else:
-        ops += _said_by_owner(said, owner, predicate, now)
-    ops.append(DecideProposal(proposal_id=proposal.id, accept=True, reason=_why(said, offered)))
-    return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+        ops: list[Op] = [
+            ConfirmFact(fact_id=known[old_claim]),
+            DecideProposal(proposal_id=proposal.id, accept=True),
+        ]
+        return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    edited = said != offered
+    ops = _said_by_owner(said, owner, predicate, now)
+    ops.append(
+        DecideProposal(
+            proposal_id=proposal.id,
+            accept=True,
+            edited=edited,
+            reason=f"as: {said}" if edited else "",
+        )
+    )
+    receipt = apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    if edited and known:
+        # The owner's own words take the place of what was proposed.
+        new_claim = claim_digest(owner, owner, predicate, said)
+        supersede = SupersedeFact(
+            old_id=known[old_claim],
+            new_id=store.standing([new_claim])[new_claim],
+            rule="correction",
+            detail="its owner said it in other words",
+        )
+        receipt.add(apply(store, [supersede], trigger=Trigger.COMMAND, actor=actor, now=now))
+    return receipt
 
 
 def refuse_memory(
@@ -80,10 +103,6 @@ def refuse_memory(
     ops: list[Op] = [RateFact(fact_id=one, right=False) for one in store.current([claim]).values()]
     ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
     return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
-
-
-def _why(said: str, offered: str) -> str:
-    return "" if said == offered else f"as: {said}"
 
 
 def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[Op]:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.apply import apply
-from factbook.assist.labels import write_label
-from factbook.errors import ModelError, ModelFailure, UsageError
+from factbook.assist.labels import FAILED, write_label
+from factbook.errors import ModelError, ModelFailure, Overtaken, UsageError
 from factbook.keyed.clarify import forced_clarification
 from factbook.keyed.contracts import (
     ApplyResult,
@@ -35,8 +35,10 @@ from factbook.keys import (
     split_rank_key,
 )
 from factbook.model import (
+    Candidate,
     Episode,
     EpisodeKind,
+    FactKind,
     Millis,
     Receipt,
     Role,
@@ -51,8 +53,10 @@ from factbook.ops import (
     KeyStep,
     Op,
     Propose,
+    QueueTask,
     RecordEpisode,
     RecordSource,
+    RejectCandidate,
 )
 from factbook.sources.conversation.turn import clean, own_text, within
 
@@ -61,6 +65,9 @@ if TYPE_CHECKING:
     from factbook.store.base import Store
 
 KIND: Final = "tell"  # of the tasks in the store, and the purpose of the calls
+PROMPT_VERSION: Final = "keyed"  # of the tasks; that of the words stands in keyed.prompts
+RETRIED_AT_ONCE: Final = 100  # ours: messages that one pass asks about again
+_ERROR_CHARS: Final = 1_000
 CLARIFICATION: Final = "clarification"  # of proposals: a question that waits for its answer
 _RULES: Final = "rules"
 
@@ -80,6 +87,7 @@ class Told:
     warnings: Sequence[str] = ()
     errors: Sequence[str] = ()
     planner: str = "model"
+    failed: bool = False  # the operations were of no use: nothing was written
 
     @property
     def changed(self) -> bool:
@@ -90,6 +98,7 @@ class Told:
         """Return it as plain values."""
         return {
             "label": self.label,
+            "failed": self.failed,
             "owner": self.owner,
             "planner": self.planner,
             "message_id": self.message_id,
@@ -111,6 +120,13 @@ class _Built:
     steps: list[KeyStep] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    refused: list[tuple[str, str, str]] = field(default_factory=list)  # (key, value, why)
+
+    def refuse(self, number: int, op: FactsOp, why: str) -> None:
+        """Leave an operation out."""
+        self.errors.append(f"operation {number}: {why}")
+        key = (op.fact_key or op.list_key or "")[: policy.KEY_CHARS]
+        self.refused.append((key, ", ".join(op_values(op))[: policy.QUOTE_CHARS], why))
 
 
 def tell_keys(
@@ -126,23 +142,48 @@ def tell_keys(
     redact: Callable[[str], str],
     clock: Callable[[], Millis],
     actor: str,
+    keep_question: bool = True,
 ) -> Told:
     """Keep a message, have operations proposed for it, and apply them.
 
-    Raises UsageError for an empty or far too long message, ModelError where the model fails.
+    With `keep_question` an ambiguous message waits for its owner's answer (`factbook review`).
+    Raises UsageError for an empty or far too long message and for an id that another message has,
+    ModelError where the model fails.
     """
+    if planner != _RULES and llm is None:
+        raise _not_configured()
     now = clock()
     said = _said(message, redact)
     moment, _ = within(min(now if at is None else at, now), now)
     uid = message_id or f"told:{_digest(owner, said, str(moment))}"
-    apply(
-        store,
-        _message_ops(said, uid=uid, owner=owner, at=moment),
-        trigger=Trigger.USER_MESSAGE,
+    _check_id(store, uid, owner, said)
+    ops = _message_ops(said, uid=uid, owner=owner, at=moment)
+    if planner != _RULES:
+        # Whoever is killed before the answer comes leaves the message queued.
+        ops.append(QueueTask(kind=KIND, episode=uid, version=PROMPT_VERSION))
+    apply(store, ops, trigger=Trigger.USER_MESSAGE, actor=actor, now=now)
+    telling = _Telling(
+        store=store,
+        uid=uid,
+        said=said,
+        owner=owner,
+        llm=llm,
+        planner=planner,
+        atomic=atomic,
+        redact=redact,
+        clock=clock,
         actor=actor,
-        now=now,
+        keep_question=keep_question,
     )
-    return _process(store, uid, said, owner, llm, planner, atomic, clock, actor)
+    return telling.run()
+
+
+@dataclass(slots=True, kw_only=True)
+class RetriedTold:
+    """What became of messages that were asked about again."""
+
+    done: list[Told] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)  # (Episode.uid, why), still queued
 
 
 def retry(
@@ -152,197 +193,292 @@ def retry(
     redact: Callable[[str], str],
     clock: Callable[[], Millis],
     actor: str,
-) -> list[Told]:
-    """Ask again about messages whose operations failed; a message that fails again waits on."""
-    done: list[Told] = []
-    for episode in store.unasked(KIND, episode_kinds=(), now=clock(), limit=policy.MAX_OPS):
+) -> RetriedTold:
+    """Ask again about messages whose operations failed; a message that fails again waits on.
+
+    What was said later stays: a message that was overtaken is done, and says so.
+    """
+    found = RetriedTold()
+    waiting = store.unasked(KIND, episode_kinds=(), now=clock(), limit=RETRIED_AT_ONCE)
+    for episode in waiting:
+        telling = _Telling(
+            store=store,
+            uid=episode.uid,
+            said=redact(episode.text),
+            owner=episode.owner,
+            llm=llm,
+            planner="model",
+            atomic=True,
+            redact=redact,
+            clock=clock,
+            actor=actor,
+            late=True,
+        )
         try:
-            done.append(
-                _process(
-                    store,
-                    episode.uid,
-                    redact(episode.text),
-                    episode.owner,
-                    llm,
-                    "model",
-                    True,
-                    clock,
-                    actor,
-                )
-            )
+            told = telling.run()
         except ModelError as error:
+            found.failed.append((episode.uid, redact(str(error))))
             if error.kind in (ModelFailure.CONNECT, ModelFailure.OVER_BUDGET):
                 break  # the next ones would fail alike
-    return done
+            continue
+        if told.failed:
+            found.failed.append((episode.uid, "; ".join(told.errors)))
+        else:
+            found.done.append(told)
+    return found
 
 
-def _process(
-    store: Store,
-    uid: str,
-    said: str,
-    owner: str,
-    llm: LLM | None,
-    planner: str,
-    atomic: bool,
-    clock: Callable[[], Millis],
-    actor: str,
-) -> Told:
-    lists = lists_of(store, owner)
-    try:
-        response = _proposed(said, lists, llm, planner)
-    except ModelError as error:
-        if error.kind is not ModelFailure.NOT_CONFIGURED:
-            tried = error.kind is not ModelFailure.OVER_BUDGET
-            _fail(store, uid, str(error), clock, actor, tried=tried)
-        raise
-    asked = forced_clarification(said, response, list(lists))
-    if asked:
-        return _answered(store, uid, said, owner, planner, clock, actor, response, asked)
-    built = steps_of(response.ops, said)
-    rule, method = _rule(llm, planner)
-    if built.errors and atomic:
-        return _refused(store, uid, said, owner, planner, clock, actor, response, built)
-    ops: list[Op] = [FinishTask(kind=KIND, target=_target(store, uid), version=rule)]
-    if built.steps:
-        change = ChangeKeys(
-            owner=owner,
-            episode=uid,
-            steps=built.steps,
-            trust=Trust.DIRECT,
-            rule=rule,
-            method=method,
-            atomic=atomic,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Telling:
+    """One message on its way to operations."""
+
+    store: Store
+    uid: str
+    said: str
+    owner: str
+    llm: LLM | None
+    planner: str
+    atomic: bool
+    redact: Callable[[str], str]
+    clock: Callable[[], Millis]
+    actor: str
+    keep_question: bool = True
+    late: bool = False  # it was said a while ago: what was said since must stay
+
+    def run(self) -> Told:
+        """Have operations proposed, check them, and apply them."""
+        lists = lists_of(self.store, self.owner)
+        try:
+            response = _redacted(self._proposed(lists), self.redact)
+        except ModelError as error:
+            if error.kind is not ModelFailure.NOT_CONFIGURED:
+                self._fail(str(error), tried=error.kind is not ModelFailure.OVER_BUDGET)
+            raise
+        asked = forced_clarification(self.said, response, list(lists))
+        if asked:
+            return self._asks_back(response, asked)
+        built = steps_of(response.ops, self.said)
+        if built.errors and self.atomic:
+            return self._refused(response, built)
+        return self._applied(response, built)
+
+    def _proposed(self, lists: Mapping[str, Mapping[int, str]]) -> FactsOpsResponse:
+        if self.planner == _RULES:
+            from factbook.keyed.phrases import parse_tell
+
+            parsed = parse_tell(self.said, lists=lists)
+            if parsed.reason:
+                raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
+            return FactsOpsResponse(
+                ops=[one.op for one in parsed.ops],
+                needs_clarification=list(parsed.needs_clarification),
+            )
+        if self.llm is None:
+            raise _not_configured()
+        from factbook.keyed.prompts import tell_messages
+
+        messages = tell_messages(self.said, lists, context_tokens=self.llm.context_tokens)
+        return self.llm.ask(messages, FactsOpsResponse, purpose=KIND)
+
+    def _applied(self, response: FactsOpsResponse, built: _Built) -> Told:
+        rule, method = self._rule()
+        ops: list[Op] = []
+        if built.steps:
+            ops.append(
+                ChangeKeys(
+                    owner=self.owner,
+                    episode=self.uid,
+                    steps=built.steps,
+                    trust=Trust.DIRECT,
+                    rule=rule,
+                    method=method,
+                    atomic=self.atomic,
+                    late=self.late,
+                )
+            )
+        ops += self._refusals(built)
+        ops.append(self._finished(rule))
+        try:
+            receipt = self._write(ops)
+        except Overtaken as error:
+            # Nothing will ever make it current again: it is answered, and what came later holds.
+            built.errors.append(str(error))
+            return self._told(self._write([self._finished("overtaken")]), response, built)
+        except UsageError as error:  # a step that the lists as they are do not allow
+            why = self.redact(str(error))
+            built.errors.append(why)
+            built.refused.append(("", "", why))
+            return self._refused(response, built)
+        return self._told(receipt, response, built)
+
+    def _told(self, receipt: Receipt, response: FactsOpsResponse, built: _Built) -> Told:
+        return Told(
+            label=write_label(receipt, planner=self.planner),
+            owner=self.owner,
+            message=self.said,
+            message_id=self.uid,
+            receipt=receipt,
+            result=result_of(receipt, built.warnings, built.errors),
+            notes=response.notes,
+            warnings=built.warnings,
+            errors=[*built.errors, *receipt.problems],
+            planner=self.planner,
         )
-        ops.insert(0, change)
-    try:
-        receipt = apply(store, ops, trigger=Trigger.USER_MESSAGE, actor=actor, now=clock())
-    except UsageError as error:  # a step that the lists as they are do not allow
-        built.errors.append(str(error))
-        return _refused(store, uid, said, owner, planner, clock, actor, response, built)
-    return Told(
-        label=write_label(receipt, planner=planner),
-        owner=owner,
-        message=said,
-        message_id=uid,
-        receipt=receipt,
-        result=result_of(receipt, built.warnings, built.errors),
-        notes=response.notes,
-        warnings=built.warnings,
-        errors=[*built.errors, *receipt.problems],
-        planner=planner,
+
+    def _asks_back(self, response: FactsOpsResponse, asked: Sequence[str]) -> Told:
+        """Return what needs to be said more clearly; no fact is written, and the question waits."""
+        questions = [one[: policy.SNIPPET_CHARS] for one in asked]
+        ops: list[Op] = [self._finished(CLARIFICATION)]
+        if self.keep_question:
+            ops.append(
+                Propose(
+                    kind=CLARIFICATION,
+                    key=self.uid,
+                    title=f"{' '.join(questions)} You said: {self.said}"[: policy.QUOTE_CHARS],
+                    payload={
+                        "owner": self.owner,
+                        "message": self.said,
+                        "episode": self.uid,
+                        "questions": questions,
+                    },
+                )
+            )
+        receipt = self._write(ops)
+        return Told(
+            label=write_label(receipt, planner=self.planner),
+            owner=self.owner,
+            message=self.said,
+            message_id=self.uid,
+            receipt=receipt,
+            result=ApplyResult(),
+            needs_clarification=list(asked),
+            notes=response.notes,
+            planner=self.planner,
+        )
+
+    def _refused(self, response: FactsOpsResponse, built: _Built) -> Told:
+        """Return why nothing was written; the message stays queued, as after a useless answer."""
+        if self.planner != _RULES:
+            self._fail("; ".join(built.errors))
+        self._write(self._refusals(built))
+        return Told(
+            label=FAILED,
+            failed=True,
+            owner=self.owner,
+            message=self.said,
+            message_id=self.uid,
+            receipt=Receipt(),
+            result=ApplyResult(
+                warnings=built.warnings, errors=built.errors, rolled_back=bool(built.steps)
+            ),
+            notes=response.notes,
+            warnings=built.warnings,
+            errors=built.errors,
+            planner=self.planner,
+        )
+
+    def _refusals(self, built: _Built) -> list[Op]:
+        """Return the rows of the rejection log: every refusal is kept with its reason."""
+        rule, method = self._rule()
+        return [
+            RejectCandidate(
+                candidate=Candidate(
+                    subject=self.owner,
+                    predicate=key,
+                    object=value or key or "(nothing)",
+                    statement=value or key or "(nothing)",
+                    confidence=0.0,
+                    rule=rule,
+                    method=method,
+                    start=0,
+                    end=len(self.said),
+                    kind=FactKind.KEYED,
+                ),
+                episode=self.uid,
+                owner=self.owner,
+                reason="operation_refused",
+                detail=why,
+            )
+            for key, value, why in built.refused
+        ]
+
+    # --- small steps ----------------------------------------------------------------------------
+
+    def _rule(self) -> tuple[str, str]:
+        if self.planner == _RULES or self.llm is None:
+            return "told:rules", "Parsed from the message by rules"
+        return "told:model", f"Proposed by {self.llm.id}, found in the message by code"
+
+    def _finished(self, version: str) -> FinishTask:
+        return FinishTask(kind=KIND, target=self._target(), version=version)
+
+    def _fail(self, why: str, *, tried: bool = True) -> None:
+        error = self.redact(why)[:_ERROR_CHARS]
+        self._write(
+            [
+                FailTask(
+                    kind=KIND,
+                    target=self._target(),
+                    version=PROMPT_VERSION,
+                    error=error,
+                    tried=tried,
+                )
+            ]
+        )
+
+    def _target(self) -> int:
+        return self.store.episode_ids([self.uid])[self.uid]
+
+    def _write(self, ops: Sequence[Op]) -> Receipt:
+        return apply(
+            self.store,
+            ops,
+            trigger=Trigger.USER_MESSAGE,
+            actor=self.actor,
+            now=self.clock(),
+        )
+
+
+def _not_configured() -> ModelError:
+    return ModelError(
+        kind=ModelFailure.NOT_CONFIGURED, model="none", reason="no model is configured"
     )
 
 
-def _proposed(
-    said: str, lists: Mapping[str, Mapping[int, str]], llm: LLM | None, planner: str
-) -> FactsOpsResponse:
-    if planner == _RULES:
-        from factbook.keyed.phrases import parse_tell
+def _check_id(store: Store, uid: str, owner: str, said: str) -> None:
+    """Refuse an id that another message has: its words would be taken for evidence."""
+    known = store.episode_ids([uid])
+    if not known:
+        return
+    episode = store.episodes_by_id(list(known.values()))[known[uid]]
+    if episode.owner != owner or episode.text != said:
+        raise UsageError(detail=f"the message id {uid} belongs to another message; give a new one")
 
-        parsed = parse_tell(said, lists=lists)
-        if parsed.reason:
-            raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
-        return FactsOpsResponse(
-            ops=[one.op for one in parsed.ops],
-            needs_clarification=list(parsed.needs_clarification),
+
+def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> FactsOpsResponse:
+    """Return what a model proposes without secrets, whatever it has them from."""
+
+    def safe(value: str | None) -> str | None:
+        return None if value is None else redact(value)
+
+    ops = [
+        op.model_copy(
+            update={
+                "fact_key": safe(op.fact_key),
+                "list_key": safe(op.list_key),
+                "value": safe(op.value),
+                "values": None if op.values is None else [redact(one) for one in op.values],
+            }
         )
-    if llm is None:
-        raise ModelError(
-            kind=ModelFailure.NOT_CONFIGURED, model="none", reason="no model is configured"
-        )
-    from factbook.keyed.prompts import tell_messages
-
-    return llm.ask(tell_messages(said, lists), FactsOpsResponse, purpose=KIND)
-
-
-def _rule(llm: LLM | None, planner: str) -> tuple[str, str]:
-    if planner == _RULES or llm is None:
-        return "told:rules", "Parsed from the message by rules"
-    return "told:model", f"Proposed by {llm.id}, found in the message by code"
-
-
-def _answered(
-    store: Store,
-    uid: str,
-    said: str,
-    owner: str,
-    planner: str,
-    clock: Callable[[], Millis],
-    actor: str,
-    response: FactsOpsResponse,
-    asked: Sequence[str],
-) -> Told:
-    """Return what needs to be said more clearly; no fact is written, and the question waits."""
-    questions = [one[: policy.SNIPPET_CHARS] for one in asked]
-    ops: list[Op] = [
-        FinishTask(kind=KIND, target=_target(store, uid), version=CLARIFICATION),
-        Propose(
-            kind=CLARIFICATION,
-            key=uid,
-            title=f"{' '.join(questions)} You said: {said}"[: policy.QUOTE_CHARS],
-            payload={"owner": owner, "message": said, "episode": uid, "questions": questions},
-        ),
+        for op in response.ops
     ]
-    receipt = apply(store, ops, trigger=Trigger.USER_MESSAGE, actor=actor, now=clock())
-    return Told(
-        label=write_label(receipt, planner=planner),
-        owner=owner,
-        message=said,
-        message_id=uid,
-        receipt=receipt,
-        result=ApplyResult(),
-        needs_clarification=list(asked),
-        notes=response.notes,
-        planner=planner,
+    return response.model_copy(
+        update={
+            "ops": ops,
+            "needs_clarification": [redact(one) for one in response.needs_clarification],
+            "notes": [redact(one) for one in response.notes],
+        }
     )
-
-
-def _refused(
-    store: Store,
-    uid: str,
-    said: str,
-    owner: str,
-    planner: str,
-    clock: Callable[[], Millis],
-    actor: str,
-    response: FactsOpsResponse,
-    built: _Built,
-) -> Told:
-    """Return why nothing was written; the message stays queued, as after any useless answer."""
-    if planner != _RULES:
-        _fail(store, uid, "; ".join(built.errors), clock, actor)
-    return Told(
-        label=write_label(Receipt(), planner=planner),
-        owner=owner,
-        message=said,
-        message_id=uid,
-        receipt=Receipt(),
-        result=ApplyResult(
-            warnings=built.warnings, errors=built.errors, rolled_back=bool(built.steps)
-        ),
-        notes=response.notes,
-        warnings=built.warnings,
-        errors=built.errors,
-        planner=planner,
-    )
-
-
-def _fail(
-    store: Store,
-    uid: str,
-    why: str,
-    clock: Callable[[], Millis],
-    actor: str,
-    *,
-    tried: bool = True,
-) -> None:
-    target = _target(store, uid)
-    op = FailTask(kind=KIND, target=target, version=KIND, error=why[:1_000], tried=tried)
-    apply(store, [op], trigger=Trigger.USER_MESSAGE, actor=actor, now=clock())
-
-
-def _target(store: Store, uid: str) -> int:
-    return store.episode_ids([uid])[uid]
 
 
 # --- operations that are given --------------------------------------------------------------------
@@ -364,12 +500,24 @@ def apply_response(
     For a known message, a value that it holds is quoted from there, else the whole message is its
     evidence. A message that is not known is recorded as what it is: these operations, by command.
     """
-    known = store.episode_ids([message_id])
+    response = _redacted(response, redact)
+    given = "; ".join(_words(one) for one in response.ops)[: policy.PROMPT_CHARS] or "no operation"
     ops: list[Op] = []
+    known = store.episode_ids([message_id])
+    text = ""
     if known:
-        text = store.texts_of(list(known.values()))[known[message_id]]
-    else:
-        text = redact("; ".join(_words(one) for one in response.ops)) or "no operation"
+        episode = store.episodes_by_id(list(known.values()))[known[message_id]]
+        text = episode.text if episode.owner == owner else ""
+        if episode.owner != owner:
+            raise UsageError(
+                detail=f"{message_id} is a message of {episode.owner}, and says nothing of {owner}"
+            )
+    if not all(locate(value, text) for op in response.ops for value in op_values(op)):
+        # What the message does not hold it cannot prove: the command itself is the evidence.
+        message_id, text = f"{message_id}#ops:{_digest(given)}", given
+        known = {}
+    if not known:
+        text = given
         ops += _message_ops(text, uid=message_id, owner=owner, at=now)
     built = steps_of(response.ops, text, must_hold=False)
     if built.errors and atomic:
@@ -432,11 +580,11 @@ def steps_of(ops: Sequence[FactsOp], text: str, *, must_hold: bool = True) -> _B
     for place, op in enumerate(ops):
         number = place + 1
         if place in problems:
-            built.errors.append(f"operation {number}: {problems[place]}")
+            built.refuse(number, op, problems[place])
             continue
         steps, error = _op_steps(op, text, number, built.warnings, heard)
         if error:
-            built.errors.append(f"operation {number}: {error}")
+            built.refuse(number, op, error)
         else:
             built.steps += steps
     return built

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.apply import apply
+from factbook.changes import memory_key, proposal_claim
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.extract.typed import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
 from factbook.gate.grounding import Passage, read_passage
@@ -27,6 +28,7 @@ from factbook.gate.typed import (
     log_stored,
     rejection_details,
 )
+from factbook.llm.prompt import estimate_tokens, message_tokens
 from factbook.model import (
     Candidate,
     Episode,
@@ -59,9 +61,10 @@ if TYPE_CHECKING:
 
 KIND: Final = "typed"  # of the tasks in the store, and the purpose of the calls
 PREDICATES: Final[Mapping[MemoryType, str]] = {one: one.value.lower() for one in MemoryType}
+PROPOSED: Final = "memory"  # the kind of the proposals
 SUMMARIES: Final = (EpisodeKind.SUMMARY,)
 _ANSWER_TOKENS: Final = 2_000  # of the context, kept free for the answer
-_CHARS_PER_TOKEN: Final = 3.0  # fewer than English has, so that a window surely fits
+_LEAST_TOKENS: Final = 200  # of a window, however small the context is said to be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +152,12 @@ def _one(
             owner=episode.owner,
             embed=embed,
             known=lambda text: known(text, episode.owner),
+            redact=redact,
         )
     ops = [
-        *ops_of(judged, episode, model=llm.id, redact=redact),
+        *ops_of(
+            judged, episode, model=llm.id, redact=redact, refused=_refused(store, judged, episode)
+        ),
         FinishTask(kind=KIND, target=episode.id, version=PROMPT_VERSION),
     ]
     receipt = apply(store, ops, trigger=trigger, actor=actor, now=clock())
@@ -219,10 +225,16 @@ def judge_answer(
     *,
     owner: str,
     embed: Embed | None,
+    redact: Callable[[str], str],
     known: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> list[Judged]:
-    """Judge every item of a model's answer against the text that it is about; none is dropped."""
+    """Judge every item of a model's answer against the text that it is about; none is dropped.
+
+    Secrets go first: what is judged is logged, and said in the reasons.
+    """
     claims, refused = claims_of(answer)
+    claims = [_safe(one, redact) for one in claims]
+    refused = [dataclasses.replace(one, claim=_safe(one.claim, redact)) for one in refused]
     near = dict.fromkeys(one for claim in claims for one in known(claim.text))
     verdicts = judge_all(
         claims,
@@ -239,21 +251,49 @@ def judge_answer(
     ]
 
 
+def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
+    return dataclasses.replace(
+        claim,
+        text=redact(claim.text),
+        reasoning=redact(claim.reasoning),
+        quote=redact(claim.quote),
+    )
+
+
+def _refused(store: Store, judged: Iterable[Judged], episode: StoredEpisode) -> set[str]:
+    """Return the keys of proposals that their owner refused, or accepted in other words only."""
+    keys = [_key(one.claim, episode.owner) for one in judged]
+    states = store.proposal_states([proposal_claim(PROPOSED, key) for key in keys])
+    return {
+        key for key in keys if states.get(proposal_claim(PROPOSED, key)) in ("refused", "edited")
+    }
+
+
+def _key(claim: TypedClaim, owner: str) -> str:
+    return memory_key(owner, PREDICATES[claim.type], claim.text)
+
+
 def ops_of(
     judged: Iterable[Judged],
     episode: StoredEpisode,
     *,
     model: str,
     redact: Callable[[str], str],
+    refused: Container[str] = (),
 ) -> list[Op]:
-    """Return what the verdicts on one episode's proposals ask the store to do."""
+    """Return what the verdicts on one episode's proposals ask the store to do.
+
+    `refused` holds what its owner said no to (`changes.memory_key`): no model brings it back.
+    """
     ops: list[Op] = []
     for one in judged:
-        ops += _ops(one, episode, model, redact)
+        ops += _ops(one, episode, model, redact, no=_key(one.claim, episode.owner) in refused)
     return ops
 
 
-def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]) -> list[Op]:
+def _ops(
+    one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str], *, no: bool
+) -> list[Op]:
     claim, verdict = one.claim, one.verdict
     grounding = verdict.grounding if verdict else None
     located = grounding is not None and 0 <= grounding.start < grounding.end <= len(episode.text)
@@ -276,6 +316,20 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
     )
     if verdict is None or verdict.action is Action.REJECTED or not located:
         return _refusal(one, candidate, episode, text, redact)
+    if no:
+        return [
+            RejectCandidate(
+                candidate=candidate,
+                episode=episode.uid,
+                owner=episode.owner,
+                reason="refused_before",
+                detail="its owner said no to it",
+                type=str(claim.type),
+                confidence=verdict.final,
+                threshold=verdict.threshold,
+                validation=rejection_details(verdict),
+            )
+        ]
     ops: list[Op] = [
         AssertFact(
             candidate=candidate,
@@ -343,8 +397,8 @@ def _proposal(
     """Return what the seed calls log_pattern_proposal(name, confidence, reasoning)."""
     assert one.verdict is not None
     return Propose(
-        kind="memory",
-        key=_digest(episode.owner, str(one.claim.type), text.casefold()),
+        kind=PROPOSED,
+        key=_key(one.claim, episode.owner),
         title=text,
         payload={
             "owner": episode.owner,
@@ -363,12 +417,18 @@ def _proposal(
 
 def windows(text: str, *, context_tokens: int) -> list[str]:
     """Cut a text that is longer than a model's context at its paragraphs, lines or blanks."""
-    prompt = sum(len(one.content) for one in typed_messages("")) / _CHARS_PER_TOKEN
-    room = int(max(500.0, (context_tokens - _ANSWER_TOKENS - prompt)) * _CHARS_PER_TOKEN)
+    room = max(_LEAST_TOKENS, context_tokens - _ANSWER_TOKENS - message_tokens(typed_messages("")))
     found: list[str] = []
-    while len(text) > room:
-        ends = (text.rfind(mark, room // 2, room) for mark in ("\n\n", "\n", ". ", " "))
-        cut = next((end + 1 for end in ends if end > 0), room)
+    while estimate_tokens(text) > room:
+        # How much of it fits: tokens are unevenly long, so the estimate itself decides.
+        low, high = 1, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (
+                (middle, high) if estimate_tokens(text[:middle]) <= room else (low, middle - 1)
+            )
+        ends = (text.rfind(mark, low // 2, low) for mark in ("\n\n", "\n", ". ", " "))
+        cut = next((end + 1 for end in ends if end > 0), low)
         found.append(text[:cut])
         text = text[cut:]
     return [*found, text]

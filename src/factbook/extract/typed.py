@@ -73,6 +73,7 @@ Conversation Summary:
 Extract:
 """
 
+_DIRECTIONS: Final = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # hide what is said
 _RULE_LINE: Final = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 _ECHOES: Final = (
     "the fact or pattern",
@@ -179,7 +180,9 @@ def _malformed(text: str) -> str:
         return "the text is empty"
     if len(text) > CLAIM_CHARS:
         return f"the text has {len(text)} characters, and a claim has at most {CLAIM_CHARS}"
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") for character in text):
+    if _DIRECTIONS.search(text) or any(
+        unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") for character in text
+    ):
         return "the text holds control characters"
     lowered = text.casefold()
     if any(echo in lowered for echo in _ECHOES):

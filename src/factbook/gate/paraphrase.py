@@ -28,26 +28,36 @@ LEAST_BEFORE: Final = 3  # ours: words before a further clause begins
 LONGEST_SUBJECT: Final = 4  # ours: words of its subject
 MOST_MISSING: Final = 4  # ours: with more words that nothing supports no claim is a paraphrase
 
-# Words that link two statements, or carry one, and state nothing of their own.
+# Words that link two statements and state nothing of their own, wherever they stand.
 _LINKS: Final = frozenset(
     map(
         stem,
         words("""
-        due cause causes causing caused cost result resulting results lead leads leading
-        led make makes making mean means meaning leave leaves leaving give gives giving
-        provide provides providing allow allows allowing enable enables enabling let lets
-        letting ensure ensures ensuring keep keeps keeping remain remains remaining become
-        becomes becoming turn turns accept accepts accepting involve involves involving
-        include includes including relate relates related regarding concerning based
-        according consider considers considering describe describes described note notes
-        noted state states stated report reports reported mention mentions mentioned
-        confirm confirms confirmed say says thing things way ways reason reasons case
-        cases aspect aspects fact facts matter situation type form order purpose sake
-        spite term terms shown show showing displayed instead rather alongside despite
-        following throughout amid per besides meanwhile so that while whereas even such
+        due regarding concerning based according thing things way ways reason reasons case cases
+        aspect aspects fact facts matter situation purpose sake spite instead rather alongside
+        despite following throughout amid per besides meanwhile so that while whereas even such
         overall respectively additionally therefore thus hence finally
         """),
     )
+)
+# Verbs that link a clause to what stands before it: ", making ...", "because it leaves ...". As
+# the first verb they are what is claimed: "Left the company".
+_LINK_VERBS: Final = frozenset(
+    map(
+        stem,
+        words("""
+        cause causes causing caused result resulting results lead leads leading led make makes
+        making mean means meaning leave leaves leaving give gives giving provide provides
+        providing allow allows allowing enable enables enabling let lets letting ensure ensures
+        ensuring keep keeps keeping remain remains remaining become becomes becoming turn turns
+        accept accepts accepting involve involves involving include includes including relate
+        relates related consider considers considering describe describes described
+        """),
+    )
+)
+# Verbs that only frame what follows "that": "User mentioned that ...".
+_SPEECH: Final = re.compile(
+    r"(?:not|stat|report|mention|confirm|sa[iy]|describ|show|display)\w*\s+that\b", re.IGNORECASE
 )
 # What a purpose is told with: "to avoid surprises", never the verb that a claim begins with.
 _PURPOSES: Final = frozenset(
@@ -55,20 +65,38 @@ _PURPOSES: Final = frozenset(
 )
 # Words for having decided, where the source has another of them.
 _CHOICES: Final = frozenset(
-    map(
-        stem,
-        words("""
-        decide decided deciding choose chose chosen choosing switch switching switched
-        adopt adopting adopted use using pick picking picked select selecting selected opt
-        opting opted settle settled settling change changing changed move moving going
-        """),
-    )
+    map(stem, words("decide decided deciding choose chose chosen choosing selected selecting"))
 )
 _DECIDED: Final = re.compile(
     r"\b(?:decid|decision|chose|choos|agreed|settled on|going with|went with|switch|adopt|opted|"
     r"picked|selected)",
     re.IGNORECASE,
 )
+# Words for what a decision for a thing comes to, where the source decided for a thing.
+_TAKING: Final = frozenset(
+    map(
+        stem,
+        words("""
+        adopt adopted adopting use using pick picking picked opt opting opted settle settled
+        settling select
+        """),
+    )
+)
+_DECIDED_FOR: Final = re.compile(
+    r"\b(?:(?:decid|settl|agre|opt)\w*|decision) (?:on|for|in favou?r of)\b|\bwent with\b|"
+    r"\bgoing with\b|\b(?:chose|choos|pick|select|adopt|switch)",
+    re.IGNORECASE,
+)
+# Words for going from one thing to another, where both name the two sides.
+_TURNING: Final = frozenset(
+    map(
+        stem,
+        words(
+            "switch switching switched change changing changed move moving moved going migrating"
+        ),
+    )
+)
+_FROM_TO: Final = re.compile(r"\bfrom\b.+\bto\b", re.IGNORECASE)
 # Words that a source says by other means: a unit, "until", "so that".
 _SAID_BY: Final[Mapping[str, re.Pattern[str]]] = {
     stem(word): re.compile(pattern, re.IGNORECASE)
@@ -99,13 +127,20 @@ _SAID_BY: Final[Mapping[str, re.Pattern[str]]] = {
 
 _OTHER_SENSE: Final = frozenset(map(stem, words("actual eventual casual usual mutual punctual")))
 
-_CONTRAST: Final = re.compile(r",?\s+(?:rather than|instead of|as opposed to)\s+", re.IGNORECASE)
-_OVER: Final = re.compile(
-    r"(?P<before>\b(?:prefer|favou?r|chose|choos|pick|select)\w*\b[^.;]{0,160}?)\s+over\s+",
-    re.IGNORECASE,
+_CHOOSING: Final = (
+    r"\b(?:prefer|favou?r|want|like|love|chose|choos|pick|select|decid|opt|settl|go)\w*\b"
 )
-_NOT: Final = re.compile(r",?\s+(?:but |and )?not\s+(?=\w)", re.IGNORECASE)
+_CONTRAST: Final = re.compile(
+    rf"(?P<before>{_CHOOSING}[^.;]{{0,160}}?"
+    r"(?<!\bdo)(?<!\bdoes)(?<!\bdid)(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bam)"
+    r"(?<!\bhas)(?<!\bhave)(?<!\bwill)(?<!\bcan)(?<!\bwould)(?<!\bshould)(?<!\bmust))"
+    r"(?:,?\s+(?:rather than|instead of|as opposed to|over)\s+"
+    r"|(?:,\s*|\s+(?:but|and)\s+)not\s+(?!to\b))",
+    re.IGNORECASE,
+)  # a thing that is chosen, and one that it is chosen over; never a verb that is denied
+_DENIES: Final = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _AT_FIRST: Final = re.compile(r"\s+first(?=[.,;]|$)", re.IGNORECASE)
+_IN_ORDER: Final = re.compile(r"\b(?:before|until|first|after|then|once)\b", re.IGNORECASE)
 _INTENDS: Final = re.compile(r"\b(?:decid|plan|want|agree|intend|aim|choos|chose)", re.I)
 _PURPOSE: Final = re.compile(
     r"(?P<before>\b(?!decid|plan|want|agree|intend|aim|choos|chose|hop|able|like|lov)\w+)"
@@ -119,22 +154,26 @@ _PREFERS: Final = re.compile(r"\b(?:prefer|rather|favou?r)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def rewritten(text: str, *, missing: Sequence[str], conflict: str, source: str) -> str:
+def rewritten(
+    text: str, *, missing: Sequence[str], conflict: str, source: str, pattern: bool = False
+) -> str:
     """Return a claim without what its source says in another way; "" where that is nothing.
 
+    A `pattern` of behaviour may tell of questions, where its source asks them.
     `missing` are its words without support, `conflict` what speaks against it, as a grounding names
     both, and `source` the sentences that it was held against.
     """
     if len(missing) > MOST_MISSING:
         return ""
+    if pattern and missing and _QUESTIONS.issuperset(missing) and "?" in source:
+        return " ".join(_QUESTION.sub(" ", text).split())
     new = _related(_IN_LINE.sub("with", text), missing, source)
-    if conflict == "number":
+    if conflict == "number" and _IN_ORDER.search(source):
         new = _AT_FIRST.sub("", new)
     elif conflict == "hypothetical" and _INTENDS.search(text):
         new = _PURPOSE.sub(r"\g<before> and wants to ", new)
-    elif conflict == "negated":
-        contrasted = _OVER.sub(r"\g<before>, not ", _CONTRAST.sub(", not ", new))
-        new = contrasted if contrasted != new else _NOT.sub(" over ", new)
+    elif conflict == "negated" or not _CONTRASTING.isdisjoint(missing):
+        new = _contrasted(new, source)
     if "one" in missing:
         new = _ONE.sub("a ", new)
     taken = _linking(new, missing, source)
@@ -146,6 +185,25 @@ def rewritten(text: str, *, missing: Sequence[str], conflict: str, source: str) 
             new = re.sub(rf"(?<![\w'-]){re.escape(word)}(?![\w'-])", "", new, flags=re.IGNORECASE)
         new = " ".join(new.split())
     return new if new != text else ""
+
+
+_QUESTIONS: Final = frozenset({"question", "questions"})
+_QUESTION: Final = re.compile(r"\bquestions?\b", re.IGNORECASE)
+_CONTRASTING: Final = frozenset({"rather", "instead", "opposed"})
+
+
+def _contrasted(text: str, source: str) -> str:
+    """Say "X rather than Y", "X over Y" and "X, not Y" in the way in which the source says it.
+
+    Only of a choice, and only where the source too chooses against all of Y: "Speaks Danish, not
+    Welsh" denies something, and so does "Decided not to go".
+    """
+    against, _ = _sides(text)
+    there, _ = _sides(source)
+    if not against or not against <= there:
+        return text
+    side = ", not " if _DENIES.search(source) else " over "
+    return _CONTRAST.sub(rf"\g<before>{side}", text)
 
 
 def _related(text: str, missing: Sequence[str], source: str) -> str:
@@ -169,13 +227,28 @@ def _linking(text: str, missing: Sequence[str], source: str) -> list[str]:
         said_by = _SAID_BY.get(key)
         if (
             key in _LINKS
+            or (key in _LINK_VERBS and _links_on(word, lowered))
+            or re.search(rf"\b(?={re.escape(word)}\b){_SPEECH.pattern}", lowered)
             or (key in _PURPOSES and re.search(rf"\bto {re.escape(word)}\b", lowered))
             or (key in _CHOICES and _DECIDED.search(source))
+            or (key in _TAKING and _DECIDED_FOR.search(source))
+            or (key in _TURNING and _FROM_TO.search(text) and _sides(source)[0])
             or (said_by is not None and said_by.search(source))
             or _carries_a_clause(word, written)
         ) and word in written:
             found.append(word)
     return found
+
+
+_LINKING: Final = (
+    r"(?:[,;—–:]\s*(?:\w+ly )?(?=\w+ing\b)"
+    r"|\b(?:because|since|which|that|as|so|while|where)\s+(?:[\w'’-]+\s+){0,6}?)"
+)
+
+
+def _links_on(word: str, lowered: str) -> bool:
+    """Say whether a verb goes on from a statement: ", making ...", "because it leaves ..."."""
+    return re.search(rf"\w.*{_LINKING}{re.escape(word)}\b", lowered) is not None
 
 
 def _carries_a_clause(word: str, written: Sequence[str]) -> bool:
@@ -198,7 +271,7 @@ def _carries_a_clause(word: str, written: Sequence[str]) -> bool:
 
 
 _VERB_FORM: Final = re.compile(r"(?:ed|[^s]s)$")
-_OPENS_CLAUSE: Final = frozenset(words("because since which that as so and but while when where"))
+_OPENS_CLAUSE: Final = frozenset(words("because since which that as so while when where"))
 _DETERMINERS: Final = frozenset(
     words("""
         the a an his her its their our my your this that these those of in on at by for
@@ -228,7 +301,10 @@ _REJECTS: Final = re.compile(
     r"|\b(?:prefer|favou?r|chose|choos|pick|select|decid|opt|settl)\w*\b[^.,;:!?\n]{0,80}?\s+over\s+"
     r"(?P<over>[^.,;:!?\n]{1,80})"
     r"|\b(?:switch|mov|migrat|chang|convert|go|went|transition|shift)\w*\b[^.,;:!?\n]{0,60}?\s+"
-    r"from\s+(?P<from>[^.,;:!?\n]{1,60}?)\s+to\b",
+    r"from\s+(?P<from>[^.,;:!?\n]{1,60}?)\s+to\b"
+    r"|(?:\bwould|'d|’d)\s+(?:\w+\s+)?rather\s+[^.,;:!?\n]{1,80}?\s+than\s+"
+    r"(?P<rather>[^.,;:!?\n]{1,80})"
+    r"|\bprefer\w*\s+(?!to\b)[^.,;:!?\n]{1,60}?\s+to\s+(?P<to>[^.,;:!?\n]{1,80})",
     re.IGNORECASE,
 )
 _CHOOSES: Final = re.compile(
@@ -263,7 +339,7 @@ def _sides(text: str) -> tuple[frozenset[str], frozenset[str]]:
     against: frozenset[str] = frozenset()
     rest = text
     for match in _REJECTS.finditer(text):
-        side = _ENDS_SIDE.sub("", match["than"] or match["over"] or match["from"])
+        side = _ENDS_SIDE.sub("", next(filter(None, match.groups())))
         against |= reading_of(side).keys
         rest = rest.replace(side, " ")
     return against, reading_of(rest).keys if against else reading_of(text).keys

@@ -30,6 +30,7 @@ from factbook.gate.type_rules import (
     shown_by,
     told_of_another,
 )
+from factbook.gate.turned import turned
 from factbook.typed import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
 __all__ = [
@@ -146,10 +147,8 @@ def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tupl
     writer of a summary does: "The assistant helped with the project".
     """
     grounding = _grounded_or_retold(claim, passage, embed)
-    if grounding.grounded and told_of_another(claim.text, grounding):
-        return grounding, "the user said it of another one, and not of themselves"
-    if grounding.grounded and swapped(claim.text, grounding.quote):
-        return grounding, "the source chooses it the other way round"
+    if grounding.grounded and (objection := _turned(claim, grounding)):
+        return grounding, objection
     if grounding.grounded or all(one.speaker in _OWNERS for one in passage.lines):
         return grounding, ""
     anybody = ground_claim(claim, passage, embed=embed, speaker=None)
@@ -165,6 +164,16 @@ def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tupl
     if anybody.speaker == "assistant" or utterance is None or not utterance.name:
         return grounding, "said by the assistant, and not by the user"
     return grounding, f"said by {' '.join(utterance.name.split())}, and not by the user"
+
+
+def _turned(claim: TypedClaim, grounding: Grounding) -> str:
+    """Say what a claim turns round although its words are there; "" for nothing."""
+    pattern = claim.type is MemoryType.USER_PATTERN
+    if told_of_another(claim.text, grounding, pattern=pattern):
+        return "the user said it of another one, and not of themselves"
+    if swapped(claim.text, grounding.quote):
+        return "the source chooses it the other way round"
+    return turned(claim.text, grounding, pattern=pattern)
 
 
 def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None) -> Grounding:
@@ -186,7 +195,11 @@ def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None
                 mentions=max(1, again.mentions),
             )
         text = rewritten(
-            claim.text, missing=again.missing, conflict=again.conflict, source=first.quote
+            claim.text,
+            missing=again.missing,
+            conflict=again.conflict,
+            source=first.quote,
+            pattern=claim.type is MemoryType.USER_PATTERN,
         )
         if not text:
             break

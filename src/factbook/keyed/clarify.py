@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Final
 
 from factbook.keyed.contracts import (
@@ -24,10 +23,9 @@ from factbook.keyed.contracts import (
     list_key_of,
     op_values,
 )
-from factbook.keyed.grounded import Heard
+from factbook.keyed.heard import Heard, singular, topic_places
 from factbook.keyed.wording import FAVORITE, RANK
 from factbook.keys import canonical_list_key, extract_topic_from_list_key, topic_title
-from factbook.nouns import counted
 
 __all__ = [
     "SHOWN_LISTS",
@@ -99,12 +97,9 @@ def _unnamed(message: str, ops: Sequence[FactsOp], known: Sequence[str]) -> list
     meant = list(dict.fromkeys(key for op in ops if (key := list_key_of(op))))
     rest = Heard(message).without(values)
     literal = {key for key in {*meant, *known} if names_topic(rest, key, values=())}
-    spoken = {_form(word) for key in literal for word in topic_title(key).split()}
-    others = [word for word in _topic_words(rest) if _form(word) not in spoken]
+    spoken = {singular(word) for key in literal for word in topic_title(key).split()}
+    others = [word for word in _topic_words(rest) if singular(word) not in spoken]
     return [] if others else [key for key in meant if key not in literal]
-
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['’.&+#-]*[^\W_]+)*[+#]*")
 
 
 def names_topic(message: str, topic: str, *, values: Sequence[str]) -> bool:
@@ -113,17 +108,7 @@ def names_topic(message: str, topic: str, *, values: Sequence[str]) -> bool:
     The values do not count: "Make Crypto my #1" names no list of cryptos.
     """
     rest = Heard(message).without(values) if values else message
-    words = [_form(match[0]) for match in _WORD.finditer(rest)]
-    wanted = [_form(word) for word in topic_title(topic).split()]
-    # "rock & roll" is two words here and three in its key.
-    spelled = " ".join(words)
-    return bool(wanted) and f" {' '.join(wanted)} " in f" {spelled} "
-
-
-@lru_cache(maxsize=4096)
-def _form(word: str) -> str:
-    title = topic_title(word)
-    return " ".join(counted(part) for part in title.split())
+    return bool(topic_places(rest, topic))
 
 
 _TOPIC_AFTER: Final = re.compile(

@@ -7,6 +7,7 @@ the whole answer invalid. What only makes one operation useless (no key, a rank 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -182,6 +183,14 @@ _LIST_OPS: Final = frozenset(
 )
 
 
+# What stands where a secret stood; a model may write it in another case or lose its brackets. The
+# shape is that of `sources.redact.labels`, which a reader of keys does not import.
+_LABEL: Final = re.compile(
+    r"\[\s*redacted\s*:[^\]\n]{0,80}\]?|\bredacted:[a-z0-9-]{3,40}(?::[0-9a-f]{1,12})?\]?",
+    re.IGNORECASE,
+)
+
+
 def list_key_of(op: FactsOp) -> str | None:
     """Return the canonical key of the list that an operation is about, or None.
 
@@ -205,6 +214,14 @@ def op_problem(op: FactsOp) -> str | None:
 
     Looks at the operation alone: not at the message, the list or the other operations.
     """
+    if op.confidence is not None and op.confidence < policy.MIN_CONFIDENCE_ACTIVE:
+        return (
+            f"the model is not sure enough: its confidence is {op.confidence:g}, and"
+            f" {policy.MIN_CONFIDENCE_ACTIVE:g} is the least"
+        )
+    for key in (op.fact_key, op.list_key):
+        if key is not None and _LABEL.search(key):
+            return f"the key {key!r} holds the label of a redacted secret, which names nothing"
     if op.op in ("set", "clear"):
         return _key_op_problem(op)
     if op.list_key is None:
@@ -320,8 +337,11 @@ def _rank_problem(key: str) -> str | None:
 def _value_problem(value: str | None, op: str, *, ranked: bool) -> str | None:
     if value is None:
         return f"{op} has no value"
-    if not normalize_fact_value(value, ranked)[0]:
+    kept = normalize_fact_value(value, ranked)[0]
+    if not kept:
         return f"{op} has an empty value"
+    if _LABEL.search(kept) and not names_something(_LABEL.sub(" ", kept)):
+        return f"the value of {op} is the label of a redacted secret, and the secret is not kept"
     return None
 
 

@@ -6,14 +6,20 @@ their own, and are called data: nothing in them can end the element it stands in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from pydantic import BaseModel
+
 from factbook import policy
+from factbook.keyed.clarify import names_topic
+from factbook.keyed.contracts import FactsOpsResponse, FactsQueryPlan
 from factbook.keys import topic_title
 from factbook.llm.base import Message
-from factbook.llm.prompt import quoted
+from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
+from factbook.llm.schema import plain_schema
 from factbook.model import Millis
 
 __all__ = ["PROMPT_VERSION", "ask_messages", "tell_messages"]
@@ -24,6 +30,7 @@ PROMPT_VERSION: Final = "keyed-1"
 SHOWN_LISTS: Final = 60  # lists that a prompt carries; the rest is counted
 SHOWN_RANKS: Final = 25  # values of each list
 SHOWN_CHARS: Final = 80  # of each value
+ANSWER_TOKENS: Final = 700  # ours: room for an answer, which is some ten operations
 
 _KEYS: Final = f"""\
 Keys are lower case, in parts joined by dots.
@@ -106,47 +113,140 @@ question "what have I told you about Nora?"
 -> facts_get_by_entity, entity "Nora\""""
 
 
-def tell_messages(message: str, lists: Mapping[str, Mapping[int, str]]) -> list[Message]:
+def tell_messages(
+    message: str,
+    lists: Mapping[str, Mapping[int, str]],
+    *,
+    context_tokens: int | None = None,
+) -> list[Message]:
     """Return what a model is asked for a message: the answer is a FactsOpsResponse.
 
-    `lists` are the owner's lists, `{"user.favorites.crypto": {1: "BTC"}}`.
+    `lists` are the owner's lists, `{"user.favorites.crypto": {1: "BTC"}}`, the latest first where
+    their order is known. With `context_tokens`, the model's window, as much of them is shown as
+    fits with the answer; a message that is too long alone is left for the client to refuse.
     """
-    return [
-        Message(role="system", content=_TELL),
-        Message(role="user", content=f"{_lists(lists)}\n<message>\n{quoted(message)}\n</message>"),
-    ]
+    after = f"<message>\n{quoted(message)}\n</message>"
+    return _fitted(_TELL, lists, after, message, FactsOpsResponse, context_tokens)
 
 
 def ask_messages(
-    question: str, lists: Mapping[str, Mapping[int, str]], *, now: Millis
+    question: str,
+    lists: Mapping[str, Mapping[int, str]],
+    *,
+    now: Millis,
+    context_tokens: int | None = None,
 ) -> list[Message]:
-    """Return what a model is asked for a question: the answer is a FactsQueryPlan."""
+    """Return what a model is asked for a question: the answer is a FactsQueryPlan.
+
+    `context_tokens` as in `tell_messages`.
+    """
     moment = datetime.fromtimestamp(now / 1000, UTC)
-    return [
-        Message(role="system", content=_ASK),
-        Message(
-            role="user",
-            content=f"{_lists(lists)}\n<now>{moment:%Y-%m-%dT%H:%M:%SZ}, a {moment:%A}</now>\n"
-            f"<question>\n{quoted(question)}\n</question>",
-        ),
-    ]
+    after = (
+        f"<now>{moment:%Y-%m-%dT%H:%M:%SZ}, a {moment:%A}</now>\n"
+        f"<question>\n{quoted(question)}\n</question>"
+    )
+    return _fitted(_ASK, lists, after, question, FactsQueryPlan, context_tokens)
 
 
-def _lists(lists: Mapping[str, Mapping[int, str]]) -> str:
-    """Return the owner's lists with their ranks, one on a line, and what was left out."""
-    lines = []
-    for key, ranks in list(lists.items())[:SHOWN_LISTS]:
-        shown = sorted(ranks.items())[:SHOWN_RANKS]
-        values = ", ".join(f'"{rank}": {quoted(_cut(value))}' for rank, value in shown)
-        named = f'"list_key": {quoted(key)}, "topic": {quoted(topic_title(key))}'
-        more = len(ranks) - len(shown)
-        left = f", and {more} more" if more > 0 else ""
-        lines.append(f'{{{named}, "ranks": {{{values}}}}}{left}')
-    if len(lists) > SHOWN_LISTS:
-        lines.append(f"and {len(lists) - SHOWN_LISTS} more lists")
-    body = "\n".join(lines) if lines else "none yet"
+# --- what fits ------------------------------------------------------------------------------------
+
+# What is shown of every list: first as much as helps, then less and less, so that all the lists
+# stand in the prompt before any of them is left out. (values of each list, characters of a value)
+_STEPS: Final = (
+    (SHOWN_RANKS, SHOWN_CHARS),
+    (SHOWN_RANKS, 40),
+    (10, 40),
+    (5, 24),
+    (3, 16),
+    (0, 0),
+)
+
+
+def _fitted(
+    system: str,
+    lists: Mapping[str, Mapping[int, str]],
+    after: str,
+    said: str,
+    answer: type[BaseModel],
+    context_tokens: int | None,
+) -> list[Message]:
+    def messages(shown: str) -> list[Message]:
+        return [
+            Message(role="system", content=system),
+            Message(role="user", content=f"{shown}\n{after}"),
+        ]
+
+    named = [key for key in lists if names_topic(said, key, values=())]
+    others = [key for key in lists if key not in set(named)]
+    keys = [*named, *others]
+    if context_tokens is None:
+        shown = [_line(key, lists[key], *_STEPS[0]) for key in keys[:SHOWN_LISTS]]
+        return messages(_lists(shown, len(keys)))
+    room = context_tokens - message_tokens(messages(_lists([], max(1, len(keys)))))
+    room -= _answer_tokens(answer, context_tokens)
+    return messages(_lists(_within(room, lists, named, others), len(keys)))
+
+
+def _answer_tokens(answer: type[BaseModel], context_tokens: int) -> int:
+    """Return what is left free: for the answer, and for the schema that some servers put in."""
+    schema = estimate_tokens(json.dumps(plain_schema(answer)))
+    return min(ANSWER_TOKENS + schema, context_tokens // 2)
+
+
+def _within(
+    room: int,
+    lists: Mapping[str, Mapping[int, str]],
+    named: Sequence[str],
+    others: Sequence[str],
+) -> list[str]:
+    """Return the lines of lists that fit: those that were named take up to half of the room."""
+    share = (room // 2 if others else room) // max(1, len(named))
+    first = [_fullest(key, lists[key], share) for key in named[:SHOWN_LISTS]]
+    rest = others[: SHOWN_LISTS - len(first)]
+    lines = first
+    for step in _STEPS:
+        lines = [*first, *(_line(key, lists[key], *step) for key in rest)]
+        if _cost(lines) <= room:
+            return lines
+    kept: list[str] = []  # not even the names of all of them fit
+    for line in lines:
+        if _cost([*kept, line]) > room:
+            break
+        kept.append(line)
+    return kept
+
+
+def _fullest(key: str, ranks: Mapping[int, str], room: int) -> str:
+    """Return a list in the longest form that fits, or in the shortest one."""
+    line = ""
+    for step in _STEPS:
+        line = _line(key, ranks, *step)
+        if estimate_tokens(line) <= room:
+            break
+    return line
+
+
+def _cost(lines: Sequence[str]) -> int:
+    return sum(estimate_tokens(line) + 1 for line in lines)
+
+
+def _lists(lines: Sequence[str], there: int) -> str:
+    """Return the owner's lists, one on a line, and how many were left out."""
+    left = there - len(lines)
+    shown = [*lines, f"and {left} more lists"] if left else list(lines)
+    body = "\n".join(shown) if shown else "none yet"
     return f"<lists>\n{body}\n</lists>"
 
 
-def _cut(value: str) -> str:
-    return value if len(value) <= SHOWN_CHARS else value[: SHOWN_CHARS - 1] + "…"
+def _line(key: str, ranks: Mapping[int, str], most: int, chars: int) -> str:
+    """Return one list with its ranks, and how many of its values were left out."""
+    shown = sorted(ranks.items())[:most]
+    values = ", ".join(f'"{rank}": {quoted(_cut(value, chars))}' for rank, value in shown)
+    named = f'"list_key": {quoted(key)}, "topic": {quoted(topic_title(key))}'
+    more = len(ranks) - len(shown)
+    left = f", and {more} more" if more > 0 else ""
+    return f'{{{named}, "ranks": {{{values}}}}}{left}'
+
+
+def _cut(value: str, chars: int) -> str:
+    return value if len(value) <= chars else value[: chars - 1] + "…"

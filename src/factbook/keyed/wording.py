@@ -18,9 +18,11 @@ __all__ = [
     "asks_something",
     "mood_problem",
     "named_ranks",
+    "negations",
     "rank_value",
     "sentences",
     "unquoted",
+    "without_requests",
 ]
 
 
@@ -179,17 +181,38 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(lambda match: "_" * len(match[0]), text)
 
 
+_REQUESTED: Final = re.compile(
+    rf"(?:^|[,;:–—]\s*|\b(?:and|so|but|then|hey|hi|hello|please|ok|okay)\s+)(?:{POLITE.pattern})",
+    re.IGNORECASE,
+)
+_WISHED: Final = re.compile(
+    r"\b(?:i|we)(?:['’]d|\s+would)\s+(?:like|love|rather|prefer)\b", re.IGNORECASE
+)
+
+
+def without_requests(sentence: str) -> str:
+    """Take away what is polite and looks like a supposition: "could you", "I would like"."""
+    return _WISHED.sub(" ", _REQUESTED.sub(" ", sentence))
+
+
 def asks_something(sentence: str) -> bool:
     """Say whether a sentence is a question; "Can you make BTC my #1?" is a request."""
     bare = sentence.strip()
-    if POLITE.match(bare):
+    if _REQUESTED.search(bare):
         return False
     return bare.endswith(("?", "？", "؟", '?"', "?”", "?)"))
 
 
-def mood_problem(words: str) -> str:
+def mood_problem(words: str, *, only_order: bool = False) -> str:
     """Say why words around a value state nothing, or "" where nothing stands against it.
 
     Give the words without the value and without quotes: a film may be called "Never Say Never".
+    `only_order` leaves out negations and what was so before, which an order to remove may name.
     """
-    return next((reason for pattern, reason in _MOODS if pattern.search(words)), "")
+    moods = (mood for mood in _MOODS if not (only_order and mood[0] in (_OVER, _NEGATED)))
+    return next((reason for pattern, reason in moods if pattern.search(words)), "")
+
+
+def negations(words: str) -> list[tuple[int, int]]:
+    """Return where words are negated."""
+    return [match.span() for match in _NEGATED.finditer(words)]

@@ -29,18 +29,17 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.http import Address, Secret, read_address
 
-# ours: proposed for policy.py
-NUM_CTX: Final = 8192  # tokens of a prompt and its answer together
-KEEP_ALIVE: Final = "30m"  # a model that must be loaded first seldom answers within 12 seconds
-CHAT_TIMEOUT_S: Final = 120.0  # a streamed answer is read while it comes
-EMBED_TIMEOUT_S: Final = 30.0  # one batch
-EMBED_BATCH: Final = 64  # texts in one request
-
 OFF: Final = "off"
 
 _HOST_KEYS: Final = {
     "api.openai.com": "OPENAI_API_KEY",
     "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+}
+_FLAGS: Final = {  # the options of the command line; other settings have none
+    "provider": "--llm-provider",
+    "model": "--llm-model",
+    "url": "--llm-url",
+    "timeout_s": "--llm-timeout",
 }
 _KEEP_ALIVE: Final = re.compile(r"-?[0-9]{1,9}(?P<unit>ms|s|m|h)?")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -57,9 +56,9 @@ class EmbedConfig:
     dim: int | None = None  # how many numbers a vector has; None: ask the endpoint once
     ask_dim: bool = False  # ask for that many, of a model that can shorten its vectors
     key_env: str = ""  # the variable that holds the key; "" where none is sent
-    timeout_s: float = EMBED_TIMEOUT_S  # the total deadline of a request
-    batch: int = EMBED_BATCH  # texts in one request
-    keep_alive: str | int = KEEP_ALIVE  # how long Ollama keeps the model loaded
+    timeout_s: float = policy.EMBED_TIMEOUT_S  # the total deadline of a request
+    batch: int = policy.ENDPOINT_BATCH  # texts in one request
+    keep_alive: str | int = policy.KEEP_ALIVE  # how long Ollama keeps the model loaded
     price_in: float | None = None  # of a million tokens
     currency: str = "USD"
 
@@ -72,10 +71,10 @@ class ModelConfig:
     model: str = policy.LLM_MODEL
     url: str = policy.LLM_URL
     timeout_s: float = policy.LLM_TIMEOUT_S  # the total deadline of a call; silence in a stream
-    chat_timeout_s: float = CHAT_TIMEOUT_S  # the total deadline of a streamed answer
+    chat_timeout_s: float = policy.CHAT_TIMEOUT_S  # the total deadline of a streamed answer
     temperature: float | None = 0.0  # None: the server's own, which some models insist on
-    num_ctx: int = NUM_CTX  # tokens of prompt and answer; sent to Ollama, believed of others
-    keep_alive: str | int = KEEP_ALIVE  # how long Ollama keeps the model loaded
+    num_ctx: int = policy.NUM_CTX  # tokens of prompt and answer; sent to Ollama, believed of others
+    keep_alive: str | int = policy.KEEP_ALIVE  # how long Ollama keeps the model loaded
     max_answer_bytes: int = policy.LLM_ANSWER_BYTES  # of the whole answer of the server
     key_env: str = ""  # the variable that holds the key; "" where none is sent
     price_in: float | None = None  # of a million tokens of prompts
@@ -335,7 +334,9 @@ def _found(
         if name not in table.settings:
             raise TypeError(f"{name} is no setting of [{table.name}]")
         if value is not None:
-            found[name] = _read(table, name, value, f"The option --{name.replace('_', '-')}")
+            flag = _FLAGS.get(name) if table is _LLM else None
+            where = f"The option {flag}" if flag else f"The given {name} of [{table.name}]"
+            found[name] = _read(table, name, value, where)
     return found
 
 

@@ -124,7 +124,7 @@ class Proposal(NamedTuple):
     title: str
     payload: Mapping[str, object]
     proposed_at: Millis
-    state: str  # open, accepted, refused
+    state: str  # open, accepted, edited (accepted in other words), refused
     decided_at: Millis | None
     reason: str
 
@@ -143,7 +143,7 @@ class ModelTask(NamedTuple):
 
     kind: str  # typed, tell, commands or judge
     target: int  # the episode's id; of a pair, upkeep.settling.task_of
-    state: str  # done, failed (waits for another try) or aside
+    state: str  # queued, done, failed (waits for another try) or aside
     attempts: int  # failures
     error: str  # of the last one
     version: str  # of the prompt
@@ -375,6 +375,12 @@ class Writer(Protocol):
         self, claim: bytes, kind: str, title: str, payload: Mapping[str, object]
     ) -> int | None:
         """Insert a proposal once for its claim; None when it is known."""
+
+    def proposal(self, claim: bytes) -> Proposal | None:
+        """Return a proposal by what stands for it."""
+
+    def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
+        """Return when each key at or under these was last changed, by what messages said."""
 
     def decide_proposal(self, proposal_id: int, state: str, reason: str) -> bool:
         """Decide an open proposal; False when it is not open."""
@@ -716,6 +722,9 @@ class Store(Protocol):
     def proposals(self, *, state: str = "open") -> list[Proposal]:
         """Return proposals in that state, oldest first."""
 
+    def proposal_states(self, claims: Sequence[bytes]) -> dict[bytes, str]:
+        """Return what became of proposals, by what stands for them."""
+
     def injections(
         self, *, session: str = "", since: Millis | None = None, limit: int = 100
     ) -> list[Injection]:
@@ -809,7 +818,9 @@ class Store(Protocol):
     ) -> dict[int, list[tuple[str, str, str, int, int]]]:
         """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
 
-    def model_tasks(self, *, states: Sequence[str] = ("failed", "aside")) -> list[ModelTask]:
+    def model_tasks(
+        self, *, states: Sequence[str] = ("queued", "failed", "aside")
+    ) -> list[ModelTask]:
         """Return inputs by what became of them."""
 
     def model_calls(self, *, since: str = "") -> list[tuple[str, str, str, str, CallCount]]:

@@ -23,6 +23,7 @@ from factbook import policy
 from factbook.confidence import as_of
 from factbook.errors import (
     FactbookError,
+    ModelError,
     StoreMissing,
     UnsupportedHost,
     UsageError,
@@ -1032,7 +1033,7 @@ def run(args: Sequence[str]) -> int:
         elif sys.stdout is not None:
             sys.stdout.flush()
     except FactbookError as error:
-        return _fail(shared, args, type(error).__name__, str(error), error.exit_code)
+        return _fail(shared, args, error)
     except (ReaderGone, BrokenPipeError):
         _discard_stdout()
         return EXIT_PIPE
@@ -1073,15 +1074,18 @@ def _group(args: Sequence[str]) -> Any:
         app.registered_commands = every
 
 
-def _fail(shared: Shared, args: Sequence[str], kind: str, message: str, code: int) -> int:
+def _fail(shared: Shared, args: Sequence[str], error: FactbookError) -> int:
+    more: dict[str, object] = {}
+    if isinstance(error, ModelError):  # its class says less than how it failed
+        more = {"failure": str(error.kind), "model": str(error.details["model"])}
     asked_json = "--json" in args[: args.index("--") if "--" in args else len(args)]
     screen = shared.screen or Screen(as_json=asked_json)
     try:
-        screen.error(kind, message)
+        screen.error(type(error).__name__, str(error), **more)
         screen.flush()
     except (ReaderGone, FactbookError):  # nobody listens on stdout; stderr has been told
         _discard_stdout()
-    return code
+    return error.exit_code
 
 
 def _discard_stdout() -> None:

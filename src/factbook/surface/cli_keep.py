@@ -11,14 +11,14 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
 from factbook import policy
-from factbook.errors import FactbookError, NotFound, UsageError
+from factbook.errors import FactbookError, ModelError, NotFound, UsageError
 from factbook.model import ME, Status
 from factbook.surface.options import (
     KEEP,
@@ -27,12 +27,20 @@ from factbook.surface.options import (
     Command,
     Db,
     Json,
+    LlmModel,
+    LlmProvider,
+    LlmTimeout,
+    LlmUrl,
     NoRedact,
+    PlannerOption,
     RuleFile,
     app,
     at_least,
     begin,
     fact_number,
+    facts_failed,
+    model_from,
+    planner_of,
     reading,
     rules_file,
 )
@@ -42,7 +50,9 @@ if TYPE_CHECKING:
 
     from factbook.memory import Memory
     from factbook.model import Fact, Receipt
+    from factbook.modelling import Planner
     from factbook.store.base import Proposal, Run, Store
+    from factbook.surface.keep import Unanswered
     from factbook.surface.output import Screen
     from factbook.surface.progress import Say
     from factbook.upkeep.account import Account
@@ -287,6 +297,11 @@ def review(
             show_default=False,
         ),
     ] = "",
+    planner: PlannerOption = "model",
+    provider: LlmProvider = None,
+    model: LlmModel = None,
+    url: LlmUrl = None,
+    timeout: LlmTimeout = None,
     rules: RuleFile = None,
     all_: Annotated[
         bool, typer.Option("--all", help="Show all that waits.", show_default=False)
@@ -304,8 +319,12 @@ def review(
         return
     action, rest = words[0], words[1:]
     if action in ("accept", "refuse") and len(rest) == 1:
-        number = _proposal_number(rest[0])
-        with call.memory("write") as memory:
+        number, how = _proposal_number(rest[0]), planner_of(planner)
+        flagged = any(one is not None for one in (provider, model, url, timeout))
+        # Without a flag the model is looked for only where one is needed.
+        with call.memory(
+            "write", model=model_from(provider, model, url, timeout) if flagged else "configured"
+        ) as memory:
             _decide(
                 call,
                 memory,
@@ -313,6 +332,7 @@ def review(
                 accept=action == "accept",
                 reason=reason,
                 words=words_,
+                planner=how,
                 rules=rules,
             )
     elif action == "pair" and len(rest) == 3:
@@ -379,8 +399,12 @@ def _decide(
     accept: bool,
     reason: str,
     words: str,
+    planner: Planner,
     rules: Path | None,
 ) -> None:
+    from factbook.assist.labels import write_label
+    from factbook.assist.telling import CLARIFICATION
+
     found = next((one for one in memory.proposals() if one.id == number), None)
     if found is None:
         decided = [*memory.proposals(state="accepted"), *memory.proposals(state="refused")]
@@ -390,22 +414,35 @@ def _decide(
             what="proposal", name=number, hint="`factbook review` lists those that wait."
         )
     path = _append_rule(memory, found, rules) if accept else None
-    receipt = memory.decide(number, accept=accept, reason=reason, text=words)
+    try:
+        receipt = memory.decide(number, accept=accept, reason=reason, text=words, planner=planner)
+    except ModelError as error:
+        facts_failed(call, error)
+        raise
     state = "accepted" if accept else "refused"
+    told = found.kind == CLARIFICATION and accept  # what was answered is told, as by `tell`
+    label = write_label(receipt, planner=planner) if told else ""
     if call.screen.as_json:
         from factbook.surface import records_keep
 
+        more = {"label": label, "planner": planner} if told else {}
         call.screen.json(
             {
                 "proposal": number,
                 "state": state,
                 "rules": None if path is None else str(path),
                 "receipt": records_keep.receipt(receipt),
+                **more,
             }
         )
         return
     from factbook.surface import text
 
+    if told:
+        from factbook.surface.cli_model import show_keys
+
+        call.screen.line(call.screen.paint(label, "green"))
+        show_keys(call.screen, memory, receipt, owner=str(found.payload["owner"]))
     call.screen.say(f"{number}  {memory.redactor.redact(found.title)}: {state}")
     if path is not None:
         call.screen.say(
@@ -643,19 +680,28 @@ def consolidate(
         at_least(1, undo, "--undo")
         _undo(call, undo, no_redact=no_redact)
         return
+    from factbook.surface.keep import unanswered
     from factbook.surface.progress import phases
     from factbook.upkeep.account import account
     from factbook.upkeep.consolidate import PHASES
+    from factbook.upkeep.settling import TASK
 
-    found: list[tuple[Account, list[tuple[str, int, str]]]] = []
-
-    def keep(store: Store, report: RunReport) -> None:
-        (run,) = [one for one in store.runs(limit=1) if one.id == report.run_id]
-        found.append((account(store, run), store.set_aside()))
-
+    found: list[_Left] = []
     began = time.perf_counter()
     # A dry run works on a copy: the database itself is only read.
     with call.memory("read" if dry_run else "write", redact=not no_redact) as memory:
+
+        def keep(store: Store, report: RunReport) -> None:
+            (run,) = [one for one in store.runs(limit=1) if one.id == report.run_id]
+            asked = unanswered(store, redact=memory.redactor.redact)
+            found.append(
+                _Left(
+                    changes=account(store, run),
+                    aside=store.set_aside(),
+                    unanswered=[one for one in asked if one.kind == TASK],
+                )
+            )
+
         try:
             with phases(PHASES, quiet=call.screen.as_json) as begun:
                 report = _consolidate(memory, begun, keep, dry_run=dry_run)
@@ -667,17 +713,24 @@ def consolidate(
                 " on from there"
             )
             raise typer.Exit(EXIT_INTERRUPTED) from None
-        changes, aside = found[0]
         _show_run(
             call,
             memory,
-            changes,
             report,
-            aside,
+            found[0],
             dry_run=dry_run,
             seconds=time.perf_counter() - began,
             all_=all_,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Left:
+    """What a run left behind, read before a copy is thrown away."""
+
+    changes: Account
+    aside: list[tuple[str, int, str]]  # rows that cannot be embedded
+    unanswered: list[Unanswered]  # pairs that a model was asked about in vain
 
 
 def _consolidate(memory: Memory, begun: Say, keep: Any, *, dry_run: bool) -> RunReport:
@@ -687,17 +740,16 @@ def _consolidate(memory: Memory, begun: Say, keep: Any, *, dry_run: bool) -> Run
 def _show_run(
     call: Call,
     memory: Memory,
-    changes: Account,
     report: RunReport,
-    aside: list[tuple[str, int, str]],
+    left: _Left,
     *,
     dry_run: bool,
     seconds: float,
     all_: bool,
 ) -> None:
-    redact = memory.redactor.redact
+    redact, changes, aside = memory.redactor.redact, left.changes, left.aside
     if call.screen.as_json:
-        from factbook.surface import records_keep
+        from factbook.surface import records_keep, records_model
 
         call.screen.json(
             {
@@ -709,10 +761,11 @@ def _show_run(
                 "aside": records_keep.aside(aside, redact=redact),
                 "error": redact(report.error),
                 "calls": [asdict(one) for one in report.calls],
+                "unanswered": records_model.unanswered(left.unanswered),
             }
         )
         return
-    from factbook.surface import render_keep
+    from factbook.surface import render_keep, render_model
     from factbook.surface.text import amount, moment
 
     when = f"{moment(report.as_of)}, {amount(seconds)}"
@@ -733,6 +786,7 @@ def _show_run(
         call.screen.say(f"asked the model about {redact(one.told())}", "dim")
     if report.error:
         call.screen.warn(f"the judge gave no answer, and the pairs wait on: {redact(report.error)}")
+    render_model.unanswered(call.screen, left.unanswered)
 
 
 def _undo(call: Call, run_id: int, *, no_redact: bool) -> None:

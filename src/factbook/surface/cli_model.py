@@ -6,7 +6,7 @@ As in `cli`: each command turns options into arguments, asks `Memory`, and shows
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -15,6 +15,7 @@ from factbook.errors import ModelError, UsageError
 from factbook.model import ME
 from factbook.surface.options import (
     ASK,
+    EXIT_CLARIFY,
     KEEP,
     READ,
     Call,
@@ -26,13 +27,16 @@ from factbook.surface.options import (
     LlmTimeout,
     LlmUrl,
     NoRedact,
+    PlannerOption,
     Since,
     Until,
     app,
     at_least,
     begin,
+    facts_failed,
     filters_from,
     model_from,
+    planner_of,
     reading,
 )
 
@@ -40,31 +44,17 @@ if TYPE_CHECKING:
     from factbook.assist.answering import Asked
     from factbook.assist.telling import Told
     from factbook.memory import Memory
-    from factbook.modelling import Planner
+    from factbook.model import Receipt
     from factbook.store.base import Rejection
+    from factbook.surface.output import Screen
 
 REJECTIONS_SHOWN: Final = 20
-_PLANNERS: Final = ("model", "rules")
 _SUMMED: Final = 100  # seed 002: "Last 100 extractions"
 
 Words = Annotated[
     list[str], typer.Argument(metavar="TEXT", help="In your own words.", show_default=False)
 ]
 Owner = Annotated[str, typer.Option("--owner", metavar="NAME", help="Whom it is about.")]
-PlannerOption = Annotated[
-    str,
-    typer.Option(
-        "--planner",
-        metavar="HOW",
-        help="model, or rules: a parser of common phrasings, without a model.",
-    ),
-]
-
-
-def _planner(said: str) -> Planner:
-    if said not in _PLANNERS:
-        raise UsageError(detail=f"{said!r} is no planner; give one of {', '.join(_PLANNERS)}")
-    return cast("Planner", said)
 
 
 # --- keyed facts ----------------------------------------------------------------------------------
@@ -85,13 +75,13 @@ def tell(
 ) -> None:
     """Set, move and clear keyed facts and ranked lists by saying so."""
     call = begin(ctx, db, as_json)
-    how = _planner(planner)
+    how, owner = planner_of(planner), _owner(owner)
     config = model_from(provider, model, url, timeout) if how == "model" else None
     with call.memory("create", model=config) as memory:
         try:
             found = memory.tell(" ".join(said), owner=owner, planner=how)
         except ModelError as error:
-            _failed(call, error)
+            facts_failed(call, error)
             raise
         _show_told(call, memory, found)
 
@@ -111,44 +101,69 @@ def ask(
 ) -> None:
     """Read keyed facts and ranked lists by asking for them."""
     call = begin(ctx, db, as_json)
-    how = _planner(planner)
+    how, owner = planner_of(planner), _owner(owner)
     config = model_from(provider, model, url, timeout) if how == "model" else None
     with call.memory("write", model=config) as memory:
         try:
             found = memory.ask(" ".join(question), owner=owner, planner=how)
         except ModelError as error:
-            _failed(call, error)
+            facts_failed(call, error)
             raise
         _show_asked(call, memory, found)
 
 
-def _failed(call: Call, error: ModelError) -> None:
-    """Show the label of a failure (seed 004) before the error itself is shown."""
-    if not call.screen.as_json:
-        call.screen.line(call.screen.paint("Facts-F", "red"))
-        from factbook.assist.labels import failure_message
-
-        call.screen.say(failure_message(error))
+def _owner(said: str) -> str:
+    """Return whom a command is about: keys of nobody would be found by nobody."""
+    if not said.strip():
+        raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
+    return said
 
 
 def _show_told(call: Call, memory: Memory, found: Told) -> None:
     screen = call.screen
     if screen.as_json:
         screen.json(found.to_json())
+    else:
+        _print_told(screen, memory, found)
+    if found.failed and found.planner == "model":
+        screen.error(
+            ModelError.__name__,
+            "the model's operations cannot be carried out as they are; nothing was written, and"
+            " what you told waits: `factbook extract` asks again",
+        )
+        raise typer.Exit(ModelError.exit_code)
+    if found.failed:  # the rules would say the same again: nothing waits
+        screen.error(UsageError.__name__, "nothing was written; say it in other words")
+        raise typer.Exit(UsageError.exit_code)
+    if found.needs_clarification:
+        raise typer.Exit(EXIT_CLARIFY)
+
+
+def _print_told(screen: Screen, memory: Memory, found: Told) -> None:
+    if found.failed:
+        screen.line(screen.paint(found.label, "red"))
+        screen.say(f"Facts system failed: {'; '.join(found.errors)}")
         return
     screen.line(screen.paint(found.label, "green" if found.changed else "yellow"))
     for topic in found.needs_clarification:
         screen.say(topic, "yellow")
-    for key, action in found.receipt.keys:
-        now = memory.keyed_facts(owner=found.owner, prefix=key, limit=1)
-        value = now[0].object if now and now[0].predicate == key else "(nothing)"
-        screen.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
+    if found.needs_clarification:
+        screen.say("Say it again with that; `factbook review` keeps the question.", "dim")
+    show_keys(screen, memory, found.receipt, owner=found.owner)
     for warning in found.warnings:
         screen.say(f"  {warning}", "dim")
     for problem in found.errors:
         screen.say(f"  left out: {problem}", "yellow")
     if found.changed:
         screen.say(f'  because you said: "{found.message}"', "dim")
+
+
+def show_keys(screen: Screen, memory: Memory, receipt: Receipt, *, owner: str) -> None:
+    """Show what keys hold now that a message has changed them."""
+    for key, action in receipt.keys:
+        now = memory.keyed_facts(owner=owner, prefix=key, limit=1)
+        value = now[0].object if now and now[0].predicate == key else "(nothing)"
+        screen.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
 
 
 _ACTIONS: Final = {"store": "stored", "update": "updated", "noop": "as it was", "clear": "cleared"}
@@ -158,7 +173,13 @@ def _show_asked(call: Call, memory: Memory, found: Asked) -> None:
     screen = call.screen
     if screen.as_json:
         screen.json(found.to_json())
-        return
+    else:
+        _print_asked(screen, memory, found)
+    if found.needs_clarification:
+        raise typer.Exit(EXIT_CLARIFY)
+
+
+def _print_asked(screen: Screen, memory: Memory, found: Asked) -> None:
     screen.line(screen.paint(found.label, "green" if found.answer.count else "yellow"))
     for question in found.needs_clarification:
         screen.say(question, "yellow")
@@ -197,7 +218,12 @@ def extract(
     ] = False,
     retry: Annotated[
         bool,
-        typer.Option("--retry", help="Those that were set aside too.", show_default=False),
+        typer.Option(
+            "--retry",
+            help="Those that were set aside too, of every kind: summaries, messages, commands and"
+            " pairs.",
+            show_default=False,
+        ),
     ] = False,
     provider: LlmProvider = None,
     model: LlmModel = None,
@@ -212,49 +238,66 @@ def extract(
         at_least(1, limit, "--limit")
     config = model_from(provider, model, url, timeout)
     with call.memory("write", model=config) as memory:
-        if retry:
-            memory.retry_tasks("commands" if commands else "typed")
+        revived = _revive(memory) if retry and memory.has_model else 0
+        if revived and not call.screen.as_json:
+            from factbook.surface.text import count
+
+            call.screen.say(f"{count(revived, 'input')} no more set aside", "dim")
         if commands:
-            _extract_commands(call, memory, limit)
-            return
-        found = memory.extract_typed(limit=limit)
-        told = memory.retry_told() if memory.has_model else []
-        if call.screen.as_json:
-            from factbook.surface import records_model
-
-            call.screen.json(records_model.typed(found, told, redact=memory.redactor.redact))
+            _extract_commands(call, memory, limit, revived=revived)
         else:
-            from factbook.surface import render_model
+            _extract_typed(call, memory, limit, revived=revived)
 
-            render_model.typed(call.screen, found, told, redact=memory.redactor.redact)
-    if found.failed:
+
+def _revive(memory: Memory) -> int:
+    """Let everything that was set aside be asked about again; return how much it was."""
+    from factbook.assist import commands, telling, typed
+    from factbook.upkeep import settling
+
+    kinds = (typed.KIND, telling.KIND, commands.KIND, settling.TASK)
+    return sum(memory.retry_tasks(kind).updated for kind in kinds)
+
+
+def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
+    from factbook.surface.keep import unanswered
+
+    found = memory.extract_typed(limit=limit)
+    told = memory.retry_told()
+    redact = memory.redactor.redact
+    left = unanswered(memory.store, redact=redact)
+    ids = memory.store.episode_ids([uid for uid, _ in told.failed])
+    told_failed = [(ids[uid], why) for uid, why in told.failed]
+    if call.screen.as_json:
+        from factbook.surface import records_model
+
+        call.screen.json(
+            records_model.typed(
+                found, told, left, told_failed=told_failed, revived=revived, redact=redact
+            )
+        )
+    else:
+        from factbook.surface import render_model
+
+        failed = [(f"e{one}", why) for one, why in (*found.failed, *told_failed)]
+        render_model.typed(call.screen, found, told, left, failed=failed, redact=redact)
+    if found.failed or told.failed:
         raise typer.Exit(ModelError.exit_code)
 
 
-def _extract_commands(call: Call, memory: Memory, limit: int | None) -> None:
+def _extract_commands(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
+    from factbook.surface.keep import unanswered
+
     found = memory.extract_commands(limit=limit)
+    redact = memory.redactor.redact
+    left = unanswered(memory.store, redact=redact)
     if call.screen.as_json:
-        from factbook.surface import records_keep
+        from factbook.surface import records_model
 
-        call.screen.json(
-            {
-                "read": found.read,
-                "understood_by_rules": found.understood,
-                "calls": found.calls,
-                "failed": [{"commands": one, "why": why} for one, why in found.failed],
-                "receipt": records_keep.receipt(found.receipt),
-            }
-        )
+        call.screen.json(records_model.commands(found, left, revived=revived, redact=redact))
     else:
-        from factbook.surface.text import count
+        from factbook.surface import render_model
 
-        call.screen.say(
-            f"{count(found.read, 'command')} read by the model in {count(found.calls, 'call')},"
-            f" {found.understood:,} understood by rules before:"
-            f" {count(found.receipt.stored, 'fact')} stored, {found.receipt.rejected:,} refused"
-        )
-        for one, why in found.failed:
-            call.screen.warn(f"{count(one, 'command')}: {why} They stay queued.")
+        render_model.commands(call.screen, found, left, redact=redact)
     if found.failed:
         raise typer.Exit(ModelError.exit_code)
 
@@ -379,6 +422,8 @@ def _show_summary(call: Call, memory: Memory) -> None:
 
 def show_cost(call: Call, memory: Memory, *, since: str) -> None:
     """Show what calls of models came to, by day, purpose, model and outcome."""
+    if since and not _is_day(since):
+        raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
     found = memory.cost(since=since)
     if call.screen.as_json:
         from factbook.surface import records_model
@@ -388,3 +433,13 @@ def show_cost(call: Call, memory: Memory, *, since: str) -> None:
     from factbook.surface import render_model
 
     render_model.cost(call.screen, found)
+
+
+def _is_day(said: str) -> bool:
+    """Tell whether a text names a day in the one form in which days can be compared as texts."""
+    from datetime import date
+
+    try:
+        return date.fromisoformat(said).isoformat() == said
+    except ValueError:
+        return False

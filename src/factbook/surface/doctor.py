@@ -182,6 +182,32 @@ def _audit(memory: Memory) -> Iterator[Finding]:
         )
     else:
         yield Finding(level="ok", name="waiting", detail="nothing waits to be embedded")
+    yield from _unanswered(memory)
+
+
+def _unanswered(memory: Memory) -> Iterator[Finding]:
+    """Name what a language model was asked about in vain, and what to do about it."""
+    from factbook.surface.keep import unanswered
+    from factbook.surface.render_model import tried
+
+    found = unanswered(memory.store, redact=memory.redactor.redact)
+    for one in found[:_PROBLEMS_SHOWN]:
+        state = "is set aside" if one.aside else "waits"
+        what = f" “{one.what}”" if one.what else ""
+        why = f"; the last: {one.reason}" if one.reason else ""
+        yield Finding(
+            level="warn",
+            name="unanswered",
+            detail=f"{one.kind} {' '.join(one.ids)}{what} {state}, {tried(one)}; {one.command}"
+            f" asks the model again{why}",
+        )
+    if len(found) > _PROBLEMS_SHOWN:
+        rest = count(len(found) - _PROBLEMS_SHOWN, "more input")
+        yield Finding(
+            level="warn",
+            name="unanswered",
+            detail=f"and {rest} of the model; `factbook stats --json` names every one",
+        )
 
 
 def _embedder(memory: Memory | None) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ Everything here is composed of reads of the store and of pure functions; nothing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +15,26 @@ from factbook.confidence import as_of, value_at
 if TYPE_CHECKING:
     from factbook.memory import Memory
     from factbook.model import Fact, Millis
-    from factbook.store.base import Injection, Run, Store
+    from factbook.store.base import Injection, ModelTask, Run, Store
     from factbook.upkeep.metrics import Metrics
 
-__all__ = ["Living", "Successor", "fact_now", "injections", "living", "successors"]
+__all__ = [
+    "Living",
+    "Successor",
+    "Unanswered",
+    "fact_now",
+    "injections",
+    "living",
+    "successors",
+    "unanswered",
+]
 
 _INJECTIONS: Final = 100_000  # the newest that the figures are computed from
+_WHAT_CHARS: Final = 80  # of the text of an input that a model did not answer for
+_ASKS: Final[Mapping[str, str]] = {
+    "commands": "factbook extract --commands",
+    "judge": "factbook consolidate",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +46,32 @@ class Living:
     aside: int  # rows that cannot be embedded
     pairs_waiting: int
     proposals_open: int
+    unanswered: Sequence[Unanswered]
     last_run: Run | None
     metrics: Metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """An input that a language model gave no usable answer for."""
+
+    kind: str  # typed, tell, commands or judge
+    ids: Sequence[str]  # the episode ("e3"), or the two facts of a pair ("f2", "f8")
+    what: str  # the beginning of its text, redacted
+    aside: bool  # not asked about again before `factbook extract --retry`
+    attempts: int
+    reason: str  # of the last one, redacted
+    until: Millis  # asked about again from then on; of what is set aside it means nothing
+
+    @property
+    def command(self) -> str:
+        """Return what to type to have it asked about again."""
+        command = _ASKS.get(self.kind, "factbook extract")
+        if not self.aside:
+            return f"`{command}`"
+        if self.kind == "judge":
+            return f"`factbook extract --retry` and then `{command}`"
+        return f"`{command} --retry`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +101,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
         aside=aside,
         pairs_waiting=sum(1 for one in pairs if one.relation == "ambiguous" and not one.verdict),
         proposals_open=len(store.proposals()),
+        unanswered=unanswered(store, redact=memory.redactor.redact),
         last_run=runs[0] if runs else None,
         metrics=compute(
             day_counts=store.day_counts(),
@@ -72,6 +111,52 @@ def living(memory: Memory, *, now: Millis) -> Living:
             believed=believed,
         ),
     )
+
+
+def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered]:
+    """Return what a model was asked about in vain: what is set aside first, then by its time."""
+    tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
+    if not tasks:
+        return []
+    from factbook.upkeep.settling import TASK, pair_of
+
+    pairs = {one.target: pair_of(one.target) for one in tasks if one.kind == TASK}
+    facts = store.facts_by_id(sorted({number for pair in pairs.values() for number in pair}))
+    undecided = {one[:2] for one in store.pairs(waiting=True)} if pairs else set()
+
+    def waits(task: ModelTask) -> bool:
+        # The next night forgets a pair that was decided since, or whose facts hold no more.
+        pair = pairs.get(task.target) if task.kind == TASK else None
+        return pair is None or (
+            pair in undecided
+            and all(one in facts and facts[one].retired_at is None for one in pair)
+        )
+
+    tasks = [one for one in tasks if waits(one)]
+    texts = store.texts_of(sorted({one.target for one in tasks if one.kind != TASK}))
+
+    def shown(task: ModelTask) -> Unanswered:
+        if task.kind == TASK:
+            numbers = pairs[task.target]
+            ids = tuple(f"f{number}" for number in numbers)
+            said = [facts[number].statement for number in numbers if number in facts]
+        else:
+            ids = (f"e{task.target}",)
+            said = [texts.get(task.target, "")]
+        # Redacted before it is cut: half of a secret is not known for one.
+        words = " | ".join(" ".join(redact(one).split()) for one in said)
+        short = words if len(words) <= _WHAT_CHARS else words[: _WHAT_CHARS - 1].rstrip() + "…"
+        return Unanswered(
+            kind=task.kind,
+            ids=ids,
+            what=short,
+            aside=task.state == "aside",
+            attempts=task.attempts,
+            reason=redact(task.error),
+            until=task.until,
+        )
+
+    return [shown(one) for one in tasks]
 
 
 def injections(store: Store) -> list[Injection]:

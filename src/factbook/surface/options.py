@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -17,14 +17,17 @@ from factbook.errors import NotFound, UsageError
 from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
+    from factbook.errors import ModelError
     from factbook.extract.rules import RuleSet
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
     from factbook.model import Fact, Millis
+    from factbook.modelling import Planner
     from factbook.store.base import Filters
 
 __all__ = [
     "ASK",
+    "EXIT_CLARIFY",
     "KEEP",
     "READ",
     "Call",
@@ -38,6 +41,7 @@ __all__ = [
     "LlmUrl",
     "MinConfidence",
     "NoRedact",
+    "PlannerOption",
     "Predicates",
     "Project",
     "RuleFile",
@@ -49,14 +53,17 @@ __all__ = [
     "at_least",
     "begin",
     "fact_number",
+    "facts_failed",
     "filters_from",
     "model_from",
+    "planner_of",
     "reading",
     "redacted_fact",
     "rules_file",
     "rules_in_force",
 ]
 
+EXIT_CLARIFY: Final = 10  # nothing was done: a question came back, which is neither yes nor no
 _NO_REDACT_SHOWN: Final = "--no-redact is on: what is stored is shown as it is, secrets too"
 
 
@@ -179,6 +186,16 @@ LlmTimeout = Annotated[
         metavar="SECONDS",
         help="Of a whole call, instead of $FACTS_LLM_TIMEOUT_S.",
         show_default=False,
+    ),
+]
+
+_PLANNERS: Final = ("model", "rules")
+PlannerOption = Annotated[
+    str,
+    typer.Option(
+        "--planner",
+        metavar="HOW",
+        help="model, or rules: a parser of common phrasings, without a model.",
     ),
 ]
 
@@ -395,6 +412,23 @@ def model_from(
         url=url,
         timeout_s=timeout,
     )
+
+
+def planner_of(said: str) -> Planner:
+    """Return who is to read a person's words."""
+    if said not in _PLANNERS:
+        raise UsageError(detail=f"{said!r} is no planner; give one of {', '.join(_PLANNERS)}")
+    return cast("Planner", said)
+
+
+def facts_failed(call: Call, error: ModelError) -> None:
+    """Show the label of a failed model (seed 004); the error itself is shown where it arrives."""
+    from factbook.assist.labels import FAILED, failure_message
+
+    call.screen.of_errors["label"] = FAILED
+    if not call.screen.as_json:
+        call.screen.line(call.screen.paint(FAILED, "red"))
+        call.screen.say(failure_message(error))
 
 
 def moment_of(option: str, value: str) -> Millis | None:

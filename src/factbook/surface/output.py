@@ -64,6 +64,7 @@ class Screen:
         self._err_color = _wants_color(self._err)
         self.width = _width(self._out)
         self.prose = min(self.width or PROSE_WIDTH, PROSE_WIDTH)
+        self.of_errors: dict[str, object] = {}  # said of any error with --json, beside its kind
         self._started = False
         self._marked = ""
 
@@ -128,10 +129,14 @@ class Screen:
         """Write what went wrong with a part to stderr."""
         self._remark("warning:", "yellow", raw)
 
-    def error(self, kind: str, message: str) -> None:
-        """Say what went wrong: a sentence on stderr, and with --json an object on stdout."""
+    def error(self, kind: str, message: str, **more: object) -> None:
+        """Say what went wrong: a sentence on stderr, and with --json an object on stdout.
+
+        `more` are fields of that object beside its kind and message.
+        """
         if self.as_json and not self._started:
-            self.json({"error": {"kind": kind, "message": message}})
+            shown = {"kind": kind, "message": message, **more, **self.of_errors}
+            self.json({"error": shown})
         self._remark("error:", "red", message)
 
     def _remark(self, label: str, style: str, raw: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from factbook.recall.when import iso
+from factbook.surface.records_model import unanswered
 
 if TYPE_CHECKING:
     from factbook.model import Fact, Receipt
@@ -208,6 +209,7 @@ def living(found: Living) -> Record:
         "aside": found.aside,
         "pairs_waiting": found.pairs_waiting,
         "proposals_open": found.proposals_open,
+        "unanswered": unanswered(found.unanswered),
         "last_run": None if found.last_run is None else run(found.last_run),
         "metrics": _metrics(found.metrics),
     }

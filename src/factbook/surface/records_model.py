@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from factbook.recall.when import iso
+
 if TYPE_CHECKING:
+    from factbook.assist.commands import CommandsReport
     from factbook.assist.meter import CostLine
     from factbook.assist.refused import RejectionSummary
-    from factbook.assist.telling import Told
+    from factbook.assist.telling import RetriedTold
     from factbook.assist.typed import TypedReport
+    from factbook.surface.keep import Unanswered
 
 Redact = Callable[[str], str]
 
 
-def typed(found: TypedReport, told: Sequence[Told], *, redact: Redact) -> dict[str, Any]:
-    """Return what one pass over summaries did."""
+def typed(
+    found: TypedReport,
+    told: RetriedTold,
+    left: Sequence[Unanswered],
+    *,
+    told_failed: Sequence[tuple[int, str]],
+    revived: int,
+    redact: Redact,
+) -> dict[str, Any]:
+    """Return what one pass over summaries and messages did, and what waits on."""
     from factbook.surface import records_keep
 
     return {
@@ -37,8 +49,45 @@ def typed(found: TypedReport, told: Sequence[Told], *, redact: Redact) -> dict[s
             }
             for episode, one in found.judged
         ],
-        "told_again": [one.to_json() for one in told],
+        "told_again": [one.to_json() for one in told.done],
+        "told_failed": [{"episode": one, "why": redact(why)} for one, why in told_failed],
+        "revived": revived,
+        "unanswered": unanswered(left),
     }
+
+
+def commands(
+    found: CommandsReport, left: Sequence[Unanswered], *, revived: int, redact: Redact
+) -> dict[str, Any]:
+    """Return what one pass over commands did, and what waits on."""
+    from factbook.surface import records_keep
+
+    return {
+        "read": found.read,
+        "understood_by_rules": found.understood,
+        "calls": found.calls,
+        "failed": [{"commands": one, "why": redact(why)} for one, why in found.failed],
+        "receipt": records_keep.receipt(found.receipt),
+        "revived": revived,
+        "unanswered": unanswered(left),
+    }
+
+
+def unanswered(found: Sequence[Unanswered]) -> list[dict[str, Any]]:
+    """Return what a model was asked about in vain."""
+    return [
+        {
+            "kind": one.kind,
+            "ids": list(one.ids),
+            "what": one.what,
+            "state": "aside" if one.aside else "waiting",
+            "attempts": one.attempts,
+            "reason": one.reason,
+            "until": None if one.aside else iso(one.until),
+            "command": one.command.replace("`", ""),
+        }
+        for one in found
+    ]
 
 
 def _reason(one: Any) -> str:

@@ -499,9 +499,20 @@ def living(screen: Screen, found: Living) -> None:
     run = ""
     if last is not None:
         run = f"{last.id}, {moment(last.started_at)}, {last.state}: {_counts(last)}"
+    aside = sum(1 for one in found.unanswered if one.aside)
+    asked = [
+        f"{count(len(found.unanswered) - aside)} waiting" if len(found.unanswered) > aside else "",
+        f"{count(aside)} set aside" if aside else "",
+    ]
     rows = [
         ("facts now", " · ".join(states)),
         ("waiting", " · ".join(one for one in waits if one)),
+        (
+            "asked in vain",
+            " · ".join(one for one in asked if one) + "   of a language model; `factbook doctor`"
+            if found.unanswered
+            else "",
+        ),
         ("last run", run),
     ]
     if any(value for _, value in rows):

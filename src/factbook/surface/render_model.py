@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from factbook.surface.text import Column, count, one_line, wrap
+from factbook.surface.text import Column, count, fit, moment, one_line, wrap
 
 if TYPE_CHECKING:
+    from factbook.assist.commands import CommandsReport
     from factbook.assist.meter import CostLine
-    from factbook.assist.telling import Told
+    from factbook.assist.telling import RetriedTold
     from factbook.assist.typed import Judged, TypedReport
+    from factbook.surface.keep import Unanswered
     from factbook.surface.output import Screen
 
 Redact = Callable[[str], str]
 
+_SHOWN: Final = 10  # inputs that a model did not answer for
 _STYLES = {"stored": "green", "proposed": "yellow", "rejected": "red"}
 
 
-def typed(screen: Screen, found: TypedReport, told: Sequence[Told], *, redact: Redact) -> None:
-    """Show what the model proposed, and what the gate made of it."""
-    if not (found.summaries or found.failed or told):
-        screen.say("No summary waits for a model: all were answered, or none was ever read.")
+def typed(
+    screen: Screen,
+    found: TypedReport,
+    told: RetriedTold,
+    left: Sequence[Unanswered],
+    *,
+    failed: Sequence[tuple[str, str]],
+    redact: Redact,
+) -> None:
+    """Show what the model proposed, what the gate made of it, and what waits on.
+
+    `failed` holds (id, why) of summaries and messages that were asked about in vain just now.
+    """
+    if not (found.summaries or failed or told.done):
+        screen.say(
+            "Nothing is to be asked about now."
+            if left
+            else "No summary waits for a model: all were answered, or none was ever read."
+        )
+        unanswered(screen, left)
         return
     for _, one in found.judged:
         word, why = _outcome(one)
@@ -38,10 +57,63 @@ def typed(screen: Screen, found: TypedReport, told: Sequence[Told], *, redact: R
         f" the model: {words.count('stored')} stored, {words.count('proposed')} waiting for a yes,"
         f" {words.count('rejected')} rejected"
     )
-    for again in told:
-        screen.say(f'{again.label}  "{again.message}"')
-    for episode, why in found.failed:
-        screen.warn(f"e{episode}: {redact(why)} It stays queued.")
+    for again in told.done:
+        screen.say(f'{again.label}  "{one_line(again.message)}"')
+        for topic in again.needs_clarification:
+            screen.say(f"  {one_line(topic)} `factbook review` takes the answer.", "yellow")
+        for warning in again.warnings:
+            screen.say(f"  {one_line(warning)}", "dim")
+    aside = {name for one in left if one.aside for name in one.ids}
+    for name, why in failed:
+        stays = "is set aside" if name in aside else "stays queued"
+        screen.warn(f"{name}: {sentence(redact(why))} It {stays}.")
+    unanswered(screen, left, told=[name for name, _ in failed])
+
+
+def commands(
+    screen: Screen, found: CommandsReport, left: Sequence[Unanswered], *, redact: Redact
+) -> None:
+    """Show what the model read in commands, and what waits on."""
+    screen.say(
+        f"{count(found.read, 'command')} read by the model in {count(found.calls, 'call')},"
+        f" {found.understood:,} understood by rules before:"
+        f" {count(found.receipt.stored, 'fact')} stored, {found.receipt.rejected:,} refused"
+    )
+    for one, why in found.failed:
+        stay = "It waits" if one == 1 else "They wait"
+        screen.warn(f"{count(one, 'command')}: {sentence(redact(why))} {stay}.")
+    unanswered(screen, left)
+
+
+def sentence(why: str) -> str:
+    """Return a reason with a full stop, so that another sentence can follow."""
+    why = why.rstrip()
+    return why if why.endswith((".", "!", "?")) else f"{why}."
+
+
+def unanswered(screen: Screen, found: Sequence[Unanswered], *, told: Sequence[str] = ()) -> None:
+    """Show what a model was asked about in vain; a reason that was `told` is not repeated."""
+    if not found:
+        return
+    screen.line()
+    screen.line(screen.paint("asked in vain", "bold yellow") + f"  {count(len(found))}")
+    for one in found[:_SHOWN]:
+        lead = f"  {'set aside' if one.aside else 'waits':<9}  {one.kind:<8}  {' '.join(one.ids)}  "
+        room = max(20, screen.prose - len(lead))
+        screen.line(
+            screen.paint(lead, "yellow" if one.aside else "dim") + fit(one_line(one.what), room)
+        )
+        screen.say(f"    {tried(one)}; {one.command} asks again", "dim")
+        if one.reason and not set(one.ids) & set(told):
+            screen.say(f"    {fit(one_line(one.reason), max(20, 2 * screen.prose - 8))}", "dim")
+    if len(found) > _SHOWN:
+        screen.say(f"  and {count(len(found) - _SHOWN)} more; --json names every one", "dim")
+
+
+def tried(one: Unanswered) -> str:
+    """Say how often an input was asked about, and from when on it is asked about again."""
+    times = f"{count(one.attempts, 'failure')}" if one.attempts else "no answer yet"
+    return times if one.aside else f"{times}, again from {moment(one.until)} on"
 
 
 def _outcome(one: Judged) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from factbook import policy
 from factbook.assist.answering import search_facts_ranked_list as _ranked_list
 from factbook.assist.labels import FAILED, failure_message, read_label, write_label
 from factbook.errors import ModelError
@@ -39,6 +40,7 @@ from factbook.keys import (
 )
 from factbook.memory import Memory
 from factbook.model import ME, Fact, Receipt
+from factbook.sources.conversation.turn import clean, own_text
 
 __all__ = [
     "ApplyResult",
@@ -91,7 +93,8 @@ def persist_facts_synchronously(
     """Turn a message into facts: (store count, update count, keys, message uuid, topics to ask).
 
     A failure of the model is (-1, -1, [], message uuid, None), what is ambiguous (0, 0, [], message
-    uuid, questions), and a message that is not the user's changes nothing.
+    uuid, questions). A message that is not the user's changes nothing, and neither does one without
+    words (0, 0, [], message uuid, None); one that is too long to be read at once is a failure.
 
     Raises ValueError for a project that is not the memory's.
     """
@@ -99,11 +102,16 @@ def persist_facts_synchronously(
     message = message_uuid or str(uuid.uuid4())
     if role != "user":
         return 0, 0, [], message, None
+    length = _length(message_content, memory)
+    if not length:
+        return 0, 0, [], message, None
+    if length > policy.PROMPT_CHARS:
+        return (*FAILED_COUNTS, [], message, None)
     try:
         told = memory.tell(message_content, owner=owner, message_id=message)
     except ModelError:
         return (*FAILED_COUNTS, [], message, None)
-    if told.errors:  # what the model proposed is of no use: the same as no answer
+    if told.failed or told.errors:  # what the model proposed is of no use: the same as no answer
         return (*FAILED_COUNTS, [], message, None)
     if told.needs_clarification:
         return 0, 0, [], message, list(told.needs_clarification)
@@ -169,20 +177,38 @@ class ChatTurn:
 def chat_with_facts(project_uuid: str, text: str, *, memory: Memory, owner: str = ME) -> ChatTurn:
     """Take a message as the chat does: what is told is stored, what is asked is read.
 
-    A failure of the model is said, and nothing else is tried in its place.
+    A failure of the model is said, and nothing else is tried in its place. So is a message that is
+    too long; one without words changes nothing.
     """
     _check_project(project_uuid, memory)
+    length = _length(text, memory)
+    if not length:
+        return ChatTurn(
+            facts_actions={"S": 0, "U": 0},
+            label=write_label(Receipt(), planner="model"),
+            message="",
+        )
+    if length > policy.PROMPT_CHARS:
+        return ChatTurn(
+            facts_actions={"F": True},
+            label=FAILED,
+            message=f"Facts system failed: the message has {length:,} characters, and at most"
+            f" {policy.PROMPT_CHARS:,} are read at once; say it in parts.",
+        )
+    said = own_text(clean(text))
     try:
-        if text.rstrip().endswith("?"):
-            asked = memory.ask(text, owner=owner)
+        if said.rstrip().endswith("?"):
+            asked = memory.ask(said, owner=owner)
             keys = len(asked.answer.canonical_keys)
             return ChatTurn(
-                facts_actions={"R": keys}, label=read_label(keys, planner="model"), message=""
+                facts_actions={"R": keys},
+                label=read_label(keys, planner="model"),
+                message=" ".join(asked.needs_clarification),
             )
         told = memory.tell(text, owner=owner)
     except ModelError as error:
         return ChatTurn(facts_actions={"F": True}, label=FAILED, message=failure_message(error))
-    if told.errors:
+    if told.failed or told.errors:
         return ChatTurn(
             facts_actions={"F": True},
             label=FAILED,
@@ -194,6 +220,11 @@ def chat_with_facts(project_uuid: str, text: str, *, memory: Memory, owner: str 
         label=write_label(receipt, planner="model"),
         message=" ".join(told.needs_clarification),
     )
+
+
+def _length(text: str, memory: Memory) -> int:
+    """Return how many characters of a message would be read: its own words, as they are kept."""
+    return len(" ".join(memory.redactor.redact(own_text(clean(text))).split()))
 
 
 def _check_project(project_uuid: str, memory: Memory) -> None:

@@ -6,6 +6,7 @@ Seed 002, "Validation Against Summary". docs/grounding.md tells every step with 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -214,41 +215,75 @@ def _allowed(passage: Passage, speaker: str | None) -> tuple[int, ...]:
     return found
 
 
-def _windows(
-    index: Index, allowed: tuple[int, ...], held: set[int], *, across: bool = False
-) -> list[tuple[int, ...]]:
-    """Return one to three neighbouring sentences, with one at least of `held`.
+def _windows(index: Index, allowed: tuple[int, ...], *, across: bool) -> list[tuple[int, ...]]:
+    """Return all runs of one to three neighbouring sentences that may support a claim.
 
     They are of one turn, unless `across`: a pattern shows in several messages.
     """
-    found = []
-    for size in range(1, WINDOW + 1):
-        for begin in range(len(allowed) - size + 1):
-            window = allowed[begin : begin + size]
-            one_turn = index.spoken[window[0]].turn == index.spoken[window[-1]].turn
-            if (across or one_turn) and not held.isdisjoint(window):
-                found.append(window)
-    return found
+    known: list[tuple[int, ...]] | None = index.memo.get(("windows", allowed, across))
+    if known is None:
+        known = [
+            window
+            for size in range(1, WINDOW + 1)
+            for begin in range(len(allowed) - size + 1)
+            if (window := allowed[begin : begin + size])
+            and (across or index.spoken[window[0]].turn == index.spoken[window[-1]].turn)
+        ]
+        index.memo["windows", allowed, across] = known
+    return known
 
 
 def _best_fit(claim: Claim, index: Index, allowed: tuple[int, ...], pattern: bool) -> _Fit:
-    """Return the sentences that lack least: the fewest, and the first of these."""
-    may = frozenset(allowed)
-    held = {number for key in claim.phrases for number in index.supporters(key) if number in may}
-    held |= {
-        number for number in allowed if not claim.line.values.isdisjoint(index.lines[number].values)
-    }
-    best = _fit(claim, index, allowed[:1], pattern)
+    """Return the sentences that lack least: the fewest, and the first of these.
+
+    How much a window lacks at least is counted by bits, and those that lack least by this count are
+    fitted first: most of the others need no fit. The first sentence alone is taken where no other
+    is as good.
+    """
+    first = allowed[:1]
+    best = _fit(claim, index, first, pattern)
     best_lacks = len(best.missing) + bool(best.conflict)
-    if best_lacks and held:
-        for window in _windows(index, allowed, held, across=pattern):
-            fit = _fit(claim, index, window, pattern)
-            lacks = len(fit.missing) + bool(fit.conflict)
-            if lacks < best_lacks or (lacks == best_lacks and best.window == allowed[:1]):
-                best, best_lacks = fit, lacks
-                if not lacks:
-                    break
+    held = _held(claim, index) if best_lacks else {}
+    if held.keys().isdisjoint(allowed):
+        return best
+    phrases = (1 << len(claim.phrases)) - 1
+    values = ((1 << len(claim.line.values)) - 1) << len(claim.phrases)
+    ranked = []
+    for order, window in enumerate(_windows(index, allowed, across=pattern)):
+        bits = 0
+        for number in window:
+            bits |= held.get(number, 0)
+        if bits and window != first:
+            least = (phrases & ~bits).bit_count() + (values & ~bits != 0)
+            if least <= best_lacks:
+                ranked.append((least, order, window))
+    best_order = len(index.lines) * WINDOW  # of the first sentence: behind all others
+    for least, order, window in sorted(ranked):
+        if least > best_lacks:
+            break
+        if least == best_lacks and order > best_order:
+            continue
+        fit = _fit(claim, index, window, pattern)
+        lacks = len(fit.missing) + bool(fit.conflict)
+        if (lacks, order) < (best_lacks, best_order):
+            best, best_lacks, best_order = fit, lacks, order
     return best
+
+
+def _held(claim: Claim, index: Index) -> dict[int, int]:
+    """Return a bit by sentence for each phrase that it supports, and for each value that it has."""
+    held: dict[int, int] = {}
+    bit = 1
+    for key in claim.phrases:
+        for number in index.supporters(key):
+            held[number] = held.get(number, 0) | bit
+        bit <<= 1
+    for value in claim.line.values:
+        for number, line in enumerate(index.lines):
+            if value in line.values:
+                held[number] = held.get(number, 0) | bit
+        bit <<= 1
+    return held
 
 
 def _fit(claim: Claim, index: Index, window: tuple[int, ...], pattern: bool) -> _Fit:
@@ -258,21 +293,22 @@ def _fit(claim: Claim, index: Index, window: tuple[int, ...], pattern: bool) -> 
     conflict = detail = ""
     for key, surface in zip(claim.phrases, claim.surfaces, strict=True):
         where = index.supporters(key)
-        best = max(
-            ((where[number].strength, -at) for at, number in enumerate(window) if number in where),
-            default=None,
-        )
-        if best is not None and claim.is_ and best[0] == kin.DERIVED and not pattern:
-            best = None  # who reads of plumbing is no plumber
-        if best is None:
+        best, strength = -1, kin.NONE
+        for number in window:
+            place = where.get(number)
+            if place is not None and place.strength > strength:
+                best, strength = number, place.strength
+        if claim.is_ and strength == kin.DERIVED and not pattern:
+            best = -1  # who reads of plumbing is no plumber
+        if best < 0:
             missing.append(surface)
-            opposites = [said for line in lines for said in line.keys if kin.opposed(key, said)]
-            if opposites:
-                detail = f"{surface} / {opposites[0]}"
+            opposites = index.opposites(key)
+            opposite = next((opposites[number] for number in window if number in opposites), "")
+            if opposite:
+                detail = f"{surface} / {opposite}"
             continue
-        number = window[-best[1]]
-        if where[number].at >= 0:
-            matches.append(Match(key, index.lines[number], where[number].at))
+        if where[best].at >= 0:
+            matches.append(Match(key, index.lines[best], where[best].at))
     absent = claim.line.values.difference(*(line.values for line in lines))
     if absent:
         conflict, detail = "number", ", ".join(map(claim.line.written, sorted(absent)))
@@ -304,7 +340,10 @@ def _beside(claim: Claim, matches: list[Match]) -> list[Match]:
 def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> bool:
     """Say whether a claim stands in the passage word for word, said by whom it may be."""
     wanted = " ".join(claim.lower().split()).strip(" .!\"'")
-    if not wanted or wanted.split(" ", 1)[0] not in passage.lower:
+    flat: str | None = passage.memo.get("flat")
+    if flat is None:
+        flat = passage.memo["flat"] = " ".join(passage.lower.split())
+    if not wanted or wanted not in flat:
         return False
     pattern = re.compile(r"(?<!\w)" + re.escape(wanted).replace(r"\ ", r"\s+") + r"(?!\w)")
     for match in pattern.finditer(passage.lower):
@@ -317,8 +356,9 @@ def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> boo
 
 def _mentions(claim: Claim, index: Index, allowed: tuple[int, ...]) -> int:
     """Count the sentences that hold at least half of a claim's key phrases."""
-    held = [index.supporters(key) for key in claim.phrases]
-    return sum(2 * sum(number in where for where in held) >= len(held) > 0 for number in allowed)
+    enough = len(claim.phrases)
+    counts = Counter(number for key in claim.phrases for number in index.supporters(key))
+    return sum(2 * counts[number] >= enough > 0 for number in allowed)
 
 
 # ------------------------------------------------------------------ similarity
@@ -331,7 +371,7 @@ def _similarity(
     memo = index.memo
     known = memo.get((speaker, embed))
     if known is None:
-        windows = [one for one in _windows(index, allowed, set(allowed)) if len(one) < WINDOW]
+        windows = [one for one in _windows(index, allowed, across=False) if len(one) < WINDOW]
         texts = [" ".join(index.lines[number].text for number in one) for one in windows]
         known = memo[speaker, embed] = (windows, embed(texts))
     windows, vectors = known

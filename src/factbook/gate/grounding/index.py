@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from factbook.gate.grounding import kin
@@ -43,6 +43,11 @@ class Index:
                 for key in read_line(spoken.name).keys:
                     named[key].add(number)
         self.places: Mapping[str, Mapping[int, int]] = places
+        self._order = {key: number for number, key in enumerate(places)}
+        rooted: defaultdict[str, list[str]] = defaultdict(list)
+        for key in places:
+            rooted[kin.root(key)].append(key)
+        self._rooted: Mapping[str, Sequence[str]] = rooted
         self.named: Mapping[str, set[int]] = named
         self.values = frozenset().union(*(line.values for line in self.lines)) | _listed(
             passage.text
@@ -51,6 +56,7 @@ class Index:
         self.speakers = len(names)
         self.memo: dict[Any, Any] = {}  # vectors of the sentences, by who may speak and embedder
         self._support: dict[str, Mapping[int, Place]] = {}
+        self._opposites: dict[str, Mapping[int, str]] = {}
         self._against: dict[str, tuple[tuple[str, str], ...]] = {}
         self._initials: dict[int, frozenset[str]] = {}
 
@@ -59,14 +65,24 @@ class Index:
         known = self._support.get(key)
         if known is None:
             found = {number: Place(kin.SAME, -1) for number in self.named.get(key, ())}
-            for said, where in self.places.items():
+            for said in self._said(kin.may_support(key), (kin.root(key),)):
                 strength = kin.support(key, said)
                 if strength >= SUPPORTED:
-                    for number, at in where.items():
+                    for number, at in self.places[said].items():
                         if number not in found or found[number].strength < strength:
                             found[number] = Place(strength, at)
             known = self._support[key] = found
         return known
+
+    def _said(self, listed: Iterable[str], roots: Iterable[str]) -> list[str]:
+        """Return the words of the passage that are listed or have a root, in the passage's order.
+
+        Only these are looked at more closely: a passage holds hundreds of others.
+        """
+        found = {said for said in listed if said in self._order}
+        for root in roots:
+            found.update(self._rooted.get(root, ()))
+        return sorted(found, key=self._order.__getitem__)
 
     def support(self, key: str) -> float:
         """Return how well the passage supports a word at its best."""
@@ -82,6 +98,21 @@ class Index:
             place.at < 0 or kin.derived(key, self.lines[number].keys[place.at])
             for number, place in self.supporters(key).items()
         )
+
+    def opposites(self, key: str) -> Mapping[int, str]:
+        """Return the sentences that say the opposite of a word, each with its first such word."""
+        known = self._opposites.get(key)
+        if known is None:
+            found: dict[int, int] = {}
+            listed, roots = kin.may_oppose(key)
+            for said in self._said(listed, roots):
+                if kin.opposed(key, said):
+                    for number, at in self.places[said].items():
+                        found[number] = min(at, found.get(number, at))
+            known = self._opposites[key] = {
+                number: self.lines[number].keys[at] for number, at in found.items()
+            }
+        return known
 
     def against(self, key: str) -> tuple[tuple[str, str], ...]:
         """Return the words of the passage that exclude a word, each with the kind of conflict."""

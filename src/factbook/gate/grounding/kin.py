@@ -6,6 +6,7 @@ Knows: two words. Does not know: sentences, vectors.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from typing import Final
 
 from factbook.gate.grammar import words
@@ -83,6 +84,51 @@ def support(claimed: str, said: str) -> float:
     return NONE
 
 
+@functools.lru_cache(maxsize=16_384)
+def may_support(claimed: str) -> frozenset[str]:
+    """Return all words that support one by the lists; others do only if they share its root."""
+    table = tables()
+    return frozenset((claimed, *table.same.get(claimed, ()), *_specific().get(claimed, ())))
+
+
+@functools.cache
+def _specific() -> dict[str, set[str]]:
+    """Return by each general word those that it is a more general word for."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for said, generals in tables().kinds.items():
+        for general in generals:
+            found[general].add(said)
+    return dict(found)
+
+
+def root(word: str) -> str:
+    """Return the letters that two words of one family have in common at least."""
+    return word[:_LEAST_ROOT]
+
+
+@functools.lru_cache(maxsize=16_384)
+def may_oppose(word: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that oppose one by the lists, and the roots of those that may by a prefix.
+
+    A root is what `root` returns.
+    """
+    roots = {root(prefix + word) for prefix in _DENYING}
+    roots |= {root(word[len(prefix) :]) for prefix in _DENYING if word.startswith(prefix)}
+    listed = tables().opposites.get(word, frozenset()) | _opposites().get(word, frozenset())
+    return frozenset(listed), frozenset(roots)
+
+
+@functools.cache
+def _opposites() -> dict[str, frozenset[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for one, other in rivals.opposite_pairs():
+        found[one].add(other)
+    return {one: frozenset(others) for one, others in found.items()}
+
+
+_DENYING: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti")
+
+
 @functools.lru_cache(maxsize=65_536)
 def opposed(one: str, other: str) -> bool:
     """Say whether two words exclude each other: by the lists, or by a prefix that denies."""
@@ -93,7 +139,7 @@ def opposed(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if len(short) < _LEAST_ROOT:
         return False
-    for prefix in ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti"):
+    for prefix in _DENYING:
         if long.startswith(prefix) and len(long) - len(prefix) >= _LEAST_ROOT:
             rest = long[len(prefix) :]
             if rest == short or (len(short) > 5 and rest.startswith(short[:-1])):

@@ -120,7 +120,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         "model_task",
         """SELECT t.target, t.kind || ' ' || t.state FROM model_task t
            LEFT JOIN episode_row e ON e.id = t.target
-           WHERE t.state NOT IN ('done', 'failed', 'aside')
+           WHERE t.state NOT IN ('queued', 'done', 'failed', 'aside')
               OR (t.kind <> 'judge' AND e.id IS NULL)""",
     ),
     (

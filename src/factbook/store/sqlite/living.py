@@ -40,6 +40,9 @@ _LIFE = (
 _PAIR = (
     "SELECT low_id, high_id, relation, rule, detail, similarity, judged_at, verdict FROM pair_row"
 )
+_PROPOSAL = (
+    "SELECT id, kind, title, payload, proposed_at, state, decided_at, reason FROM proposal_row"
+)
 _EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail FROM event_row"
 # What waits for a vector, with its text: (rows, text column).
 _WAITING = {
@@ -67,6 +70,10 @@ def as_event(row: Sequence[Any]) -> Event:
         target=row[5],
         detail=orjson.loads(row[6]),
     )
+
+
+def _as_proposal(row: Sequence[Any]) -> Proposal:
+    return Proposal._make([*row[:3], orjson.loads(row[3]), *row[4:]])
 
 
 def _dumps(value: object) -> str:
@@ -252,6 +259,11 @@ class LivingVerbs:
             (claim, kind, title, _dumps(payload), self._now),
         )
         return self._db.last_insert_rowid() if self._db.changes() else None
+
+    def proposal(self, claim: bytes) -> Proposal | None:
+        """Return a proposal by what stands for it."""
+        rows = self._db.execute(f"{_PROPOSAL} WHERE claim = ?", (claim,)).fetchall()
+        return _as_proposal(rows[0]) if rows else None
 
     def decide_proposal(self, proposal_id: int, state: str, reason: str) -> bool:
         """Decide an open proposal; False when it is not open."""
@@ -572,12 +584,17 @@ class LivingReads:
 
     def proposals(self, *, state: str = "open") -> list[Proposal]:
         """Return proposals in that state, oldest first."""
+        rows = self._rows(f"{_PROPOSAL} WHERE state = ? ORDER BY id", (state,))
+        return [_as_proposal(row) for row in rows]
+
+    def proposal_states(self, claims: Sequence[bytes]) -> dict[bytes, str]:
+        """Return what became of proposals, by what stands for them."""
         rows = self._rows(
-            "SELECT id, kind, title, payload, proposed_at, state, decided_at, reason"
-            " FROM proposal_row WHERE state = ? ORDER BY id",
-            (state,),
+            "SELECT p.claim, p.state FROM json_each(?) j"
+            " JOIN proposal_row p ON p.claim = unhex(j.value)",
+            (json_list(claim.hex() for claim in claims),),
         )
-        return [Proposal._make([*row[:3], orjson.loads(row[3]), *row[4:]]) for row in rows]
+        return {row[0]: row[1] for row in rows}
 
     def injections(
         self, *, session: str = "", since: Millis | None = None, limit: int = 100

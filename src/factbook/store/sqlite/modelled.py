@@ -37,6 +37,18 @@ class ModelVerbs:
             found.update({row[0]: Keyed._make(row) for row in rows})
         return found
 
+    def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
+        """Return when each key at or under these was last changed, by what messages said."""
+        found: dict[str, Millis] = {}
+        for prefix in prefixes:
+            rows = self._db.execute(
+                "SELECT f.predicate, max(coalesce(f.valid_to, f.occurred_at)) FROM fact_row f"
+                f" WHERE f.kind = 'keyed' AND f.owner = ? AND {_UNDER} GROUP BY f.predicate",
+                (owner, prefix, prefix, prefix),
+            )
+            found.update({row[0]: row[1] for row in rows if row[1] is not None})
+        return found
+
     def put_task(self, task: ModelTask) -> None:
         """Insert or overwrite what became of an input."""
         self._db.execute(
@@ -138,13 +150,14 @@ class ModelReads:
         if not episode_kinds:
             return self._episodes(
                 f"{EPISODE} JOIN model_task t ON t.target = e.id AND t.kind = ?"
-                " WHERE t.state = 'failed' AND t.until <= ? ORDER BY e.id LIMIT ?",
+                " WHERE t.state IN ('queued', 'failed') AND t.until <= ? ORDER BY e.id LIMIT ?",
                 (kind, now, limit),
             )
         return self._episodes(
             f"{EPISODE} LEFT JOIN model_task t ON t.target = e.id AND t.kind = ?"
             " WHERE e.kind IN (SELECT value FROM json_each(?)) AND e.injected = 0"
-            " AND coalesce(t.state = 'failed' AND t.until <= ?, 1) ORDER BY e.id LIMIT ?",
+            " AND coalesce(t.state IN ('queued', 'failed') AND t.until <= ?, 1)"
+            " ORDER BY e.id LIMIT ?",
             (kind, json_list(episode_kinds), now, limit),
         )
 
@@ -167,7 +180,9 @@ class ModelReads:
             found.setdefault(episode, []).append(tuple(claim))
         return found
 
-    def model_tasks(self, *, states: Sequence[str] = ("failed", "aside")) -> list[ModelTask]:
+    def model_tasks(
+        self, *, states: Sequence[str] = ("queued", "failed", "aside")
+    ) -> list[ModelTask]:
         """Return inputs by what became of them."""
         rows = self._rows(
             f"{_TASK} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY at, kind, target",

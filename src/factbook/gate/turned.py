@@ -1,0 +1,516 @@
+"""Find what a claim turns round although all its words stand in its source.
+
+Knows: a claim, and the sentences that ground it. Does not know: types, confidence, other facts.
+Pure.
+
+`grounding` asks whether the words of a claim are there, and what denies or supposes them. This asks
+how they belong together: who does it, how much of it, when one thing is said of another, and
+whether it is told as something that nearly was or that others say.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from factbook.gate.grammar import words
+from factbook.gate.grounding import Grounding, kin
+from factbook.gate.grounding.claim import Claim, read_claim
+from factbook.gate.grounding.words import VALUES, Line, Token, read_line
+from factbook.gate.lexicon import Sort, stem
+
+__all__ = ["TURNS", "Turn", "turned"]
+
+CACHED_TEXTS: Final = 4_096  # a quote is the ground of several claims
+LONGEST_SUBJECT: Final = 5  # ours: words of who does it
+
+_DETERMINERS: Final = frozenset(
+    words("a an the my our his her their your its this that these those")
+)
+_OTHERS: Final = frozenset(words("my our his her their the a an"))  # begin another's name
+_THEIRS: Final = frozenset(words("his her their"))
+_BE: Final = frozenset(words("am is are was were 'm 're be been"))
+_HAVE: Final = frozenset(words("have has had owns"))
+_PARTS: Final = frozenset(words("and but or nor while whereas because although though"))
+_OPENERS: Final = _PARTS | frozenset(words("so then also well since if when that hence"))
+# What is said of these is said of the user: "My job is nursing", "My age is 40".
+_OF_THE_USER: Final = frozenset(
+    words("""
+        job work profession occupation career age nationality hobby passion role position title
+        name favorite favourite
+        """)
+)
+_LIKINGS: Final = frozenset(map(stem, words("like love enjoy adore prefer favor favour want")))
+_NOT_ALL: Final = -1
+
+# How much or how often: 0 hardly, 1 some, 2 most, 3 all.
+_AMOUNTS: Final = {
+    word: rank
+    for rank, listed in enumerate(
+        (
+            "rarely seldom hardly barely scarcely",
+            "some sometimes few several occasionally part partly half",
+            "most mostly many often usually frequently regularly generally",
+            "all every each always whole entire entirely everything everyone constantly",
+        )
+    )
+    for word in words(listed)
+}
+_OPPOSED_LINKS: Final = frozenset(
+    pair
+    for row in words(
+        "with/without before/after for/against on/against into/out above/below over/under to/from "
+        "up/down inside/outside"
+    )
+    for one, other in (row.split("/"),)
+    for pair in ((one, other), (other, one))
+)
+_DENIES: Final = re.compile(
+    r"\b(?:not|never|no|nor|without|against|refus\w*|declin\w*|avoid\w*|reject\w*)\b|n['’]t\b", re.I
+)
+_NOT_TO: Final = re.compile(r"(?<!sure )(?<!or )(?<!why )\bnot to (?!mention\b)(?P<what>\w+)", re.I)
+_NEARLY: Final = re.compile(r"\b(?:almost|nearly) (?P<what>[^\W\d_]+)", re.IGNORECASE)
+_PRETENDS: Final = re.compile(r"\bpretend\w*\b", re.IGNORECASE)
+_HEARSAY: Final = re.compile(
+    r"\b(?:they|people|some|others|everyone|everybody|he|she|rumou?r has it)(?: all| people)?"
+    r"(?: (?:say|says|said|claim|claims|claimed|think|thinks|thought|believe|believes))?"
+    r"(?<=s|y|d|k|m|e|t) (?:that )?(?:i|i['’]m|i['’]ve|my)\b",
+    re.IGNORECASE,
+)
+_SAYING: Final = re.compile(r"\b(?:say|says|said|claim|think|thought|believe|rumou?r)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A word of a text that says something."""
+
+    key: str
+    at: int  # among the tokens
+    part: int  # number of its part: what stands between commas and conjunctions
+    links: frozenset[str]  # words between the one before and this one, articles aside
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text as its words that say something."""
+
+    line: Line
+    nodes: tuple[_Node, ...]
+    parts: tuple[tuple[int, int], ...]  # where each part stands among the tokens
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def _read(text: str) -> _Text:
+    line = read_line(text)
+    nodes: list[_Node] = []
+    parts: list[tuple[int, int]] = []
+    links: set[str] = set()
+    begin = 0
+    for at, token in enumerate(line.tokens):
+        if token.surface in _PARTS and at > begin:
+            parts.append((begin, at))
+            begin, links = at, set()
+        if token.sort is Sort.CONTENT or token.sort in VALUES:
+            nodes.append(_Node(token.key, at, len(parts), frozenset(links)))
+            links = set()
+        elif token.surface not in _DETERMINERS:
+            links.add(token.surface)
+        if token.ends:
+            parts.append((begin, at + 1))
+            begin, links = at + 1, set()
+    parts.append((begin, len(line.tokens)))
+    return _Text(line, tuple(nodes), tuple(parts))
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def _supports(claimed: str, said: str) -> bool:
+    return kin.support(claimed, said) > kin.NONE
+
+
+def _where(key: str, text: _Text) -> list[int]:
+    """Return the numbers of the words of a text that support one."""
+    return [number for number, node in enumerate(text.nodes) if _supports(key, node.key)]
+
+
+def _closest_part(claim: _Text, source: _Text) -> list[int]:
+    """Return the parts of a source that hold the most words of a claim."""
+    counts = [0] * len(source.parts)
+    for key in {node.key for node in claim.nodes}:
+        for part in {source.nodes[number].part for number in _where(key, source)}:
+            counts[part] += 1
+    most = max(counts, default=0)
+    return [part for part, count in enumerate(counts) if count == most > 0]
+
+
+# ------------------------------------------------------------------ the turns
+
+
+def _more(claim: _Text, source: _Text, _read_claim: Claim) -> str:
+    """Find that a claim says more, or more often, than its source."""
+    said = [(_AMOUNTS[t.surface], t.surface) for t in claim.line.tokens if t.surface in _AMOUNTS]
+    if not said:
+        own = _NOT_ALL
+        word = ""
+    else:
+        own, word = max(said)
+    there = [
+        _AMOUNTS[token.surface]
+        for part in _closest_part(claim, source)
+        for token in source.line.tokens[slice(*source.parts[part])]
+        if token.surface in _AMOUNTS
+    ]
+    if there and own > max(there):
+        return f'it says "{word}", and the source says less'
+    if there and own == _NOT_ALL and max(there) == 0:
+        return "the source says that it hardly is so"
+    return ""
+
+
+def _linked(claim: _Text, source: _Text, _read_claim: Claim) -> str:
+    """Find "with" where the source says "without", "from" where it says "to"."""
+    for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
+        for link in right.links:
+            opposed = {other for one, other in _OPPOSED_LINKS if one == link}
+            if not opposed:
+                continue
+            found = [
+                source.nodes[number].links
+                for number in _where(right.key, source)
+                if number and _supports(left.key, source.nodes[number - 1].key)
+            ]
+            if found and all(link not in one and one & opposed for one in found):
+                return f'it says "{link}", and the source the opposite'
+    return ""
+
+
+def _moved(claim: _Text, source: _Text, _read_claim: Claim) -> str:
+    """Find a word that the source says of another thing: "blue bike" of a red bike and a blue car.
+
+    Both words stand there, in parts of their own, and each with another word in the same place.
+    """
+    keys = [node.key for node in claim.nodes]
+    for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
+        lefts, rights = (_same(node.key, source) for node in (left, right))
+        if not lefts or not rights or left.key == right.key:
+            continue
+        together = {source.nodes[a].part for a in _where(left.key, source)}
+        if not together.isdisjoint(source.nodes[b].part for b in _where(right.key, source)):
+            continue
+        if all(_crossed(source, a, b, keys, right.links) for a in lefts for b in rights):
+            return f'"{_surface(claim, left)} ... {_surface(claim, right)}" is said of two things'
+    return ""
+
+
+def _same(key: str, text: _Text) -> list[int]:
+    """Return the numbers of the words of a text that are one."""
+    return [number for number, node in enumerate(text.nodes) if key == node.key]
+
+
+def _crossed(source: _Text, a: int, b: int, keys: Sequence[str], links: frozenset[str]) -> bool:
+    """Say whether one word has another one behind it, and the other another one before it."""
+    nodes = source.nodes
+    behind = nodes[a + 1] if a + 1 < len(nodes) and nodes[a + 1].part == nodes[a].part else None
+    before = nodes[b - 1] if b and nodes[b - 1].part == nodes[b].part else None
+    if behind is None or before is None:
+        return False
+    if not (behind.links == nodes[b].links == links) or {nodes[a].key, before.key} <= _LIKINGS:
+        return False
+    if _surface(source, before).endswith("ly"):
+        return False  # "games, especially chess"
+    return not any(_supports(key, other.key) for key in keys for other in (behind, before))
+
+
+def _surface(text: _Text, node: _Node) -> str:
+    return text.line.tokens[node.at].surface
+
+
+def _of_user(claim: _Text, read: Claim) -> bool:
+    """Say whether the user is who does or is something in a claim: "Sings", "I sing"."""
+    opening = [token.surface for token in claim.line.tokens[:3]]
+    return read.personal and (
+        opening[0] in {"i", "user"} or _MINE.isdisjoint(opening) and opening[0] not in _DETERMINERS
+    )
+
+
+_MINE: Final = frozenset(words("i my me mine we us our ours"))
+
+
+def _anothers(claim: _Text, source: _Text, read: Claim) -> str:
+    """Find that somebody else does or is what a claim says of the user."""
+    if not _of_user(claim, read):
+        return ""
+    found = []
+    for part in _closest_part(claim, source):
+        who = _does(claim, source, part, read)
+        if not who:
+            return ""
+        found.append(who)
+    return f"the source says it of {found[0]}" if found else ""
+
+
+def _does(claim: _Text, source: _Text, part: int, read: Claim) -> str:
+    """Return who else does in a part of the source what a claim says; "" for the user."""
+    begin, end = source.parts[part]
+    tokens = source.line.tokens
+    if read.is_ or read.has:
+        wanted = _BE if read.is_ else _HAVE
+        told = [
+            node.at
+            for node in source.nodes
+            if node.part == part and any(_supports(one.key, node.key) for one in claim.nodes)
+            if tokens[node.at].surface not in wanted
+        ]
+        last = max(told, default=begin)
+        at = max((n for n in range(begin, last) if tokens[n].surface in wanted), default=-1)
+    else:
+        first = next((node for node in claim.nodes if _surface(claim, node) == read.verb), None)
+        if first is None:
+            return ""
+        at = next(
+            (
+                node.at
+                for node in source.nodes
+                if node.part == part and _supports(first.key, node.key)
+            ),
+            -1,
+        )
+    owned = read.has and not tokens[at].surface.startswith("own")
+    return _subject(tokens[begin:at], owned=owned) if at > begin else ""
+
+
+def _subject(tokens: Sequence[Token], *, owned: bool = False) -> str:
+    """Return the words before a verb where they name another one; "" where they do not.
+
+    `owned` is for what something of the user's has: "My house has a garden".
+    """
+    rest = list(tokens)
+    while rest and (rest[0].surface in _OPENERS or rest[0].surface.endswith("ly")):
+        rest.pop(0)
+    while rest and (
+        rest[-1].sort in (Sort.MODAL, Sort.FUNCTION, Sort.NEGATOR)
+        or rest[-1].surface.endswith("ly")
+    ):
+        rest.pop()
+    if not rest or len(rest) > LONGEST_SUBJECT or rest[-1].surface in _OTHERS:
+        return ""
+    names = all(token.capital and token.sort is Sort.CONTENT for token in rest)
+    if names and rest[0].surface not in {"user", "users"}:
+        # A sentence may begin with any word; two capitals, or an "is", tell a name.
+        return " ".join(token.surface for token in rest) if len(rest) > 1 or not owned else ""
+    if rest[0].surface not in _OTHERS or len(rest) < 2:
+        return ""
+    if any(token.sort is not Sort.CONTENT for token in rest[1:]):
+        return ""
+    surfaces = [token.surface for token in rest]
+    if not _OF_THE_USER.isdisjoint(surfaces) or {"user", "users"} & set(surfaces):
+        return ""
+    if owned and surfaces[0] in {"my", "our"}:
+        return ""
+    return " ".join(surfaces)
+
+
+def _theirs(claim: _Text, source: _Text, read: Claim) -> str:
+    """Find that a thing without an owner in the claim is his or hers in what the user said."""
+    if read.personal or not claim.nodes:
+        return ""
+    if any(
+        token.surface in _THEIRS or token.sort is Sort.POSSESSIVE for token in claim.line.tokens
+    ):
+        return ""
+    first = claim.nodes[0]
+    if first.at:
+        return ""  # "The film", "My film"
+    places = [source.nodes[number].at for number in _where(first.key, source)]
+    tokens = source.line.tokens
+    if places and all(at and tokens[at - 1].surface in _THEIRS for at in places):
+        return f"the source says it of {tokens[places[0] - 1].surface} {_surface(claim, first)}"
+    return ""
+
+
+def _own(claim: _Text, source: _Text, read: Claim) -> str:
+    """Find that the user said it of themselves, and the claim says it of another one."""
+    if read.personal:
+        return ""
+    for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
+        if claim.line.tokens[left.at].sort is not Sort.CONTENT or not right.links & _BE:
+            continue
+        between = [
+            (source.nodes[a].at, source.nodes[b].at)
+            for a in _where(left.key, source)
+            for b in _where(right.key, source)
+            if a < b
+        ]
+        if between and all(_speaks_of_self(source.line.tokens[a:b]) for a, b in between):
+            return "the source says it of the user"
+    return ""
+
+
+def _speaks_of_self(tokens: Sequence[Token]) -> bool:
+    return any(
+        token.surface == "i" and number and tokens[number - 1].surface != "and"
+        for number, token in enumerate(tokens)
+    )
+
+
+def _no_part(claim: _Text, source: _Text, read: Claim) -> str:
+    """Find that what a claim says the user is, is only who does something in the source.
+
+    "I work at a bank. The director was in the news" makes nobody a director.
+    """
+    if not read.is_:
+        return ""
+    for node in claim.nodes[:1]:
+        numbers = _where(node.key, source)
+        if numbers and all(_acts(source, source.nodes[number]) for number in numbers):
+            return f"the source does not say that the user is the {_surface(claim, node)}"
+    return ""
+
+
+def _acts(source: _Text, node: _Node) -> bool:
+    begin, _ = source.parts[node.part]
+    tokens = source.line.tokens
+    following = tokens[node.at + 1].surface if node.at + 1 < len(tokens) else ""
+    return (
+        node.at == begin + 1
+        and tokens[begin].surface in _OTHERS
+        and following in _BE | _HAVE | {"said", "says", "told"}
+    )
+
+
+def _borrowed(claim: _Text, source: _Text, read: Claim) -> str:
+    """Find that a claim takes its verb from one sentence, and the rest from another's story."""
+    if not read.personal or read.is_ or read.has or len(claim.nodes) < 2:
+        return ""
+    verb, rest = claim.nodes[0], claim.nodes[1:]
+    if _surface(claim, verb) != read.verb:
+        return ""
+    own = {source.nodes[number].part for number in _where(verb.key, source)}
+    if len(own) != 1:
+        return ""
+    for part in {
+        source.nodes[number].part for node in rest for number in _where(node.key, source)
+    } - own:
+        begin, end = source.parts[part]
+        tokens = source.line.tokens
+        at = next((n for n in range(begin, end) if tokens[n].surface in _HAVE | _BE), -1)
+        who = _subject(tokens[begin:at]) if at > begin else ""
+        held = [node for node in rest if _in(node.key, source, part)]
+        kept = [node for node in rest if any(_in(node.key, source, one) for one in own)]
+        if who and len(held) >= len(rest) > len(kept):
+            return f"the source says it of {who}"
+    return ""
+
+
+def _in(key: str, source: _Text, part: int) -> bool:
+    return any(source.nodes[number].part == part for number in _where(key, source))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One way in which a claim turns round what its source says."""
+
+    name: str
+    source: str  # a text
+    claim: str  # a claim of its words that it refuses
+    find: Callable[[_Text, _Text, Claim], str]  # what is wrong, in words; "" for nothing
+    of_patterns: bool = False  # also where a pattern of behaviour is claimed
+
+
+TURNS: Final[tuple[Turn, ...]] = (
+    Turn(
+        name="more",
+        source="I like some operas",
+        claim="Likes all operas",
+        find=_more,
+        of_patterns=True,
+    ),
+    Turn(
+        name="linked",
+        source="I drink tea with milk",
+        claim="Drinks tea without milk",
+        find=_linked,
+        of_patterns=True,
+    ),
+    Turn(
+        name="moved",
+        source="I have a grey hat and a green scarf",
+        claim="Has a green hat",
+        find=_moved,
+    ),
+    Turn(
+        name="anothers",
+        source="My landlord owns a mill",
+        claim="Owns a mill",
+        find=_anothers,
+    ),
+    Turn(
+        name="theirs",
+        source="Her best dish is soup",
+        claim="Best dish is soup",
+        find=_theirs,
+    ),
+    Turn(
+        name="own",
+        source="Next to my uncle I am poor",
+        claim="Uncle is poor",
+        find=_own,
+    ),
+    Turn(
+        name="no_part",
+        source="I sing in a choir. The conductor was ill",
+        claim="Is the conductor of a choir",
+        find=_no_part,
+    ),
+    Turn(
+        name="borrowed",
+        source="I study in Ghent. My cousins have a mill in Lier",
+        claim="Studies in a mill in Lier",
+        find=_borrowed,
+    ),
+)
+"""What is looked for, in this order; the words of each claim all stand in its source."""
+
+
+def turned(text: str, grounding: Grounding, *, pattern: bool = False) -> str:
+    """Say what a claim turns round of what it rests on; "" where it turns nothing.
+
+    `pattern` is for a pattern of behaviour: nobody says who does what it names.
+    """
+    quote = grounding.quote
+    if found := _only_told(text, quote):
+        return found
+    claims = read_claim(text, pattern)
+    if not claims:
+        return ""
+    claim, source = _read(text), _read(quote)
+    for turn in TURNS:
+        if (not pattern or turn.of_patterns) and (found := turn.find(claim, source, claims[0])):
+            return found
+    return ""
+
+
+def _only_told(text: str, quote: str) -> str:
+    """Find what a source tells as denied, nearly so, pretended or said by others."""
+    keys = _read(text).line.keys
+    said = _NOT_TO.search(text)
+    if said and not _DENIES.search(quote):
+        return f'it says "{said[0]}", and the source denies nothing'
+    denied = _NOT_TO.search(quote)
+    if denied and not _DENIES.search(text) and _any_key(denied["what"], keys):
+        return f'the source says "{denied[0]}"'
+    nearly = _NEARLY.search(quote)
+    if nearly and not _NEARLY.search(text) and _any_key(nearly["what"], keys):
+        return f'the source says "{nearly[0]}"'
+    if _PRETENDS.search(quote) and not _PRETENDS.search(text):
+        return "the source tells of pretending"
+    heard = _HEARSAY.search(quote)
+    if heard and _SAYING.search(heard[0]) and not _SAYING.search(text):
+        return f'it is what others say: "{heard[0]}"'
+    return ""
+
+
+def _any_key(word: str, keys: Sequence[str]) -> bool:
+    return any(_supports(key, one) for key in keys for one in read_line(word).keys)
