@@ -69,10 +69,14 @@ class World:
         self.answers: list[Reply] = []
         self.files: list[Path] = []  # whose time is still that of this machine
         self.code = 0
+        self.unscripted = 0  # calls that no answer stood ready for
         server.script = self._answer
 
     def _answer(self, _request: Request) -> Reply:
-        return self.answers.pop(0) if self.answers else Reply.status(500, "nothing is scripted")
+        if self.answers:
+            return self.answers.pop(0)
+        self.unscripted += 1
+        return Reply.status(500, "nothing is scripted")
 
     def block(self, found: re.Match[str]) -> str:
         """Return a block with what it comes to now."""
@@ -280,6 +284,8 @@ def rendered(page: str) -> str:
             text = _BLOCK.sub(world.block, page)
         if world.answers:
             sys.exit(f"{len(world.answers)} answers of the model were never asked for")
+        if world.unscripted:  # such a failure is the script's, and would pass for the program's
+            sys.exit(f"{world.unscripted} calls of the model have no answer on the page")
         return text
 
 

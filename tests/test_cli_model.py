@@ -105,6 +105,30 @@ def test_what_is_told_is_stored_and_what_is_asked_is_read(desk: Desk) -> None:
     assert [one["value"] for one in asked["facts"]] == ["ETH"]
 
 
+def test_ranks_of_several_lists_stand_below_the_key_of_their_list(desk: Desk) -> None:
+    for said in (
+        "My favorite cryptos are BTC and ETH",
+        "Teal is my #1 favorite color",
+        "My timezone is Europe/Athens",
+    ):
+        desk.cli("tell", "--planner", "rules", said)
+
+    def shown(prefix: str) -> list[str]:
+        desk.answers({"intent": "facts_get_by_prefix", "key_prefix": prefix})
+        lines = desk.cli("ask", "What do you know about me?").out.splitlines()
+        return [line for line in lines[1:] if "because you said" not in line]
+
+    assert shown("user.favorites") == [
+        "user.favorites.colors:",
+        "  1. Teal",
+        f"{CRYPTO}:",
+        "  1. BTC",
+        "  2. ETH",
+    ]
+    assert shown(CRYPTO) == ["  1. BTC", "  2. ETH"]  # of one list the question says which
+    assert shown("user")[-1] == "user.timezone: Europe/Athens"
+
+
 def test_a_failed_model_is_told_by_label_kind_and_exit_code(desk: Desk) -> None:
     desk.cli("remember", "I live in Porto")
     desk.fails()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -27,6 +29,48 @@ def test_what_the_pages_show_is_what_the_program_prints() -> None:
     done = run_script("--check")
     assert done.returncode == 0, f"run scripts/refused.py\n{done.stdout}{done.stderr}"
     assert done.stdout.count("shows what the program prints") == 3
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("refused", ROOT / "scripts" / "refused.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+ANSWER = """```json answer
+{"ops": [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Athens"}]}
+```
+"""
+TELL = """```console
+# 2026-05-04 20:00
+$ export FACTS_LLM_URL=http://127.0.0.1:11434
+
+$ factbook tell "My timezone is Europe/Athens"
+```
+"""
+
+
+def test_a_page_has_as_many_answers_as_it_asks_the_model_for(script: ModuleType) -> None:
+    told = "Facts-S(1)\n  stored    user.timezone = Europe/Athens\n"
+    assert told in script.rendered(f"{ANSWER}\n{TELL}")
+    with pytest.raises(SystemExit, match="1 calls of the model have no answer on the page"):
+        script.rendered(TELL)
+    with pytest.raises(SystemExit, match="1 answers of the model were never asked for"):
+        script.rendered(f"{ANSWER}\n{ANSWER}\n{TELL}")
+
+
+def test_a_reason_that_the_page_does_not_name_is_found(script: ModuleType) -> None:
+    page = (ROOT / "docs" / "refused.md").read_text(encoding="utf-8")
+    assert script.unnamed(page) == []
+    without = page.replace("`refused_before`", "").replace("`operation_refused`", "")
+    assert script.unnamed(without) == [
+        "docs/refused.md does not name refused_before",
+        "docs/refused.md does not name operation_refused",
+    ]
 
 
 def test_the_code_about_keyed_facts_runs(

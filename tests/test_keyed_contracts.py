@@ -144,6 +144,31 @@ def test_endpoints_can_be_held_to_the_shapes(answer: type[FactsOpsResponse]) -> 
         ({"op": "ranked_list_remove", "list_key": CRYPTO}, "a value or a rank"),
         ({"op": "ranked_list_clear", "list_key": CRYPTO, "value": "x"}, "takes no value"),
         (
+            {"op": "set", "fact_key": "user.x", "value": "y", "confidence": 0.29},
+            "its confidence is 0.29, and 0.3 is the least",
+        ),
+        ({"op": "ranked_list_clear", "list_key": CRYPTO, "confidence": 0.0}, "not sure enough"),
+        (
+            {"op": "set", "fact_key": "user.key", "value": "[REDACTED:api-key:0123456789ab]"},
+            "the label of a redacted secret",
+        ),
+        (
+            {
+                "op": "set",
+                "fact_key": "user.key",
+                "value": " “[redacted:api-key]”, REDACTED:jwt:01 ",
+            },
+            "the label of a redacted secret",
+        ),
+        (
+            {"op": "set", "fact_key": "user.[REDACTED:api-key:0123456789ab]", "value": "x"},
+            "names nothing",
+        ),
+        (
+            {"op": "ranked_list_clear", "list_key": "user.favorites.[REDACTED:api-key]"},
+            "names nothing",
+        ),
+        (
             {
                 "op": "ranked_list_insert",
                 "list_key": CRYPTO,
@@ -168,6 +193,8 @@ def test_a_useless_operation_parses_and_says_why(fields: dict[str, Any], problem
         {"op": "set", "fact_key": "user.timezone", "value": "Europe/Athens"},
         {"op": "set", "fact_key": f"{CRYPTO}.1", "value": "BTC"},
         {"op": "clear", "fact_key": "user.timezone"},
+        {"op": "set", "fact_key": "user.x", "value": "y", "confidence": 0.3},
+        {"op": "set", "fact_key": "user.note", "value": "the key [REDACTED:api-key] is old"},
         {"op": "ranked_list_set", "list_key": CRYPTO, "rank": 1, "value": "BTC"},
         {"op": "ranked_list_set", "list_key": "User.Favourites.Cryptos", "rank": 1, "value": "x"},
         {"op": "ranked_list_insert", "list_key": CRYPTO, "rank": 1, "value": "BTC"},

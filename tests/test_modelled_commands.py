@@ -273,6 +273,67 @@ def test_a_quote_may_have_other_blanks() -> None:
     assert command(text).text[found.start : found.end] == "db7.lan"
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "found"),
+    [
+        ("xfs_tool repair /dev/sdb1", "repair", False),
+        ("repair the pool", "repair", False),
+        ("make deploy", "deploy", False),
+        ("df -h backup", "backup", False),
+        ("tar cf backup.tar nas", "nas", False),
+        ("git push origin main", "origin", False),
+        ("docker compose up web", "web", False),
+        ("python3 serve.py", "python3", False),
+        ("ssh nas uptime", "nas", True),
+        ("ssh nas uptime", "uptime", False),  # what is run there
+        ("ssh -p 2222 ann@nas", "nas", True),
+        ("ping -c 3 printer", "printer", True),
+        ("ping -c 3 printer && echo done", "done", False),
+        ("nc -z cellar 22", "cellar", True),
+        ("nmap -sV cellar attic", "attic", True),
+        ("psql -h cellar shop", "cellar", True),
+        ("psql -hcellar shop", "cellar", True),
+        ("psql -h cellar shop", "shop", False),
+        ("tool --host cellar", "cellar", True),
+        ("PGHOST=cellar tool", "cellar", True),
+        ("copyit ann@cellar:/srv .", "cellar", True),
+        ("tool cellar:8080", "cellar", True),
+        ("tool http://cellar/x", "cellar", True),
+        ("tool localhost", "localhost", True),
+        ("tool 10.1.2.3", "10.1.2.3", True),
+        ("tool cellar.lan", "cellar.lan", True),
+    ],
+)
+def test_a_bare_word_is_a_host_only_where_one_is_taken(
+    text: str, value: str, *, found: bool
+) -> None:
+    """A common word is no machine because a model says so."""
+    reading = read(text, hosts=[host(value, text)])
+    assert bool(claims(reading)) is found
+    assert reasons(reading) == ([] if found else ["not_a_host"])
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "found"),
+    [
+        ("repair the index", "repair", False),
+        ("please go on to repair it", "repair", False),
+        ("put the list on paper", "paper", False),
+        ("restart nginx on the server attic", "attic", True),
+        ("restart nginx on web3", "web3", True),
+        ("reboot the attic server", "attic", True),
+        ("put b.tgz on the nas", "nas", True),
+        ("ssh attic and look", "attic", True),
+        ("is db7.lan up?", "db7.lan", True),
+    ],
+)
+def test_a_request_names_a_machine_as_one(text: str, value: str, *, found: bool) -> None:
+    given = answer({"id": 1, "hosts": [host(value, text)]})
+    reading = command_candidates(given, [prompt(text)], model=MODEL)
+    assert bool(claims(reading)) is found
+    assert reasons(reading) == ([] if found else ["not_a_host"])
+
+
 @pytest.mark.parametrize("value", ["the", "5432", "1.2.3", "a b", "ann@db7", "", "db7:22", "-x"])
 def test_what_is_no_host(value: str) -> None:
     text = f"tool the 5432 1.2.3 a b ann@db7 db7:22 -x {value}"

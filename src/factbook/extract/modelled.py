@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Final, Literal, NamedTuple, get_args
@@ -371,7 +372,15 @@ def _read(
         candidate = _candidate(claim, episode, shown, start, end, model=model)
         key = _key(claim.predicate, claim.object)
         if not reason:
-            known_as = {"no_span": end <= start, "known": key in taken, "duplicate": key in seen}
+            unlike = claim.predicate in _OF_HOSTS and not _names_host(
+                claim.object, shown, start, end
+            )
+            known_as = {
+                "no_span": end <= start,
+                "not_a_host": unlike,
+                "known": key in taken,
+                "duplicate": key in seen,
+            }
             reason = next((name for name, is_so in known_as.items() if is_so), "")
         if reason:
             refused.append(Refusal(episode.uid, reason, _WHY[reason], candidate))
@@ -433,6 +442,105 @@ def _is_host(value: str) -> bool:
     except ValueError:
         return False  # a port, a version
     return True
+
+
+# --- a word that is a machine ---------------------------------------------------------------------
+
+_OF_HOSTS: Final = frozenset({"connects_to_host", "targets_system"})
+_LOCAL: Final = word_set("localhost ip6-localhost localhost4 localhost6")
+_REACHING: Final = word_set("""
+    ssh autossh sftp mosh ssh-copy-id ssh-keyscan sshfs ping ping6 fping hping3 arping traceroute
+    traceroute6 tracepath tracert mtr nc ncat netcat telnet dig drill nslookup host whois nmap curl
+    wget http https ftp lftp tftp rdesktop xfreerdp vncviewer mosh-client iperf iperf3 wakeonlan
+    ipmitool nping rsh rlogin finger showmount smbclient sslscan
+    """)  # ours: programs whose operands name machines
+_FIRST_ONLY: Final = word_set("ssh autossh sftp mosh ssh-copy-id nc ncat netcat telnet rsh rlogin")
+_SHORT_VALUED: Final[Mapping[str, str]] = {
+    "ping": "cCIiwWstTQMmpl",
+    "nc": "pwsqixXIV",
+    "ncat": "pwsgGice",
+    "curl": "odHAuXFbceEmTrxyYzKCDtPQUw",
+    "wget": "OoaiBtTwQUPDIAR",
+    "dig": "bcfkpqtxy",
+    "nmap": "poADSegimTb",
+    "telnet": "beklnSX",
+}  # ours: the short options that take the next word; of other programs every one may
+_CLIENTS: Final = word_set("""
+    psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb mysql mysqldump mysqladmin mariadb
+    redis-cli mongo mongosh mongodump cqlsh clickhouse-client influx ldapsearch snmpwalk
+    mosquitto_pub mosquitto_sub zabbix_sender
+    """)  # ours: programs whose -h names a machine; that of others asks for help, or for units
+_HOST_OPTION: Final = re.compile(
+    r"(?:--(?:host|hostname|server|remote|address|addr|node)(?:[ \t]+|=)"
+    r"|(?<!\w)(?:host|hostname|server|addr|[A-Z_]*HOST(?:NAME)?|[A-Z_]*SERVER)=)[\"']?$"
+)
+_BEFORE_HOST: Final = re.compile(r"(?:[\w.+-]@|://(?:[^\s/@]*@)?|\\\\)\[?$")
+_BEHIND_HOST: Final = re.compile(r"\]?:(?:\d{2,5}(?!\d)|[/~]|\w+/)")
+_MACHINE: Final = (
+    r"(?:host|hosts|server|servers|machine|box|node|vm|instance|workstation|laptop|router|gateway|"
+    r"cluster|nas|bastion|container host)"
+)
+_MACHINES: Final = word_set("nas router gateway bastion raspberrypi mainframe")
+_CALLED: Final = re.compile(
+    rf"\b(?:{_MACHINE}|ssh|scp|sftp|ping|rsync|log ?in (?:to|on)|connect(?:ed|s|ing)? to)"
+    r"(?: (?:called|named|is|to|into|the|our|my))*[ :]+[\"'`]?$",
+    re.IGNORECASE,
+)
+_IS_MACHINE: Final = re.compile(rf"[\"'`]?[ \t]+{_MACHINE}\b", re.IGNORECASE)
+_ONTO: Final = re.compile(
+    r"\b(?:on|onto|at|to|into|from|via)(?: the| our| my)? [\"'`]?$", re.IGNORECASE
+)
+
+
+def _names_host(value: str, shown: _Readable, start: int, end: int) -> bool:
+    """Say whether a name is written as a machine's at a place, or by its own form is one.
+
+    A bare word is one only where the program of its command takes a host, or where the words
+    around it say so: in `tool repair disk` nothing is reached.
+    """
+    if "." in value or ":" in value or value.casefold() in _LOCAL:
+        return True
+    before, after = shown.text[:start], shown.text[end : end + 64]
+    if _BEFORE_HOST.search(before[-128:]) or _BEHIND_HOST.match(after):
+        return True
+    if shown.is_command:
+        return _HOST_OPTION.search(before[-64:]) is not None or _is_operand(shown.text, start, end)
+    around = before[-64:]
+    return (
+        value.casefold() in _MACHINES
+        or _CALLED.search(around) is not None
+        or _IS_MACHINE.match(after) is not None
+        or (any(map(str.isdigit, value)) and _ONTO.search(around) is not None)
+    )
+
+
+def _is_operand(text: str, start: int, end: int) -> bool:
+    """Say whether a word stands where the program of its command takes a machine."""
+    for command in shell.parse(text):
+        if command.start <= start < command.end and any(
+            word.start <= start and end <= word.end for word in _host_words(command)
+        ):
+            return True
+    return False
+
+
+def _host_words(command: shell.Command) -> list[shell.Word]:
+    """Return the words of a command that name machines, if its program takes any."""
+    name, args = command.name, command.args
+    if name in _CLIENTS:
+        return [
+            word
+            for number, word in enumerate(args)
+            if (number and args[number - 1].value == "-h") or re.match(r"-h\S", word.value)
+        ]
+    if name not in _REACHING:
+        return []
+    if name in {"ssh", "autossh"}:
+        destination, _ = shell.ssh_parts(args, name=name)
+        return [destination] if destination else []
+    valued = _SHORT_VALUED.get(name, string.ascii_letters)
+    _, operands = shell.options_and_operands(args, valued=valued)
+    return operands[:1] if name in _FIRST_ONLY else operands
 
 
 def _is_file(value: str) -> bool:

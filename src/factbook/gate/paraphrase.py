@@ -168,6 +168,11 @@ def rewritten(
     if pattern and missing and _QUESTIONS.issuperset(missing) and "?" in source:
         return " ".join(_QUESTION.sub(" ", text).split())
     new = _related(_IN_LINE.sub("with", text), missing, source)
+    if not _WORKING.isdisjoint(missing):
+        new = _WORKS_AS.sub(lambda match: "am a " if match["i"] else "Is a ", new)
+    for word in _ENJOYING.intersection(missing):
+        liked = _LIKED.search(source)
+        new = re.sub(rf"\b{word}\b", liked[0] if liked else word, new, flags=re.IGNORECASE)
     if conflict == "number" and _IN_ORDER.search(source):
         new = _AT_FIRST.sub("", new)
     elif conflict == "hypothetical" and _INTENDS.search(text):
@@ -187,6 +192,11 @@ def rewritten(
     return new if new != text else ""
 
 
+# "Works as a tailor" is said of who says "I'm a tailor", "enjoys chess" of who loves chess.
+_WORKING: Final = frozenset(words("work works working"))
+_WORKS_AS: Final = re.compile(r"(?:(?<=\b(?P<i>[iI]) )work|\bworks) as (?:an? )?", re.IGNORECASE)
+_ENJOYING: Final = frozenset(words("enjoy enjoys enjoying enjoyed"))
+_LIKED: Final = re.compile(r"\b(?:love|like)[sd]?\b(?= (?:to )?\w)", re.IGNORECASE)
 _QUESTIONS: Final = frozenset({"question", "questions"})
 _QUESTION: Final = re.compile(r"\bquestions?\b", re.IGNORECASE)
 _CONTRASTING: Final = frozenset({"rather", "instead", "opposed"})

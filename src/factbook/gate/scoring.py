@@ -14,6 +14,7 @@ contradicts what is known.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -126,13 +127,20 @@ def ground_claim(
     speaker: str | None = "owner",
 ) -> Grounding:
     """Hold a claim against the words of its owner, and against what is told of the owner."""
+    text = claim.text
+    if _BEGINS.match(text):
+        text = text[0].lower() + text[1:]
     return ground(
-        claim.text,
+        text,
         passage,
         embed=embed,
         speaker=speaker,
         pattern=claim.type is MemoryType.USER_PATTERN,
     )
+
+
+# Verbs that say nothing without their object; with a capital they are read as a name.
+_BEGINS: Final = re.compile(r"(?:Owns?|Gets?|Got)\b")
 
 
 def score_confidence(

@@ -25,6 +25,8 @@ from factbook.gate.lexicon import Sort, stem
 __all__ = ["TURNS", "Turn", "turned"]
 
 CACHED_TEXTS: Final = 4_096  # a quote is the ground of several claims
+READ_CHARS: Final = 4_000  # ours: of what a claim rests on; longer sentences are no speech
+MOST_PLACES: Final = 8  # ours: of one word in one source
 LONGEST_SUBJECT: Final = 5  # ours: words of who does it
 
 _DETERMINERS: Final = frozenset(
@@ -73,6 +75,14 @@ _DENIES: Final = re.compile(
 )
 _NOT_TO: Final = re.compile(r"(?<!sure )(?<!or )(?<!why )\bnot to (?!mention\b)(?P<what>\w+)", re.I)
 _NEARLY: Final = re.compile(r"\b(?:almost|nearly) (?P<what>[^\W\d_]+)", re.IGNORECASE)
+_UNREAL: Final = (
+    re.compile(r"\bdoubt (?:that )?(?P<what>[^.;!?\n]{1,120})", re.IGNORECASE),
+    re.compile(r"\bdream(?:ed|t) (?:that )?(?P<what>[^.;!?\n]{1,120})", re.IGNORECASE),
+    re.compile(r"\bcall(?:s|ing|ed)? me (?P<what>[^.,;!?\n]{1,60})", re.IGNORECASE),
+)
+_I_WAS: Final = re.compile(r"\bi was (?P<what>[^.,;!?\n]{1,60})", re.IGNORECASE)
+_I_AM: Final = re.compile(r"\bi(?: am|['’]m|['’]ve)\b", re.IGNORECASE)
+_IS_NOW: Final = re.compile(r"\W*(?:(?:the )?user |i )?(?:is|am)\b|\W*i['’]m\b", re.IGNORECASE)
 _PRETENDS: Final = re.compile(r"\bpretend\w*\b", re.IGNORECASE)
 _HEARSAY: Final = re.compile(
     r"\b(?:they|people|some|others|everyone|everybody|he|she|rumou?r has it)(?: all| people)?"
@@ -93,9 +103,9 @@ class _Node:
     links: frozenset[str]  # words between the one before and this one, articles aside
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Text:
-    """A text as its words that say something."""
+    """A text as its words that say something; the same object for the same text."""
 
     line: Line
     nodes: tuple[_Node, ...]
@@ -125,14 +135,14 @@ def _read(text: str) -> _Text:
     return _Text(line, tuple(nodes), tuple(parts))
 
 
-@functools.lru_cache(maxsize=CACHED_TEXTS)
 def _supports(claimed: str, said: str) -> bool:
     return kin.support(claimed, said) > kin.NONE
 
 
-def _where(key: str, text: _Text) -> list[int]:
+@functools.lru_cache(maxsize=4 * CACHED_TEXTS)
+def _where(key: str, text: _Text) -> tuple[int, ...]:
     """Return the numbers of the words of a text that support one."""
-    return [number for number, node in enumerate(text.nodes) if _supports(key, node.key)]
+    return tuple(number for number, node in enumerate(text.nodes) if _supports(key, node.key))
 
 
 def _closest_part(claim: _Text, source: _Text) -> list[int]:
@@ -171,7 +181,7 @@ def _more(claim: _Text, source: _Text, _read_claim: Claim) -> str:
 
 def _linked(claim: _Text, source: _Text, _read_claim: Claim) -> str:
     """Find "with" where the source says "without", "from" where it says "to"."""
-    for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
+    for left, right in zip((None, *claim.nodes), claim.nodes, strict=False):
         for link in right.links:
             opposed = {other for one, other in _OPPOSED_LINKS if one == link}
             if not opposed:
@@ -179,7 +189,7 @@ def _linked(claim: _Text, source: _Text, _read_claim: Claim) -> str:
             found = [
                 source.nodes[number].links
                 for number in _where(right.key, source)
-                if number and _supports(left.key, source.nodes[number - 1].key)
+                if left is None or (number and _supports(left.key, source.nodes[number - 1].key))
             ]
             if found and all(link not in one and one & opposed for one in found):
                 return f'it says "{link}", and the source the opposite'
@@ -191,13 +201,15 @@ def _moved(claim: _Text, source: _Text, _read_claim: Claim) -> str:
 
     Both words stand there, in parts of their own, and each with another word in the same place.
     """
+    if len(source.parts) < 2:
+        return ""
     keys = [node.key for node in claim.nodes]
     for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
-        lefts, rights = (_same(node.key, source) for node in (left, right))
-        if not lefts or not rights or left.key == right.key:
-            continue
         together = {source.nodes[a].part for a in _where(left.key, source)}
         if not together.isdisjoint(source.nodes[b].part for b in _where(right.key, source)):
+            continue
+        lefts, rights = (_same(node.key, source) for node in (left, right))
+        if not lefts or not rights:
             continue
         if all(_crossed(source, a, b, keys, right.links) for a in lefts for b in rights):
             return f'"{_surface(claim, left)} ... {_surface(claim, right)}" is said of two things'
@@ -230,11 +242,20 @@ def _surface(text: _Text, node: _Node) -> str:
 def _of_user(claim: _Text, read: Claim) -> bool:
     """Say whether the user is who does or is something in a claim: "Sings", "I sing"."""
     opening = [token.surface for token in claim.line.tokens[:3]]
-    return read.personal and (
-        opening[0] in {"i", "user"} or _MINE.isdisjoint(opening) and opening[0] not in _DETERMINERS
-    )
+    if opening[0] in {"i", "user"}:
+        return read.personal
+    if opening[0] in _PAST:
+        return True
+    return read.personal and _MINE.isdisjoint(opening) and opening[0] not in _DETERMINERS
 
 
+# Verbs with no ending that tells them: a claim that begins with one is of the user.
+_PAST: Final = frozenset(
+    words("""
+    gave got bought sold met went took made wrote taught left won lost found built grew ran saw told
+    sent paid spent drove ate drank broke began chose became brought caught fell flew kept led
+    """)
+)
 _MINE: Final = frozenset(words("i my me mine we us our ours"))
 
 
@@ -253,7 +274,7 @@ def _anothers(claim: _Text, source: _Text, read: Claim) -> str:
 
 def _does(claim: _Text, source: _Text, part: int, read: Claim) -> str:
     """Return who else does in a part of the source what a claim says; "" for the user."""
-    begin, end = source.parts[part]
+    begin = source.parts[part][0]
     tokens = source.line.tokens
     if read.is_ or read.has:
         wanted = _BE if read.is_ else _HAVE
@@ -334,16 +355,23 @@ def _own(claim: _Text, source: _Text, read: Claim) -> str:
     """Find that the user said it of themselves, and the claim says it of another one."""
     if read.personal:
         return ""
+    tokens = source.line.tokens
     for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
-        if claim.line.tokens[left.at].sort is not Sort.CONTENT or not right.links & _BE:
+        if claim.line.tokens[left.at].sort is not Sort.CONTENT:
             continue
-        between = [
+        places = [
             (source.nodes[a].at, source.nodes[b].at)
-            for a in _where(left.key, source)
-            for b in _where(right.key, source)
-            if a < b
+            for a in _where(left.key, source)[:MOST_PLACES]
+            for b in _where(right.key, source)[:MOST_PLACES]
         ]
-        if between and all(_speaks_of_self(source.line.tokens[a:b]) for a, b in between):
+        if not places:
+            continue
+        if right.links & _BE and all(a < b and _speaks_of_self(tokens[a:b]) for a, b in places):
+            return "the source says it of the user"
+        # "Ann taught chess" of "I taught Ann chess".
+        if left.at == 0 == len(right.links) and all(
+            a > b > 0 and tokens[b - 1].surface == "i" for a, b in places
+        ):
             return "the source says it of the user"
     return ""
 
@@ -479,7 +507,7 @@ def turned(text: str, grounding: Grounding, *, pattern: bool = False) -> str:
 
     `pattern` is for a pattern of behaviour: nobody says who does what it names.
     """
-    quote = grounding.quote
+    quote = grounding.quote[:READ_CHARS]
     if found := _only_told(text, quote):
         return found
     claims = read_claim(text, pattern)
@@ -504,6 +532,13 @@ def _only_told(text: str, quote: str) -> str:
     nearly = _NEARLY.search(quote)
     if nearly and not _NEARLY.search(text) and _any_key(nearly["what"], keys):
         return f'the source says "{nearly[0]}"'
+    for unreal in _UNREAL:
+        found = unreal.search(quote)
+        if found and not unreal.search(text) and _any_key(found["what"], keys):
+            return f'the source says "{" ".join(found[0].split())}"'
+    was = _I_WAS.search(quote)
+    if was and _IS_NOW.match(text) and not _I_AM.search(quote) and _any_key(was["what"], keys):
+        return f'the source says "{" ".join(was[0].split())}"'
     if _PRETENDS.search(quote) and not _PRETENDS.search(text):
         return "the source tells of pretending"
     heard = _HEARSAY.search(quote)
@@ -512,5 +547,5 @@ def _only_told(text: str, quote: str) -> str:
     return ""
 
 
-def _any_key(word: str, keys: Sequence[str]) -> bool:
-    return any(_supports(key, one) for key in keys for one in read_line(word).keys)
+def _any_key(text: str, keys: Sequence[str]) -> bool:
+    return any(_supports(key, one) for one in _read(text).line.keys for key in keys)

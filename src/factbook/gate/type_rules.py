@@ -50,6 +50,12 @@ def _any(*alternatives: str) -> Pattern:
     return re.compile(r"(?<![\w'-])(?:" + "|".join(alternatives) + ")", re.IGNORECASE)
 
 
+@functools.lru_cache(maxsize=CACHED_READINGS)
+def _found(pattern: Pattern, quote: str) -> bool:
+    """Say whether a pattern stands in a quote, which is the ground of several claims."""
+    return pattern.search(quote) is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One thing that a memory of a type must not be."""
@@ -71,7 +77,7 @@ class Rule:
         if (
             self.in_source is not None
             and grounding.quote
-            and self.in_source.search(grounding.quote)
+            and _found(self.in_source, grounding.quote)
             and any(
                 self._matches(self.in_source, clause)
                 for clause in _supporting_clauses(claim.text, grounding.quote)
@@ -362,7 +368,7 @@ def told_of_another(text: str, grounding: Grounding, *, pattern: bool = False) -
     claim that says "you" itself is another matter. A request ("Can you explain it?") is what a
     `pattern` of the user rests on, and tells nothing of the other one.
     """
-    if grounding.speaker != "owner" or not _YOU.search(grounding.quote) or _YOU.search(text):
+    if grounding.speaker != "owner" or not _found(_YOU, grounding.quote) or _YOU.search(text):
         return False
     keys = reading_of(text).keys
     verdicts = [
@@ -411,7 +417,7 @@ def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> b
     """Say whether "kind of" weakens a verb; in "a kind of bread" it does not."""
     if _VAGUE_KIND.search(claim.text) or claim.text.rstrip().endswith("?"):
         return True
-    return _VAGUE_KIND.search(grounding.quote) is not None and any(
+    return _found(_VAGUE_KIND, grounding.quote) and any(
         _VAGUE_KIND.search(clause) for clause in _supporting_clauses(claim.text, grounding.quote)
     )
 
@@ -425,7 +431,7 @@ def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage
         return False
     if _VERDICT.search(claim.text):
         return True
-    if not _OPINION_FRAME.search(grounding.quote) or _says_of_owner(claim.text):
+    if not _found(_OPINION_FRAME, grounding.quote) or _says_of_owner(claim.text):
         return False
     keys = reading_of(claim.text).keys
     return any(
@@ -450,7 +456,7 @@ def _says_of_owner(text: str) -> bool:
 
 def _is_over(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
     """Say whether the source tells that it is over, and the claim does not."""
-    if not _OVER.search(grounding.quote) or _OVER.search(claim.text):
+    if not _found(_OVER, grounding.quote) or _OVER.search(claim.text):
         return False
     keys = reading_of(claim.text).keys
     return any(
@@ -504,8 +510,8 @@ def shared_clue(text: str, quote: str = "") -> bool:
 # ------------------------------------------------------------------ orders to the memory
 
 _BEGINS: Final = (
-    r"(?:^|[.!?;:,\n\"“>*)-]\s*)(?:(?:please|now|and|then|also|you|must|should|always|will|shall|"
-    r"need to|have to|instead),?\s+)*"
+    r"(?:^|[.!?;:,\n\"“>*)\]-]\s*)(?:(?:please|now|and|then|also|you|must|should|always|will|shall|"
+    r"need to|have to|instead|i order you to|i command you to),?\s+)*"
 )
 _OVERRIDE: Final = re.compile(
     _BEGINS + r"(?:ignore|disregard|forget|override|bypass|discard|overrule)\s+(?:[\w']+\s+){0,4}?"
@@ -552,7 +558,10 @@ def _is_ordered(_claim: TypedClaim, grounding: Grounding, passage: Passage) -> b
     return any(begin < quote[1] and quote[0] < end for begin, end in orders)
 
 
-def _orders(place: int, passage: Passage) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+_Orders = tuple[int, int, tuple[tuple[int, int], ...]]
+
+
+def _orders(place: int, passage: Passage) -> _Orders:
     """Return where an utterance is not to be believed at all, and the orders in it.
 
     Whoever is named is disbelieved for the whole utterance that tells the memory to ignore its
@@ -561,8 +570,7 @@ def _orders(place: int, passage: Passage) -> tuple[int, int, tuple[tuple[int, in
     utterance = passage.speaker_at(place)
     if utterance is None:
         return 0, 0, ()
-    known: tuple[int, int, tuple[tuple[int, int], ...]] | None
-    known = passage.memo.get(("orders", utterance.start))
+    known: _Orders | None = passage.memo.get(("orders", utterance.start))
     if known is not None:
         return known
     text = passage.text[utterance.start : utterance.end]
@@ -583,8 +591,9 @@ def _orders(place: int, passage: Passage) -> tuple[int, int, tuple[tuple[int, in
         begins = max((one for one in before[:-1] if one < at - 1), default=utterance.start)
         if not _OF_SELF.match(passage.text[begins:at]):
             orders.append((begins, utterance.start + match.end()))
-    known = passage.memo["orders", utterance.start] = (low, high, tuple(orders))
-    return known
+    found = (low, high, tuple(orders))
+    passage.memo["orders", utterance.start] = found
+    return found
 
 
 # ------------------------------------------------------------------ the table
@@ -647,7 +656,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             type=PATTERN,
             refuses="what a text orders to be stored",
             example="Asks for things that must be obeyed",
-            allows="Asks what must be followed up",
+            allows="Always asks what comes after the main course",
             in_claim=_ORDERS_OBEYED,
             also=_is_ordered,
         ),
@@ -685,7 +694,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             type=NARRATIVE,
             refuses="what a text orders to be stored",
             example="You said that you must be obeyed",
-            allows="We talked about what must be followed up",
+            allows="We talked about the rules of chess",
             in_claim=_ORDERS_OBEYED,
             also=_is_ordered,
         ),

@@ -23,6 +23,7 @@ from factbook import policy
 from factbook.gate.grounding import Grounding, Passage, Support
 from factbook.gate.paraphrase import preference_in_would, rewritten, swapped
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
+from factbook.gate.turned import turned
 from factbook.gate.type_rules import (
     Rule,
     broken_rule,
@@ -30,7 +31,6 @@ from factbook.gate.type_rules import (
     shown_by,
     told_of_another,
 )
-from factbook.gate.turned import turned
 from factbook.typed import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
 __all__ = [

@@ -26,6 +26,7 @@ from factbook.keyed.named import says_key
 from factbook.keyed.ranked import (
     adds,
     counted_place,
+    in_order,
     mentions_rank,
     places,
     places_first,
@@ -145,6 +146,8 @@ def _placed_problem(op: FactsOp, value: str, text: Sentences) -> str | None:
             return None
         if places_first(scope) and rank == 1:
             return None
+        if in_order(text.here) and counted_place(text.here) == rank:
+            return None
         return f"the message does not say that {_shown(value)} is a favorite or has a rank"
     if rank in (named or {1}) or counted_place(scope) == rank:
         return None
@@ -156,7 +159,7 @@ def _placed_problem(op: FactsOp, value: str, text: Sentences) -> str | None:
 
 
 def _is_moved(scope: str) -> bool:
-    return any(VALUE in after for _, after in commands(scope, MOVING)) and mentions_rank(scope)
+    return any(VALUE in order.after for order in commands(scope, MOVING)) and mentions_rank(scope)
 
 
 def _added_problem(value: str, text: Sentences) -> str | None:

@@ -13,13 +13,25 @@ from itertools import islice
 from typing import Final
 
 from factbook.keyed.speech import TOPIC, VALUE, clauses, is_bare, is_linked, without_others
-from factbook.keyed.wording import RANK, Span, named_ranks, sentences, unquoted
+from factbook.keyed.wording import (
+    RANK,
+    Span,
+    asks_something,
+    mood_problem,
+    named_ranks,
+    sentences,
+    unquoted,
+    without_requests,
+)
 from factbook.keys import split_rank_key, topic_title
 from factbook.nouns import counted
 
-__all__ = ["Heard", "Sentences", "locate", "singular", "topic_places"]
+__all__ = ["LONGEST", "Heard", "Sentences", "locate", "singular", "topic_places"]
 
-_PLACES: Final = 20  # places of one value that are worth looking at
+LONGEST: Final = 600  # characters of a sentence that is looked at whole
+_NEAR: Final = 250  # of a longer one, before and after the value
+_BEFORE: Final = 30  # sentences before a value that may be its heading: lines of a list are some
+_PLACES: Final = 8  # places of one value that are worth looking at
 
 _SAME: Final = str.maketrans(
     dict.fromkeys("’‘ʼ`´′", "'") | dict.fromkeys("“”„«»″", '"') | dict.fromkeys("‐‑‒–—−", "-")
@@ -192,7 +204,8 @@ def singular(word: str) -> str:
 class Sentences:
     """The sentences of a message around one place of a value, with the value and the topic blotted.
 
-    Whose a rank or a favorite is counts: what is another's is blotted out too.
+    Whose a rank or a favorite is counts: what is another's is blotted out too. Of a sentence that
+    is longer than people speak, the words near the value are looked at.
     """
 
     def __init__(self, heard: Heard, place: Span | None, list_key: str | None) -> None:
@@ -200,14 +213,19 @@ class Sentences:
         spans = heard.sentences
         self.heard = heard
         self.at = 0  # of the sentence that holds the value
+        self.is_cut = False  # that sentence is longer, and what it begins with is not seen
         if place is not None:
             masked = masked[: place.start] + VALUE * (place.end - place.start) + masked[place.end :]
             over = heard.sentence_at(place.start, place.end)
             spans = [one for one in spans if one.end <= over.start]
             self.at = len(spans)
+            if over.end - over.start > LONGEST:
+                near = (max(over.start, place.start - _NEAR), min(over.end, place.end + _NEAR))
+                over = Span(start=near[0], end=near[1])
+                self.is_cut = True
             spans += [over, *(one for one in heard.sentences if one.start >= over.end)]
-        self.texts = [_without_topic(one.of(masked), list_key) for one in spans]
-        self.own = [without_others(text) for text in self.texts]
+        shown = [one.of(masked) if one.end - one.start <= LONGEST else "" for one in spans] or [""]
+        self.own = [without_others(_without_topic(text, list_key)) for text in shown]
 
     @property
     def here(self) -> str:
@@ -223,22 +241,39 @@ class Sentences:
         parts = clauses(self.here)
         index = next((n for n, part in enumerate(parts) if VALUE in part), 0)
         clause = parts[index] if parts else self.here
-        if tells(clause) and not _TOGETHER.search(self.here):
+        together = _TOGETHER.search(self.here)
+        if tells(clause) and not together:
             return clause
+        if all(map(is_bare, parts)):
+            # "1." ends a sentence, and is a number all the same.
+            return _NUMBER.sub(r"\1 ", "\n".join(self._around()))
+        later = [part for part in parts[index + 1 :] if mood_problem(part)]
+        sentence = ", ".join(part for part in parts if part not in later) if later else self.here
+        if together or is_bare(clause) or _HEADING.match(self.here) or _TRAILS.match(clause):
+            return sentence
+        if any(is_linked(part) for part in parts[index + 1 : index + 2]):
+            return sentence
         following = self.own[self.at + 1 : self.at + 2]
-        if all(is_bare(part) for part in parts):
-            return "\n".join(self.own)
-        if is_bare(clause) or any(map(is_linked, parts[index + 1 : index + 2])):
-            return self.here
-        if _HEADING.match(self.here) or _TOGETHER.search(self.here) or _TRAILS.match(clause):
-            return self.here
-        if any(map(is_linked, following)):
-            return f"{self.here}\n{following[0]}"
+        if following and is_linked(following[0]) and _states(following[0]):
+            return f"{sentence}\n{following[0]}"
         if _REFERS.match(clause):
-            return "\n".join([*self.own[max(0, self.at - 1) : self.at], self.here])
+            return "\n".join([*filter(_states, self.own[max(0, self.at - 1) : self.at]), sentence])
         return clause
 
+    def _around(self) -> list[str]:
+        """Return the sentence of the value and those around it that state something."""
+        before = self.own[max(0, self.at - _BEFORE) : self.at]
+        heading = [one for one in before[-1:] if _OWN_QUESTION.match(one)]
+        before = [one for one in before if _states(one)] or heading
+        return [*before, self.here, *filter(_states, self.own[self.at + 1 : self.at + 3])]
 
+
+def _states(sentence: str) -> bool:
+    return not asks_something(sentence) and not mood_problem(without_requests(sentence))
+
+
+_OWN_QUESTION: Final = re.compile(r"\W*(?:and\s+)?my\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?<!\w)(\(?\d{1,3}[.)])\n")
 _TOGETHER: Final = re.compile(
     rf"\brespectively\b|{RANK}\s+and\s+{RANK}[^.;!?]*\bare\b", re.IGNORECASE
 )

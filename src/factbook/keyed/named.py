@@ -17,7 +17,7 @@ from factbook.keys import normalize_fact_key
 __all__ = ["key_words", "says_key"]
 
 _I: Final = (
-    r"(?:\b(?:i|we)(?:['’](?:m|ve|re|ll))?|\b(?:im|ive)\b|^)\W*(?:(?:am|are|was|were|have|been|just|now"
+    r"(?:\b(?:i|we)(?:['’](?:m|ve|re|ll))?|\b(?:im|ive)\b|^)\W*(?:(?:am|are|have|been|just|now"
     r"|currently|also|still|recently|really|actually|mostly|usually|mainly|only|always|do|will|used"
     r"|speak|hi|hello|hey|well|yes)\s+|[,:]\s*)*"
 )
@@ -26,10 +26,14 @@ _LIVE: Final = (
     rf"{_I}(?:live|living|moved|moving|based|reside|residing|relocated|relocating|settled|located"
     rf"|stay|staying|home)\b|{_I}in\s+{_V}|\bhome\s+is\b"
 )
-_FROM: Final = rf"{_I}(?:from|come\s+from|grew\s+up|raised|born)\b"
+_FROM: Final = rf"{_I}(?:from|come\s+from|grew\s+up|(?:was\s+|were\s+)?(?:raised|born))\b"
 _WORK: Final = (
-    rf"{_I}(?:work|working|worked|employed|joined|joining|hired|job|started\s+at|start\s+at"
-    r"|retired)\b"
+    rf"{_I}(?:(?:work|working|worked)\b(?!\s+(?:with|on|out|from)\b)|(?:employed|joined|joining"
+    rf"|hired|job|started\s+at|start\s+at|retired)\b)"
+)
+_AT_WORK: Final = (
+    rf"{_WORK}(?!\s+(?:in|as)\b)|\bi(?:['’]?m|\s+am)\s+(?:an?|the)\s+(?:[\w-]+\s+){{1,4}}(?:at|for)"
+    rf"\s+{_V}"
 )
 _AM: Final = rf"{_I}(?:an?\s+|the\s+)?{_V}"
 _AM_A: Final = rf"{_I}(?:an?\s+|the\s+){_V}"
@@ -75,9 +79,9 @@ _NOUNS: Final[Mapping[str, str]] = {
     "role": "job position title",
     "title": "job role position",
     "position": "job role title",
-    "employer": "company workplace firm boss work job",
-    "company": "employer firm workplace work job startup business",
-    "workplace": "employer company office work job",
+    "employer": "company workplace firm boss",
+    "company": "employer firm workplace startup business",
+    "workplace": "employer company office",
     "work": "job employer company",
     "spouse": "wife husband partner",
     "partner": "wife husband spouse girlfriend boyfriend fiance fiancee",
@@ -118,7 +122,9 @@ _FORMS: Final[Mapping[str, str]] = {
     "country": rf"{_LIVE}|{_FROM}",
     **dict.fromkeys(("state", "region", "area", "neighborhood", "district", "county"), _LIVE),
     **dict.fromkeys(("hometown", "birthplace", "origin", "nationality", "citizenship"), _FROM),
-    **dict.fromkeys(("employer", "company", "workplace", "work", "organization", "office"), _WORK),
+    **dict.fromkeys(
+        ("employer", "company", "workplace", "work", "organization", "office"), _AT_WORK
+    ),
     **dict.fromkeys(
         ("occupation", "job", "profession", "career", "role", "title", "position"),
         rf"{_WORK}|{_AM_A}",
@@ -126,7 +132,7 @@ _FORMS: Final[Mapping[str, str]] = {
     "name": _CALLED,
     **dict.fromkeys(("nickname", "username"), rf"{_CALLED}|\bgo(?:es)?\s+by\b|\bknown\s+as\b"),
     "age": rf"\byears?\s+old\b|{_I}turn(?:ed|ing)?\b",
-    **dict.fromkeys(("birthday", "birthdate", "dob", "birth"), rf"{_I}born\b"),
+    **dict.fromkeys(("birthday", "birthdate", "dob", "birth"), rf"{_I}(?:was\s+)?born\b"),
     **dict.fromkeys(("language", "tongue"), rf"{_I}(?:speak|fluent|write|speaking)\b|\bnative\b"),
     **dict.fromkeys(("spouse", "partner", "wife", "husband"), _WED),
     **dict.fromkeys(("relationship", "marital"), rf"{_WED}|{_AM}"),

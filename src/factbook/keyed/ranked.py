@@ -12,7 +12,16 @@ from typing import Final
 from factbook.keyed.speech import LEADS, LIST_WORD, MOVING, TOPIC, VALUE
 from factbook.keyed.wording import FAVORITE, NUMBER_WORD, RANK
 
-__all__ = ["adds", "counted_place", "mentions_rank", "places", "places_first", "relative", "sure"]
+__all__ = [
+    "adds",
+    "counted_place",
+    "in_order",
+    "mentions_rank",
+    "places",
+    "places_first",
+    "relative",
+    "sure",
+]
 
 _V: Final = f"{VALUE}+"
 _R: Final = RANK
@@ -46,7 +55,11 @@ _SURE: Final = re.compile(
     rf"|{_V}\s*\Z",
     re.IGNORECASE,
 )
-_LISTED: Final = re.compile(rf"(?:^|[\n,;:])\s*\(?\d{{1,4}}[.):]\s*{_V}")
+_LISTED: Final = re.compile(rf"(?:(?:^|[\n,;:])\s*\(?\d{{1,4}}[.):]|\s\(?\d{{1,3}}[.)])\s+{_V}")
+_COUNTED: Final = re.compile(
+    rf"\bthe\s+(?!#){RANK}\s+{TOPIC}\s+(?:i|we|that|which|to|by|from|about|at|ever)\b",
+    re.IGNORECASE,
+)  # "the second movie I saw today"
 _PAST: Final = (
     r"(?:i|we)(?:['’](?:ve|m|re))?\s+(?:(?:just|have|am|now|already|also)\s+)*"
     r"(?:made|making|putting|setting|ranked|ranking|placed|placing|kept|keeping|moved|moving|shifted"
@@ -68,7 +81,8 @@ _FRAMES: Final = _compiled(
     rf"{_COPULA}\s+{_LITTLE}(?:{_R}{_END}|{FAVORITE})",
     # my #1 is BTC; my favorite crypto: BTC; #2 is ETH
     rf"(?:{_MY}|^\W*{LEADS}(?:the\s+)?|[,;:]\s*){_RF}[^.;!?]{{0,60}}?"
-    rf"(?:\b(?:is|are|goes\s+to|includes?|would\s+be|becomes?|remains?|stays?)\b|['’]s\b|[:=])",
+    rf"(?:\b(?:is|are|includes?|would\s+be|becomes?|remains?|stays?|has\s+to\s+be)\b(?!\s+to\s)"
+    r"|\bgoes\s+to\b|['’]s\b|[:=]|\s[–—-]\s)",
     # make BTC my #1 coin
     rf"{_PLACING}[^.;!?]{{0,160}}?(?<!\bin\s)(?<!\bon\s)(?<!\bat\s)(?<!into\s)\b{_MY}{_RF}",
     # put BTC at #1; rank it first; add it to my favorites
@@ -76,7 +90,8 @@ _FRAMES: Final = _compiled(
     # BTC as my #1; I go with BTC for my #1
     rf"\b(?:as|for)\s+{_MY}{_RF}",
     # BTC, my #1; my favorite crypto, BTC
-    rf"(?:^|[,;(–—-]\s*){LEADS}{_MY}{_RF}",
+    rf"{_V}\s*[,;(–—-]\s*{_MY}{_RF}",
+    rf"{_MY}{_RF}(?:\s+[\w{TOPIC}-]+){{0,3}}\s*[,(?–—-]\s*{_V}",
     # my favorite band Queen
     rf"{_MY}{_RF}\s+(?:(?!(?:for|with|on|in|at|to|from|and|than|after|before|near|by|of)\b)\S+\s+)"
     rf"{{0,2}}{_V}",
@@ -126,9 +141,8 @@ def places(words: str) -> bool:
     """Say whether words make the value a favorite or give it a rank."""
     if _LISTED.search(words):
         return True
-    if not any(frame.search(words) for frame in _FRAMES):
-        return False
-    return sure(words)
+    words = _COUNTED.sub(" ", words)
+    return any(frame.search(words) for frame in _FRAMES) and sure(words)
 
 
 def sure(words: str) -> bool:
@@ -138,7 +152,10 @@ def sure(words: str) -> bool:
 
 _OWN: Final = re.compile(
     r"\b(?:my|our)\s+(?:top|first|second|third)\s+(?:picks?|choices?|spot|place)\b|\btop\b"
-    r"|\b(?:first|second|third|last)\s+(?:picks?|choices?|place)\b",
+    r"|\b(?:first|second|third|last)\s+(?:picks?|choices?|place)\b"
+    rf"|\b(?:my|our)\s+{RANK}\s*(?:$|[.,;!])"
+    rf"|(?:^|[,;:]\s*){LEADS}(?:make|put|rank|place|set|move|insert|add)\s+{_V}[^.;!?]{{0,12}}"
+    rf"\s{RANK}(?:\s+place)?\s*(?:$|[.,;!])",
     re.IGNORECASE,
 )
 
@@ -163,6 +180,7 @@ def adds(words: str) -> bool:
 _BEGIN: Final = re.compile(
     r":|\b(?:are|is|includes?|as|add|append|make|order)\b|\bfirst\b(?=\s*▮|\s+\w)", re.IGNORECASE
 )
+_ORDER: Final = re.compile(r"\border\b|\branked\b|\branking\b|\bbest\s+to\s+worst\b", re.IGNORECASE)
 _STEP: Final = re.compile(
     r"\s*[,;]\s*(?:and\s+)?(?:then\s+|finally\s+|lastly\s+)?|\s+(?:and|then|followed\s+by|plus|&)\s+"
     r"(?:then\s+)?|\s*\n\s*|\s+>\s+|\s*(?:->|→)\s*",
@@ -172,6 +190,11 @@ _MANY: Final = re.compile(
     r"\bare\b|:|\bfavou?rites\b|\bfavs\b|\border\b|\bthen\b|\btop\b|\blists?\b|\branking\b",
     re.IGNORECASE,
 )
+
+
+def in_order(words: str) -> bool:
+    """Say whether words tell a list in its order: "my cryptos in order: BTC, ETH"."""
+    return bool(_ORDER.search(words) and _ON_A_LIST.search(words))
 
 
 def counted_place(words: str) -> int | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from factbook.keyed.contracts import FactsOp
-from factbook.keyed.heard import Sentences
+from factbook.keyed.heard import LONGEST, Sentences
 from factbook.keyed.named import key_words, says_key
 from factbook.keyed.ranked import sure
 from factbook.keyed.speech import (
@@ -22,6 +22,7 @@ from factbook.keyed.speech import (
     REMOVING,
     TOPIC,
     VALUE,
+    Order,
     command_problem,
     commands,
 )
@@ -43,8 +44,8 @@ _OTHER_ORDER: Final = re.compile(
 )
 _AFTER: Final = re.compile(
     r"\s*(?:$|[,.;:!?)]|(?:and|or|from|off|out|in|on|at|please|now|too|again|entirely|completely"
-    rf"|altogether|as|for|because|since|it|with|which|who|that|is|then|by|{LIST_WORD})\b|{TOPIC}|{VALUE}"
-    r"|['’]?s\b)",
+    rf"|altogether|as|for|because|since|it|with|which|who|that|is|then|by|{LIST_WORD})\b|{TOPIC}"
+    rf"|{VALUE})",
     re.IGNORECASE,
 )
 _WHERE: Final = re.compile(
@@ -112,6 +113,8 @@ def removal_problem(
 
 def _asked(text: Sentences, orders: Iterator[str], what: str) -> str | None:
     """Return None where one sentence gives the order, else why none does."""
+    if text.is_cut:
+        return f"the message does not ask {what} in a sentence of at most {LONGEST} characters"
     why = ""
     for sentence in orders:
         problem = command_problem(sentence)
@@ -129,15 +132,15 @@ def _asked(text: Sentences, orders: Iterator[str], what: str) -> str | None:
 
 def _value_orders(text: Sentences) -> Iterator[str]:
     here = text.here
-    for verb, after in commands(here, REMOVING):
-        if VALUE in after:
-            before = after[: after.index(VALUE)]
-            rest = after[after.rindex(VALUE) + 1 :]
-            swapped = verb == "replace" and re.search(r"\b(?:with|by)\b", before)
+    for order in commands(here, REMOVING):
+        if VALUE in order.after:
+            before = order.after[: order.after.index(VALUE)]
+            rest = order.after[order.after.rindex(VALUE) + 1 :]
+            swapped = order.verb == "replace" and re.search(r"\b(?:with|by)\b", before)
             spared = _KEPT.search(before) or _OTHER_ORDER.search(before) or swapped
             if not spared and _AFTER.match(rest) and _is_from_list(rest):
                 yield here
-        elif _PRONOUN.match(after) and _is_from_list(after) and VALUE in here:
+        elif VALUE in order.before and _takes_it(order):
             yield here
     for pattern in _VALUE_GONE:
         if pattern.search(here):
@@ -146,9 +149,15 @@ def _value_orders(text: Sentences) -> Iterator[str]:
     if over and not named_ranks(here) and not _ANY_ORDER.search(here):
         yield here
     for later in text.own[text.at + 1 : text.at + 2]:
-        for _, after in commands(later, REMOVING):
-            if _PRONOUN.match(after) and _is_from_list(after):
-                yield later
+        if any(map(_takes_it, commands(later, REMOVING))):
+            yield later
+
+
+def _takes_it(order: Order) -> bool:
+    """Say whether an order is about what was named before: "remove it", but not "forget it"."""
+    if not _PRONOUN.match(order.after) or order.verb.startswith("forget"):
+        return False
+    return _is_from_list(order.after)
 
 
 def _is_from_list(rest: str) -> bool:
@@ -162,7 +171,8 @@ def _is_from_list(rest: str) -> bool:
 
 def _rank_orders(text: Sentences, ranks: set[int], verbs: str) -> Iterator[str]:
     for sentence in text.own:
-        for _, after in commands(sentence, verbs):
+        for order in commands(sentence, verbs):
+            after = order.after
             found = re.search(RANK, after, re.IGNORECASE)
             if not found or not ranks <= named_ranks(after):
                 continue
@@ -202,28 +212,27 @@ _INSIDE: Final = frozenset(("from", "in", "on", "off", "of", "out", "within", "i
 _TAIL: Final = frozenset(
     """
     please now list lists ranking rankings favorites favourites favs faves for me again completely
-    entirely altogether too as well and or thanks right away today anymore any more then so it is
+    entirely altogether too as well and or thanks right away today anymore any more then so it
     because since i to with by over from off scratch anew fresh but
     """.split()  # noqa: SIM905
 )
 _EXCEPT: Final = re.compile(
     r"\b(?:except|but|besides|apart\s+from|other\s+than|save\s+for|nothing|none)\b", re.IGNORECASE
 )
-_TOKEN: Final = re.compile(rf"[\w#.+-]+(?:['’]\w+)*|{TOPIC}|,")
+_TOKEN: Final = re.compile(rf"[\w#]+(?:['’.+-]\w+)*|{TOPIC}|,")
 _LIST_WORDS: Final = re.compile(LIST_WORD, re.IGNORECASE)
 
 
 def _clear_orders(text: Sentences) -> Iterator[str]:
-    said = any(_NAMED.search(one) for one in text.own)
-    for at, sentence in enumerate(text.own):
-        for verb, after in commands(sentence, CLEARING):
-            if _EXCEPT.search(after):
+    earlier = ""
+    for sentence in text.own:
+        for order in commands(sentence, CLEARING):
+            named = _NAMED.search(earlier + order.before) or _is_alone(text, sentence)
+            if _EXCEPT.search(order.rest):
                 continue
-            if _is_the_list(after):
-                if verb == "replace" or not _FOLLOWED.search(after):
-                    yield sentence
-            elif _PRONOUN.match(after) and (said or _is_alone(text, at, after)):
-                yield from [sentence] if _is_from_list(after) else []
+            if _is_the_list(order.after) or (named and _takes_it(order)):
+                yield sentence
+        earlier += f"{sentence}\n"
         wished = re.search(rf"\b{_WISH}\s+(?P<what>[^,;]*?)\s{_GONE}", sentence, re.IGNORECASE)
         done = re.search(rf"\b{_DONE}(?P<what>[^;]*)", sentence, re.IGNORECASE)
         anew = re.search(
@@ -242,9 +251,6 @@ def _clear_orders(text: Sentences) -> Iterator[str]:
                 continue
             if not _EXCEPT.search(found["what"]) and _is_the_list(found["what"]):
                 yield sentence
-
-
-_FOLLOWED: Final = re.compile(rf"^\s*(?:my|the|our)?\s*{TOPIC}\s*,\s*\w+\s*$")
 
 
 def _is_the_list(words: str) -> bool:
@@ -267,7 +273,7 @@ def _is_the_list(words: str) -> bool:
                 return False
         elif _LIST_WORDS.fullmatch(word):
             listed = True
-        elif word not in _FILLING:
+        elif word not in _FILLING and (listed or word not in ("and", ",")):
             if listed and (word in _TAIL or word == ","):
                 return TOPIC not in "".join(tokens)
             # "my colors and cryptos": both are lists.
@@ -279,11 +285,11 @@ def _is_the_list(words: str) -> bool:
     return listed
 
 
-def _is_alone(text: Sentences, at: int, after: str) -> bool:
-    """Say whether a message is nothing but "clear it", where one list is there."""
-    rest = _PRONOUN.sub("", after, count=1)
-    words = re.findall(r"\w+", rest.lower())
-    return len(text.own) == 1 and at == 0 and all(word in (*_TAIL, "all") for word in words)
+def _is_alone(text: Sentences, sentence: str) -> bool:
+    """Say whether a message is nothing but "please clear it", where one list is there."""
+    rest = re.sub(rf"\b(?:{CLEARING})\b|{_PRONOUN.pattern}", " ", sentence, flags=re.IGNORECASE)
+    polite = ("all", "can", "could", "would", "will", "you", "kindly", "just", *_TAIL)
+    return len(text.own) == 1 and all(word in polite for word in re.findall(r"\w+", rest.lower()))
 
 
 # --- a fact ---------------------------------------------------------------------------------------
@@ -296,23 +302,27 @@ _OF_ME: Final = re.compile(
 _SETTING: Final = frozenset(
     """
     setting settings info information value entry fact data details record field key user and or my
-    please now again completely entirely altogether too as well it is was that i you told gave for
-    me from here memory because since so thanks any more anymore current old , have has
+    please now again completely entirely altogether too as well your it is was that i you told
+    gave for me from here memory because since so thanks any more anymore current old , have has
     """.split()  # noqa: SIM905
 )
 
 
 def _fact_orders(key: str, text: Sentences) -> Iterator[str]:
-    said = any(says_key(key, one, owned=True) for one in text.own)
+    earlier = ""
     for sentence in text.own:
-        for verb, after in commands(sentence, CLEARING):
-            if _EXCEPT.search(after):
+        for order in commands(sentence, CLEARING):
+            if _EXCEPT.search(order.after):
                 continue
-            if _is_the_fact(key, verb, after) or (_PRONOUN.match(after) and said):
+            named = says_key(key, earlier + order.before, owned=True)
+            if _is_the_fact(key, order.verb, order.after) or (
+                named and _PRONOUN.match(order.after)
+            ):
                 yield sentence
+        earlier += f"{sentence}\n"
         gone = _NO_LONGER.search(sentence) or _HAS_NONE.search(sentence)
         mine = gone and not _ANY_ORDER.search(sentence) and _SELF.search(sentence)
-        if mine and says_key(key, sentence):
+        if mine and says_key(key, _NO_LONGER.sub(" ", sentence)):
             yield sentence
         wished = re.search(rf"\b{_WISH}\s+(?P<what>[^,;]*?)\s{_GONE}", sentence, re.IGNORECASE)
         if wished and _is_the_fact(key, "forget", wished["what"]):
@@ -337,8 +347,9 @@ def _is_the_fact(key: str, verb: str, after: str) -> bool:
         return False
     words = {word for segment in key_words(key) for word in segment}
     tokens = re.findall(r"[^\W_]+(?:['’]\w+)*|,", re.split(r"[.;!?]\s|$", found["rest"])[0])
-    for size in range(min(len(tokens), 4), 0, -1):
-        if says_key(key, " ".join(["my", *tokens[:size]])):
+    for size in range(1, min(len(tokens), 4) + 1):
+        named = ["my", *tokens[:size]]
+        if says_key(key, " ".join(named)) and says_key(key, " ".join(["my", *named[-2:]])):
             rest = [token.lower() for token in tokens[size:]]
             if all(token in _SETTING or token in words for token in rest[:2]):
                 return True

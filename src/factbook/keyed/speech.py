@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from factbook.keyed.wording import (
@@ -27,6 +29,7 @@ __all__ = [
     "REMOVING",
     "TOPIC",
     "VALUE",
+    "Order",
     "clauses",
     "command_problem",
     "commands",
@@ -126,7 +129,7 @@ _CONDITION: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKS: Final = re.compile(
-    rf"\W*{LEADS}(?:what|who|whom|whose|which|where|when|why|how|is|are|was|were|does|did|should|shall"
+    rf"[^\w{VALUE}]*{LEADS}(?:what|who|whom|whose|which|where|when|why|how|is|are|was|were|does|did|should|shall"
     r"|do\s+(?:i|we|you)|(?:can|could|may|might|must|would)\s+(?:i|we))\b",
     re.IGNORECASE,
 )
@@ -138,6 +141,19 @@ _WIDE: Final = re.compile(
 _ONLY_LEADS: Final = re.compile(rf"\W*{LEADS}(?:do|did|ca|wo)?\W*", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a sentence asks to be done."""
+
+    verb: str
+    before: str  # of the sentence, up to the verb
+    after: str  # of it, up to a "but"
+    rest: str  # of it, to its end
+
+
+_OWN_WORDS: Final = re.compile(r"\b(?:i|we)\s+(?:said|told\s+you|have\s+told\s+you)\b", re.I)
+
+
 def command_problem(sentence: str) -> str:
     """Say why a sentence gives no order now, or "": a question, a supposition, another's words."""
     if asks_something(sentence) or _ASKS.match(sentence):
@@ -145,16 +161,16 @@ def command_problem(sentence: str) -> str:
     plain = without_requests(sentence)
     if _CONDITION.search(plain):
         return "it speaks of another time or of a condition"
-    return mood_problem(plain, only_order=True)
+    return mood_problem(_OWN_WORDS.sub(" ", plain), only_order=True)
 
 
-def commands(sentence: str, verbs: str) -> Iterator[tuple[str, str]]:
-    """Yield (verb, what follows it) for every order that a sentence gives with one of these verbs.
+def commands(sentence: str, verbs: str) -> Iterator[Order]:
+    """Yield every order that a sentence gives with one of these verbs.
 
     An order stands at the beginning of a clause, or after "I want you to" and its like; one that is
     negated is none: "please don't clear it", "do not move or delete it".
     """
-    pattern = re.compile(rf"{_BEGINS}(?P<verb>{verbs})(?![\w'’])", re.IGNORECASE)
+    pattern = _order_of(verbs)
     at = 0
     while match := pattern.search(sentence, at):
         at = match.start("verb") + 1
@@ -163,7 +179,17 @@ def commands(sentence: str, verbs: str) -> Iterator[tuple[str, str]]:
         begin = max((part.end() for part in parts if part.end() <= start), default=0)
         end = min((part.start() for part in parts if part.start() >= match.end()), default=None)
         if not _negated(sentence[begin:start]):
-            yield match["verb"].lower(), sentence[match.end() : end]
+            yield Order(
+                verb=match["verb"].lower(),
+                before=sentence[:start],
+                after=sentence[match.end() : end],
+                rest=sentence[match.end() :],
+            )
+
+
+@lru_cache(maxsize=8)
+def _order_of(verbs: str) -> re.Pattern[str]:
+    return re.compile(rf"{_BEGINS}(?P<verb>{verbs})(?![\w'’])", re.IGNORECASE)
 
 
 def _negated(before: str) -> bool:

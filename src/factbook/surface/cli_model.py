@@ -185,9 +185,16 @@ def _print_asked(screen: Screen, memory: Memory, found: Asked) -> None:
         screen.say(question, "yellow")
     if not found.answer.facts and not found.needs_clarification:
         screen.say(f"Nothing is known under {found.plan_words}.")
+    from factbook.keys import split_rank_key
     from factbook.surface import text
 
+    several = len(found.answer.canonical_keys) > 1  # a rank alone would not say of which list
+    heading = ""
     for fact in found.answer.facts:
+        ranked = split_rank_key(fact.fact_key) if several and fact.rank is not None else None
+        if ranked and ranked[0] != heading:
+            screen.say(f"{ranked[0]}:")
+        heading = ranked[0] if ranked else ""
         lead = f"{fact.rank:>3}. " if fact.rank is not None else f"{fact.fact_key}: "
         screen.say(f"{lead}{fact.value}")
         said = text.moment(fact.set_at)

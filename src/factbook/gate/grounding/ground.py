@@ -248,11 +248,12 @@ def _best_fit(claim: Claim, index: Index, allowed: tuple[int, ...], pattern: boo
         return best
     phrases = (1 << len(claim.phrases)) - 1
     values = ((1 << len(claim.line.values)) - 1) << len(claim.phrases)
+    of = [held.get(number, 0) for number in range(len(index.lines))]
     ranked = []
     for order, window in enumerate(_windows(index, allowed, across=pattern)):
         bits = 0
         for number in window:
-            bits |= held.get(number, 0)
+            bits |= of[number]
         if bits and window != first:
             least = (phrases & ~bits).bit_count() + (values & ~bits != 0)
             if least <= best_lacks:
