@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from factbook.keyed.clauses import ATTRIBUTES
 from factbook.keyed.contracts import FactsOp, op_problem
 from factbook.keyed.grounded import op_objection
+from factbook.keyed.phrases import parse_tell
 
 
 def made(short: str) -> FactsOp:
@@ -325,6 +327,15 @@ def test_what_a_message_does_not_ask_for_is_refused(message: str, short: str) ->
     said = op_objection(op, message)
     assert said is not None
     assert said.startswith("the message ")
+
+
+@pytest.mark.parametrize("words", ATTRIBUTES)
+def test_what_the_rules_read_of_a_person_passes(words: str) -> None:
+    """The rules' words for what a person has one of say its key to this gate too."""
+    for message in (f"my {words} is Xyz", f"Change my {words} to Xyz", f"forget my {words}"):
+        told = parse_tell(message, lists={})
+        assert told.understood
+        assert [op_objection(parsed.op, message) for parsed in told.ops] == [None]
 
 
 _WORDS = (

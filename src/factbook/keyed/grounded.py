@@ -137,12 +137,13 @@ def _key_problem(key: str, value: str, text: Sentences) -> str | None:
 
 def _placed_problem(op: FactsOp, value: str, text: Sentences) -> str | None:
     rank = _rank_of(op)
-    assert rank is not None
+    if rank is None:
+        return None  # `op_problem` says that it is missing
     scope = text.scope(mentions_rank)
     named = named_ranks(scope)
     moves = op.op == "ranked_list_move"
     if not (places(scope) or (moves and _is_moved(scope))):
-        if relative(text.here) and (not named or moves):
+        if relative(text.here) and not named:
             return None
         if places_first(scope) and rank == 1:
             return None
