@@ -6,10 +6,10 @@ The floor of the same run does the least that any log reader must do: it parses 
 same files with orjson and inserts as many rows as factbook's tables got (each with 100 characters
 of text, without indexes or full text) into a SQLite file with the same journal and sync settings,
 in as many transactions. Neither's modules nor the search for files are timed (`start_up_seconds`
-says what they took of ours). Each measurement is a process of its own, so that memory is its own too;
-the two take turns and the median counts. With --grow-to-mb the files are copied with fresh record
-ids until they reach that size, and the peak memory of one ingest of all of them is measured: that
-of the writing process, and the largest of the reading ones beside it (they share most of it).
+says what they took of ours). Each measurement is a process of its own, so that memory is its own
+too; the two take turns and the median counts. With --grow-to-mb the files are copied with fresh
+record ids until they reach that size, and the peak memory of one ingest of all of them is measured:
+that of the writing process, and the largest of the reading ones beside it (they share most of it).
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ import platformdirs
 
 from factbook import policy
 from factbook.confidence import as_of
-from factbook.modelling import Modelling
 from factbook.errors import NotFound
 from factbook.model import (
     ME,
@@ -32,6 +31,7 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
 )
+from factbook.modelling import Modelling
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
 from factbook.store.base import Filters, Problem, Rejection, RejectionFilters, SourceState

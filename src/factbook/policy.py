@@ -305,7 +305,9 @@ _LIVING: Final = frozenset(
     }
 )
 _TELLING: Final = frozenset({"RecordInjection", "RecordUse", "Count"})
-_ASKING: Final = frozenset({"QueueTask", "FinishTask", "FailTask", "RetryTasks", "BeginCall", "EndCall"})
+_ASKING: Final = frozenset(
+    {"QueueTask", "FinishTask", "FailTask", "RetryTasks", "BeginCall", "EndCall"}
+)
 
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {

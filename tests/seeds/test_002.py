@@ -524,7 +524,9 @@ def test_what_a_person_refused_is_not_brought_back(system: System) -> None:
     (proposal,) = system.memory.proposals()
     system.memory.decide(proposal.id, accept=False, reason="not me")
     system.clock.advance(days=1)
-    system.extract({**STEPS, "confidence": 0.95}, text=OTHER, name="other.md")
+    report = system.extract({**STEPS, "confidence": 0.95}, text=OTHER, name="other.md")
+    ((_, judged),) = report.judged
+    assert judged.outcome()[:2] == ("rejected", "refused_before")
     ((_, _, status),) = system.typed()
     assert status is Status.PROPOSED
     (fact,) = system.memory.store.lives_of([FactKind.TYPED])

@@ -19,6 +19,7 @@ GROUPS: Final[Mapping[str, str]] = MappingProxyType(
         "hallucination": "Hallucination",
         "type_rule_violation": "Type rule",
         "semantically_invalid": "Nonsensical",
+        "refused_before": "Refused before",
     }
 )
 """The seed's headings, and what of the reasons stands under each."""
@@ -32,6 +33,7 @@ _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
         "Hallucination": "Ask the prompt to use the source's own words, with no detail added",
         "Type rule": "Show the prompt which {kind} statements are not memories (`factbook"
         " rejections --reason type_rule_violation`)",
+        "Refused before": "Nothing to do: its owner said no, and it stays out",
         "Nonsensical": "Check the summaries: what comes out says nothing",
         OTHER: "Look at them: `factbook rejections --typed`",
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 KIND: Final = "typed"  # of the tasks in the store, and the purpose of the calls
 PREDICATES: Final[Mapping[MemoryType, str]] = {one: one.value.lower() for one in MemoryType}
+REFUSED_BEFORE: Final = "refused_before"
+_SAID_NO: Final = "its owner said no to it"
 PROPOSED: Final = "memory"  # the kind of the proposals
 SUMMARIES: Final = (EpisodeKind.SUMMARY,)
 _ANSWER_TOKENS: Final = 2_000  # of the context, kept free for the answer
@@ -74,6 +76,19 @@ class Judged:
     claim: TypedClaim
     verdict: TypedVerdict | None  # None for an item that was no claim at all
     refused: RefusedItem | None = None
+    unwanted: bool = False  # its owner said no to it before: whatever the gate says, it is refused
+
+    def outcome(self) -> tuple[str, str, str]:
+        """Return (stored, proposed or rejected; the reason; one clause for a person)."""
+        if self.verdict is None:
+            assert self.refused is not None
+            return "rejected", str(self.refused.reason), self.refused.detail
+        if self.verdict.reason is not None:
+            return "rejected", str(self.verdict.reason), self.verdict.detail
+        if self.unwanted:
+            return "rejected", REFUSED_BEFORE, _SAID_NO
+        waits = self.verdict.action is Action.STORED_PROPOSED
+        return ("proposed" if waits else "stored"), "", self.verdict.detail
 
 
 @dataclass(slots=True, kw_only=True)
@@ -154,10 +169,9 @@ def _one(
             known=lambda text: known(text, episode.owner),
             redact=redact,
         )
+    judged = _with_answers(store, judged, episode.owner)
     ops = [
-        *ops_of(
-            judged, episode, model=llm.id, redact=redact, refused=_refused(store, judged, episode)
-        ),
+        *ops_of(judged, episode, model=llm.id, redact=redact),
         FinishTask(kind=KIND, target=episode.id, version=PROMPT_VERSION),
     ]
     receipt = apply(store, ops, trigger=trigger, actor=actor, now=clock())
@@ -212,8 +226,9 @@ def keep_verdict(
     )
     number = store.episode_ids([uid])[uid]
     stored = store.episodes_by_id([number])[number]
+    judged = _with_answers(store, [Judged(claim=verdict.claim, verdict=verdict)], owner)
     ops = [
-        *ops_of([Judged(claim=verdict.claim, verdict=verdict)], stored, model="", redact=redact),
+        *ops_of(judged, stored, model="", redact=redact),
         FinishTask(kind=KIND, target=number, version="given"),
     ]
     return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
@@ -260,13 +275,14 @@ def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
     )
 
 
-def _refused(store: Store, judged: Iterable[Judged], episode: StoredEpisode) -> set[str]:
-    """Return the keys of proposals that their owner refused, or accepted in other words only."""
-    keys = [_key(one.claim, episode.owner) for one in judged]
-    states = store.proposal_states([proposal_claim(PROPOSED, key) for key in keys])
-    return {
-        key for key in keys if states.get(proposal_claim(PROPOSED, key)) in ("refused", "edited")
-    }
+def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Judged]:
+    """Mark what its owner refused, or accepted in other words only: no model brings it back."""
+    claims = [proposal_claim(PROPOSED, _key(one.claim, owner)) for one in judged]
+    states = store.proposal_states(claims)
+    return [
+        dataclasses.replace(one, unwanted=states.get(claim) in ("refused", "edited"))
+        for one, claim in zip(judged, claims, strict=True)
+    ]
 
 
 def _key(claim: TypedClaim, owner: str) -> str:
@@ -279,21 +295,15 @@ def ops_of(
     *,
     model: str,
     redact: Callable[[str], str],
-    refused: Container[str] = (),
 ) -> list[Op]:
-    """Return what the verdicts on one episode's proposals ask the store to do.
-
-    `refused` holds what its owner said no to (`changes.memory_key`): no model brings it back.
-    """
+    """Return what the verdicts on one episode's proposals ask the store to do."""
     ops: list[Op] = []
     for one in judged:
-        ops += _ops(one, episode, model, redact, no=_key(one.claim, episode.owner) in refused)
+        ops += _ops(one, episode, model, redact)
     return ops
 
 
-def _ops(
-    one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str], *, no: bool
-) -> list[Op]:
+def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]) -> list[Op]:
     claim, verdict = one.claim, one.verdict
     grounding = verdict.grounding if verdict else None
     located = grounding is not None and 0 <= grounding.start < grounding.end <= len(episode.text)
@@ -316,14 +326,14 @@ def _ops(
     )
     if verdict is None or verdict.action is Action.REJECTED or not located:
         return _refusal(one, candidate, episode, text, redact)
-    if no:
+    if one.unwanted:
         return [
             RejectCandidate(
                 candidate=candidate,
                 episode=episode.uid,
                 owner=episode.owner,
-                reason="refused_before",
-                detail="its owner said no to it",
+                reason=REFUSED_BEFORE,
+                detail=_SAID_NO,
                 type=str(claim.type),
                 confidence=verdict.final,
                 threshold=verdict.threshold,

@@ -41,9 +41,9 @@ def typed(
                 "text": redact(one.claim.text),
                 "type": str(one.claim.type),
                 "model_confidence": one.claim.confidence,
-                "action": str(one.verdict.action) if one.verdict else "rejected",
-                "reason": str(one.verdict.reason or "") if one.verdict else _reason(one),
-                "detail": redact(one.verdict.detail if one.verdict else _detail(one)),
+                "action": one.outcome()[0],
+                "reason": one.outcome()[1],
+                "detail": redact(one.outcome()[2]),
                 "final": one.verdict.final if one.verdict else None,
                 "threshold": one.verdict.threshold if one.verdict else None,
             }
@@ -88,14 +88,6 @@ def unanswered(found: Sequence[Unanswered]) -> list[dict[str, Any]]:
         }
         for one in found
     ]
-
-
-def _reason(one: Any) -> str:
-    return str(one.refused.reason)
-
-
-def _detail(one: Any) -> str:
-    return str(one.refused.detail)
 
 
 def summary(found: RejectionSummary) -> dict[str, Any]:

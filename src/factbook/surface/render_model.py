@@ -50,13 +50,16 @@ def typed(
         screen.lines(" " * len(lead) + line for line in lines[1:])
         if why:
             screen.say(f"{' ' * len(lead)}{redact(why)}", "dim")
-    screen.line()
+    if found.judged:
+        screen.line()
     words = [_outcome(one)[0] for _, one in found.judged]
-    screen.say(
-        f"{count(found.summaries, 'summary', 'summaries')}, {count(found.offered, 'proposal')} of"
-        f" the model: {words.count('stored')} stored, {words.count('proposed')} waiting for a yes,"
-        f" {words.count('rejected')} rejected"
-    )
+    if found.summaries:
+        summaries = count(found.summaries, "summary", "summaries")
+        screen.say(
+            f"{summaries}, {count(found.offered, 'proposal')} of the model:"
+            f" {words.count('stored')} stored, {words.count('proposed')} waiting for a yes,"
+            f" {words.count('rejected')} rejected"
+        )
     for again in told.done:
         screen.say(f'{again.label}  "{one_line(again.message)}"')
         for topic in again.needs_clarification:
@@ -117,13 +120,8 @@ def tried(one: Unanswered) -> str:
 
 
 def _outcome(one: Judged) -> tuple[str, str]:
-    if one.verdict is None:
-        assert one.refused is not None
-        return "rejected", f"{one.refused.reason}: {one.refused.detail}"
-    if one.verdict.reason is not None:
-        return "rejected", f"{one.verdict.reason}: {one.verdict.detail}"
-    waits = str(one.verdict.action) == "stored_proposed"
-    return ("proposed" if waits else "stored"), one.verdict.detail
+    word, reason, detail = one.outcome()
+    return word, f"{reason}: {detail}" if reason else detail
 
 
 def cost(screen: Screen, found: Sequence[CostLine]) -> None:
