@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +10,9 @@ from factbook.apply import apply
 from factbook.errors import UsageError
 from factbook.model import (
     Candidate,
-    Episode,
-    EpisodeKind,
     FactKind,
     Millis,
     Receipt,
-    Role,
-    Source,
     Trigger,
     Trust,
 )
@@ -27,10 +22,9 @@ from factbook.ops import (
     DecideProposal,
     Op,
     RateFact,
-    RecordEpisode,
-    RecordSource,
     SupersedeFact,
 )
+from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
 
 if TYPE_CHECKING:
@@ -106,23 +100,7 @@ def refuse_memory(
 
 
 def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[Op]:
-    key = f"told:{owner}"
-    digest = hashlib.blake2b(f"{owner}\0{said}\0{now}".encode(), digest_size=12).hexdigest()
-    uid = f"confirmed:{digest}"
-    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="told")
-    episode = Episode(
-        uid=uid,
-        source=key,
-        kind=EpisodeKind.TURN,
-        role=Role.USER,
-        trust=Trust.DIRECT,
-        text=said,
-        position=0,
-        offset=0,
-        occurred_at=now,
-        owner=owner,
-        session=key,
-    )
+    uid = f"confirmed:{digest(owner, said, str(now))}"
     candidate = Candidate(
         subject=owner,
         predicate=predicate,
@@ -137,8 +115,7 @@ def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[O
         embed=True,
     )
     return [
-        RecordSource(source=source),
-        RecordEpisode(episode=episode),
+        *said_ops(said, uid=uid, owner=owner, at=now),
         AssertFact(
             candidate=candidate,
             episode=uid,

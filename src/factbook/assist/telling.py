@@ -9,7 +9,6 @@ with its reason. An operation whose value the message does not hold is refused, 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -36,13 +35,9 @@ from factbook.keys import (
 )
 from factbook.model import (
     Candidate,
-    Episode,
-    EpisodeKind,
     FactKind,
     Millis,
     Receipt,
-    Role,
-    Source,
     Trigger,
     Trust,
 )
@@ -54,11 +49,10 @@ from factbook.ops import (
     Op,
     Propose,
     QueueTask,
-    RecordEpisode,
-    RecordSource,
     RejectCandidate,
 )
 from factbook.sources.conversation.turn import clean, own_text, within
+from factbook.sources.told import digest, said_ops
 
 if TYPE_CHECKING:
     from factbook.llm import LLM
@@ -155,9 +149,9 @@ def tell_keys(
     now = clock()
     said = _said(message, redact)
     moment, _ = within(min(now if at is None else at, now), now)
-    uid = message_id or f"told:{_digest(owner, said, str(moment))}"
+    uid = message_id or f"told:{digest(owner, said, str(moment))}"
     _check_id(store, uid, owner, said)
-    ops = _message_ops(said, uid=uid, owner=owner, at=moment)
+    ops = said_ops(said, uid=uid, owner=owner, at=moment)
     if planner != _RULES:
         # Whoever is killed before the answer comes leaves the message queued.
         ops.append(QueueTask(kind=KIND, episode=uid, version=PROMPT_VERSION))
@@ -514,11 +508,11 @@ def apply_response(
             )
     if not all(locate(value, text) for op in response.ops for value in op_values(op)):
         # What the message does not hold it cannot prove: the command itself is the evidence.
-        message_id, text = f"{message_id}#ops:{_digest(given)}", given
+        message_id, text = f"{message_id}#ops:{digest(given)}", given
         known = {}
     if not known:
         text = given
-        ops += _message_ops(text, uid=message_id, owner=owner, at=now)
+        ops += said_ops(text, uid=message_id, owner=owner, at=now)
     built = steps_of(response.ops, text, must_hold=False)
     if built.errors and atomic:
         return ApplyResult(
@@ -669,27 +663,3 @@ def _said(message: str, redact: Callable[[str], str]) -> str:
             " read at once; say it in parts"
         )
     return said
-
-
-def _message_ops(said: str, *, uid: str, owner: str, at: Millis | None) -> list[Op]:
-    key = f"told:{owner}"
-    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="told")
-    episode = Episode(
-        uid=uid,
-        source=key,
-        kind=EpisodeKind.TURN,
-        role=Role.USER,
-        trust=Trust.DIRECT,
-        text=said,
-        position=0,
-        offset=0,
-        occurred_at=at,
-        owner=owner,
-        session=key,
-    )
-    return [RecordSource(source=source), RecordEpisode(episode=episode)]
-
-
-def _digest(*parts: str) -> str:
-    data = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=12).hexdigest()

@@ -10,7 +10,6 @@ that it was answered. A failed call writes none of it but the reason, and leaves
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -31,13 +30,11 @@ from factbook.gate.typed import (
 from factbook.llm.prompt import estimate_tokens, message_tokens
 from factbook.model import (
     Candidate,
-    Episode,
     EpisodeKind,
     FactKind,
     Millis,
     Receipt,
     Role,
-    Source,
     StoredEpisode,
     Trigger,
     Trust,
@@ -48,10 +45,9 @@ from factbook.ops import (
     FinishTask,
     Op,
     Propose,
-    RecordEpisode,
-    RecordSource,
     RejectCandidate,
 )
+from factbook.sources.told import digest, said_ops
 from factbook.typed import MemoryType, RefusedItem, TypedClaim
 
 if TYPE_CHECKING:
@@ -201,29 +197,19 @@ def keep_verdict(
     text = redact(summary)
     if not text.strip():
         raise UsageError(detail="a memory without a summary has no evidence; give the summary")
-    key = f"summary:{owner}"
-    uid = f"summary:{_digest(owner, text)}"
-    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="summaries")
-    episode = Episode(
+    uid = f"summary:{digest(owner, text)}"
+    summary_ops = said_ops(
+        text,
         uid=uid,
-        source=key,
+        owner=owner,
+        at=now,
+        what="summary",
+        title="summaries",
         kind=EpisodeKind.SUMMARY,
         role=Role.ASSISTANT,
         trust=Trust.DERIVED,
-        text=text,
-        position=0,
-        offset=0,
-        occurred_at=now,
-        owner=owner,
-        session=key,
     )
-    apply(
-        store,
-        [RecordSource(source=source), RecordEpisode(episode=episode)],
-        trigger=Trigger.COMMAND,
-        actor=actor,
-        now=now,
-    )
+    apply(store, summary_ops, trigger=Trigger.COMMAND, actor=actor, now=now)
     number = store.episode_ids([uid])[uid]
     stored = store.episodes_by_id([number])[number]
     judged = _with_answers(store, [Judged(claim=verdict.claim, verdict=verdict)], owner)
@@ -442,8 +428,3 @@ def windows(text: str, *, context_tokens: int) -> list[str]:
         found.append(text[:cut])
         text = text[cut:]
     return [*found, text]
-
-
-def _digest(*parts: str) -> str:
-    data = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=12).hexdigest()

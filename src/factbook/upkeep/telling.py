@@ -7,7 +7,6 @@ the place of is retired at once.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -19,19 +18,16 @@ from factbook.gate.frames import frames_of
 from factbook.gate.judge import Relation, judge, read
 from factbook.model import (
     Candidate,
-    Episode,
-    EpisodeKind,
     Fact,
     FactKind,
     Millis,
-    Role,
-    Source,
     Status,
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, Op, RecordEpisode, RecordSource, SupersedeFact, SupportFact
+from factbook.ops import AssertFact, Op, SupersedeFact, SupportFact
 from factbook.sources.conversation.turn import clean, own_text, within
+from factbook.sources.told import digest, said_ops
 from factbook.store.base import Life, Store, claim_digest
 from factbook.upkeep.consolidate import claim_of
 from factbook.upkeep.extraction import STATES
@@ -69,24 +65,9 @@ def tell(
             " keep it as a note (`factbook ingest --kind note FILE`)"
         )
     moment, _ = within(min(at, now), now)
-    uid = f"told:{_digest(owner, said, str(moment))}"
-    key = f"told:{owner}"
-    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title="told")
-    episode = Episode(
-        uid=uid,
-        source=key,
-        kind=EpisodeKind.TURN,
-        role=Role.USER,
-        trust=Trust.DIRECT,
-        text=said,
-        position=0,
-        offset=0,
-        occurred_at=moment,
-        owner=owner,
-        session=key,
-    )
+    uid = f"told:{digest(owner, said, str(moment))}"
     twin, retired, similar = _meet(store, said, owner, moment, like, besides)
-    ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode)]
+    ops = said_ops(said, uid=uid, owner=owner, at=moment)
     if twin is None:
         ops.append(_assertion(said, owner, uid))
     apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
@@ -220,8 +201,3 @@ def _nearest(
 
 def _claim(life: Life) -> bytes:
     return claim_digest(life.owner, life.subject, life.predicate, life.object)
-
-
-def _digest(*parts: str) -> str:
-    data = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=12).hexdigest()

@@ -1,0 +1,55 @@
+"""What is said to factbook itself, and not read from a file: as an episode of a source of its own.
+
+Knows: the shape of such a source and its episodes. Does not know: what a text says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from factbook.model import Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.ops import Op, RecordEpisode, RecordSource
+
+__all__ = ["digest", "said_ops"]
+
+_DIGEST_BYTES = 12
+
+
+def said_ops(
+    text: str,
+    *,
+    uid: str,
+    owner: str,
+    at: Millis | None,
+    what: str = "told",
+    title: str = "told",
+    kind: EpisodeKind = EpisodeKind.TURN,
+    role: Role = Role.USER,
+    trust: Trust = Trust.DIRECT,
+) -> list[Op]:
+    """Return the ops that keep a text, already redacted, as the episode `uid` of its owner.
+
+    `what` names the source, one for each owner. Without more it is the owner who speaks.
+    """
+    key = f"{what}:{owner}"
+    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title=title)
+    episode = Episode(
+        uid=uid,
+        source=key,
+        kind=kind,
+        role=role,
+        trust=trust,
+        text=text,
+        position=0,
+        offset=0,
+        occurred_at=at,
+        owner=owner,
+        session=key,
+    )
+    return [RecordSource(source=source), RecordEpisode(episode=episode)]
+
+
+def digest(*parts: str) -> str:
+    """Return what stands for these parts in the id of an episode."""
+    data = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
