@@ -23,6 +23,8 @@
     |-- KeyFileError                   exit 6   the redaction key
     |-- EmbedderError                  exit 7   the embedding model
     |-- ModelError                     exit 9   the language model, one error with its kind
+    |-- SearchError                    exit 11  the search provider, one error with its kind
+    |-- DeliveryError                  exit 12  a notice could not be delivered
     `-- NotFound                       exit 8   no such fact, episode or source
 
 Each message is one sentence that says what, where and what to do; the class docstring is its
@@ -178,6 +180,35 @@ class ModelError(FactbookError):
     def __init__(self, *, kind: ModelFailure | str, model: str, reason: str) -> None:
         self.kind = ModelFailure(kind)
         super().__init__(kind=self.kind, model=model, reason=reason)
+
+
+class SearchFailure(StrEnum):
+    """Say how a search failed."""
+
+    NOT_CONFIGURED = "not_configured"  # no provider is configured: nothing was asked
+    TIMEOUT = "timeout"
+    CONNECT = "connect"  # nobody answers there, or the connection broke
+    HTTP = "http"  # a status other than 2xx, or a body that is not of the protocol
+    REFUSED = "refused"  # the key is wrong, or the quota is spent
+    TOO_LARGE = "too_large"
+    BLOCKED = "blocked"  # a private address, where only public ones may be asked
+    UNREADABLE = "unreadable"  # a folder that is not there, or files that cannot be read
+
+
+class SearchError(FactbookError):
+    """The search with {provider} failed ({kind}: {reason}); nothing was written."""
+
+    exit_code = 11
+
+    def __init__(self, *, kind: SearchFailure | str, provider: str, reason: str) -> None:
+        self.kind = SearchFailure(kind)
+        super().__init__(kind=self.kind, provider=provider, reason=reason)
+
+
+class DeliveryError(FactbookError):
+    """The notice could not be delivered by {channel} ({reason}); it is kept."""
+
+    exit_code = 12
 
 
 class NotFound(FactbookError):

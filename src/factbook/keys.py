@@ -359,6 +359,27 @@ def topic_title(key: str) -> str:
     return (extract_topic_from_list_key(key) or normalize_topic(key)[0]).replace("_", " ")
 
 
+# --- entities -------------------------------------------------------------------------------------
+
+_AROUND: Final = "\"'`“”‘’«»„‚‹›()[]{}<>*_~,.;:!?…-–—·•|/\\& "  # C++ and C# keep their signs
+
+
+def entity_name(name: str) -> str:
+    """Return the canonical name of an entity: lower case, single blanks, nothing around it.
+
+    "  The KEF LS50 Meta's " is `the kef ls50 meta`: of an article whoever reads the name decides.
+    Idempotent; empty where nothing is left.
+    """
+    text = _visible(unicodedata.normalize("NFKC", name))
+    while True:
+        bare = unicodedata.normalize("NFC", " ".join(text.casefold().split())).strip(_AROUND)
+        for ending in ("'s", "’s"):
+            bare = bare.removesuffix(ending)
+        if bare == text:
+            return bare
+        text = bare
+
+
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 

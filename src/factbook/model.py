@@ -41,6 +41,8 @@ class Trigger(StrEnum):
     SESSION_LOG = "session_log"  # reading the log of an agent
     USER_MESSAGE = "user_message"  # a turn of a conversation
     COMMAND = "command"  # a person at the command line or in Python
+    LEARN_COMMAND = "learn_command"  # the searches that `/learn` asked for
+    ENRICHMENT = "enrichment"  # a search of our own about what is known already
     UPKEEP = "upkeep"  # embedding and the nightly work
 
 
@@ -55,6 +57,8 @@ class EpisodeKind(StrEnum):
     RECORD = "record"  # a field that the host states exactly (branch, pull request, title)
     TURN = "turn"  # one turn of a conversation that is not an agent's log
     NOTE = "note"  # a paragraph of a note that a person wrote
+    COMMAND = "command"  # a command that a person gave to factbook itself
+    SEARCH_RESULT = "search_result"  # one result of a search: text of others
 
 
 class FactKind(StrEnum):

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from factbook.model import EpisodeKind, FactKind, Trigger, Trust
+from factbook.world import EngagementType, Valence
 
 # --- confidence (seed 000: bands) -----------------------------------------------------------------
 
@@ -252,6 +253,52 @@ ENDPOINT_BATCH: Final = 64  # ours: texts in one request of an embedding endpoin
 MODEL_ATTEMPTS: Final = 5  # ours: failures after which an input is set aside, visibly
 MODEL_PATIENCE_MS: Final = 10 * 60_000  # ours: how long whoever keeps an input may take to ask
 MODEL_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
+
+# --- entities and interest (seed 003) -------------------------------------------------------------
+
+ENGAGEMENTS: Final[Mapping[EngagementType, tuple[float, Valence]]] = MappingProxyType(
+    {
+        EngagementType.LEARN_COMMAND: (1.0, Valence.POSITIVE),
+        EngagementType.LIKE_COMMAND: (0.8, Valence.POSITIVE),
+        EngagementType.DISLIKE_COMMAND: (0.8, Valence.NEGATIVE),
+        EngagementType.EXPLICIT_STATEMENT: (0.7, Valence.POSITIVE),
+        EngagementType.SEARCH_INITIATED: (0.6, Valence.POSITIVE),
+        EngagementType.FOLLOW_UP_QUESTION: (0.5, Valence.POSITIVE),
+        EngagementType.PROACTIVE_NEGATIVE_REACTION: (0.8, Valence.NEGATIVE),
+        EngagementType.PROACTIVE_POSITIVE_REACTION: (0.5, Valence.POSITIVE),
+        EngagementType.NORMAL_REACTION: (0.3, Valence.POSITIVE),
+        EngagementType.MENTIONED_IN_PASSING: (0.2, Valence.POSITIVE),
+    }
+)  # seed 003: strength, and the valence that each has unless what was said points the other way
+VALENCE_SIGN: Final[Mapping[Valence, float]] = MappingProxyType(
+    {Valence.POSITIVE: 1.0, Valence.NEGATIVE: -1.0, Valence.NEUTRAL: 0.0}
+)
+INTEREST_HALF_LIFE_DAYS: Final = 30.0  # seed 003
+POSITIVE_REACTIONS: Final = ("❤️", "👍", "😆")  # seed 003, learned
+NEGATIVE_REACTIONS: Final = ("😠", "👎", "😢")
+
+NAME_WORDS: Final = 8  # seed 003: a longer name is none
+NAME_ARTIFACTS: Final = ("{topic}", "{desccription}", "confidence score:", "-brief:")  # sic
+NAME_SIMILARITY: Final = 0.35  # seed 003's, for its embedder; ours is in gate.names, calibrated
+SAME_NAME_TOKENS: Final = 0.75  # seed 003, learned: token containment of duplicates
+SAME_NAME_SIMILARITY: Final = 0.85  # and their cosine
+LEARN_QUERIES: Final = (3, 5)  # seed 003: searches of one `/learn`
+ENOUGH_FACTS: Final = 3  # CHECKLIST: so many facts over this relevance answer a question
+ENOUGH_RELEVANCE: Final = 0.6
+FEW_FACTS: Final = 5  # seed 003: fewer are filled by broad queries
+MANY_FACTS: Final = 15  # from here on, only news
+CLEANER_EVERY_MS: Final = 24 * 3600 * 1000  # seed 003
+NOTIFY_ON: Final = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND, Trigger.ENRICHMENT})
+# seed 003's table; a configuration may narrow it
+NOTICE_FIRST_MS: Final = 60_000  # seed 003: 0, 1, 2, 4, 8 ... minutes
+NOTICE_CAP_MS: Final = 3_600_000  # seed 003, learned
+SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
+SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
+SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly
+SEARCH_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
+RESULT_TEXT_CHARS: Final = 6_000  # ours: of one result
+ENRICH_DAILY: Final = 24  # ours: searches of our own in a day
+EXTERNAL_FACT: Final = INFERENCE  # ours: one page says so; the cap of the external channel
 
 # --- the work behind (ours) -----------------------------------------------------------------------
 
