@@ -18,6 +18,7 @@ from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model import (
     Cursor,
     Episode,
+    FactKind,
     LineCount,
     Millis,
     Receipt,
@@ -28,17 +29,26 @@ from factbook.model import (
     Trust,
 )
 from factbook.ops import (
+    AddAlias,
     AdvanceCursor,
     AssertFact,
     BeginCall,
+    ClaimNotice,
     Count,
+    CreateEntity,
     EndCall,
+    FailSearch,
     FailTask,
+    FinishNotice,
     FinishRun,
     FinishTask,
     KeepLoose,
+    MarkExtracted,
+    MarkHeard,
     MarkProgress,
+    NoteAction,
     Op,
+    QueueSearch,
     QueueTask,
     RecordEpisode,
     RecordInjection,
@@ -66,6 +76,7 @@ from factbook.store.base import (
 _BESIDE_MEMORY = frozenset(
     {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
     | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
+    | {NoteAction, QueueSearch, FailSearch, MarkExtracted, MarkHeard, ClaimNotice, FinishNotice}
 )  # ops after which every question still has the same answer
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
@@ -103,10 +114,14 @@ def apply(
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
         writer.run_id = run_id
         writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
-        changes = Changes(writer, receipt, now=now)
-        run = _Run(writer, receipt, changes, now=now)
+        changes = Changes(writer, receipt, now=now, trigger=trigger)
+        run = _Run(writer, receipt, changes, now=now, trigger=trigger)
         run.sources(sorted_ops[RecordSource])
         run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
+        for op in sorted_ops[CreateEntity]:
+            changes.world.create(op)
+        for op in sorted_ops[AddAlias]:
+            changes.world.add_alias(op)
         run.facts(sorted_ops[AssertFact])
         run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
         run.cursors(sorted_ops[AdvanceCursor])
@@ -139,16 +154,25 @@ class _Claim:
 class _Run:
     """The state of one call of `apply`."""
 
-    def __init__(self, writer: Writer, receipt: Receipt, changes: Changes, *, now: Millis) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        changes: Changes,
+        *,
+        now: Millis,
+        trigger: Trigger,
+    ) -> None:
         self._writer = writer
         self._receipt = receipt
         self._changes = changes
         self._now = now
+        self._trigger = trigger
         self._source_ids: dict[str, int] = {}
         self._episode_ids: dict[str, int] = {}
         self._texts: dict[int, str] = {}  # of the episodes that facts point to
         self._places: dict[int, Place] = {}  # of the same episodes
-        self._unquoted: list[RejectCandidate] = []  # claims whose quote does not stand
+        self._refused: list[RejectCandidate] = []  # claims that are not let in here
         self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
         self.events: list[NewEvent] = []
 
@@ -229,6 +253,10 @@ class _Run:
         if not ops:
             return
         self._find_episodes({op.episode for op in ops})
+        if any(op.candidate.kind is FactKind.WORLD for op in ops) or (
+            self._trigger in policy.MAY_ASSERT
+        ):
+            ops = self._about_known(ops)
         claims = self._claims(ops)
         states = self._writer.facts(list(claims))
         claims = self._grow_known(claims, states)
@@ -271,11 +299,48 @@ class _Run:
             if claim.first.factors:
                 detail["factors"] = claim.first.factors
             self._event("store", "fact", fact_id, detail)
+            if fact.kind is FactKind.WORLD:
+                self._changes.world.stored(fact.owner, fact.subject, fact.object, fact_id)
         self._writer.update_facts(changed)
         self._receipt.stored += len(ids)
         self._receipt.proposed += sum(fact.status == Status.PROPOSED for _, fact in new)
         self._receipt.updated += len(changed)
         self._receipt.evidence += self._writer.add_evidence(evidence)
+
+    def _about_known(self, ops: Sequence[AssertFact]) -> list[AssertFact]:
+        """Return what may be asserted: of the world, only what is about a known entity.
+
+        What an episode says of the world is as trusted as the episode, whoever says otherwise.
+        Raises NotAllowed for a kind of fact that the trigger may not assert.
+        """
+        allowed = policy.MAY_ASSERT.get(self._trigger)
+        ids = [self._episode_ids[op.episode] for op in ops]
+        witnesses = self._writer.witness(sorted(set(ids)))
+        kept: list[AssertFact] = []
+        for op, episode_id in zip(ops, ids, strict=True):
+            one = op.candidate
+            if allowed is not None and one.kind not in allowed:
+                raise NotAllowed(trigger=self._trigger, op=f"AssertFact of a {one.kind} fact")
+            if one.kind is not FactKind.WORLD:
+                kept.append(op)
+                continue
+            witness = witnesses[episode_id]
+            known = self._changes.world.knows(op.owner, one.subject)
+            if not known or witness.owner != op.owner or witness.injected:
+                self._refused.append(
+                    RejectCandidate(
+                        candidate=one,
+                        episode=op.episode,
+                        owner=op.owner,
+                        reason="injected" if witness.injected else "unknown_entity",
+                        detail="" if known else f"{one.subject!r} is no entity of {op.owner}",
+                    )
+                )
+                continue
+            trust = max(op.trust, witness.trust, key=_TRUST_RANK.__getitem__)
+            bound = min(op.confidence, policy.TRUST_CAP[trust])
+            kept.append(replace(op, trust=trust, confidence=bound))
+        return kept
 
     def _grow_known(
         self, claims: dict[bytes, _Claim], states: Mapping[bytes, FactState]
@@ -348,7 +413,7 @@ class _Run:
             if not (0 < len(op.quote) == room and texts[episode].startswith(op.quote, one.start)):
                 found = self._retelling(op)
                 if found is None:
-                    self._unquoted.append(
+                    self._refused.append(
                         RejectCandidate(
                             candidate=one, episode=op.episode, owner=op.owner, reason="not_quoted"
                         )
@@ -390,7 +455,7 @@ class _Run:
     def rejections(
         self, candidates: Sequence[RejectCandidate], lines: Sequence[RejectLine]
     ) -> None:
-        candidates = [*candidates, *self._unquoted]
+        candidates = [*candidates, *self._refused]
         if not candidates and not lines:
             return
         self._find_episodes({op.episode for op in candidates})

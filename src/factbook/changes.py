@@ -11,43 +11,67 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from factbook import policy
 from factbook.confidence import halved, supported, value_at
-from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
-from factbook.model import Millis, Receipt, Stance, Status, Trust
+from factbook.errors import ModelError, ModelFailure, NotAllowed, NotFound, UsageError
+from factbook.model import Millis, Receipt, Stance, Status, Trigger, Trust
 from factbook.ops import (
+    Announce,
     BeginCall,
     ChangeKeys,
+    ClaimNotice,
     ConfirmFact,
     ContradictFacts,
     Count,
     DecideProposal,
     DoubtFact,
+    DropPreference,
+    DropSchedule,
     EndCall,
+    FailSearch,
     FailTask,
+    FinishNotice,
     FinishRun,
     FinishTask,
     JudgePair,
     KeepLoose,
+    MarkExtracted,
+    MarkHeard,
     MarkProgress,
+    MergeEntities,
     MergeFacts,
+    MuteEntity,
+    MuteOwner,
+    NoteAction,
     Op,
+    OpenLearnPrompt,
     PinFact,
+    PlanLearning,
     Propose,
+    QueueSearch,
     QueueTask,
     RateFact,
+    RecordEngagement,
     RecordInjection,
+    RecordSearch,
     RecordUse,
     ReplaceVectors,
+    RestoreEntity,
+    RetireEntity,
+    RetrySearches,
     RetryTasks,
     RevertFact,
+    RunSchedule,
+    SetPreference,
+    SetSchedule,
     SettlePair,
     StartRun,
     StoreNextVectors,
     SupersedeFact,
     SupportFact,
+    UnmergeEntity,
     UnmergeFact,
 )
 from factbook.store.base import (
@@ -63,6 +87,9 @@ from factbook.store.base import (
     Writer,
     claim_digest,
 )
+
+if TYPE_CHECKING:
+    from factbook.changes_world import WorldChanges
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 # What a change of a fact may touch, and therefore what an event says and an undo restores.
@@ -121,10 +148,12 @@ class _Past(NamedTuple):
 class Changes:
     """The changes of one call of `apply`."""
 
-    def __init__(self, writer: Writer, receipt: Receipt, *, now: Millis) -> None:
+    def __init__(self, writer: Writer, receipt: Receipt, *, now: Millis, trigger: Trigger) -> None:
         self._writer = writer
         self._receipt = receipt
         self._now = now
+        self._trigger = trigger
+        self._world: WorldChanges | None = None
         self._texts: dict[int, str] = {}
         self._places: dict[int, Place] = {}
         self._witnesses: dict[int, Witness] = {}
@@ -137,6 +166,21 @@ class Changes:
         for op in ops:
             _HANDLERS[type(op)](self, op)
 
+    @property
+    def world(self) -> WorldChanges:
+        """What changes entities, engagements, searches and notices; reading logs needs none."""
+        if self._world is None:
+            from factbook.changes_world import WorldChanges
+
+            self._world = WorldChanges(
+                self._writer, self._receipt, self, now=self._now, trigger=self._trigger
+            )
+        return self._world
+
+    def care(self, op: Op) -> None:
+        """Apply what is about entities, engagements, searches and notices."""
+        self.world.run(op)
+
     # --- evidence -------------------------------------------------------------------------------
 
     def support(self, op: SupportFact) -> None:
@@ -147,6 +191,9 @@ class Changes:
                 " not between 0 and 1"
             )
         life = self._current(op.fact_id)
+        allowed = policy.MAY_ASSERT.get(self._trigger)
+        if life is not None and allowed is not None and life.kind not in allowed:
+            raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
         if (
             life is None
             or not self._may_witness(op, life)
@@ -964,6 +1011,10 @@ class Changes:
             past = _Past(_UNWRITTEN + len(self.events), self._now, op, detail or {})
             self._unwritten.setdefault(target, []).append(past)
 
+    # What changes of entities call.
+    change = _change
+    event = _event
+
 
 def _awake(life: Life) -> Status:
     """Return where a proposed fact goes once it is confirmed."""
@@ -1037,5 +1088,32 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     BeginCall: Changes.begin_call,
     EndCall: Changes.end_call,
 }
+_CARING: tuple[type[Op], ...] = (
+    Announce,
+    ClaimNotice,
+    DropPreference,
+    DropSchedule,
+    FailSearch,
+    FinishNotice,
+    MarkExtracted,
+    MarkHeard,
+    MergeEntities,
+    MuteEntity,
+    MuteOwner,
+    NoteAction,
+    OpenLearnPrompt,
+    PlanLearning,
+    QueueSearch,
+    RecordEngagement,
+    RecordSearch,
+    RestoreEntity,
+    RetireEntity,
+    RetrySearches,
+    RunSchedule,
+    SetPreference,
+    SetSchedule,
+    UnmergeEntity,
+)
+_HANDLERS = {**_HANDLERS, **dict.fromkeys(_CARING, Changes.care)}
 CHANGING: tuple[type[Op], ...] = tuple(_HANDLERS)
 """The Ops that are applied here, in the order in which they are given."""

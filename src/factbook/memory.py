@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import platformdirs
 
 from factbook import policy
+from factbook.caring import Caring
 from factbook.confidence import as_of
 from factbook.errors import NotFound
 from factbook.model import (
@@ -31,7 +32,6 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
 )
-from factbook.modelling import Modelling
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
 from factbook.store.base import Filters, Problem, Rejection, RejectionFilters, SourceState
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.ops import Op
     from factbook.recall.associate import Associations
+    from factbook.searching.base import SearchProvider
+    from factbook.searching.config import SearchConfig
     from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
 
@@ -110,7 +112,7 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
-class Memory(Modelling):
+class Memory(Caring):
     """One tenant's memory in one file.
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
@@ -129,6 +131,9 @@ class Memory(Modelling):
         rules: RuleSet | None = None,
         llm: LLM | None = None,
         model: ModelConfig | Literal["configured"] | None = "configured",
+        search: SearchProvider | None = None,
+        search_config: SearchConfig | Literal["configured"] | None = "configured",
+        notify_on: Collection[Trigger] = policy.NOTIFY_ON,
         actor: str = "python",
     ) -> None:
         """Open the file, making it where the mode is "create".
@@ -136,7 +141,9 @@ class Memory(Modelling):
         `embedder` is the bundled model unless another is given or configured; it is loaded when
         first needed. `redact=False` keeps secrets as they are. `llm` is a language model; without
         one, `model` says how to reach one: as the environment and the configuration file have it,
-        which is not at all unless they say so, or never for None.
+        which is not at all unless they say so, or never for None. `search` is a search provider;
+        without one, `search_config` says how to reach one in the same way. `notify_on` are the
+        triggers whose new facts are told without being asked.
         """
         self.path = Path(path) if path is not None else default_db()
         self.store = SQLiteStore(self.path, mode=mode)
@@ -149,6 +156,9 @@ class Memory(Modelling):
         self._rules = rules
         self._llm = llm
         self._model = model
+        self._provider = search
+        self._search = search_config
+        self._notify_on = frozenset(notify_on)
         self._actor = actor
         self._engine: Engine | None = None
         self._associated: Associations | None = None

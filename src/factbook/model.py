@@ -333,6 +333,11 @@ class Receipt:
     settled: int = 0  # waiting pairs and proposals that were decided
     confirmed: int = 0  # proposed facts that a person or a second observation made active
     retracted: int = 0  # keyed facts that were taken back
+    entities: int = 0  # new ones, or brought back
+    engagements: int = 0
+    preferences: int = 0  # set or taken back
+    searches: int = 0  # made, or queued
+    notices: int = 0  # made, or claimed
     keys: list[tuple[str, str]] = field(default_factory=list)  # (key, one of policy.KEY_ACTIONS)
     problems: list[str] = field(default_factory=list)  # steps that were left out, and why
     rejections: dict[str, int] = field(default_factory=dict)  # reason -> count

@@ -27,6 +27,7 @@ from factbook.model import (
     Source,
     Trust,
 )
+from factbook.world import EngagementType, NoticeState, PreferenceType, Valence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,6 +424,240 @@ class EndCall:
     money: float
 
 
+# --- what people care about (seed 003) ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateEntity:
+    """Make a thing that its owner cares about known; one that is known stays as it is.
+
+    `episode` is what its owner did (a message, a command) or a result of a search that its owner
+    caused. Nothing else can bring an entity in, whatever the trigger says.
+    """
+
+    owner: str
+    name: str  # canonical (`keys.entity_name`)
+    episode: str  # Episode.uid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddAlias:
+    """Let a current entity be known by another name too."""
+
+    owner: str
+    entity: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeEntities:
+    """Give one entity everything of another that is the same thing; can be taken back."""
+
+    winner_id: int
+    loser_id: int
+    rule: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmergeEntity:
+    """Take a merged entity out again, with what was its own."""
+
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetireEntity:
+    """Forget an entity and the facts about it, so that it can be brought back."""
+
+    entity_id: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreEntity:
+    """Bring back an entity that was forgotten, with the facts about it."""
+
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuteEntity:
+    """Tell nothing more of an entity by itself, or begin again."""
+
+    entity_id: int
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuteOwner:
+    """Tell an owner nothing by itself, or begin again."""
+
+    owner: str
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordEngagement:
+    """Keep what an owner did about an entity or a preference, once for each message."""
+
+    owner: str
+    type: EngagementType
+    valence: Valence
+    strength: float  # 0 to 1
+    entity: str = ""  # its canonical name, or
+    preference: str = ""  # the topic of a current preference, or both
+    episode: str = ""  # Episode.uid of what was said or typed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPreference:
+    """Keep that an owner likes or dislikes a topic; the opposite of the same topic goes."""
+
+    owner: str
+    topic: str  # canonical, as names of entities are
+    type: PreferenceType
+    episode: str  # Episode.uid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPreference:
+    """Take back that an owner likes or dislikes a topic."""
+
+    owner: str
+    topic: str
+    type: PreferenceType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLearnPrompt:
+    """Keep what an owner wants learned, with the searches that it takes, which then wait."""
+
+    owner: str
+    text: str
+    episode: str  # Episode.uid of the command
+    queries: Sequence[str] = ()  # none where they are planned later
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanLearning:
+    """Give what is to be learned its searches, once; they then wait."""
+
+    prompt_id: int
+    queries: Sequence[str]
+    planner: str  # "rules", or the model that thought of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSearch:
+    """Let a search wait until it is made; its trigger is that of the call."""
+
+    owner: str
+    query: str
+    entity_id: int | None = None
+    episode: str = ""  # Episode.uid of the message or command that asks for it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSearch:
+    """Keep that a search was made and which episodes it gave; its trigger is that of the call."""
+
+    owner: str
+    query: str
+    provider: str
+    duration_ms: int | None
+    results: Sequence[str]  # Episode.uid of each, best first
+    task_id: int | None = None  # that is done by it
+    entity_id: int | None = None
+    episode: str = ""  # Episode.uid of the message or command that it was made for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailSearch:
+    """Leave a search waiting after a failure, with its reason; too many set it aside."""
+
+    task_id: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrySearches:
+    """Let searches that were set aside be tried again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkExtracted:
+    """Remember that the results of a search were read for facts."""
+
+    search_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkHeard:
+    """Remember that a message was read for entities and engagements."""
+
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announce:
+    """Let what this call stored about an entity be told to its owner; nothing where it did not."""
+
+    owner: str
+    entity: str
+    facts: Sequence[str] | None = None  # objects worth telling; all that are new, without it
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimNotice:
+    """Begin to deliver a notice; refused while the back-off, a mute or another holds it."""
+
+    notice_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishNotice:
+    """Say what became of a notice that was claimed, or drop one that waits."""
+
+    notice_id: int
+    state: NoticeState  # sent, failed or dropped
+    channels: Sequence[str] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAction:
+    """Remember that an owner did something just now: notices may come at once again."""
+
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSchedule:
+    """Let a topic be searched for again and again."""
+
+    owner: str
+    topic: str
+    every_ms: int
+    next_at: Millis
+    episode: str  # Episode.uid of the command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropSchedule:
+    """End a schedule."""
+
+    schedule_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSchedule:
+    """Queue the search of a schedule that is due, and put its next time off."""
+
+    schedule_id: int
+
+
 Op: TypeAlias = (
     RecordSource
     | RecordEpisode
@@ -461,6 +696,32 @@ Op: TypeAlias = (
     | RetryTasks
     | BeginCall
     | EndCall
+    | CreateEntity
+    | AddAlias
+    | MergeEntities
+    | UnmergeEntity
+    | RetireEntity
+    | RestoreEntity
+    | MuteEntity
+    | MuteOwner
+    | RecordEngagement
+    | SetPreference
+    | DropPreference
+    | OpenLearnPrompt
+    | PlanLearning
+    | QueueSearch
+    | RecordSearch
+    | FailSearch
+    | RetrySearches
+    | MarkExtracted
+    | MarkHeard
+    | Announce
+    | ClaimNotice
+    | FinishNotice
+    | NoteAction
+    | SetSchedule
+    | DropSchedule
+    | RunSchedule
 )
 
 OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}

@@ -86,6 +86,13 @@ REJECTION_REASONS: Final = (
     "refused_before",  # its owner said no to it
     # of operations on keyed facts (seed 004)
     "operation_refused",  # the message does not say so, or it cannot be done
+    # of entities and what is said about them (seed 003)
+    "not_a_name",  # seed 003's structural filter, and what was learned since
+    "unrelated_name",  # its semantic filter
+    "unknown_entity",  # a fact about something that nobody cares about
+    "deleted_by_owner",  # its owner removed it, and did not ask for it again
+    "not_a_fact",  # no sentence that says something of its entity
+    "external_instruction",  # text of others that wants to be obeyed, or poses as somebody
     # of what a model reads off commands (seed 000's future part)
     "not_a_host",
     "not_a_file",
@@ -356,19 +363,62 @@ _ASKING: Final = frozenset(
     {"QueueTask", "FinishTask", "FailTask", "RetryTasks", "BeginCall", "EndCall"}
 )
 
+_DELETING: Final = frozenset({"RetireEntity", "RestoreEntity", "MergeEntities", "UnmergeEntity"})
+_DELIVERING: Final = frozenset({"ClaimNotice", "FinishNotice"})
+# What a search that somebody asked for may lead to: seed 003's row of `user_message`.
+_CARING: Final = frozenset(
+    {
+        "CreateEntity",
+        "AddAlias",
+        "RecordEngagement",
+        "SetPreference",
+        "DropPreference",
+        "QueueSearch",
+        "RecordSearch",
+        "FailSearch",
+        "MarkExtracted",
+        "MarkHeard",
+        "RunSchedule",
+        "Announce",
+        "NoteAction",
+        "SupportFact",
+    }
+)
+
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {
         Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | _ASKING | {"ChangeKeys", "Propose"},
+        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | _ASKING | _CARING | {"ChangeKeys", "Propose"},
         Trigger.COMMAND: _OBSERVING
         | _LIVING
         | _TELLING
         | _ASKING
         | {"ChangeKeys", "ConfirmFact"}
-        | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"},
+        | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"}
+        | _CARING
+        | _DELETING
+        | _DELIVERING
+        | {"MuteEntity", "MuteOwner", "SetSchedule", "DropSchedule", "RetrySearches"},
+        Trigger.LEARN_COMMAND: _CARING
+        | _OBSERVING
+        | _ASKING
+        | {"OpenLearnPrompt", "PlanLearning"},
+        # Seed 003: facts about what is known, and never an entity, a preference or an engagement.
+        Trigger.ENRICHMENT: _OBSERVING
+        | _ASKING
+        | {"SupportFact", "QueueSearch", "RecordSearch", "FailSearch", "MarkExtracted", "Announce"},
         Trigger.UPKEEP: (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
         | {"Count"}
-        | _ASKING,
+        | _ASKING
+        | {"MergeEntities", "RetireEntity", "AddAlias"}  # the cleaner
+        | _DELIVERING,
     }
 )  # the trigger table: a write that is not listed is refused by `apply`
+
+MAY_ASSERT: Final[Mapping[Trigger, frozenset[FactKind]]] = MappingProxyType(
+    {
+        Trigger.LEARN_COMMAND: frozenset({FactKind.WORLD}),
+        Trigger.ENRICHMENT: frozenset({FactKind.WORLD}),
+    }
+)  # the kinds of facts that a search may lead to; a trigger that is not listed may assert any

@@ -130,6 +130,7 @@ class SearchLog(NamedTuple):
     extracted: bool
     learn_prompt_id: int | None
     entity_id: int | None  # that an enrichment was about
+    cause_id: int | None  # the message or command that it was made for
     episode_ids: Sequence[int]  # the results, best first
 
 
@@ -142,6 +143,7 @@ class SearchTask(NamedTuple):
     trigger: Trigger
     learn_prompt_id: int | None
     entity_id: int | None
+    cause_id: int | None  # the message or command that asks for it
     state: SearchState
     attempts: int
     error: str
@@ -217,3 +219,5 @@ class SearchAnswer:
     provider: str  # SearchProvider.id
     results: Sequence[SearchResult]  # best first
     duration_ms: int
+    dropped: int = 0  # results left out: of a private address or an odd one, or of no text
+    remarks: Sequence[str] = ()  # what was left out or did not answer, one sentence each

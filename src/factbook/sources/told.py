@@ -26,6 +26,7 @@ def said_ops(
     kind: EpisodeKind = EpisodeKind.TURN,
     role: Role = Role.USER,
     trust: Trust = Trust.DIRECT,
+    embed: bool = True,
 ) -> list[Op]:
     """Return the ops that keep a text, already redacted, as the episode `uid` of its owner.
 
@@ -45,6 +46,7 @@ def said_ops(
         occurred_at=at,
         owner=owner,
         session=key,
+        embed=embed,
     )
     return [RecordSource(source=source), RecordEpisode(episode=episode)]
 

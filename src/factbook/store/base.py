@@ -30,6 +30,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
+from factbook.store.base_world import WorldStore, WorldWriter
 
 
 def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
@@ -262,7 +263,7 @@ class NewEvent(NamedTuple):
     detail: Mapping[str, object] | None = None
 
 
-class Writer(Protocol):
+class Writer(WorldWriter, Protocol):
     """The verbs of one open write transaction; it commits when its block ends without an error."""
 
     def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
@@ -560,7 +561,7 @@ class Vectors:
     dim: int
 
 
-class Store(Protocol):
+class Store(WorldStore, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
 
     @property

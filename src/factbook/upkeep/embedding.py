@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from factbook.embed import Embedder
 
 _LOG = logging.getLogger(__name__)
-_TARGETS = ("fact", "episode")  # facts first: they are few, and what is asked for
+# Facts first: they are few, and what is asked for.
+_TARGETS = ("fact", "entity", "preference", "episode")
 
 
 @dataclass(slots=True, kw_only=True)

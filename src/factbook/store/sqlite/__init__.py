@@ -51,6 +51,7 @@ from factbook.store.sqlite.rows import (
     json_list,
     source_states,
 )
+from factbook.store.sqlite.world import WorldReads
 from factbook.store.sqlite.writer import SQLiteWriter
 
 __all__ = ["Mode", "SQLiteStore"]
@@ -72,7 +73,7 @@ _JSON_COLUMNS = {
 }
 
 
-class SQLiteStore(LivingReads, ModelReads):
+class SQLiteStore(LivingReads, ModelReads, WorldReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(self, path: Path, *, mode: Mode = "create") -> None:
@@ -325,6 +326,10 @@ class SQLiteStore(LivingReads, ModelReads):
             " ORDER BY id LIMIT ?",
             "fact": "SELECT id, statement FROM fact_row WHERE status = 'pending_embed' AND id > ?"
             " ORDER BY id LIMIT ?",
+            "entity": "SELECT id, name FROM entity_row WHERE vector_state = 1 AND id > ?"
+            " ORDER BY id LIMIT ?",
+            "preference": "SELECT id, topic FROM preference_row WHERE vector_state = 1 AND id > ?"
+            " ORDER BY id LIMIT ?",
         }[target]
         return [(row[0], row[1]) for row in self._rows(sql, (after, limit))]
 
@@ -418,6 +423,8 @@ class SQLiteStore(LivingReads, ModelReads):
         rows = self._rows(
             "SELECT (SELECT count(*) FROM episode_row WHERE vector_state = 1)"
             " + (SELECT count(*) FROM fact_row WHERE status = 'pending_embed')"
+            " + (SELECT count(*) FROM entity_row WHERE vector_state = 1)"
+            " + (SELECT count(*) FROM preference_row WHERE vector_state = 1)"
         )
         return int(rows[0][0])
 

@@ -70,7 +70,9 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         "vector_size",
         """SELECT id, size || ' bytes' FROM (
              SELECT episode_id AS id, length(vector) AS size FROM episode_vector
-             UNION ALL SELECT fact_id, length(vector) FROM fact_vector)
+             UNION ALL SELECT fact_id, length(vector) FROM fact_vector
+             UNION ALL SELECT entity_id, length(vector) FROM entity_vector
+             UNION ALL SELECT preference_id, length(vector) FROM preference_vector)
            WHERE size IS NOT (SELECT 2 * value FROM meta WHERE name = 'embedder_dim')""",
     ),
     (
@@ -107,21 +109,104 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         """SELECT t.row_id, t.target || ' waits no longer' FROM embed_task t
            LEFT JOIN episode_row e ON t.target = 'episode' AND e.id = t.row_id
            LEFT JOIN fact_row f ON t.target = 'fact' AND f.id = t.row_id
-           WHERE coalesce(e.vector_state = 1, f.status = 'pending_embed', 0) = 0""",
+           LEFT JOIN entity_row n ON t.target = 'entity' AND n.id = t.row_id
+           LEFT JOIN preference_row p ON t.target = 'preference' AND p.id = t.row_id
+           WHERE coalesce(e.vector_state = 1, f.status = 'pending_embed', n.vector_state = 1,
+                          p.vector_state = 1, 0) = 0""",
     ),
     (
         "next_vector",
         """SELECT n.row_id, n.target || ' has no vector' FROM next_vector n
            LEFT JOIN episode_vector e ON n.target = 'episode' AND e.episode_id = n.row_id
            LEFT JOIN fact_vector f ON n.target = 'fact' AND f.fact_id = n.row_id
-           WHERE e.episode_id IS NULL AND f.fact_id IS NULL""",
+           LEFT JOIN entity_vector y ON n.target = 'entity' AND y.entity_id = n.row_id
+           LEFT JOIN preference_vector p ON n.target = 'preference' AND p.preference_id = n.row_id
+           WHERE e.episode_id IS NULL AND f.fact_id IS NULL AND y.entity_id IS NULL
+             AND p.preference_id IS NULL""",
     ),
     (
         "model_task",
         """SELECT t.target, t.kind || ' ' || t.state FROM model_task t
            LEFT JOIN episode_row e ON e.id = t.target
            WHERE t.state NOT IN ('queued', 'done', 'failed', 'aside')
-              OR (t.kind <> 'judge' AND e.id IS NULL)""",
+              OR (t.kind NOT IN ('judge', 'search', 'clean') AND e.id IS NULL)""",
+    ),
+    (
+        "world_fact",
+        """SELECT f.id, 'about ' || f.subject || ', which is no entity of ' || f.owner
+           FROM fact_row f WHERE f.kind = 'world' AND f.retired_at IS NULL AND NOT EXISTS (
+             SELECT 1 FROM entity_row n
+             WHERE n.owner = f.owner AND n.name = f.subject AND n.retired_at IS NULL)""",
+    ),
+    (
+        "entity_cause",
+        """SELECT n.id, n.name || ' came in by ' || n.trigger FROM entity_row n
+           JOIN episode_row e ON e.id = n.episode_id
+           WHERE n.trigger NOT IN ('user_message', 'learn_command', 'command')
+              OR e.owner <> n.owner OR e.injected = 1
+              OR NOT (e.trust = 'direct' OR EXISTS (
+                SELECT 1 FROM search_result_row r JOIN search_log_row l ON l.id = r.search_id
+                WHERE r.episode_id = e.id AND l.owner = n.owner
+                  AND l.trigger IN ('user_message', 'learn_command')))""",
+    ),
+    (
+        "entity_state",
+        """SELECT n.id, n.name FROM entity_row n
+           LEFT JOIN entity_vector x ON x.entity_id = n.id
+           WHERE n.name = '' OR (n.merged_into_id IS NOT NULL AND n.retired_at IS NULL)
+              OR n.merged_into_id = n.id OR n.vector_state NOT IN (0, 1, 2)
+              OR (n.vector_state = 2) <> (x.entity_id IS NOT NULL)
+              OR (n.vector_state = 0) <> (n.retired_at IS NOT NULL)
+           UNION ALL
+           SELECT p.id, 'preference ' || p.topic FROM preference_row p
+           LEFT JOIN preference_vector x ON x.preference_id = p.id
+           WHERE p.topic = '' OR (p.vector_state = 2) <> (x.preference_id IS NOT NULL)
+              OR (p.vector_state = 0) <> (p.retired_at IS NOT NULL)""",
+    ),
+    (
+        "entity_alias",
+        """SELECT a.entity_id, a.name FROM entity_alias a
+           LEFT JOIN entity_row n ON n.id = a.entity_id
+           WHERE n.id IS NULL OR n.owner <> a.owner OR a.name = ''
+              OR (n.name = a.name AND n.retired_at IS NULL)""",
+    ),
+    (
+        "engagement",
+        """SELECT g.id, g.type || ' of ' || g.owner FROM engagement_row g
+           LEFT JOIN entity_row n ON n.id = g.entity_id
+           LEFT JOIN preference_row p ON p.id = g.preference_id
+           WHERE coalesce(n.owner, g.owner) <> g.owner OR coalesce(p.owner, g.owner) <> g.owner""",
+    ),
+    (
+        "learn_prompt",
+        """SELECT p.id, p.status FROM learn_prompt_row p
+           WHERE EXISTS (SELECT 1 FROM search_task t WHERE t.learn_prompt_id = p.id)
+             AND (p.status = 'completed') <> (
+             NOT EXISTS (SELECT 1 FROM search_task t
+               WHERE t.learn_prompt_id = p.id AND t.state IN ('queued', 'failed'))
+             AND NOT EXISTS (SELECT 1 FROM search_log_row l
+               WHERE l.learn_prompt_id = p.id AND l.extracted = 0))""",
+    ),
+    (
+        "search",
+        """SELECT id, 'task ' || state FROM search_task
+           WHERE state NOT IN ('queued', 'done', 'failed', 'aside')
+              OR trigger NOT IN ('user_message', 'learn_command', 'enrichment')
+           UNION ALL SELECT id, 'trigger ' || trigger FROM search_log_row
+           WHERE trigger NOT IN ('user_message', 'learn_command', 'enrichment')
+           UNION ALL SELECT r.search_id, 'result ' || e.id || ' is ' || e.trust
+           FROM search_result_row r JOIN episode_row e ON e.id = r.episode_id
+           WHERE e.trust <> 'external' OR e.kind <> 'search_result'""",
+    ),
+    (
+        "notice",
+        """SELECT c.id, c.state FROM notice_row c JOIN entity_row n ON n.id = c.entity_id
+           WHERE n.owner <> c.owner OR NOT json_valid(c.channels)
+              OR c.state NOT IN ('waiting', 'claimed', 'sent', 'failed', 'dropped')
+              OR (c.state IN ('sent', 'failed')) <> (c.sent_at IS NOT NULL AND c.state <> 'claimed')
+           UNION ALL SELECT x.notice_id, 'tells fact ' || f.id || ' of ' || f.owner
+           FROM notice_fact x JOIN notice_row c ON c.id = x.notice_id
+           JOIN fact_row f ON f.id = x.fact_id WHERE f.owner <> c.owner OR f.kind <> 'world'""",
     ),
     (
         "keyed_fact",

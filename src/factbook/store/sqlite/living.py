@@ -48,6 +48,8 @@ _EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, de
 _WAITING = {
     "episode": ("episode_row w", "w.text", "w.vector_state = 1"),
     "fact": ("fact_row w", "w.statement", "w.status = 'pending_embed'"),
+    "entity": ("entity_row w", "w.name", "w.vector_state = 1"),
+    "preference": ("preference_row w", "w.topic", "w.vector_state = 1"),
 }
 
 

@@ -26,6 +26,8 @@ from factbook.store.base import Filters, SourceState
 VECTOR_TABLES = {
     "episode": ("episode_vector", "episode_id"),
     "fact": ("fact_vector", "fact_id"),
+    "entity": ("entity_vector", "entity_id"),
+    "preference": ("preference_vector", "preference_id"),
 }
 
 EXPORTS = (

@@ -22,10 +22,11 @@ from factbook.store.base import (
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
 from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
+from factbook.store.sqlite.world import WorldVerbs
 from factbook.text import asks
 
 
-class SQLiteWriter(LivingVerbs, ModelVerbs):
+class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs):
     """The verbs of one open write transaction on a SQLite file."""
 
     def __init__(
@@ -348,9 +349,9 @@ class SQLiteWriter(LivingVerbs, ModelVerbs):
         """
         self._claim_embedder(model, dim)
         table, column = VECTOR_TABLES[target]
-        if target == "episode":
-            wanted = "SELECT id FROM episode_row WHERE vector_state = 1"
-            mark = "UPDATE episode_row SET vector_state = 2 WHERE id = ?"
+        if target != "fact":
+            wanted = f"SELECT id FROM {target}_row WHERE vector_state = 1"
+            mark = f"UPDATE {target}_row SET vector_state = 2 WHERE id = ?"
         else:
             wanted = "SELECT id FROM fact_row WHERE status = 'pending_embed'"
             mark = "UPDATE fact_row SET status = 'active' WHERE id = ?"

@@ -1,0 +1,646 @@
+"""What a memory does about what its owner cares about: learn, like, look up, tell (seed 003).
+
+`Memory` inherits it. The same methods serve the chat, the command line and Python; it composes the
+parts of `interest` and holds no rule. Each loop is separate and can be off, and without a search
+provider everything but searching works.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from factbook import policy
+from factbook.errors import NotFound, SearchError, SearchFailure, UsageError
+from factbook.keys import entity_name
+from factbook.model import (
+    ME,
+    EpisodeKind,
+    Fact,
+    Millis,
+    Receipt,
+    Role,
+    Trigger,
+)
+from factbook.modelling import Modelling
+from factbook.world import (
+    Engagement,
+    EngagementType,
+    Entity,
+    LearnPrompt,
+    Notice,
+    NoticeState,
+    Preference,
+    PreferenceType,
+    Schedule,
+    SearchAnswer,
+    SearchLog,
+    SearchState,
+    Valence,
+)
+
+if TYPE_CHECKING:
+    from factbook.interest.enrich import Enriched
+    from factbook.interest.extraction import Extraction, ExtractionReport
+    from factbook.interest.lookup import Lookup, LookupReport
+    from factbook.ops import Op
+    from factbook.searching.base import SearchProvider
+    from factbook.searching.config import SearchConfig
+
+__all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnStatus:
+    """How far a thing to be learned has come: prompt -> searches -> facts -> entities."""
+
+    prompt: LearnPrompt
+    entities: Sequence[tuple[Entity, int]]  # with the facts that its searches gave, most first
+    searches: Sequence[SearchLog]
+    failed: Sequence[tuple[str, str]]  # (query, why) of searches that wait for another try
+
+    @property
+    def done(self) -> bool:
+        """Tell whether nothing of it is left to do."""
+        return self.prompt.status == "completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityView:
+    """An entity with what is known of it."""
+
+    entity: Entity
+    interest: float
+    facts: Sequence[Fact]  # newest first
+    places: Mapping[int, tuple[str, int | None]]  # fact id -> (address, search that found it)
+    engagements: Sequence[Engagement]  # newest first
+    preferences: Sequence[tuple[Preference, float]]  # about it, with their cosine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterestRow:
+    """How much an owner cares about an entity (seed 003: name, score, facts, last activity)."""
+
+    entity: Entity
+    score: float
+    fact_count: int
+    last_activity: Millis | None
+
+
+@dataclass(slots=True, kw_only=True)
+class WorkReport:
+    """What one round of the background work did."""
+
+    planned: int = 0  # searches thought of
+    lookups: LookupReport | None = None
+    extraction: ExtractionReport | None = None
+    embedded: int = 0
+    enriched: Enriched | None = None
+    cleaned: object | None = None
+
+
+class Caring(Modelling):
+    """The part of `Memory` that knows what its owner cares about."""
+
+    _provider: SearchProvider | None
+    _search: SearchConfig | Literal["configured"] | None
+    _notify_on: Collection[Trigger]
+
+    # --- searching ------------------------------------------------------------------------------
+
+    @property
+    def search_provider(self) -> SearchProvider:
+        """The configured search provider; raises SearchError (not_configured) without one."""
+        if self._provider is None:
+            config = self.search_config
+            if config is None:
+                raise SearchError(
+                    kind=SearchFailure.NOT_CONFIGURED,
+                    provider="none",
+                    reason="no search provider is configured; set FACTBOOK_SEARCH_PROVIDER, for"
+                    " example to folder with FACTBOOK_SEARCH_FOLDER",
+                )
+            from factbook.searching.config import open_search
+
+            self._provider = open_search(config)
+        return self._provider
+
+    @property
+    def search_config(self) -> SearchConfig | None:
+        """How searching is configured; None where it is off."""
+        if self._search == "configured":
+            from factbook.llm.config import config_path
+            from factbook.searching.config import load_search_config
+
+            self._search = load_search_config(os.environ, config_path(os.environ))
+        return self._search
+
+    @property
+    def has_search(self) -> bool:
+        """Tell whether a search provider is given or configured."""
+        return self._provider is not None or self.search_config is not None
+
+    def _lookup(self) -> Lookup:
+        from factbook.interest.lookup import Lookup
+
+        return Lookup(
+            self.store,
+            provider=lambda: self.search_provider,
+            clock=self._clock,
+            actor=self._actor,
+            redact=self.redactor.redact,
+        )
+
+    def search_web(self, query: str, *, owner: str = ME) -> tuple[SearchAnswer, SearchLog]:
+        """Search for what an owner asks for, keep the results, and return them.
+
+        What they say is read later, behind it. Raises SearchError.
+        """
+        text = self.redactor.redact(query)
+        uid, ops = self._said(f"/search {text}", owner)
+        ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
+        self._act(ops, Trigger.USER_MESSAGE)
+        return self._lookup().search(text, owner=owner, trigger=Trigger.USER_MESSAGE, episode=uid)
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def learn(self, request: str, *, owner: str = ME) -> LearnPrompt:
+        """Keep that something is to be learned and return at once; its searches are made behind.
+
+        Raises UsageError for an empty request.
+        """
+        from factbook.interest.learning import queries_for
+        from factbook.ops import OpenLearnPrompt
+
+        text = self._some(request, "learn about")
+        uid, ops = self._said(f"/learn {text}", owner)
+        queries = () if self.has_model else queries_for(text)
+        ops.append(OpenLearnPrompt(owner=owner, text=text, queries=queries, episode=uid))
+        ops += self._topic_ops(text, EngagementType.LEARN_COMMAND, owner, uid)
+        self._act(ops, Trigger.LEARN_COMMAND)
+        return self.store.learn_prompts(owner)[-1]
+
+    def learned(self, *, owner: str = ME) -> list[LearnStatus]:
+        """Return how far everything that was to be learned has come, oldest first."""
+        waiting = self.store.search_tasks(states=(SearchState.FAILED, SearchState.ASIDE))
+        return [
+            LearnStatus(
+                prompt=prompt,
+                entities=self.store.learned_of(prompt.id),
+                searches=self.store.search_logs(owner, learn_prompt_id=prompt.id),
+                failed=[
+                    (one.query, one.error) for one in waiting if one.learn_prompt_id == prompt.id
+                ],
+            )
+            for prompt in self.store.learn_prompts(owner)
+        ]
+
+    def like(self, topic: str, *, owner: str = ME) -> Receipt:
+        """Keep that an owner likes a topic; it becomes an entity where it is none yet."""
+        return self._prefer(topic, PreferenceType.LIKE, owner)
+
+    def dislike(self, topic: str, *, owner: str = ME) -> Receipt:
+        """Keep that an owner dislikes a topic."""
+        return self._prefer(topic, PreferenceType.DISLIKE, owner)
+
+    def unlike(self, topic: str, *, owner: str = ME) -> Receipt:
+        """Take back a like; what it added to the interest goes with it."""
+        return self._unprefer(topic, PreferenceType.LIKE, owner)
+
+    def undislike(self, topic: str, *, owner: str = ME) -> Receipt:
+        """Take back a dislike."""
+        return self._unprefer(topic, PreferenceType.DISLIKE, owner)
+
+    def _prefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
+        from factbook.gate.names import structural_problem
+        from factbook.ops import CreateEntity, RecordEngagement, SetPreference
+
+        text = self._some(topic, str(kind))
+        name = self._named(text)
+        uid, ops = self._said(f"/{kind} {text}", owner)
+        ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
+        liked = kind is PreferenceType.LIKE
+        entity = self.store.entity_named(owner, name)
+        if liked and entity is None and structural_problem(name) is None:
+            ops.append(CreateEntity(owner=owner, name=name, episode=uid))
+        engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
+        strength, valence = policy.ENGAGEMENTS[engaged]
+        ops.append(
+            RecordEngagement(
+                owner=owner,
+                type=engaged,
+                valence=valence,
+                strength=strength,
+                entity=name,
+                preference=name,
+                episode=uid,
+            )
+        )
+        return self._act(ops, Trigger.COMMAND)
+
+    def _unprefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
+        from factbook.ops import DropPreference
+
+        text = self._some(topic, f"un{kind}")
+        name = self._named(text)
+        known = {one.topic for one in self.store.preferences(owner) if one.type is kind}
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "nothing"
+            raise NotFound(what=kind, name=name, hint=f"you {kind} {listed}.")
+        _, ops = self._said(f"/un{kind} {text}", owner)
+        ops.append(DropPreference(owner=owner, topic=name, type=kind))
+        return self._act(ops, Trigger.COMMAND)
+
+    def entities(self, *, owner: str = ME) -> list[Entity]:
+        """Return the entities of an owner in the order in which they came in.
+
+        Their numbers in `/memory` are their places here.
+        """
+        return self.store.entities(owner)
+
+    def entity(self, which: int | str, *, owner: str = ME) -> EntityView:
+        """Return an entity, by its place in `entities` (from 1) or its name, with what is known."""
+        entity = self.find_entity(which, owner=owner)
+        facts = [self._shown(one) for one in self.store.world_facts(owner, entity.name)]
+        return EntityView(
+            entity=entity,
+            interest=self.interest_scores(owner).get(entity.id, 0.0),
+            facts=facts,
+            places=self.store.fact_places([one.id for one in facts]),
+            engagements=self.store.engagements(owner, entity_id=entity.id),
+            preferences=self._preferences_about(entity),
+        )
+
+    def find_entity(self, which: int | str, *, owner: str = ME) -> Entity:
+        """Return an entity by its place in `entities` (from 1) or its name; raises NotFound."""
+        text = str(which).strip().removeprefix("#")
+        if text.isdigit():
+            known = self.entities(owner=owner)
+            if 1 <= int(text) <= len(known):
+                return known[int(text) - 1]
+        found = self.store.entity_named(owner, entity_name(text)) if text else None
+        if found is None:
+            raise NotFound(what="entity", name=text, hint="`factbook memory` lists them.")
+        return found
+
+    def delete_entity(self, which: int | str, *, owner: str = ME) -> Entity:
+        """Forget an entity and the facts about it; `restore_entity` brings both back.
+
+        A message that names it later does not bring it back, a command of its owner does.
+        """
+        from factbook.ops import RetireEntity
+
+        entity = self.find_entity(which, owner=owner)
+        _, ops = self._said(f"/memory {entity.name} delete", owner)
+        ops.append(RetireEntity(entity_id=entity.id, why="its owner deleted it"))
+        self._act(ops, Trigger.COMMAND)
+        return entity
+
+    def restore_entity(self, name: str, *, owner: str = ME) -> Entity:
+        """Bring back a deleted entity with the facts about it; raises NotFound."""
+        from factbook.ops import RestoreEntity
+
+        wanted = entity_name(name)
+        gone = [
+            one
+            for one in self.store.entities(owner, include_retired=True)
+            if one.name == wanted and not one.current and one.merged_into_id is None
+        ]
+        if not gone:
+            raise NotFound(what="deleted entity", name=wanted, hint="nothing was deleted by it.")
+        self._act([RestoreEntity(entity_id=gone[-1].id)], Trigger.COMMAND)
+        return self.find_entity(wanted, owner=owner)
+
+    def unmerge_entity(self, entity_id: int) -> Receipt:
+        """Take an entity out of the one it was merged into, with what was its own."""
+        from factbook.ops import UnmergeEntity
+
+        return self._act([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
+
+    def schedule(self, topic: str, every_ms: int, *, owner: str = ME) -> Schedule:
+        """Search for a topic again and again, for the first time now."""
+        from factbook.ops import SetSchedule
+
+        text = self._some(topic, "schedule")
+        uid, ops = self._said(f"/schedule {text}", owner)
+        ops.append(
+            SetSchedule(
+                owner=owner, topic=text, every_ms=every_ms, next_at=self._clock(), episode=uid
+            )
+        )
+        ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
+        self._act(ops, Trigger.COMMAND)
+        return self.store.schedules(owner)[-1]
+
+    def schedules(self, *, owner: str = ME) -> list[Schedule]:
+        """Return the schedules of an owner, oldest first; their numbers are their places."""
+        return self.store.schedules(owner)
+
+    def unschedule(self, place: int, *, owner: str = ME) -> Schedule:
+        """End a schedule by its place in `schedules` (from 1); raises NotFound."""
+        from factbook.ops import DropSchedule
+
+        known = self.schedules(owner=owner)
+        if not 1 <= place <= len(known):
+            raise NotFound(what="schedule", name=place, hint="`factbook schedule` lists them.")
+        one = known[place - 1]
+        self._act([DropSchedule(schedule_id=one.id)], Trigger.COMMAND)
+        return one
+
+    def mute(self, which: int | str | None = None, *, muted: bool = True, owner: str = ME) -> str:
+        """Tell nothing by itself, of one entity or at all, or begin again; return of what."""
+        from factbook.ops import MuteEntity, MuteOwner
+
+        if which is None:
+            self._act([MuteOwner(owner=owner, muted=muted)], Trigger.COMMAND)
+            return ""
+        entity = self.find_entity(which, owner=owner)
+        self._act([MuteEntity(entity_id=entity.id, muted=muted)], Trigger.COMMAND)
+        return entity.name
+
+    def react(self, target: str, emoji: str, *, owner: str = ME) -> Receipt:
+        """Take a reaction to a notice ("n3") or to a message of a conversation ("e12").
+
+        Raises UsageError for an emoji that says neither yes nor no, and NotFound.
+        """
+        from factbook.ops import RecordEngagement
+
+        positive = emoji in _signs(policy.POSITIVE_REACTIONS)
+        if not positive and emoji not in _signs(policy.NEGATIVE_REACTIONS):
+            known = " ".join((*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS))
+            raise UsageError(detail=f"{emoji!r} is no reaction; use one of {known}")
+        kind, number = target[:1], target[1:]
+        if kind not in ("n", "e") or not number.isdigit():
+            raise UsageError(detail=f"{target!r} is no target; use n3 for a notice, e12 for a turn")
+        engaged, names = self._reacted_to(kind, int(number), owner, positive=positive)
+        strength, _ = policy.ENGAGEMENTS[engaged]
+        uid, ops = self._said(f"{emoji} {target}", owner)
+        ops += [
+            RecordEngagement(
+                owner=owner,
+                type=engaged,
+                valence=Valence.POSITIVE if positive else Valence.NEGATIVE,
+                strength=strength,
+                entity=name,
+                episode=uid,
+            )
+            for name in names
+        ]
+        return self._act(ops, Trigger.COMMAND)
+
+    def _reacted_to(
+        self, kind: str, number: int, owner: str, *, positive: bool
+    ) -> tuple[EngagementType, list[str]]:
+        if kind == "n":
+            found = self.store.notices(owner, ids=[number])
+            if not found:
+                raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
+            entity = self.store.entities(owner, ids=[found[0].entity_id])
+            engaged = (
+                EngagementType.PROACTIVE_POSITIVE_REACTION
+                if positive
+                else EngagementType.PROACTIVE_NEGATIVE_REACTION
+            )
+            return engaged, [one.name for one in entity]
+        episode = self.store.episodes_by_id([number]).get(number)
+        if episode is None or episode.owner != owner or episode.role is not Role.ASSISTANT:
+            raise NotFound(what="answer", name=number, hint="react to a turn of the assistant.")
+        from factbook.interest.extraction import spoken_of
+
+        names = spoken_of([episode.text], self.store.known_names(owner))
+        return EngagementType.NORMAL_REACTION, names
+
+    # --- interest -------------------------------------------------------------------------------
+
+    def interest_scores(self, owner: str = ME, *, at: Millis | None = None) -> dict[int, float]:
+        """Return the interest of an owner's entities by id (seed 003).
+
+        What a preference that was taken back had added counts no more.
+        """
+        from factbook.interest.score import interests
+
+        kept = {one.id for one in self.store.preferences(owner)}
+        engagements = [
+            one
+            for one in self.store.engagements(owner)
+            if one.preference_id is None or one.preference_id in kept
+        ]
+        now = self._clock() if at is None else at
+        return interests(engagements, now, shares=self._shares(owner))
+
+    def interests(self, *, owner: str = ME) -> list[InterestRow]:
+        """Return an owner's entities by how much they are cared about, most first."""
+        scores = self.interest_scores(owner)
+        rows = [
+            InterestRow(
+                entity=one,
+                score=scores.get(one.id, 0.0),
+                fact_count=one.fact_count,
+                last_activity=one.last_activity,
+            )
+            for one in self.store.entities(owner)
+        ]
+        return sorted(rows, key=lambda one: (-one.score, one.entity.id))
+
+    def preferences(self, *, owner: str = ME) -> list[Preference]:
+        """Return what an owner likes and dislikes, oldest first."""
+        return self.store.preferences(owner)
+
+    def _relations(self, owner: str) -> list[tuple[int, int, float]]:
+        """Return (preference, entity, cosine) of those that are about each other, by vectors."""
+        from factbook.interest.relate import related, unpacked
+
+        preferences = [one.id for one in self.store.preferences(owner)]
+        entities = [one.id for one in self.store.entities(owner)]
+        found = self.store.embedder()
+        if not preferences or not entities or found is None:
+            return []
+        dim = found[1]
+        return [
+            (one.preference_id, one.entity_id, one.cosine)
+            for one in related(
+                unpacked(*self.store.target_vectors("preference", preferences), dim=dim),
+                unpacked(*self.store.target_vectors("entity", entities), dim=dim),
+            )
+        ]
+
+    def _shares(self, owner: str) -> dict[int, dict[int, float]]:
+        from factbook.interest.relate import Relation, shares
+
+        return shares(Relation(*one) for one in self._relations(owner))
+
+    def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
+        known = {one.id: one for one in self.store.preferences(entity.owner)}
+        return [
+            (known[preference], cosine)
+            for preference, about, cosine in self._relations(entity.owner)
+            if about == entity.id
+        ]
+
+    # --- the loops ------------------------------------------------------------------------------
+
+    def _extraction(self) -> Extraction:
+        from factbook.interest.extraction import Extraction
+
+        return Extraction(
+            self.store,
+            embedder=lambda: self.embedder,
+            clock=self._clock,
+            actor=self._actor,
+            redact=self.redactor.redact,
+            llm=lambda: self.llm if self.has_model else None,
+            interests=self.interest_scores,
+            notify_on=self._notify_on,
+        )
+
+    def plan_learning(self) -> Receipt:
+        """Think of the searches for what is to be learned and has none yet."""
+        from factbook.interest.learning import plan_learning
+
+        return plan_learning(
+            self.store,
+            llm=self.llm if self.has_model else None,
+            clock=self._clock,
+            actor=self._actor,
+            redact=self.redactor.redact,
+        )
+
+    def run_schedules(self) -> Receipt:
+        """Queue the searches of schedules whose time has come."""
+        from factbook.ops import RunSchedule
+
+        due = self.store.schedules(due=self._clock())
+        if not due:
+            return Receipt()
+        return self._act_only(
+            [RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE
+        )
+
+    def run_searches(self, *, limit: int | None = None) -> LookupReport:
+        """Make the searches that wait, oldest first; one that fails waits for a later pass."""
+        return self._lookup().run_due(limit=limit)
+
+    def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
+        """Read unread searches and messages for entities, facts and engagements."""
+        return self._extraction().run(limit=limit)
+
+    def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
+        """Queue one search about what its owner cares about and little is known of."""
+        from factbook.interest.enrich import enrich
+
+        return enrich(
+            self.store,
+            interests=self.interest_scores,
+            clock=self._clock,
+            actor=self._actor,
+            daily=daily,
+        )
+
+    def work(self, *, enrich: bool = False) -> WorkReport:
+        """Do one round of what waits, in this thread: plan, search, read, embed.
+
+        With `enrich`, also queue a search of our own when nothing else waits, make it and read it.
+        What `factbook worker` does over time, at once; for scripts and tests.
+        """
+        report = WorkReport()
+        report.planned = self.plan_learning().searches + self.run_schedules().searches
+        if self.has_search:
+            report.lookups = self.run_searches()
+        report.extraction = self.run_extraction()
+        report.embedded = self.embed().receipt.embedded
+        if enrich and self.has_search and not self.store.search_tasks():
+            report.enriched = self.run_enrichment()
+            if report.enriched.query:
+                self.run_searches()
+                self.run_extraction()
+                report.embedded += self.embed().receipt.embedded
+        return report
+
+    def notices(
+        self, *, owner: str = ME, states: Sequence[NoticeState] = (), limit: int | None = None
+    ) -> list[Notice]:
+        """Return what was told, or waits to be told, by itself, oldest first."""
+        return self.store.notices(owner, states=states, limit=limit)
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def note_action(self, *, owner: str = ME) -> None:
+        """Say that an owner did something just now: notices may come at once again."""
+        from factbook.ops import NoteAction
+
+        self._act_only([NoteAction(owner=owner)], Trigger.USER_MESSAGE)
+
+    def _said(self, text: str, owner: str) -> tuple[str, list[Op]]:
+        """Return the uid and the ops of a command that an owner gave just now."""
+        from factbook.sources.told import digest, said_ops
+
+        now = self._clock()
+        uid = f"command:{digest(owner, text, str(now), str(self.store.generation()))}"
+        return uid, said_ops(
+            text,
+            uid=uid,
+            owner=owner,
+            at=now,
+            what="commands",
+            title="commands",
+            kind=EpisodeKind.COMMAND,
+            embed=False,
+        )
+
+    def _topic_ops(self, text: str, kind: EngagementType, owner: str, uid: str) -> list[Op]:
+        """Return the ops that bring in what an owner asks about, by name, and note the interest."""
+        from factbook.extract.names import topic_of
+        from factbook.gate.names import structural_problem
+        from factbook.ops import CreateEntity, RecordEngagement
+
+        name = entity_name(topic_of(text).topic)
+        if not name or structural_problem(name) is not None:
+            return []
+        strength, valence = policy.ENGAGEMENTS[kind]
+        return [
+            CreateEntity(owner=owner, name=name, episode=uid),
+            RecordEngagement(
+                owner=owner,
+                type=kind,
+                valence=valence,
+                strength=strength,
+                entity=name,
+                episode=uid,
+            ),
+        ]
+
+    def _act(self, ops: Sequence[Op], trigger: Trigger) -> Receipt:
+        """Apply what an owner did: whoever acts may be told things again."""
+        from factbook.ops import NoteAction, RecordEpisode
+
+        owners = dict.fromkeys(one.episode.owner for one in ops if isinstance(one, RecordEpisode))
+        return self._act_only([*ops, *(NoteAction(owner=one) for one in owners)], trigger)
+
+    def _act_only(self, ops: Sequence[Op], trigger: Trigger) -> Receipt:
+        from factbook.apply import apply
+
+        return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())
+
+    def _some(self, text: str, verb: str) -> str:
+        said = " ".join(self.redactor.redact(text).split())
+        if not said:
+            raise UsageError(detail=f"say what to {verb}")
+        if len(said) > policy.VALUE_CHARS:
+            raise UsageError(
+                detail=f"what to {verb} has {len(said)} characters; {policy.VALUE_CHARS} are the"
+                " most"
+            )
+        return said
+
+    def _named(self, text: str) -> str:
+        name = entity_name(text)
+        if not name:
+            raise UsageError(detail=f"{text!r} names nothing")
+        return name
+
+
+def _signs(emojis: Sequence[str]) -> set[str]:
+    """Return emojis with and without the sign that asks for their picture."""
+    return {form for one in emojis for form in (one, one.replace("\ufe0f", ""))}

@@ -1,0 +1,106 @@
+"""Choose what to look up by itself: the entity that its owner cares about and little is known of.
+
+Search-only (seed 003): it queues a search with the trigger `enrichment`, whose results can add
+facts to known entities and never an entity, a preference or an engagement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.apply import apply
+from factbook.interest.notify import Mode, enrich_query, mode_of
+from factbook.model import Millis, Trigger
+from factbook.ops import QueueSearch
+from factbook.world import Entity, SearchLog
+
+if TYPE_CHECKING:
+    from factbook.store.base import Store
+
+__all__ = ["REST_MS", "Enriched", "enrich", "priority"]
+
+_HOUR: Final = 3600 * 1000
+_DAY: Final = 24 * _HOUR
+# Ours: an entity that was looked up rests, or one about which nothing can be found would be asked
+# for again and again, since its few facts keep it first.
+REST_MS: Final[Mapping[Mode, int]] = {
+    Mode.BROAD: 6 * _HOUR,
+    Mode.TARGETED: _DAY,
+    Mode.BRIEFING: 3 * _DAY,
+}
+FRUITLESS: Final = 5  # ours: each search without a new fact doubles the rest, this often
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enriched:
+    """A search that was queued, or why none was."""
+
+    entity: str = ""
+    query: str = ""
+    mode: Mode | None = None
+    why: str = ""  # where none was queued
+
+
+def priority(interest: float, fact_count: int) -> float:
+    """Return `interest * 1 / fact_count` (seed 003); no facts count as one."""
+    return interest / max(1, fact_count)
+
+
+def enrich(
+    store: Store,
+    *,
+    interests: Callable[[str], Mapping[int, float]],
+    clock: Callable[[], Millis],
+    actor: str,
+    daily: int = policy.ENRICH_DAILY,
+) -> Enriched:
+    """Queue one search about the entity with the highest priority that has rested enough.
+
+    `interests` gives an owner's interest by entity id. At most `daily` searches in a day (UTC).
+    """
+    now = clock()
+    made = store.searches_since(Trigger.ENRICHMENT, now - now % _DAY)
+    if made >= daily:
+        return Enriched(why=f"the {daily} searches of the day are made")
+    waiting = {one.entity_id for one in store.search_tasks() if one.entity_id is not None}
+    logs: dict[int, list[SearchLog]] = {}
+    for log in store.search_logs():
+        if log.entity_id is not None:
+            logs.setdefault(log.entity_id, []).append(log)
+    scores: dict[str, Mapping[int, float]] = {}
+    ranked: list[tuple[float, int, Entity, Mode]] = []
+    for entity in store.entities():
+        if entity.owner not in scores:
+            scores[entity.owner] = interests(entity.owner)
+        interest = scores[entity.owner].get(entity.id, 0.0)
+        mode = mode_of(entity.fact_count, interest)
+        if mode is Mode.SKIP or interest <= 0 or entity.id in waiting:
+            continue
+        if _rests(store, entity, mode, logs.get(entity.id, ()), now):
+            continue
+        ranked.append((priority(interest, entity.fact_count), -entity.id, entity, mode))
+    if not ranked:
+        return Enriched(why="nothing that its owner cares about is due")
+    _, _, entity, mode = max(ranked)
+    mine = logs.get(entity.id, [])
+    known = [one.object for one in store.world_facts(entity.owner, entity.name)]
+    since = max((one.at for one in mine), default=None)
+    queries = enrich_query(entity.name, mode, known, since, asked=[one.query for one in mine])
+    op = QueueSearch(owner=entity.owner, query=queries[0], entity_id=entity.id)
+    apply(store, [op], trigger=Trigger.ENRICHMENT, actor=actor, now=now)
+    return Enriched(entity=entity.name, query=queries[0], mode=mode)
+
+
+def _rests(
+    store: Store, entity: Entity, mode: Mode, logs: Sequence[SearchLog], now: Millis
+) -> bool:
+    if not logs:
+        return False
+    newest = store.world_facts(entity.owner, entity.name, limit=1)
+    learned = newest[0].learned_at if newest else 0
+    fruitless = sum(1 for one in logs if one.at > learned)
+    rest = REST_MS[mode] * 2 ** min(max(0, fruitless - 1), FRUITLESS)
+    return now - logs[-1].at < rest

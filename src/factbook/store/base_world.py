@@ -1,0 +1,267 @@
+"""The part of the port that keeps what people care about; see `store.base`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from factbook.model import EpisodeKind, Fact, Millis, StoredEpisode, Trigger
+from factbook.world import (
+    Engagement,
+    Entity,
+    LearnPrompt,
+    Notice,
+    NoticeState,
+    NotifyState,
+    Preference,
+    PreferenceType,
+    Schedule,
+    SearchLog,
+    SearchState,
+    SearchTask,
+)
+
+
+class WorldWriter(Protocol):
+    """The verbs for entities, engagements, searches and notices."""
+
+    def entities_named(self, owner: str, names: Sequence[str]) -> dict[str, Entity]:
+        """Return the current entities that go by these names, aliases too, by the name asked."""
+
+    def entity_lives(self, ids: Sequence[int]) -> dict[int, Entity]:
+        """Return entities by id, whatever their state."""
+
+    def deleted_entity(self, owner: str, name: str) -> Entity | None:
+        """Return the entity of that name that was forgotten last, merged ones aside."""
+
+    def add_entity(self, owner: str, name: str, trigger: Trigger, episode_id: int) -> int:
+        """Insert an entity that is not known, and return its id."""
+
+    def write_entity(self, entity: Entity) -> None:
+        """Overwrite the state of an entity; one that retires loses its vector."""
+
+    def touch_entities(self, ids: Iterable[int]) -> None:
+        """Note that something about these entities has changed."""
+
+    def put_alias(self, owner: str, name: str, entity_id: int) -> bool:
+        """Let a name stand for an entity; False where it stands for one already."""
+
+    def move_aliases(self, owner: str, names: Sequence[str], entity_id: int) -> None:
+        """Let names stand for another entity."""
+
+    def drop_alias(self, owner: str, name: str) -> None:
+        """Let a name stand for nothing."""
+
+    def world_ids(self, owner: str, name: str) -> list[int]:
+        """Return the current facts about an entity, by id."""
+
+    def move_fact(self, fact_id: int, subject: str, claim: bytes) -> None:
+        """Let a fact be about another entity."""
+
+    def add_engagement(self, one: Engagement) -> int | None:
+        """Insert an engagement; None where the same message counts already. Its id is given."""
+
+    def move_engagements(self, ids: Sequence[int] | None, source: int, target: int) -> list[int]:
+        """Give engagements of one entity to another, all without `ids`; return which moved."""
+
+    def preference(self, owner: str, topic: str) -> Preference | None:
+        """Return what an owner thinks of a topic now."""
+
+    def add_preference(self, owner: str, topic: str, kind: PreferenceType, episode_id: int) -> int:
+        """Insert a preference of a topic without one, and return its id."""
+
+    def retire_preference(self, preference_id: int) -> None:
+        """Let a preference hold no more."""
+
+    def add_learn_prompt(self, owner: str, text: str, episode_id: int) -> int:
+        """Insert what an owner wants learned, and return its id."""
+
+    def settle_learn_prompt(self, prompt_id: int) -> bool:
+        """Complete a prompt whose searches are all made and read; True where it was just then."""
+
+    def reopen_learn_prompts(self) -> None:
+        """Make prompts active again that have searches to make."""
+
+    def add_search_task(
+        self,
+        owner: str,
+        query: str,
+        trigger: Trigger,
+        *,
+        learn_prompt_id: int | None = None,
+        entity_id: int | None = None,
+        cause_id: int | None = None,
+    ) -> int:
+        """Insert a search that waits, and return its id."""
+
+    def search_task(self, task_id: int) -> SearchTask | None:
+        """Return a search that was asked for."""
+
+    def write_search_task(self, task: SearchTask) -> None:
+        """Overwrite the state of a search that was asked for."""
+
+    def retry_searches(self) -> int:
+        """Let searches that were set aside be tried again; return how many."""
+
+    def add_search_log(self, log: SearchLog) -> int:
+        """Insert a search with its results; its id is given."""
+
+    def search_log(self, search_id: int) -> SearchLog | None:
+        """Return a search."""
+
+    def set_extracted(self, search_id: int) -> bool:
+        """Remember that a search was read; False where it was already."""
+
+    def search_triggers(self, owner: str, episode_id: int) -> set[Trigger]:
+        """Return what caused the searches of an owner that found an episode."""
+
+    def set_heard(self, episode_id: int) -> bool:
+        """Remember that a message was read; False where it was already."""
+
+    def episode_kinds(self, ids: Sequence[int]) -> dict[int, EpisodeKind]:
+        """Return what episodes are, by id."""
+
+    def add_notice(self, notice: Notice) -> int:
+        """Insert a notice with its facts; its id is given."""
+
+    def add_notice_facts(self, notice_id: int, fact_ids: Sequence[int]) -> None:
+        """Let a notice tell of more facts."""
+
+    def notice(self, notice_id: int) -> Notice | None:
+        """Return a notice."""
+
+    def waiting_notice(self, owner: str, entity_id: int) -> Notice | None:
+        """Return the notice about an entity that waits."""
+
+    def write_notice(self, notice: Notice) -> None:
+        """Overwrite the state of a notice."""
+
+    def notify_state(self, owner: str) -> NotifyState:
+        """Return how much an owner has been told without answering."""
+
+    def write_notify_state(self, state: NotifyState) -> None:
+        """Overwrite how much an owner has been told."""
+
+    def add_schedule(self, one: Schedule, episode_id: int) -> int:
+        """Insert a schedule; its id is given."""
+
+    def schedule_cause(self, schedule_id: int) -> int:
+        """Return the command that made a schedule."""
+
+    def has_tasks(self, prompt_id: int) -> bool:
+        """Tell whether the searches of a prompt were planned."""
+
+    def prompt_cause(self, prompt_id: int) -> tuple[str, int] | None:
+        """Return (owner, the command) of what was asked to be learned."""
+
+    def schedule(self, schedule_id: int) -> Schedule | None:
+        """Return a schedule that goes on."""
+
+    def write_schedule(self, schedule_id: int, *, next_at: Millis, ends: bool = False) -> None:
+        """Put the next time of a schedule off, or end it."""
+
+
+class WorldStore(Protocol):
+    """The reads of what people care about."""
+
+    def target_vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return the vectors of entities or preferences, as `vector_rows` does."""
+
+    def entities(
+        self,
+        owner: str = "",
+        *,
+        include_retired: bool = False,
+        ids: Sequence[int] | None = None,
+    ) -> list[Entity]:
+        """Return entities by id, oldest first."""
+
+    def entity_named(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity that goes by a canonical name or an alias."""
+
+    def deleted_names(self, owner: str) -> set[str]:
+        """Return the names of entities that their owner removed and did not bring back."""
+
+    def known_names(self, owner: str) -> dict[str, str]:
+        """Return every name and alias of an owner's current entities -> the canonical name."""
+
+    def world_facts(self, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
+        """Return the current facts about an entity, newest first."""
+
+    def fact_places(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
+        """Return (address of the page or "", search that found it first) of world facts."""
+
+    def engagements(
+        self,
+        owner: str = "",
+        *,
+        entity_id: int | None = None,
+        preference_id: int | None = None,
+        since: Millis | None = None,
+        limit: int | None = None,
+    ) -> list[Engagement]:
+        """Return engagements, newest first."""
+
+    def preferences(self, owner: str = "", *, include_retired: bool = False) -> list[Preference]:
+        """Return preferences, oldest first."""
+
+    def search_logs(
+        self,
+        owner: str = "",
+        *,
+        extracted: bool | None = None,
+        learn_prompt_id: int | None = None,
+        ids: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> list[SearchLog]:
+        """Return searches, oldest first."""
+
+    def searches_since(self, trigger: Trigger, at: Millis) -> int:
+        """Return how many searches with this trigger were made or queued from a moment on."""
+
+    def search_tasks(
+        self,
+        *,
+        states: Sequence[SearchState] = (SearchState.QUEUED, SearchState.FAILED),
+        now: Millis | None = None,
+        learn_prompt_id: int | None = None,
+        limit: int | None = None,
+    ) -> list[SearchTask]:
+        """Return searches that were asked for, oldest first; with `now`, those that may be made."""
+
+    def learn_prompts(self, owner: str = "") -> list[LearnPrompt]:
+        """Return what was asked to be learned, oldest first."""
+
+    def unplanned(self) -> list[LearnPrompt]:
+        """Return what is to be learned and has no searches yet, oldest first."""
+
+    def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
+        """Return (entity, facts) that the searches of a prompt gave, most facts first.
+
+        The seed's chain: prompt -> search -> fact -> entity.
+        """
+
+    def unheard(self, *, limit: int, owner: str = "") -> list[StoredEpisode]:
+        """Return messages of owners that were not read yet, oldest first."""
+
+    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
+        """Return what was said before a message in its conversation, newest first."""
+
+    def attributes_of(self, episode_ids: Sequence[int]) -> dict[int, dict[str, str]]:
+        """Return the exact values of episodes by id."""
+
+    def notices(
+        self,
+        owner: str = "",
+        *,
+        states: Sequence[NoticeState] = (),
+        ids: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> list[Notice]:
+        """Return notices, oldest first."""
+
+    def notify_state(self, owner: str) -> NotifyState:
+        """Return how much an owner has been told without answering."""
+
+    def schedules(self, owner: str = "", *, due: Millis | None = None) -> list[Schedule]:
+        """Return schedules that go on, oldest first; with `due`, those whose time has come."""

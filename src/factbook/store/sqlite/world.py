@@ -1,0 +1,762 @@
+"""The verbs and reads for what people care about: entities, engagements, searches, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import apsw
+import orjson
+
+from factbook.model import EpisodeKind, Fact, Millis, Role, StoredEpisode, Trigger, Trust
+from factbook.store.sqlite.rows import EPISODE, FACT, as_episode, as_fact, json_list
+from factbook.world import (
+    Engagement,
+    EngagementType,
+    Entity,
+    LearnPrompt,
+    Notice,
+    NoticeKind,
+    NoticeState,
+    NotifyState,
+    Preference,
+    PreferenceType,
+    Schedule,
+    SearchLog,
+    SearchState,
+    SearchTask,
+    Valence,
+)
+
+_IN = "(SELECT value FROM json_each(?))"
+_OPEN = "('queued', 'failed')"
+_WORLD = "f.owner = n.owner AND f.subject = n.name AND f.kind = 'world' AND f.retired_at IS NULL"
+
+_ENTITY = f"""
+SELECT n.id, n.owner, n.name, n.created_at, n.updated_at, n.episode_id, n.trigger, n.retired_at,
+       n.merged_into_id, n.muted,
+       (SELECT json_group_array(a.name) FROM entity_alias a WHERE a.entity_id = n.id),
+       (SELECT count(*) FROM fact_row f WHERE {_WORLD} AND f.status <> 'proposed'),
+       (SELECT max(t) FROM (
+          SELECT max(g.at) AS t FROM engagement_row g WHERE g.entity_id = n.id
+          UNION ALL SELECT max(f.learned_at) FROM fact_row f WHERE {_WORLD}))
+FROM entity_row n"""
+_ENGAGEMENT = (
+    "SELECT id, owner, entity_id, preference_id, type, valence, strength, episode_id, at"
+    " FROM engagement_row"
+)
+_PREFERENCE = "SELECT id, owner, topic, type, created_at, retired_at FROM preference_row"
+_LOG = """
+SELECT l.id, l.owner, l.at, l.query, l.trigger, l.provider, l.duration_ms, l.extracted,
+       l.learn_prompt_id, l.entity_id, l.cause_id,
+       (SELECT json_group_array(r.episode_id ORDER BY r.position) FROM search_result_row r
+         WHERE r.search_id = l.id)
+FROM search_log_row l"""
+_TASK = (
+    "SELECT id, owner, query, trigger, learn_prompt_id, entity_id, cause_id, state, attempts,"
+    " error, until, created_at FROM search_task"
+)
+_PROMPT = f"""
+SELECT p.id, p.owner, p.text, p.status,
+       (SELECT count(*) FROM search_task t WHERE t.learn_prompt_id = p.id AND t.state IN {_OPEN}),
+       p.created_at, p.updated_at
+FROM learn_prompt_row p"""
+_NOTICE = """
+SELECT c.id, c.owner, c.entity_id, c.kind, c.trigger,
+       (SELECT json_group_array(x.fact_id ORDER BY x.fact_id) FROM notice_fact x
+         WHERE x.notice_id = c.id),
+       c.image, c.state, c.created_at, c.sent_at, c.channels, c.reason
+FROM notice_row c"""
+_NOTIFY = "SELECT owner, unanswered, last_sent_at, engaged_at, muted FROM notify_row"
+_SCHEDULE = "SELECT id, owner, topic, every_ms, next_at, created_at FROM schedule_row"
+
+
+def _entity(row: Sequence[Any]) -> Entity:
+    parts = list(row)
+    parts[6] = Trigger(row[6])
+    parts[9] = bool(row[9])
+    parts[10] = tuple(sorted(orjson.loads(row[10])))
+    return Entity._make(parts)
+
+
+def _engagement(row: Sequence[Any]) -> Engagement:
+    parts = list(row)
+    parts[4], parts[5] = EngagementType(row[4]), Valence(row[5])
+    return Engagement._make(parts)
+
+
+def _preference(row: Sequence[Any]) -> Preference:
+    parts = list(row)
+    parts[3] = PreferenceType(row[3])
+    return Preference._make(parts)
+
+
+def _log(row: Sequence[Any]) -> SearchLog:
+    parts = list(row)
+    parts[4], parts[7] = Trigger(row[4]), bool(row[7])
+    parts[11] = tuple(orjson.loads(row[11]))
+    return SearchLog._make(parts)
+
+
+def _task(row: Sequence[Any]) -> SearchTask:
+    parts = list(row)
+    parts[3], parts[7] = Trigger(row[3]), SearchState(row[7])
+    return SearchTask._make(parts)
+
+
+def _notice(row: Sequence[Any]) -> Notice:
+    parts = list(row)
+    parts[3], parts[4], parts[7] = NoticeKind(row[3]), Trigger(row[4]), NoticeState(row[7])
+    parts[5] = tuple(orjson.loads(row[5]))
+    parts[10] = tuple(orjson.loads(row[10]))
+    return Notice._make(parts)
+
+
+def _notify(row: Sequence[Any]) -> NotifyState:
+    return NotifyState._make([*row[:4], bool(row[4])])
+
+
+class WorldVerbs:
+    """The part of the writer that entities, engagements, searches and notices go through."""
+
+    _db: apsw.Connection
+    _now: Millis
+    drop_vectors: Callable[[str, Sequence[int]], None]
+
+    def _one(self, sql: str, bindings: Sequence[Any]) -> Any:
+        rows: list[Any] = self._db.execute(sql, tuple(bindings)).fetchall()
+        return rows[0] if rows else None
+
+    # --- entities -------------------------------------------------------------------------------
+
+    def entities_named(self, owner: str, names: Sequence[str]) -> dict[str, Entity]:
+        """Return the current entities that go by these names, aliases too, by the name asked."""
+        found: dict[str, Entity] = {}
+        rows: list[Any] = self._db.execute(
+            f"{_ENTITY} WHERE n.owner = ? AND n.retired_at IS NULL AND n.name IN {_IN}",
+            (owner, json_list(names)),
+        ).fetchall()
+        found.update({row[2]: _entity(row) for row in rows})
+        aliased: list[Any] = self._db.execute(
+            f"SELECT a.name, a.entity_id FROM entity_alias a WHERE a.owner = ? AND a.name IN {_IN}",
+            (owner, json_list(one for one in names if one not in found)),
+        ).fetchall()
+        lives = self.entity_lives([row[1] for row in aliased])
+        found.update({str(name): lives[one] for name, one in aliased if lives[one].current})
+        return found
+
+    def entity_lives(self, ids: Sequence[int]) -> dict[int, Entity]:
+        """Return entities by id, whatever their state."""
+        rows: list[Any] = self._db.execute(
+            f"{_ENTITY} WHERE n.id IN {_IN}", (json_list(ids),)
+        ).fetchall()
+        return {row[0]: _entity(row) for row in rows}
+
+    def deleted_entity(self, owner: str, name: str) -> Entity | None:
+        """Return the entity of that name that was forgotten last, merged ones aside."""
+        row = self._one(
+            f"{_ENTITY} WHERE n.owner = ? AND n.name = ? AND n.retired_at IS NOT NULL"
+            " AND n.merged_into_id IS NULL ORDER BY n.retired_at DESC, n.id DESC LIMIT 1",
+            (owner, name),
+        )
+        return _entity(row) if row else None
+
+    def add_entity(self, owner: str, name: str, trigger: Trigger, episode_id: int) -> int:
+        """Insert an entity that is not known, and return its id."""
+        self._db.execute(
+            "INSERT INTO entity_row (owner, name, trigger, episode_id, created_at, updated_at)"
+            " VALUES (?,?,?,?,?,?)",
+            (owner, name, trigger, episode_id, self._now, self._now),
+        )
+        return self._db.last_insert_rowid()
+
+    def write_entity(self, entity: Entity) -> None:
+        """Overwrite the state of an entity; one that retires loses its vector."""
+        if entity.retired_at is not None:
+            self.drop_vectors("entity", [entity.id])
+        self._db.execute(
+            "UPDATE entity_row SET retired_at = ?1, merged_into_id = ?2, muted = ?3,"
+            " updated_at = ?4, vector_state = CASE WHEN ?1 IS NOT NULL THEN 0"
+            " WHEN vector_state = 0 THEN 1 ELSE vector_state END WHERE id = ?5",
+            (entity.retired_at, entity.merged_into_id, entity.muted, self._now, entity.id),
+        )
+
+    def touch_entities(self, ids: Iterable[int]) -> None:
+        """Note that something about these entities has changed."""
+        self._db.execute(
+            f"UPDATE entity_row SET updated_at = ? WHERE id IN {_IN}",
+            (self._now, json_list(sorted(set(ids)))),
+        )
+
+    def put_alias(self, owner: str, name: str, entity_id: int) -> bool:
+        """Let a name stand for an entity; False where it stands for one already."""
+        self._db.execute(
+            "INSERT INTO entity_alias VALUES (?,?,?) ON CONFLICT (owner, name) DO NOTHING",
+            (owner, name, entity_id),
+        )
+        return self._db.changes() == 1
+
+    def move_aliases(self, owner: str, names: Sequence[str], entity_id: int) -> None:
+        """Let names stand for another entity."""
+        self._db.execute(
+            f"UPDATE entity_alias SET entity_id = ? WHERE owner = ? AND name IN {_IN}",
+            (entity_id, owner, json_list(names)),
+        )
+
+    def drop_alias(self, owner: str, name: str) -> None:
+        """Let a name stand for nothing."""
+        self._db.execute("DELETE FROM entity_alias WHERE owner = ? AND name = ?", (owner, name))
+
+    def world_ids(self, owner: str, name: str) -> list[int]:
+        """Return the current facts about an entity, by id."""
+        rows = self._db.execute(
+            "SELECT id FROM fact_row WHERE owner = ? AND subject = ? AND kind = 'world'"
+            " AND retired_at IS NULL ORDER BY id",
+            (owner, name),
+        )
+        return [row[0] for row in rows]
+
+    def move_fact(self, fact_id: int, subject: str, claim: bytes) -> None:
+        """Let a fact be about another entity."""
+        self._db.execute(
+            "UPDATE fact_row SET subject = ?, claim = ? WHERE id = ?", (subject, claim, fact_id)
+        )
+
+    # --- engagements and preferences ------------------------------------------------------------
+
+    def add_engagement(self, one: Engagement) -> int | None:
+        """Insert an engagement; None where the same message counts already. Its id is given."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO engagement_row (owner, entity_id, preference_id, type, valence,"
+            " strength, episode_id, at) VALUES (?,?,?,?,?,?,?,?)",
+            one[1:],
+        )
+        return self._db.last_insert_rowid() if self._db.changes() else None
+
+    def move_engagements(self, ids: Sequence[int] | None, source: int, target: int) -> list[int]:
+        """Give engagements of one entity to another, all without `ids`; return which moved."""
+        chosen = "" if ids is None else f" AND id IN {_IN}"
+        rows: list[Any] = self._db.execute(
+            f"UPDATE OR IGNORE engagement_row SET entity_id = ? WHERE entity_id = ?{chosen}"
+            " RETURNING id",
+            (target, source, *([] if ids is None else [json_list(ids)])),
+        ).fetchall()
+        return sorted(row[0] for row in rows)
+
+    def preference(self, owner: str, topic: str) -> Preference | None:
+        """Return what an owner thinks of a topic now."""
+        row = self._one(
+            f"{_PREFERENCE} WHERE owner = ? AND topic = ? AND retired_at IS NULL", (owner, topic)
+        )
+        return _preference(row) if row else None
+
+    def add_preference(self, owner: str, topic: str, kind: PreferenceType, episode_id: int) -> int:
+        """Insert a preference of a topic without one, and return its id."""
+        self._db.execute(
+            "INSERT INTO preference_row (owner, topic, type, episode_id, created_at)"
+            " VALUES (?,?,?,?,?)",
+            (owner, topic, kind, episode_id, self._now),
+        )
+        return self._db.last_insert_rowid()
+
+    def retire_preference(self, preference_id: int) -> None:
+        """Let a preference hold no more."""
+        self.drop_vectors("preference", [preference_id])
+        self._db.execute(
+            "UPDATE preference_row SET retired_at = ?, vector_state = 0 WHERE id = ?",
+            (self._now, preference_id),
+        )
+
+    # --- searches -------------------------------------------------------------------------------
+
+    def add_learn_prompt(self, owner: str, text: str, episode_id: int) -> int:
+        """Insert what an owner wants learned, and return its id."""
+        self._db.execute(
+            "INSERT INTO learn_prompt_row (owner, text, episode_id, created_at, updated_at)"
+            " VALUES (?,?,?,?,?)",
+            (owner, text, episode_id, self._now, self._now),
+        )
+        return self._db.last_insert_rowid()
+
+    def settle_learn_prompt(self, prompt_id: int) -> bool:
+        """Complete a prompt whose searches are all made and read; True where it was just then."""
+        self._db.execute(
+            "UPDATE learn_prompt_row SET status = 'completed', updated_at = ?1"
+            " WHERE id = ?2 AND status = 'active'"
+            f" AND NOT EXISTS (SELECT 1 FROM search_task WHERE learn_prompt_id = ?2"
+            f" AND state IN {_OPEN})"
+            " AND NOT EXISTS (SELECT 1 FROM search_log_row WHERE learn_prompt_id = ?2"
+            " AND extracted = 0)",
+            (self._now, prompt_id),
+        )
+        return self._db.changes() == 1
+
+    def reopen_learn_prompts(self) -> None:
+        """Make prompts active again that have searches to make."""
+        self._db.execute(
+            "UPDATE learn_prompt_row SET status = 'active', updated_at = ?"
+            " WHERE status = 'completed' AND id IN (SELECT learn_prompt_id FROM search_task"
+            f" WHERE state IN {_OPEN})",
+            (self._now,),
+        )
+
+    def add_search_task(
+        self,
+        owner: str,
+        query: str,
+        trigger: Trigger,
+        *,
+        learn_prompt_id: int | None = None,
+        entity_id: int | None = None,
+        cause_id: int | None = None,
+    ) -> int:
+        """Insert a search that waits, and return its id."""
+        self._db.execute(
+            "INSERT INTO search_task (owner, query, trigger, learn_prompt_id, entity_id, cause_id,"
+            " created_at) VALUES (?,?,?,?,?,?,?)",
+            (owner, query, trigger, learn_prompt_id, entity_id, cause_id, self._now),
+        )
+        return self._db.last_insert_rowid()
+
+    def search_task(self, task_id: int) -> SearchTask | None:
+        """Return a search that was asked for."""
+        row = self._one(f"{_TASK} WHERE id = ?", (task_id,))
+        return _task(row) if row else None
+
+    def write_search_task(self, task: SearchTask) -> None:
+        """Overwrite the state of a search that was asked for."""
+        self._db.execute(
+            "UPDATE search_task SET state = ?, attempts = ?, error = ?, until = ? WHERE id = ?",
+            (task.state, task.attempts, task.error, task.until, task.id),
+        )
+
+    def retry_searches(self) -> int:
+        """Let searches that were set aside be tried again; return how many."""
+        self._db.execute(
+            "UPDATE search_task SET state = 'failed', attempts = 0, until = 0 WHERE state = 'aside'"
+        )
+        return self._db.changes()
+
+    def add_search_log(self, log: SearchLog) -> int:
+        """Insert a search with its results; its id is given."""
+        self._db.execute(
+            "INSERT INTO search_log_row (owner, at, query, trigger, provider, duration_ms,"
+            " learn_prompt_id, entity_id, cause_id) VALUES (?,?,?,?,?,?,?,?,?)",
+            (*log[1:7], log.learn_prompt_id, log.entity_id, log.cause_id),
+        )
+        search_id = self._db.last_insert_rowid()
+        self._db.executemany(
+            "INSERT INTO search_result_row VALUES (?,?,?)",
+            [(search_id, n, one) for n, one in enumerate(log.episode_ids)],
+        )
+        return search_id
+
+    def search_log(self, search_id: int) -> SearchLog | None:
+        """Return a search."""
+        row = self._one(f"{_LOG} WHERE l.id = ?", (search_id,))
+        return _log(row) if row else None
+
+    def set_extracted(self, search_id: int) -> bool:
+        """Remember that a search was read; False where it was already."""
+        self._db.execute(
+            "UPDATE search_log_row SET extracted = 1 WHERE id = ? AND extracted = 0", (search_id,)
+        )
+        return self._db.changes() == 1
+
+    def search_triggers(self, owner: str, episode_id: int) -> set[Trigger]:
+        """Return what caused the searches of an owner that found an episode."""
+        rows = self._db.execute(
+            "SELECT DISTINCT l.trigger FROM search_result_row r"
+            " JOIN search_log_row l ON l.id = r.search_id WHERE r.episode_id = ? AND l.owner = ?",
+            (episode_id, owner),
+        )
+        return {Trigger(row[0]) for row in rows}
+
+    def set_heard(self, episode_id: int) -> bool:
+        """Remember that a message was read; False where it was already."""
+        self._db.execute("INSERT OR IGNORE INTO heard_row VALUES (?)", (episode_id,))
+        return self._db.changes() == 1
+
+    def episode_kinds(self, ids: Sequence[int]) -> dict[int, EpisodeKind]:
+        """Return what episodes are, by id."""
+        rows = self._db.execute(
+            f"SELECT id, kind FROM episode_row WHERE id IN {_IN}", (json_list(ids),)
+        )
+        return {row[0]: EpisodeKind(row[1]) for row in rows}
+
+    # --- notices and schedules ------------------------------------------------------------------
+
+    def add_notice(self, notice: Notice) -> int:
+        """Insert a notice with its facts; its id is given."""
+        self._db.execute(
+            "INSERT INTO notice_row (owner, entity_id, kind, trigger, image, state, created_at,"
+            " reason) VALUES (?,?,?,?,?,?,?,?)",
+            (
+                notice.owner,
+                notice.entity_id,
+                notice.kind,
+                notice.trigger,
+                notice.image,
+                notice.state,
+                self._now,
+                notice.reason,
+            ),
+        )
+        notice_id = self._db.last_insert_rowid()
+        self.add_notice_facts(notice_id, notice.fact_ids)
+        return notice_id
+
+    def add_notice_facts(self, notice_id: int, fact_ids: Sequence[int]) -> None:
+        """Let a notice tell of more facts."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO notice_fact VALUES (?,?)",
+            [(notice_id, one) for one in fact_ids],
+        )
+
+    def notice(self, notice_id: int) -> Notice | None:
+        """Return a notice."""
+        row = self._one(f"{_NOTICE} WHERE c.id = ?", (notice_id,))
+        return _notice(row) if row else None
+
+    def waiting_notice(self, owner: str, entity_id: int) -> Notice | None:
+        """Return the notice about an entity that waits."""
+        row = self._one(
+            f"{_NOTICE} WHERE c.owner = ? AND c.entity_id = ? AND c.state = 'waiting'"
+            " ORDER BY c.id LIMIT 1",
+            (owner, entity_id),
+        )
+        return _notice(row) if row else None
+
+    def write_notice(self, notice: Notice) -> None:
+        """Overwrite the state of a notice."""
+        self._db.execute(
+            "UPDATE notice_row SET state = ?, sent_at = ?, channels = ?, reason = ?, image = ?"
+            " WHERE id = ?",
+            (
+                notice.state,
+                notice.sent_at,
+                json_list(notice.channels),
+                notice.reason,
+                notice.image,
+                notice.id,
+            ),
+        )
+
+    def notify_state(self, owner: str) -> NotifyState:
+        """Return how much an owner has been told without answering."""
+        row = self._one(f"{_NOTIFY} WHERE owner = ?", (owner,))
+        return _notify(row) if row else NotifyState(owner, 0, None, None, False)
+
+    def write_notify_state(self, state: NotifyState) -> None:
+        """Overwrite how much an owner has been told."""
+        self._db.execute("INSERT OR REPLACE INTO notify_row VALUES (?,?,?,?,?)", tuple(state))
+
+    def add_schedule(self, one: Schedule, episode_id: int) -> int:
+        """Insert a schedule; its id is given."""
+        self._db.execute(
+            "INSERT INTO schedule_row (owner, topic, every_ms, next_at, episode_id, created_at)"
+            " VALUES (?,?,?,?,?,?)",
+            (one.owner, one.topic, one.every_ms, one.next_at, episode_id, self._now),
+        )
+        return self._db.last_insert_rowid()
+
+    def schedule_cause(self, schedule_id: int) -> int:
+        """Return the command that made a schedule."""
+        row = self._one("SELECT episode_id FROM schedule_row WHERE id = ?", (schedule_id,))
+        return int(row[0])
+
+    def has_tasks(self, prompt_id: int) -> bool:
+        """Tell whether the searches of a prompt were planned."""
+        row = self._one("SELECT 1 FROM search_task WHERE learn_prompt_id = ?", (prompt_id,))
+        return row is not None
+
+    def prompt_cause(self, prompt_id: int) -> tuple[str, int] | None:
+        """Return (owner, the command) of what was asked to be learned."""
+        row = self._one("SELECT owner, episode_id FROM learn_prompt_row WHERE id = ?", (prompt_id,))
+        return (row[0], row[1]) if row else None
+
+    def schedule(self, schedule_id: int) -> Schedule | None:
+        """Return a schedule that goes on."""
+        row = self._one(f"{_SCHEDULE} WHERE id = ? AND retired_at IS NULL", (schedule_id,))
+        return Schedule._make(row) if row else None
+
+    def write_schedule(self, schedule_id: int, *, next_at: Millis, ends: bool = False) -> None:
+        """Put the next time of a schedule off, or end it."""
+        self._db.execute(
+            "UPDATE schedule_row SET next_at = ?, retired_at = ? WHERE id = ?",
+            (next_at, self._now if ends else None, schedule_id),
+        )
+
+
+class WorldReads:
+    """The reads of what people care about."""
+
+    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
+        raise NotImplementedError
+
+    def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return (ids that have a vector, their rows of float16), ascending by id."""
+        raise NotImplementedError
+
+    def target_vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return the vectors of entities or preferences, as `vector_rows` does."""
+        return self.vector_rows(target, ids)
+
+    def entities(
+        self,
+        owner: str = "",
+        *,
+        include_retired: bool = False,
+        ids: Sequence[int] | None = None,
+    ) -> list[Entity]:
+        """Return entities by id, oldest first."""
+        where, bindings = _where({"n.owner": owner})
+        if not include_retired:
+            where.append("n.retired_at IS NULL")
+        if ids is not None:
+            where.append(f"n.id IN {_IN}")
+            bindings.append(json_list(ids))
+        rows = self._rows(f"{_ENTITY} {_all(where)} ORDER BY n.id", bindings)
+        return [_entity(row) for row in rows]
+
+    def entity_named(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity that goes by a canonical name or an alias."""
+        rows = self._rows(
+            f"{_ENTITY} WHERE n.owner = ?1 AND n.retired_at IS NULL AND (n.name = ?2 OR n.id ="
+            " (SELECT entity_id FROM entity_alias WHERE owner = ?1 AND name = ?2))"
+            " ORDER BY n.name = ?2 DESC LIMIT 1",
+            (owner, name),
+        )
+        return _entity(rows[0]) if rows else None
+
+    def deleted_names(self, owner: str) -> set[str]:
+        """Return the names of entities that their owner removed and did not bring back."""
+        rows = self._rows(
+            "SELECT n.name FROM entity_row n WHERE n.owner = ?1 AND n.retired_at IS NOT NULL"
+            " AND n.merged_into_id IS NULL AND NOT EXISTS (SELECT 1 FROM entity_row m"
+            " WHERE m.owner = ?1 AND m.name = n.name AND m.retired_at IS NULL)",
+            (owner,),
+        )
+        return {row[0] for row in rows}
+
+    def known_names(self, owner: str) -> dict[str, str]:
+        """Return every name and alias of an owner's current entities -> the canonical name."""
+        rows = self._rows(
+            "SELECT a.name, n.name FROM entity_alias a JOIN entity_row n ON n.id = a.entity_id"
+            " WHERE n.owner = ?1 AND n.retired_at IS NULL"
+            " UNION ALL SELECT name, name FROM entity_row"
+            " WHERE owner = ?1 AND retired_at IS NULL",
+            (owner,),
+        )
+        return dict(rows)
+
+    def world_facts(self, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
+        """Return the current facts about an entity, newest first."""
+        rows = self._rows(
+            f"{FACT} WHERE f.owner = ? AND f.subject = ? AND f.kind = 'world'"
+            " AND f.retired_at IS NULL AND f.status <> 'proposed'"
+            " ORDER BY f.learned_at DESC, f.id DESC LIMIT ?",
+            (owner, name, -1 if limit is None else limit),
+        )
+        return [as_fact(row) for row in rows]
+
+    def fact_places(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
+        """Return (address of the page or "", search that found it first) of world facts."""
+        rows = self._rows(
+            "SELECT f.id, coalesce(json_extract(e.attributes, '$.url'), ''),"
+            " (SELECT min(r.search_id) FROM search_result_row r WHERE r.episode_id = e.id)"
+            f" FROM fact_row f JOIN episode_row e ON e.id = f.episode_id WHERE f.id IN {_IN}",
+            (json_list(fact_ids),),
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    def engagements(
+        self,
+        owner: str = "",
+        *,
+        entity_id: int | None = None,
+        preference_id: int | None = None,
+        since: Millis | None = None,
+        limit: int | None = None,
+    ) -> list[Engagement]:
+        """Return engagements, newest first."""
+        where, bindings = _where(
+            {"owner": owner, "entity_id": entity_id, "preference_id": preference_id}
+        )
+        if since is not None:
+            where.append("at >= ?")
+            bindings.append(since)
+        rows = self._rows(
+            f"{_ENGAGEMENT} {_all(where)} ORDER BY at DESC, id DESC LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_engagement(row) for row in rows]
+
+    def preferences(self, owner: str = "", *, include_retired: bool = False) -> list[Preference]:
+        """Return preferences, oldest first."""
+        where, bindings = _where({"owner": owner})
+        if not include_retired:
+            where.append("retired_at IS NULL")
+        rows = self._rows(f"{_PREFERENCE} {_all(where)} ORDER BY id", bindings)
+        return [_preference(row) for row in rows]
+
+    def search_logs(
+        self,
+        owner: str = "",
+        *,
+        extracted: bool | None = None,
+        learn_prompt_id: int | None = None,
+        ids: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> list[SearchLog]:
+        """Return searches, oldest first."""
+        where, bindings = _where({"l.owner": owner, "l.learn_prompt_id": learn_prompt_id})
+        if extracted is not None:
+            where.append("l.extracted = ?")
+            bindings.append(int(extracted))
+        if ids is not None:
+            where.append(f"l.id IN {_IN}")
+            bindings.append(json_list(ids))
+        rows = self._rows(
+            f"{_LOG} {_all(where)} ORDER BY l.id LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_log(row) for row in rows]
+
+    def searches_since(self, trigger: Trigger, at: Millis) -> int:
+        """Return how many searches with this trigger were made or queued from a moment on."""
+        rows = self._rows(
+            "SELECT (SELECT count(*) FROM search_log_row WHERE trigger = ?1 AND at >= ?2)"
+            f" + (SELECT count(*) FROM search_task WHERE trigger = ?1 AND state IN {_OPEN})",
+            (trigger, at),
+        )
+        return int(rows[0][0])
+
+    def search_tasks(
+        self,
+        *,
+        states: Sequence[SearchState] = (SearchState.QUEUED, SearchState.FAILED),
+        now: Millis | None = None,
+        learn_prompt_id: int | None = None,
+        limit: int | None = None,
+    ) -> list[SearchTask]:
+        """Return searches that were asked for, oldest first; with `now`, those that may be made."""
+        where, bindings = _where({"learn_prompt_id": learn_prompt_id})
+        where.append(f"state IN {_IN}")
+        bindings.append(json_list(states))
+        if now is not None:
+            where.append("until <= ?")
+            bindings.append(now)
+        rows = self._rows(
+            f"{_TASK} {_all(where)} ORDER BY id LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_task(row) for row in rows]
+
+    def learn_prompts(self, owner: str = "") -> list[LearnPrompt]:
+        """Return what was asked to be learned, oldest first."""
+        where, bindings = _where({"p.owner": owner})
+        rows = self._rows(f"{_PROMPT} {_all(where)} ORDER BY p.id", bindings)
+        return [LearnPrompt._make(row) for row in rows]
+
+    def unplanned(self) -> list[LearnPrompt]:
+        """Return what is to be learned and has no searches yet, oldest first."""
+        rows = self._rows(
+            f"{_PROMPT} WHERE p.status = 'active' AND NOT EXISTS (SELECT 1 FROM search_task t"
+            " WHERE t.learn_prompt_id = p.id) ORDER BY p.id"
+        )
+        return [LearnPrompt._make(row) for row in rows]
+
+    def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
+        """Return (entity, facts) that the searches of a prompt gave, most facts first.
+
+        The seed's chain: prompt -> search -> fact -> entity.
+        """
+        rows = self._rows(
+            "SELECT n.id, count(DISTINCT f.id) FROM search_log_row l"
+            " JOIN search_result_row r ON r.search_id = l.id"
+            " JOIN evidence_row v ON v.episode_id = r.episode_id"
+            " JOIN fact_row f ON f.id = v.fact_id AND f.kind = 'world' AND f.retired_at IS NULL"
+            "   AND f.owner = l.owner"
+            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
+            "   AND n.retired_at IS NULL"
+            " WHERE l.learn_prompt_id = ? GROUP BY n.id ORDER BY 2 DESC, n.id",
+            (prompt_id,),
+        )
+        known = {one.id: one for one in self.entities(ids=[row[0] for row in rows])}
+        return [(known[row[0]], row[1]) for row in rows]
+
+    def unheard(self, *, limit: int, owner: str = "") -> list[StoredEpisode]:
+        """Return messages of owners that were not read yet, oldest first."""
+        where, bindings = _where({"e.owner": owner})
+        rows = self._rows(
+            f"{EPISODE} LEFT JOIN heard_row h ON h.episode_id = e.id"
+            " WHERE h.episode_id IS NULL AND e.kind = ? AND e.role = ? AND e.trust = ?"
+            f" AND e.injected = 0{''.join(f' AND {one}' for one in where)} ORDER BY e.id LIMIT ?",
+            (EpisodeKind.TURN, Role.USER, Trust.DIRECT, *bindings, limit),
+        )
+        return [as_episode(row) for row in rows]
+
+    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
+        """Return what was said before a message in its conversation, newest first."""
+        rows = self._rows(
+            f"{EPISODE} JOIN episode_row m ON m.id = ?1 AND m.owner = e.owner"
+            " AND m.session = e.session WHERE e.id < ?1 AND e.kind IN ('turn', 'command')"
+            " ORDER BY e.id DESC LIMIT ?2",
+            (episode_id, limit),
+        )
+        return [as_episode(row) for row in rows]
+
+    def attributes_of(self, episode_ids: Sequence[int]) -> dict[int, dict[str, str]]:
+        """Return the exact values of episodes by id."""
+        rows = self._rows(
+            f"SELECT id, attributes FROM episode_row WHERE id IN {_IN}", (json_list(episode_ids),)
+        )
+        return {row[0]: orjson.loads(row[1]) for row in rows}
+
+    def notices(
+        self,
+        owner: str = "",
+        *,
+        states: Sequence[NoticeState] = (),
+        ids: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> list[Notice]:
+        """Return notices, oldest first."""
+        where, bindings = _where({"c.owner": owner})
+        if states:
+            where.append(f"c.state IN {_IN}")
+            bindings.append(json_list(states))
+        if ids is not None:
+            where.append(f"c.id IN {_IN}")
+            bindings.append(json_list(ids))
+        rows = self._rows(
+            f"{_NOTICE} {_all(where)} ORDER BY c.id LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_notice(row) for row in rows]
+
+    def notify_state(self, owner: str) -> NotifyState:
+        """Return how much an owner has been told without answering."""
+        rows = self._rows(f"{_NOTIFY} WHERE owner = ?", (owner,))
+        return _notify(rows[0]) if rows else NotifyState(owner, 0, None, None, False)
+
+    def schedules(self, owner: str = "", *, due: Millis | None = None) -> list[Schedule]:
+        """Return schedules that go on, oldest first; with `due`, those whose time has come."""
+        where, bindings = _where({"owner": owner})
+        where.append("retired_at IS NULL")
+        if due is not None:
+            where.append("next_at <= ?")
+            bindings.append(due)
+        rows = self._rows(f"{_SCHEDULE} {_all(where)} ORDER BY id", bindings)
+        return [Schedule._make(row) for row in rows]
+
+
+def _where(equal: dict[str, Any]) -> tuple[list[str], list[Any]]:
+    """Return conditions and bindings for the columns that are given."""
+    given = {column: value for column, value in equal.items() if value not in ("", None)}
+    return [f"{column} = ?" for column in given], list(given.values())
+
+
+def _all(where: Sequence[str]) -> str:
+    return f"WHERE {' AND '.join(where)}" if where else ""
