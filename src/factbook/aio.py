@@ -28,16 +28,17 @@ import functools
 import logging
 import os
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
+from factbook import policy
 from factbook.errors import UsageError
 from factbook.memory import Memory, default_db
-from factbook.model import Millis
+from factbook.model import Millis, Trigger
 from factbook.recall.when import now_ms
 from factbook.store.sqlite import Mode
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
+    from factbook.searching.base import SearchProvider
+    from factbook.searching.config import SearchConfig
 
 __all__ = ["AsyncMemory"]
 
@@ -102,6 +105,9 @@ class AsyncMemory:
         rules: RuleSet | None = None,
         llm: LLM | None = None,
         model: ModelConfig | Literal["configured"] | None = "configured",
+        search: SearchProvider | None = None,
+        search_config: SearchConfig | Literal["configured"] | None = "configured",
+        notify_on: Collection[Trigger] = policy.NOTIFY_ON,
         actor: str = "python",
         threads: int = THREADS,
     ) -> None:
@@ -123,6 +129,9 @@ class AsyncMemory:
             rules=rules,
             llm=llm,
             model=model,
+            search=search,
+            search_config=search_config,
+            notify_on=notify_on,
             actor=actor,
         )
         self._memory: Memory | None = None
@@ -271,6 +280,45 @@ class AsyncMemory:
     retry_tasks = _asked(Memory.retry_tasks)
     rejection_summary = _asked(Memory.rejection_summary)
     cost = _asked(Memory.cost)
+
+    # --- what its owner cares about -------------------------------------------------------------
+
+    learn = _asked(Memory.learn)
+    learned = _asked(Memory.learned)
+    like = _asked(Memory.like)
+    dislike = _asked(Memory.dislike)
+    unlike = _asked(Memory.unlike)
+    undislike = _asked(Memory.undislike)
+    preferences = _asked(Memory.preferences)
+    entities = _asked(Memory.entities)
+    entity = _asked(Memory.entity)
+    find_entity = _asked(Memory.find_entity)
+    delete_entity = _asked(Memory.delete_entity)
+    restore_entity = _asked(Memory.restore_entity)
+    unmerge_entity = _asked(Memory.unmerge_entity)
+    interests = _asked(Memory.interests)
+    interest_scores = _asked(Memory.interest_scores)
+    schedule = _asked(Memory.schedule)
+    schedules = _asked(Memory.schedules)
+    unschedule = _asked(Memory.unschedule)
+    mute = _asked(Memory.mute)
+    react = _asked(Memory.react)
+    notices = _asked(Memory.notices)
+    note_action = _asked(Memory.note_action)
+    cares = _asked(Memory.cares)
+    now = _asked(Memory.now)
+    clean = _worked(Memory.clean)
+    loops = _asked(Memory.loops)
+    background = _asked(Memory.background)
+    notifier = _asked(Memory.notifier)
+    channels = _asked(Memory.channels)
+    search_web = _worked(Memory.search_web)
+    plan_learning = _worked(Memory.plan_learning)
+    run_schedules = _worked(Memory.run_schedules)
+    run_searches = _worked(Memory.run_searches)
+    run_extraction = _worked(Memory.run_extraction)
+    run_enrichment = _worked(Memory.run_enrichment)
+    work = _worked(Memory.work)
 
     # --- looking after --------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from factbook.model import (
     Trust,
 )
 from factbook.ops import (
+    EMBEDDED,
     AddAlias,
     AdvanceCursor,
     AssertFact,
@@ -112,10 +113,19 @@ def apply(
     if not ops:
         return receipt
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
+        holed: frozenset[str] = frozenset()
+        if writer.any_tombstones():
+            from factbook.changes_erase import sifted  # most files never had anything erased
+
+            left, holed = sifted(writer, receipt, ops)
+            sorted_ops = {kind: [] for kind in get_args(Op)}
+            for op in left:
+                sorted_ops[type(op)].append(op)
+            changing = [op for op in left if type(op) in CHANGING]
         writer.run_id = run_id
         writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger)
-        run = _Run(writer, receipt, changes, now=now, trigger=trigger)
+        run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
         run.sources(sorted_ops[RecordSource])
         run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
         for op in sorted_ops[CreateEntity]:
@@ -126,6 +136,7 @@ def apply(
         run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
         run.cursors(sorted_ops[AdvanceCursor])
         run.vectors(sorted_ops[StoreVectors])
+        run.may_support(sorted_ops[SupportFact])
         changes.run(changing)
         writer.add_events([*run.events, *changes.events])
     return receipt
@@ -162,10 +173,12 @@ class _Run:
         *,
         now: Millis,
         trigger: Trigger,
+        holed: frozenset[str],
     ) -> None:
         self._writer = writer
         self._receipt = receipt
         self._changes = changes
+        self._holed = holed  # uids of episodes that something was erased from
         self._now = now
         self._trigger = trigger
         self._source_ids: dict[str, int] = {}
@@ -307,6 +320,15 @@ class _Run:
         self._receipt.updated += len(changed)
         self._receipt.evidence += self._writer.add_evidence(evidence)
 
+    def may_support(self, ops: Sequence[SupportFact]) -> None:
+        """Raise NotAllowed for support of a fact of a kind that the trigger may not touch."""
+        allowed = policy.MAY_SUPPORT.get(self._trigger)
+        if not ops or allowed is None:
+            return
+        for life in self._writer.lives([op.fact_id for op in ops]).values():
+            if life.kind not in allowed:
+                raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
+
     def _about_known(self, ops: Sequence[AssertFact]) -> list[AssertFact]:
         """Return what may be asserted: of the world, only what is about a known entity.
 
@@ -412,6 +434,9 @@ class _Run:
             room = min(one.end - one.start, policy.QUOTE_CHARS)
             if not (0 < len(op.quote) == room and texts[episode].startswith(op.quote, one.start)):
                 found = self._retelling(op)
+                if found is None and op.episode in self._holed:
+                    self._receipt.kept_out += 1  # a refusal would keep the words after all
+                    continue
                 if found is None:
                     self._refused.append(
                         RejectCandidate(
@@ -494,9 +519,20 @@ class _Run:
             )
             for op in lines
         ]
+        rows = self._not_erased(rows)
         for row, inserted in zip(rows, self._writer.add_rejections(rows), strict=True):
             if inserted:
                 self._refuse(row.reason)
+
+    def _not_erased(self, rows: list[NewRejection]) -> list[NewRejection]:
+        """Return the refusals that were not erased from the log."""
+        if not self._writer.any_tombstones():
+            return rows
+        marks = [self._writer.mark("refusal", row.claim.hex()) for row in rows]
+        erased = self._writer.tombstones(marks)
+        kept = [row for row, mark in zip(rows, marks, strict=True) if mark not in erased]
+        self._receipt.kept_out += len(rows) - len(kept)
+        return kept
 
     # --- cursors and vectors --------------------------------------------------------------------
 
@@ -523,7 +559,7 @@ class _Run:
 
     def vectors(self, ops: Sequence[StoreVectors]) -> None:
         for op in ops:
-            if op.target not in ("episode", "fact") or len(op.vectors) != 2 * op.dim * len(op.ids):
+            if op.target not in EMBEDDED or len(op.vectors) != 2 * op.dim * len(op.ids):
                 raise UsageError(
                     detail=f"{len(op.ids)} vectors of {op.dim} half-precision numbers for"
                     f" {op.target} are {2 * op.dim * len(op.ids)} bytes, not {len(op.vectors)}"

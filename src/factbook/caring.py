@@ -8,7 +8,7 @@ provider everything but searching works.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -42,12 +42,15 @@ from factbook.world import (
 )
 
 if TYPE_CHECKING:
+    from factbook.interest.deliver import Channel, Notifier
     from factbook.interest.enrich import Enriched
     from factbook.interest.extraction import Extraction, ExtractionReport
     from factbook.interest.lookup import Lookup, LookupReport
+    from factbook.interest.loops import Loop, Step, Worker
     from factbook.ops import Op
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
+    from factbook.upkeep.cleaner import CleanReport
 
 __all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport"]
 
@@ -98,7 +101,6 @@ class WorkReport:
     extraction: ExtractionReport | None = None
     embedded: int = 0
     enriched: Enriched | None = None
-    cleaned: object | None = None
 
 
 class Caring(Modelling):
@@ -107,6 +109,7 @@ class Caring(Modelling):
     _provider: SearchProvider | None
     _search: SearchConfig | Literal["configured"] | None
     _notify_on: Collection[Trigger]
+    _cared: dict[str, tuple[int, frozenset[str]]]  # owner -> (generation, entities cared about)
 
     # --- searching ------------------------------------------------------------------------------
 
@@ -122,7 +125,7 @@ class Caring(Modelling):
                     reason="no search provider is configured; set FACTBOOK_SEARCH_PROVIDER, for"
                     " example to folder with FACTBOOK_SEARCH_FOLDER",
                 )
-            from factbook.searching.config import open_search
+            from factbook.searching import open_search
 
             self._provider = open_search(config)
         return self._provider
@@ -310,7 +313,8 @@ class Caring(Modelling):
         ]
         if not gone:
             raise NotFound(what="deleted entity", name=wanted, hint="nothing was deleted by it.")
-        self._act([RestoreEntity(entity_id=gone[-1].id)], Trigger.COMMAND)
+        _, ops = self._said(f"/memory {wanted} restore", owner)
+        self._act([*ops, RestoreEntity(entity_id=gone[-1].id)], Trigger.COMMAND)
         return self.find_entity(wanted, owner=owner)
 
     def unmerge_entity(self, entity_id: int) -> Receipt:
@@ -346,18 +350,22 @@ class Caring(Modelling):
         if not 1 <= place <= len(known):
             raise NotFound(what="schedule", name=place, hint="`factbook schedule` lists them.")
         one = known[place - 1]
-        self._act([DropSchedule(schedule_id=one.id)], Trigger.COMMAND)
+        _, ops = self._said(f"/schedule {place} delete", owner)
+        self._act([*ops, DropSchedule(schedule_id=one.id)], Trigger.COMMAND)
         return one
 
     def mute(self, which: int | str | None = None, *, muted: bool = True, owner: str = ME) -> str:
         """Tell nothing by itself, of one entity or at all, or begin again; return of what."""
         from factbook.ops import MuteEntity, MuteOwner
 
+        verb = "/mute" if muted else "/unmute"
         if which is None:
-            self._act([MuteOwner(owner=owner, muted=muted)], Trigger.COMMAND)
+            _, ops = self._said(verb, owner)
+            self._act([*ops, MuteOwner(owner=owner, muted=muted)], Trigger.COMMAND)
             return ""
         entity = self.find_entity(which, owner=owner)
-        self._act([MuteEntity(entity_id=entity.id, muted=muted)], Trigger.COMMAND)
+        _, ops = self._said(f"{verb} {entity.name}", owner)
+        self._act([*ops, MuteEntity(entity_id=entity.id, muted=muted)], Trigger.COMMAND)
         return entity.name
 
     def react(self, target: str, emoji: str, *, owner: str = ME) -> Receipt:
@@ -429,6 +437,20 @@ class Caring(Modelling):
         ]
         now = self._clock() if at is None else at
         return interests(engagements, now, shares=self._shares(owner))
+
+    def cares(self, owner: str, entity: str) -> bool:
+        """Tell whether an owner cares about an entity, by its canonical name (interest above 0)."""
+        generation = self.store.memory_generation()
+        known = self._cared.get(owner)
+        if known is None or known[0] != generation:
+            scores = self.interest_scores(owner)
+            names = {one.name for one in self.store.entities(owner) if scores.get(one.id, 0.0) > 0}
+            self._cared[owner] = known = (generation, frozenset(names))
+        return entity in known[1]
+
+    def now(self) -> Millis:
+        """Return the time by the clock that this memory was given."""
+        return self._clock()
 
     def interests(self, *, owner: str = ME) -> list[InterestRow]:
         """Return an owner's entities by how much they are cared about, most first."""
@@ -514,9 +536,7 @@ class Caring(Modelling):
         due = self.store.schedules(due=self._clock())
         if not due:
             return Receipt()
-        return self._act_only(
-            [RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE
-        )
+        return self._act([RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE)
 
     def run_searches(self, *, limit: int | None = None) -> LookupReport:
         """Make the searches that wait, oldest first; one that fails waits for a later pass."""
@@ -558,6 +578,76 @@ class Caring(Modelling):
                 report.embedded += self.embed().receipt.embedded
         return report
 
+    def notifier(self, channels: Sequence[Channel] | None = None, *, owner: str = "") -> Notifier:
+        """Return what delivers notices: to these channels, else to the configured ones."""
+        from factbook.interest.deliver import Notifier
+
+        return Notifier(
+            self.store,
+            clock=self._clock,
+            channels=self.channels() if channels is None else channels,
+            actor=self._actor,
+            redact=self.redactor.redact,
+            owner=owner,
+        )
+
+    def channels(self) -> list[Channel]:
+        """Return where notices go as the environment and the configuration file say; or nowhere."""
+        from factbook.interest.notify_config import load_notify_config, open_channels
+        from factbook.llm.config import config_path
+
+        return open_channels(load_notify_config(os.environ, config_path(os.environ)), os.environ)
+
+    def clean(self) -> CleanReport:
+        """Merge entities that are the same thing and drop those that came to nothing, now."""
+        from factbook.upkeep.cleaner import clean
+
+        return clean(
+            self.store,
+            embedder=lambda: self.embedder,
+            clock=self._clock,
+            actor=self._actor,
+            redact=self.redactor.redact,
+            llm=self.llm if self.has_model else None,
+        )
+
+    def loops(self, channels: Sequence[Channel] = (), *, off: Collection[str] = ()) -> list[Loop]:
+        """Return the work behind in its order, each loop on unless it stands in `off`.
+
+        Raises UsageError for a name in `off` that is no loop.
+        """
+        from factbook.interest.work import NAMES, loops_of
+
+        unknown = sorted(set(off) - set(NAMES))
+        if unknown:
+            raise UsageError(
+                detail=f"there is no loop {unknown[0]!r}; the loops are {', '.join(NAMES)}"
+            )
+        return loops_of(self, channels, off=frozenset(off))
+
+    def background(
+        self,
+        channels: Sequence[Channel] | None = None,
+        *,
+        off: Collection[str] = (),
+        idle_ms: int | None = None,
+        on_step: Callable[[Step], object] | None = None,
+    ) -> Worker:
+        """Return a worker that does the work behind when nobody acts; start it or let it serve.
+
+        What an owner does in any process cancels the step that runs, at once.
+        """
+        from factbook.interest.loops import IDLE_MS, Worker, moved
+
+        shown = self.channels() if channels is None else channels
+        return Worker(
+            self.loops(shown, off=off),
+            clock=self._clock,
+            idle_ms=IDLE_MS if idle_ms is None else idle_ms,
+            foreground=moved(self.store.generation, self.store.last_action),
+            on_step=on_step,
+        )
+
     def notices(
         self, *, owner: str = ME, states: Sequence[NoticeState] = (), limit: int | None = None
     ) -> list[Notice]:
@@ -570,7 +660,7 @@ class Caring(Modelling):
         """Say that an owner did something just now: notices may come at once again."""
         from factbook.ops import NoteAction
 
-        self._act_only([NoteAction(owner=owner)], Trigger.USER_MESSAGE)
+        self._act([NoteAction(owner=owner)], Trigger.USER_MESSAGE)
 
     def _said(self, text: str, owner: str) -> tuple[str, list[Op]]:
         """Return the uid and the ops of a command that an owner gave just now."""
@@ -612,13 +702,6 @@ class Caring(Modelling):
         ]
 
     def _act(self, ops: Sequence[Op], trigger: Trigger) -> Receipt:
-        """Apply what an owner did: whoever acts may be told things again."""
-        from factbook.ops import NoteAction, RecordEpisode
-
-        owners = dict.fromkeys(one.episode.owner for one in ops if isinstance(one, RecordEpisode))
-        return self._act_only([*ops, *(NoteAction(owner=one) for one in owners)], trigger)
-
-    def _act_only(self, ops: Sequence[Op], trigger: Trigger) -> Receipt:
         from factbook.apply import apply
 
         return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())

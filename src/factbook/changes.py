@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from factbook import policy
 from factbook.confidence import halved, supported, value_at
-from factbook.errors import ModelError, ModelFailure, NotAllowed, NotFound, UsageError
+from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model import Millis, Receipt, Stance, Status, Trigger, Trust
 from factbook.ops import (
+    AllowAgain,
     Announce,
     BeginCall,
     ChangeKeys,
@@ -30,6 +31,12 @@ from factbook.ops import (
     DropPreference,
     DropSchedule,
     EndCall,
+    EraseEntity,
+    EraseEpisode,
+    EraseFact,
+    EraseOwner,
+    EraseRejection,
+    EraseSource,
     FailSearch,
     FailTask,
     FinishNotice,
@@ -181,6 +188,12 @@ class Changes:
         """Apply what is about entities, engagements, searches and notices."""
         self.world.run(op)
 
+    def erase(self, op: Op) -> None:
+        """Erase for good, or let what was erased be kept again."""
+        from factbook.changes_erase import Erasing  # seldom needed
+
+        Erasing(self._writer, self._receipt, self, now=self._now).run(op)
+
     # --- evidence -------------------------------------------------------------------------------
 
     def support(self, op: SupportFact) -> None:
@@ -191,9 +204,6 @@ class Changes:
                 " not between 0 and 1"
             )
         life = self._current(op.fact_id)
-        allowed = policy.MAY_ASSERT.get(self._trigger)
-        if life is not None and allowed is not None and life.kind not in allowed:
-            raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
         if (
             life is None
             or not self._may_witness(op, life)
@@ -1114,6 +1124,19 @@ _CARING: tuple[type[Op], ...] = (
     SetSchedule,
     UnmergeEntity,
 )
-_HANDLERS = {**_HANDLERS, **dict.fromkeys(_CARING, Changes.care)}
+_ERASING: tuple[type[Op], ...] = (
+    AllowAgain,
+    EraseEntity,
+    EraseEpisode,
+    EraseFact,
+    EraseOwner,
+    EraseRejection,
+    EraseSource,
+)
+_HANDLERS = {
+    **_HANDLERS,
+    **dict.fromkeys(_CARING, Changes.care),
+    **dict.fromkeys(_ERASING, Changes.erase),
+}
 CHANGING: tuple[type[Op], ...] = tuple(_HANDLERS)
 """The Ops that are applied here, in the order in which they are given."""

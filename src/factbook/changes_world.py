@@ -648,12 +648,12 @@ class WorldChanges:
     def finish(self, op: FinishNotice) -> None:
         """Say what became of a notice."""
         notice = self._notice(op.notice_id)
-        done = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED}
+        ends = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED, NoticeState.WAITING}
         may = {
-            NoticeState.CLAIMED: done,
+            NoticeState.CLAIMED: ends,
             NoticeState.WAITING: {NoticeState.DROPPED},
         }.get(notice.state, set())
-        if op.state not in done:
+        if op.state not in ends:
             raise UsageError(detail=f"{op.state} is no end of a notice")
         if op.state not in may:
             self._receipt.unchanged += 1
@@ -661,8 +661,14 @@ class WorldChanges:
         if op.state is NoticeState.DROPPED:
             self._drop(notice, op.reason)
             return
+        again = op.state is NoticeState.WAITING  # it counts as told all the same: no storm
         self._writer.write_notice(
-            notice._replace(state=op.state, channels=tuple(op.channels), reason=op.reason)
+            notice._replace(
+                state=op.state,
+                channels=tuple(op.channels),
+                reason=op.reason,
+                sent_at=None if again else notice.sent_at,
+            )
         )
         self._receipt.updated += 1
         self._facts.event(str(op.state), "notice", notice.id, {"channels": list(op.channels)})

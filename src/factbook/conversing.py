@@ -97,10 +97,13 @@ class Conversing(Keeping):
     def _turn_ops(
         self, turns: Sequence[Turn], *, session: str, owner: str, name: str = ""
     ) -> list[Op]:
+        from factbook.ops import NoteAction
         from factbook.sources.conversation import turn_ops
 
         now = self._clock()
         ops: list[Op] = []
+        if any(turn.role is Role.USER and turn.text.strip() for turn in turns):
+            ops.append(NoteAction(owner=owner))
         for turn in turns:
             ops += turn_ops(
                 turn.text,

@@ -4,6 +4,8 @@ Knows: an address, a key, bytes, a deadline and a cap. Does not know: what is as
 One exchange is one HTTP request: nothing is retried, no redirect is followed, no connection is
 kept for a later one (a server may close a kept one at the very moment it is used again, and a
 request that is not retried would fail by that). httpx2 is imported by the first exchange.
+An exchange obeys the token of its caller (`factbook.cancel`): it ends at once with `Cancelled`,
+which is no failure of the endpoint.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ import ssl
 import threading
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
@@ -26,6 +28,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from factbook import cancel
 from factbook.errors import ModelFailure, UsageError
 
 if TYPE_CHECKING:
@@ -198,6 +201,7 @@ class _Head:
 class _Mark(Enum):
     END = "the answer is complete"
     GONE = "the thread is gone"
+    CANCELLED = "the caller was told to stop"
 
 
 _Item: TypeAlias = _Head | bytes | Failed | _Mark
@@ -206,10 +210,16 @@ _Item: TypeAlias = _Head | bytes | Failed | _Mark
 class Endpoint:
     """An endpoint of a model; safe to share between threads."""
 
-    def __init__(self, address: Address, *, key: Secret | None = None) -> None:
-        """Name an endpoint; nothing is sent or imported yet."""
+    def __init__(
+        self, address: Address, *, key: Secret | None = None, key_header: str = ""
+    ) -> None:
+        """Name an endpoint; nothing is sent or imported yet.
+
+        `key_header` is where the key stands alone; without it, it is a bearer's authorization.
+        """
         self.address = address
         self._key = key
+        self._key_header = key_header
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
 
@@ -226,8 +236,10 @@ class Endpoint:
     ) -> Reply:
         """Send one request and return the whole answer; without a body it is a GET.
 
-        `timeout_s` is for everything together, the resolution of the name and the last byte of
-        the answer included. Raises `Failed` of the kind timeout, connect, http or too_large.
+        `path` follows the address as it is, and may end in a query. `timeout_s` is for everything
+        together, the resolution of the name and the last byte of the answer included. Raises
+        `Failed` of the kind timeout, connect, http or too_large, and `Cancelled` where the caller
+        is told to stop.
         """
         with self.open(path, body, timeout_s=timeout_s, max_bytes=max_bytes) as answer:
             return answer.whole()
@@ -247,8 +259,9 @@ class Endpoint:
         `silence_s` is how long the server may say nothing, within `timeout_s` for everything.
         The connection is closed with the context, whatever was read until then.
         """
+        cancel.check()
         exchange = _Exchange(
-            client=self._open_client(),
+            client=self._open_client,
             url=self.address.url + path,
             body=None if body is None else orjson.dumps(body),
             headers=self._headers(),
@@ -256,8 +269,10 @@ class Endpoint:
             silence_s=silence_s,
             max_bytes=max_bytes,
         )
+        token = cancel.current()
         try:
-            yield Answering(exchange)
+            with nullcontext() if token is None else token.on_cancel(exchange.cancel):
+                yield Answering(exchange)
         except Failed as failed:
             reason = self.hide(failed.reason)
             raise Failed(failed.kind, reason, unread=failed.unread) from failed
@@ -276,25 +291,35 @@ class Endpoint:
             "content-type": "application/json",
             "user-agent": "factbook",
         }
-        if self._key is not None:
+        if self._key is not None and self._key_header:
+            headers[self._key_header] = self._key.reveal()
+        elif self._key is not None:
             headers["authorization"] = f"Bearer {self._key.reveal()}"
         return headers
 
     def _open_client(self) -> httpx2.Client:
         with self._lock:
             if self._client is None:
-                import httpx2
-
-                self._client = httpx2.Client(
-                    # what stays on this machine goes through no proxy, whatever the environment
-                    # says; for other hosts its proxies and NO_PROXY hold
-                    trust_env=not self.address.loopback,
-                    # to read the certificates of the system takes a while, and http needs none
-                    verify=True if self.address.tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-                    follow_redirects=False,
-                    limits=httpx2.Limits(max_keepalive_connections=0),
-                )
+                self._client = self._new_client()
             return self._client
+
+    def _new_client(self) -> httpx2.Client:
+        import httpx2
+
+        try:
+            return httpx2.Client(
+                # what stays on this machine goes through no proxy, whatever the environment
+                # says; for other hosts its proxies and NO_PROXY hold
+                trust_env=not self.address.loopback,
+                # to read the certificates of the system takes a while, and http needs none
+                verify=True if self.address.tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                follow_redirects=False,
+                limits=httpx2.Limits(max_keepalive_connections=0),
+            )
+        except (OSError, ValueError) as error:
+            what = "the certificates or the proxy that the environment names cannot be used"
+            reason = f"{what} ({_why(error)})"
+            raise Failed(ModelFailure.CONNECT, reason, unread=True) from error
 
 
 class Answering:
@@ -345,7 +370,7 @@ class _Exchange:
     def __init__(
         self,
         *,
-        client: httpx2.Client,
+        client: Callable[[], httpx2.Client],
         url: str,
         body: bytes | None,
         headers: Mapping[str, str],
@@ -362,6 +387,7 @@ class _Exchange:
         self._max_bytes = max_bytes
         self._items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._left = threading.Event()
+        self._cancelled = threading.Event()
         self._stream: Any = None  # of httpcore2, which gives its socket
         self._deadline = time.monotonic() + timeout_s
         threading.Thread(target=self._work, name="factbook-http", daemon=True).start()
@@ -387,7 +413,14 @@ class _Exchange:
                 # of the plain socket: shutting down its TLS would wait for the other side
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
+    def cancel(self) -> None:
+        """Wake whoever waits, in another thread, with `Cancelled`."""
+        self._cancelled.set()
+        self._items.put(_Mark.CANCELLED)
+        self.leave()
+
     def _next(self) -> _Head | bytes | _Mark:
+        self._obey()
         left = self._deadline - time.monotonic()
         if left <= 0:  # an answer that dribbles fills the queue for ever: the deadline comes first
             raise self._timed_out()
@@ -395,11 +428,16 @@ class _Exchange:
             item = self._items.get(timeout=min(left, self._silence_s))
         except queue.Empty:
             raise self._timed_out() from None
+        self._obey()  # whatever came: a socket that is taken away fails, too
         if isinstance(item, Failed):
             raise item
         if item is _Mark.GONE:
             raise RuntimeError("the thread of an HTTP exchange died; its traceback tells why")
         return item
+
+    def _obey(self) -> None:
+        if self._cancelled.is_set():
+            raise cancel.Cancelled
 
     def _timed_out(self) -> Failed:
         silent = time.monotonic() < self._deadline and self._silence_s < self._timeout_s
@@ -414,10 +452,13 @@ class _Exchange:
             self._exchange()
         except _Left:
             pass
+        except Failed as failed:
+            self._items.put(failed)
         except httpx2.TimeoutException:
             self._items.put(self._timed_out())
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
-            reason = f"nobody answers at {self._url} ({_why(error)})"
+            asked = self._url.partition("?")[0]  # what is asked may be private
+            reason = f"nobody answers at {asked} ({_why(error)})"
             self._items.put(Failed(ModelFailure.CONNECT, reason, unread=True))
         except httpx2.TransportError as error:
             self._fail(ModelFailure.CONNECT, f"the connection broke ({_why(error)})")
@@ -427,7 +468,7 @@ class _Exchange:
             self._items.put(_Mark.GONE)
 
     def _exchange(self) -> None:
-        with self._client.stream(
+        with self._client().stream(
             "GET" if self._body is None else "POST",
             self._url,
             content=self._body,

@@ -162,6 +162,7 @@ class Memory(Caring):
         self._actor = actor
         self._engine: Engine | None = None
         self._associated: Associations | None = None
+        self._cared = {}
         self._streams = {}
         self._taken = {}
         self._streamed = {}
@@ -251,6 +252,7 @@ class Memory(Caring):
                 clock=self._clock,
                 redact=self.redactor.redact,
                 associations=self._associations,
+                cares=self.cares,
             )
         return self._engine
 

@@ -341,13 +341,16 @@ class Receipt:
     keys: list[tuple[str, str]] = field(default_factory=list)  # (key, one of policy.KEY_ACTIONS)
     problems: list[str] = field(default_factory=list)  # steps that were left out, and why
     rejections: dict[str, int] = field(default_factory=dict)  # reason -> count
+    kept_out: int = 0  # what was erased before and was offered again
+    erased: dict[str, int] = field(default_factory=dict)  # kind of row -> how many are gone
 
     def add(self, other: Receipt) -> None:
         """Add the counts of another receipt to this one."""
         for name in self.__slots__:
-            if name == "rejections":
-                for reason, count in other.rejections.items():
-                    self.rejections[reason] = self.rejections.get(reason, 0) + count
+            if name in ("rejections", "erased"):
+                mine: dict[str, int] = getattr(self, name)
+                for reason, count in getattr(other, name).items():
+                    mine[reason] = mine.get(reason, 0) + count
             else:
                 setattr(self, name, getattr(self, name) + getattr(other, name))
 

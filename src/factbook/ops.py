@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, Final, TypeAlias, get_args, get_origin
 
 import orjson
 
@@ -92,11 +92,15 @@ class AdvanceCursor:
     restart: bool = False  # the file was replaced: its counts begin anew
 
 
+EMBEDDED: Final = ("fact", "entity", "preference", "episode")
+"""What has vectors; facts first: they are few, and what is asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreVectors:
-    """Keep the vectors of episodes and facts; a waiting fact becomes active."""
+    """Keep vectors; a waiting fact becomes active."""
 
-    target: str  # "episode" or "fact"
+    target: str  # one of EMBEDDED
     model: str  # Embedder.id
     ids: Sequence[int]
     vectors: bytes  # len(ids) rows of float16, normalised
@@ -621,7 +625,7 @@ class FinishNotice:
     """Say what became of a notice that was claimed, or drop one that waits."""
 
     notice_id: int
-    state: NoticeState  # sent, failed or dropped
+    state: NoticeState  # sent, failed, dropped, or waiting for another try
     channels: Sequence[str] = ()
     reason: str = ""
 
@@ -656,6 +660,62 @@ class RunSchedule:
     """Queue the search of a schedule that is due, and put its next time off."""
 
     schedule_id: int
+
+
+# --- erasing for good -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseFact:
+    """Erase a fact with all that stands behind it, and its words in the episodes it was read from.
+
+    With `whole_episodes` these episodes are erased entirely.
+    """
+
+    fact_id: int
+    whole_episodes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseEpisode:
+    """Erase an episode, and the facts that stand on nothing else."""
+
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseSource:
+    """Erase every episode of a source; what it holds is not read again."""
+
+    source_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseRejection:
+    """Erase one entry of the log of what was refused."""
+
+    rejection_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseEntity:
+    """Erase an entity, everything about it, and its name in what its owner said."""
+
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseOwner:
+    """Erase everything of an owner."""
+
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowAgain:
+    """Let what one erasure took be kept again, where it is met again."""
+
+    erasure_id: int
 
 
 Op: TypeAlias = (
@@ -722,6 +782,13 @@ Op: TypeAlias = (
     | SetSchedule
     | DropSchedule
     | RunSchedule
+    | EraseFact
+    | EraseEpisode
+    | EraseSource
+    | EraseRejection
+    | EraseEntity
+    | EraseOwner
+    | AllowAgain
 )
 
 OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}

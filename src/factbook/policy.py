@@ -365,6 +365,17 @@ _ASKING: Final = frozenset(
 
 _DELETING: Final = frozenset({"RetireEntity", "RestoreEntity", "MergeEntities", "UnmergeEntity"})
 _DELIVERING: Final = frozenset({"ClaimNotice", "FinishNotice"})
+_ERASING: Final = frozenset(
+    {
+        "EraseFact",
+        "EraseEpisode",
+        "EraseSource",
+        "EraseRejection",
+        "EraseEntity",
+        "EraseOwner",
+        "AllowAgain",
+    }
+)  # only a person at the command line or in Python takes anything out for good
 # What a search that somebody asked for may lead to: seed 003's row of `user_message`.
 _CARING: Final = frozenset(
     {
@@ -398,6 +409,7 @@ MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
         | _CARING
         | _DELETING
         | _DELIVERING
+        | _ERASING
         | {"MuteEntity", "MuteOwner", "SetSchedule", "DropSchedule", "RetrySearches"},
         Trigger.LEARN_COMMAND: _CARING
         | _OBSERVING
@@ -422,3 +434,11 @@ MAY_ASSERT: Final[Mapping[Trigger, frozenset[FactKind]]] = MappingProxyType(
         Trigger.ENRICHMENT: frozenset({FactKind.WORLD}),
     }
 )  # the kinds of facts that a search may lead to; a trigger that is not listed may assert any
+
+MAY_SUPPORT: Final[Mapping[Trigger, frozenset[FactKind]]] = MappingProxyType(
+    {
+        Trigger.USER_MESSAGE: frozenset({FactKind.WORLD}),
+        Trigger.LEARN_COMMAND: frozenset({FactKind.WORLD}),
+        Trigger.ENRICHMENT: frozenset({FactKind.WORLD}),
+    }
+)  # the kinds of facts that a message or a search may be evidence for, once they are known

@@ -57,7 +57,7 @@ class NoticeState(StrEnum):
     CLAIMED = "claimed"  # somebody is delivering it
     SENT = "sent"
     FAILED = "failed"  # no channel took it
-    DROPPED = "dropped"  # muted, too short, or nothing of it is left
+    DROPPED = "dropped"  # its entity was muted or removed, it was too short, nothing is left
 
 
 class SearchState(StrEnum):

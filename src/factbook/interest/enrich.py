@@ -102,5 +102,5 @@ def _rests(
     newest = store.world_facts(entity.owner, entity.name, limit=1)
     learned = newest[0].learned_at if newest else 0
     fruitless = sum(1 for one in logs if one.at > learned)
-    rest = REST_MS[mode] * 2 ** min(max(0, fruitless - 1), FRUITLESS)
+    rest: int = REST_MS[mode] * 2 ** min(max(0, fruitless - 1), FRUITLESS)
     return now - logs[-1].at < rest

@@ -26,7 +26,14 @@ from factbook.errors import ModelError, ModelFailure
 from factbook.extract import entity_prompts
 from factbook.extract.heard import Named, hear, preferences_in
 from factbook.extract.names import topic_of
-from factbook.extract.world import Discovery, ResultText, WorldClaim, discover, facts_about
+from factbook.extract.world import (
+    Discovery,
+    ResultText,
+    WorldClaim,
+    corroborated,
+    discover,
+    facts_about,
+)
 from factbook.gate.grounding import Support, ground, read_passage
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.names import judge_name, name_text, structural_problem
@@ -266,7 +273,8 @@ class Extraction:
         ]
         offered = discover(texts, query=log.query, topic=topic)
         if llm is not None:
-            offered = [*offered, *self._model_names(log, results, texts, found, llm)]
+            seen = self._model_names(log, results, texts, found, llm)
+            offered = [*offered, *corroborated(seen, texts, query=log.query)]
         query_vector: NDArray[np.float32] | None = None
         for one in offered:
             if one.name in found.names:
@@ -281,7 +289,7 @@ class Extraction:
                 query_vector = self._vectors([topic or log.query])[0]
             context = _context(one, episode)
             vector = self._vectors([name_text(one.name, context)])[0]
-            said = judge_name(one.name, query_vector=query_vector, name_vector=vector)
+            said = judge_name(one.name, query_vector=query_vector, name_vector=vector).problem
             if said is not None:
                 found.ops.append(_refusal(episode, log.owner, one.name, "unrelated_name", said))
                 continue
@@ -405,7 +413,7 @@ class Extraction:
             )
             answer = llm.ask(messages, entity_prompts.EntitiesFull, purpose="entities")
             names, refused = entity_prompts.read_entities(
-                answer, episode.text, known=found.names.keys(), full=True
+                answer, episode.text, known=found.names, full=True
             )
             found.ops += [
                 _refusal(episode, log.owner, what, reason, why) for what, reason, why in refused
@@ -431,7 +439,7 @@ class Extraction:
         )
         answer = llm.ask(messages, entity_prompts.EntitiesFull, purpose="entities")
         names, refused = entity_prompts.read_entities(
-            answer, message.text, known=found.names.keys(), full=True
+            answer, message.text, known=found.names, full=True, external=False
         )
         found.ops += [
             _refusal(message, message.owner, what, reason, why) for what, reason, why in refused
@@ -471,7 +479,7 @@ class Extraction:
             )
             answer = llm.ask(messages, entity_prompts.EntitiesKnown, purpose="entities")
             names, refused = entity_prompts.read_entities(
-                answer, episode.text, known=found.names.keys(), full=False
+                answer, episode.text, known=found.names, full=False
             )
             found.ops += [
                 _refusal(episode, episode.owner, what, reason, why) for what, reason, why in refused
@@ -483,7 +491,13 @@ class Extraction:
             known = [one.object for one in self._store.world_facts(episode.owner, name, limit=20)]
             messages = entity_prompts.facts_messages(name, episode.text, known=known)
             answered = llm.ask(messages, entity_prompts.EntityFacts, purpose="facts")
-            offered, refused = entity_prompts.read_facts(answered, name, episode.text)
+            offered, refused = entity_prompts.read_facts(
+                answered,
+                name,
+                episode.text,
+                names=found.names.get(name, ()),
+                external=episode.trust is Trust.EXTERNAL,
+            )
             found.ops += [
                 _refusal(episode, episode.owner, what, reason, why) for what, reason, why in refused
             ]
@@ -541,10 +555,10 @@ class Extraction:
         key = (owner, name)
         if key not in self._cache:
             facts = self._store.world_facts(owner, name)
-            vectors = self._vectors([one.object for one in facts]) if facts else []
+            vectors = self._vectors([one.object for one in facts])
             self._cache[key] = [
-                _Known(fact=one, text=one.object, vector=vector, reading=read(one.object))
-                for one, vector in zip(facts, vectors, strict=True)
+                _Known(fact=one, text=one.object, vector=vectors[n], reading=read(one.object))
+                for n, one in enumerate(facts)
             ]
         return self._cache[key]
 

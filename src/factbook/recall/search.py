@@ -27,7 +27,17 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.confidence import as_of, is_deprecated, is_passive
 from factbook.errors import EmbedderMismatch, FactbookError
-from factbook.model import EpisodeKind, Evidence, Fact, Hit, Millis, Stance, StoredEpisode, Trust
+from factbook.model import (
+    EpisodeKind,
+    Evidence,
+    Fact,
+    FactKind,
+    Hit,
+    Millis,
+    Stance,
+    StoredEpisode,
+    Trust,
+)
 from factbook.recall import query as words
 from factbook.recall.associate import (
     LEANING_CANDIDATES,
@@ -177,11 +187,13 @@ class Engine:
         redact: Callable[[str], str],
         weights: RankWeights = DEFAULT_WEIGHTS,
         associations: Callable[[], Associations] | None = None,
+        cares: Callable[[str, str], bool] = lambda _owner, _entity: False,
     ) -> None:
         """Compose the engine; the embedder is asked for only when the store holds vectors.
 
         `associations` are asked for when a question seeks advice; without them it is a question
-        like any other.
+        like any other. `cares` tells whether an owner cares about an entity: what only the outside
+        world says of it may come by itself then.
         """
         self._store = store
         self._embedder = embedder
@@ -190,6 +202,7 @@ class Engine:
         self._redact = redact
         self._weights = weights
         self._associations = associations
+        self._cares = cares
         self._catalog = Catalog(store)
         self._beside = Beside()
         self._logged: set[str] = set()
@@ -208,11 +221,11 @@ class Engine:
         """Return the best `limit` hits; any text is a legal question.
 
         With `passive`, only what may come by itself: facts surer than 0.5 (seed 001), and nothing
-        that only the outside world says. An episode hides the facts that were read from it, and the
-        other way round, unless `search_type` leaves only one of them. With `facts_lead`, a fact
-        takes the place of an episode that says nothing else. The newest episodes with one of the
-        texts `leaving_out` are not there: what was just said is no memory of it, and nothing else
-        is as near to the question.
+        that only the outside world says, unless it is about what its owner cares about. An episode
+        hides the facts that were read from it, and the other way round, unless `search_type` leaves
+        only one of them. With `facts_lead`, a fact takes the place of an episode that says nothing
+        else. The newest episodes with one of the texts `leaving_out` are not there: what was just
+        said is no memory of it, and nothing else is as near to the question.
 
         An embedder that fails, or returns no usable vector, leaves the search by words; the
         answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another
@@ -261,6 +274,16 @@ class Engine:
         )
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
+
+    def _comes_by_itself(self, found: Fact | StoredEpisode, confidence: float) -> bool:
+        if isinstance(found, StoredEpisode):
+            # A command to factbook itself says nothing that is worth repeating.
+            return found.trust is not Trust.EXTERNAL and found.kind is not EpisodeKind.COMMAND
+        if found.trust is Trust.EXTERNAL:
+            about_known = found.kind is FactKind.WORLD
+            if not about_known or not self._cares(found.owner, found.subject):
+                return False
+        return is_passive(confidence)
 
     def _answer(
         self,
@@ -677,7 +700,7 @@ class Engine:
             confidence = _confidence(found)
             if row.fact is not None and is_deprecated(confidence):
                 continue
-            if passive and not _comes_by_itself(found, confidence):
+            if passive and not self._comes_by_itself(found, confidence):
                 continue
             over = row.fact is None and row.id in outdated
             if over and passive:
@@ -865,12 +888,6 @@ def _foremost(rows: Sequence[_Row], scores: Floats, *, depth: int) -> list[tuple
             seen.add(key)
         top.append((row, score))
     return top
-
-
-def _comes_by_itself(found: Fact | StoredEpisode, confidence: float) -> bool:
-    if found.trust is Trust.EXTERNAL:
-        return False
-    return isinstance(found, StoredEpisode) or is_passive(confidence)
 
 
 def _shown(episode: StoredEpisode, filters: Filters) -> bool:

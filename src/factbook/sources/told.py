@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from factbook.model import Episode, EpisodeKind, Millis, Role, Source, Trust
-from factbook.ops import Op, RecordEpisode, RecordSource
+from factbook.ops import NoteAction, Op, RecordEpisode, RecordSource
 
 __all__ = ["digest", "said_ops"]
 
@@ -30,7 +30,8 @@ def said_ops(
 ) -> list[Op]:
     """Return the ops that keep a text, already redacted, as the episode `uid` of its owner.
 
-    `what` names the source, one for each owner. Without more it is the owner who speaks.
+    `what` names the source, one for each owner. Without more it is the owner who speaks, and who
+    speaks may be told things again (seed 003: any action resets the back-off).
     """
     key = f"{what}:{owner}"
     source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title=title)
@@ -48,7 +49,10 @@ def said_ops(
         session=key,
         embed=embed,
     )
-    return [RecordSource(source=source), RecordEpisode(episode=episode)]
+    ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode)]
+    if role is Role.USER and trust is Trust.DIRECT:
+        ops.append(NoteAction(owner=owner))
+    return ops
 
 
 def digest(*parts: str) -> str:

@@ -30,6 +30,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
+from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import WorldStore, WorldWriter
 
 
@@ -263,7 +264,7 @@ class NewEvent(NamedTuple):
     detail: Mapping[str, object] | None = None
 
 
-class Writer(WorldWriter, Protocol):
+class Writer(WorldWriter, EraseWriter, Protocol):
     """The verbs of one open write transaction; it commits when its block ends without an error."""
 
     def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
@@ -561,7 +562,7 @@ class Vectors:
     dim: int
 
 
-class Store(WorldStore, Protocol):
+class Store(WorldStore, EraseStore, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
 
     @property

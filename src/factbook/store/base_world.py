@@ -263,5 +263,8 @@ class WorldStore(Protocol):
     def notify_state(self, owner: str) -> NotifyState:
         """Return how much an owner has been told without answering."""
 
+    def last_action(self) -> Millis | None:
+        """Return when any owner did something last."""
+
     def schedules(self, owner: str = "", *, due: Millis | None = None) -> list[Schedule]:
         """Return schedules that go on, oldest first; with `due`, those whose time has come."""

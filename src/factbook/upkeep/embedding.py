@@ -22,15 +22,13 @@ from factbook import policy
 from factbook.apply import apply
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model import Millis, Receipt, Trigger
-from factbook.ops import ReplaceVectors, StoreNextVectors, StoreVectors
+from factbook.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
 from factbook.store.base import Claimed, Store
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
 
 _LOG = logging.getLogger(__name__)
-# Facts first: they are few, and what is asked for.
-_TARGETS = ("fact", "entity", "preference", "episode")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +72,7 @@ class EmbeddingQueue:
     ) -> EmbedReport:
         """Embed what waits, `limit` rows at most; rows that fail now are left for later."""
         total = EmbedReport()
-        for target in _TARGETS:
+        for target in EMBEDDED:
             while limit is None or total.claimed < limit:
                 room = policy.EMBED_BATCH
                 if limit is not None:
@@ -201,7 +199,7 @@ class EmbeddingQueue:
             return 0
         while True:
             left = 0
-            for target in _TARGETS:
+            for target in EMBEDDED:
                 while True:
                     rows = self._store.without_next(
                         target, model=embedder.id, dim=embedder.dim, limit=policy.EMBED_BATCH
@@ -271,7 +269,7 @@ class Worker:
             try:
                 done = sum(
                     self._queue.work(target, limit=policy.EMBED_BATCH).claimed
-                    for target in _TARGETS
+                    for target in EMBEDDED
                 )
                 self.error = ""
             except FactbookError as error:

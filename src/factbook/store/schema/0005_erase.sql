@@ -73,3 +73,8 @@ CREATE VIEW messagelog AS
   FROM episode_row e LEFT JOIN heard_row h ON h.episode_id = e.id
   WHERE e.kind IN ('turn', 'command')
     AND NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id);
+
+-- What stands behind a fact must be found from it.
+CREATE INDEX fact_by_winner ON fact_row(merged_into_id) WHERE merged_into_id IS NOT NULL;
+CREATE INDEX fact_by_heir ON fact_row(superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX rejection_by_episode ON rejection_row(episode_id) WHERE episode_id IS NOT NULL;

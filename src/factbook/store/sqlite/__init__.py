@@ -7,6 +7,7 @@ history are tables of that one file, so they commit together.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,6 +37,7 @@ from factbook.store.base import (
     Vectors,
 )
 from factbook.store.sqlite.audit import audit
+from factbook.store.sqlite.erasing import EraseReads
 from factbook.store.sqlite.file import LedgerFile, Mode, translated
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
@@ -73,7 +75,7 @@ _JSON_COLUMNS = {
 }
 
 
-class SQLiteStore(LivingReads, ModelReads, WorldReads):
+class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(self, path: Path, *, mode: Mode = "create") -> None:
@@ -83,6 +85,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads):
         """
         self.path = path
         self._file = LedgerFile(path, mode=mode)
+        self._scours = threading.local()
         with translated(path):
             self._tenant = self._meta("tenant") or ""
 
@@ -130,6 +133,16 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads):
                 if not connection.get_autocommit():  # a full disk may have rolled back already
                     connection.execute("ROLLBACK")
                 raise
+            if writer.erasures:
+                self._after_erasing(writer.erasures, writer.wiped or (), writer.sought or ())
+
+    @property
+    def _connection(self) -> apsw.Connection:
+        return self._file.connection
+
+    @property
+    def _may_write(self) -> bool:
+        return self._file.mode != "read"
 
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
@@ -396,7 +409,10 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads):
     def counts(self) -> dict[str, int]:
         """Return the number of rows by kind, counted now."""
         row = self._rows(
-            """SELECT (SELECT count(*) FROM source_row), (SELECT count(*) FROM episode_row),
+            """SELECT (SELECT count(*) FROM source_row)
+                        - (SELECT count(*) FROM erased_row WHERE target = 'source'),
+                      (SELECT count(*) FROM episode_row)
+                        - (SELECT count(*) FROM erased_row WHERE target = 'episode'),
                       (SELECT count(*) FROM fact_row WHERE retired_at IS NULL),
                       (SELECT count(*) FROM evidence_row), (SELECT count(*) FROM event_row),
                       (SELECT count(*) FROM rejection_row),

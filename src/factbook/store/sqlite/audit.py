@@ -8,6 +8,7 @@ from __future__ import annotations
 import apsw
 
 from factbook.store.base import Problem, claim_digest
+from factbook.store.sqlite.erasing import mark_of
 
 _SHOWN = 5  # offending rows named per check; the number of all of them is said too
 
@@ -21,12 +22,13 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "episode_count",
         """SELECT s.id, s.episode_count || ' counted, ' || count(e.id) || ' rows'
-           FROM source_row s LEFT JOIN episode_row e ON e.source_id = s.id
+           FROM source_row s LEFT JOIN episode_row e ON e.source_id = s.id AND NOT EXISTS (
+             SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id)
            GROUP BY s.id HAVING s.episode_count <> count(e.id)""",
     ),
     (
         "fact_without_evidence",
-        """SELECT f.id, f.predicate FROM fact_row f WHERE NOT EXISTS (
+        """SELECT f.id, f.predicate FROM fact_row f WHERE f.status <> 'erased' AND NOT EXISTS (
              SELECT 1 FROM evidence_row v
              WHERE v.fact_id = f.id AND v.episode_id = f.episode_id)""",
     ),
@@ -211,7 +213,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "keyed_fact",
         """SELECT id, predicate || ' of ' || subject FROM fact_row
-           WHERE kind = 'keyed' AND (subject <> owner OR predicate = '' OR object = '')""",
+           WHERE kind = 'keyed' AND status <> 'erased' AND (subject <> owner OR predicate = '' OR object = '')""",
     ),
     (
         "merged_evidence",
@@ -238,6 +240,41 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            UNION ALL SELECT id, 'proposal' FROM proposal_row WHERE NOT json_valid(payload)
            UNION ALL SELECT id, 'injection' FROM injection_row
              WHERE NOT json_valid(items) OR NOT json_valid(used)""",
+    ),
+    (
+        "erased",
+        """SELECT x.row_id, 'fact still says something' FROM erased_row x
+           LEFT JOIN fact_row f ON f.id = x.row_id
+           WHERE x.target = 'fact' AND (f.id IS NULL OR f.status <> 'erased'
+             OR f.subject || f.predicate || f.object || f.statement <> '')
+           UNION ALL SELECT f.id, 'fact is erased, and no erasure says so' FROM fact_row f
+           WHERE f.status = 'erased' AND NOT EXISTS (
+             SELECT 1 FROM erased_row x WHERE x.target = 'fact' AND x.row_id = f.id)
+           UNION ALL SELECT x.row_id, 'episode still says something' FROM erased_row x
+           LEFT JOIN episode_row e ON e.id = x.row_id
+           WHERE x.target = 'episode' AND (e.id IS NULL OR e.text <> '' OR e.injected = 0
+             OR e.attributes <> '{}' OR e.uid <> 'erased:' || e.id OR e.occurred_at IS NOT NULL
+             OR e.subject || e.message || e.session || e.project || e.branch || e.agent || e.tool
+                || e.call_id || e.speaker <> '')
+           UNION ALL SELECT x.row_id, 'source still says something' FROM erased_row x
+           LEFT JOIN source_row s ON s.id = x.row_id
+           WHERE x.target = 'source' AND (s.id IS NULL OR s.key <> 'erased:' || s.id
+             OR s.session || s.uri || s.project || s.title || s.agent <> '')
+           UNION ALL SELECT x.row_id, 'entity still has its name' FROM erased_row x
+           LEFT JOIN entity_row n ON n.id = x.row_id
+           WHERE x.target = 'entity' AND (n.id IS NULL OR n.name <> 'erased:' || n.id
+             OR n.retired_at IS NULL)
+           UNION ALL SELECT x.row_id, 'preference still has its topic' FROM erased_row x
+           LEFT JOIN preference_row p ON p.id = x.row_id
+           WHERE x.target = 'preference' AND (p.id IS NULL OR p.topic <> 'erased:' || p.id
+             OR p.retired_at IS NULL)""",
+    ),
+    (
+        "erasure",
+        """SELECT id, 'the file was not looked through since; run factbook erase --finish'
+           FROM erasure_row WHERE clean = 0
+           UNION ALL SELECT value, 'the history is not closed' FROM meta WHERE name = 'erasing'
+           UNION ALL SELECT id, 'counts' FROM erasure_row WHERE NOT json_valid(counts)""",
     ),
     (
         "full_text",
@@ -273,6 +310,7 @@ def audit(connection: apsw.Connection, *, writable: bool) -> list[Problem]:
             problems.append(Problem(what=what, detail=f"and {len(rows) - _SHOWN} more"))
     problems += _spans(connection)
     problems += _claims(connection)
+    problems += _came_back(connection)
     if writable:
         problems += _full_text(connection)
     return problems
@@ -309,6 +347,21 @@ def _claims(connection: apsw.Connection) -> list[Problem]:
         if claim_digest(row[2], row[3], row[4], row[5]) != row[1]
     ]
     return [Problem(what="claim", detail=f"{one}: its digest is another") for one in wrong[:_SHOWN]]
+
+
+def _came_back(connection: apsw.Connection) -> list[Problem]:
+    """Compare current rows with what was erased."""
+    marks = {row[0] for row in connection.execute("SELECT mark FROM tombstone")}
+    if not marks:
+        return []
+    key = str(connection.execute("SELECT value FROM meta WHERE name = 'erase_key'").get)
+    facts = connection.execute(
+        "SELECT id, owner, subject, predicate, object FROM fact_row WHERE retired_at IS NULL"
+    )
+    wrong = [f"fact {row[0]}" for row in facts if mark_of(key, "claim", *row[1:]) in marks]
+    episodes = connection.execute("SELECT id, uid FROM episode_row")
+    wrong += [f"episode {row[0]}" for row in episodes if mark_of(key, "uid", row[1]) in marks]
+    return [Problem(what="came_back", detail=f"{one} was erased") for one in wrong[:_SHOWN]]
 
 
 def _full_text(connection: apsw.Connection) -> list[Problem]:

@@ -34,19 +34,22 @@ EXPORTS = (
     (
         "source",
         "SELECT id, key, kind, host, session, uri, project, title, agent, first_at, last_at,"
-        " episode_count, lines FROM source_row ORDER BY id",
+        " episode_count, lines FROM source_row WHERE id NOT IN"
+        " (SELECT row_id FROM erased_row WHERE target = 'source') ORDER BY id",
     ),
     (
         "episode",
         "SELECT id, uid, source_id, owner, kind, role, trust, text, position, byte_offset,"
         " occurred_at, subject, message, session, project, branch, agent, tool, call_id,"
-        " attributes, is_error, cut, injected, learned_at FROM episode_row ORDER BY id",
+        " attributes, is_error, cut, injected, learned_at FROM episode_row WHERE id NOT IN"
+        " (SELECT row_id FROM erased_row WHERE target = 'episode') ORDER BY id",
     ),
     (
         "fact",
         "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
         " confidence_at, trust, evidence_count, episode_id, occurred_at, learned_at, retired_at,"
-        " valid_from, valid_to, merged_into_id, superseded_by, pinned FROM fact_row ORDER BY id",
+        " valid_from, valid_to, merged_into_id, superseded_by, pinned FROM fact_row"
+        " WHERE status <> 'erased' ORDER BY id",
     ),
     (
         "evidence",
@@ -241,10 +244,11 @@ def source_states(
     sql = (
         "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count, first_at,"
         " last_at, cursor, lines FROM source_row"
+        " WHERE id NOT IN (SELECT row_id FROM erased_row WHERE target = 'source')"
     )
     bindings: tuple[Any, ...] = ()
     if keys is not None:
-        sql += " WHERE key IN (SELECT value FROM json_each(?))"
+        sql += " AND key IN (SELECT value FROM json_each(?))"
         bindings = (json_list(keys),)
     found: dict[str, SourceState] = {}
     for row in connection.execute(sql, bindings):

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WIDTH", "Windows", "blocks_of"]
+__all__ = ["WIDTH", "Windows", "blocks_of", "joined"]
 
 WIDTH: Final = 8
 """Bytes of one window: short enough to find a torn word, long enough to mean something."""
@@ -29,7 +29,8 @@ DENSE_BYTES: Final = 8 << 20
 """Texts up to here are looked for at every offset, longer ones at every eighth: what is left of so
 much text is more than 15 bytes long, and such a piece holds a whole window."""
 
-_TABLE_BITS: Final = 22
+_TABLE_BITS: Final = (16, 27)  # of the bit table: at least, and at most (128 MB)
+_SPARSE_BITS: Final = 5  # one place in 32 is taken
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)  # 2**64 / the golden ratio: spreads close numbers
 
 Numbers = NDArray[np.uint64]
@@ -45,10 +46,14 @@ def _at_every_offset(data: bytes) -> Iterator[tuple[int, Numbers]]:
 class Windows:
     """A set of windows that can be looked for."""
 
-    def __init__(self, numbers: Numbers) -> None:
-        """Take the windows as numbers."""
+    def __init__(self, numbers: Numbers, *, dense: bool = True) -> None:
+        """Take the windows as numbers; `dense` tells that they are of every offset."""
+        self.dense = dense
         self._numbers: Numbers = np.unique(numbers)
-        self._table = np.zeros(1 << _TABLE_BITS, np.bool_)
+        low, high = _TABLE_BITS
+        bits = min(max(len(self._numbers).bit_length() + _SPARSE_BITS, low), high)
+        self._shift = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, np.bool_)
         self._table[self._places(self._numbers)] = True
 
     @classmethod
@@ -59,7 +64,7 @@ class Windows:
         parts = [
             part for one in data for offset, part in _at_every_offset(one) if dense or offset == 0
         ]
-        return cls(np.concatenate(parts) if parts else np.empty(0, np.uint64))
+        return cls(np.concatenate(parts) if parts else np.empty(0, np.uint64), dense=dense)
 
     def __len__(self) -> int:
         """Return how many different windows there are."""
@@ -70,31 +75,52 @@ class Windows:
         seen: list[Numbers] = []
         for block in blocks:
             for _, numbers in _at_every_offset(block):
-                hits = numbers[self._table[self._places(numbers)]]
-                if len(hits):
-                    seen.append(np.intersect1d(hits, self._numbers))
-        return Windows(np.concatenate(seen) if seen else np.empty(0, np.uint64))
+                hits = self._hits(numbers)
+                if hits.any():
+                    seen.append(np.unique(numbers[hits]))
+        return Windows(np.concatenate(seen) if seen else np.empty(0, np.uint64), dense=self.dense)
 
     def without(self, others: Windows) -> Windows:
         """Return the windows that are not among the others."""
-        return Windows(np.setdiff1d(self._numbers, others._numbers, assume_unique=True))
+        left = np.setdiff1d(self._numbers, others._numbers, assume_unique=True)
+        return Windows(left, dense=self.dense)
 
-    def longest_run(self, data: bytes) -> int:
-        """Return how many bytes in a row of some data are covered by windows."""
-        if len(data) < WIDTH or not len(self._numbers):
-            return 0
-        hit = np.zeros(len(data) - WIDTH + 1, np.bool_)
-        for offset, numbers in _at_every_offset(data):
-            inside = self._table[self._places(numbers)]
-            if inside.any():
-                inside = inside & np.isin(numbers, self._numbers)
-            hit[offset::WIDTH] = inside
-        edges = np.flatnonzero(np.diff(np.concatenate(([0], hit.view(np.int8), [0]))))
-        return int((edges[1::2] - edges[::2]).max()) + WIDTH - 1 if len(edges) else 0
+    def sharing(self, texts: Sequence[str], *, least: int) -> list[int]:
+        """Return which texts have so many bytes in a row in common with what the windows are of.
 
-    @staticmethod
-    def _places(numbers: Numbers) -> NDArray[np.uint64]:
-        return (numbers * _SPREAD) >> np.uint64(64 - _TABLE_BITS)
+        Where the windows are of very much text, one window is enough.
+        """
+        least = least if self.dense else WIDTH
+        found: list[int] = []
+        for first, pieces in _batches(texts):
+            data = b"\xff".join(pieces)  # no text holds that byte, so no window reaches over two
+            if len(data) < WIDTH or not len(self._numbers):
+                continue
+            hit = np.zeros(len(data) - WIDTH + 1, np.bool_)
+            for offset, numbers in _at_every_offset(data):
+                hit[offset::WIDTH] = self._hits(numbers)
+            edges = np.flatnonzero(np.diff(np.concatenate(([0], hit.view(np.int8), [0]))))
+            begins, ends = edges[::2], edges[1::2]
+            begins = begins[ends - begins + WIDTH - 1 >= least]
+            places = np.cumsum([0, *(len(one) + 1 for one in pieces)])
+            which = np.unique(np.searchsorted(places, begins, side="right") - 1)
+            found += [first + int(one) for one in which]
+        return found
+
+    def _places(self, numbers: Numbers) -> NDArray[np.uint64]:
+        places: NDArray[np.uint64] = (numbers * _SPREAD) >> self._shift
+        return places
+
+    def _hits(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Tell of each number whether it is one of the windows."""
+        hits: NDArray[np.bool_] = self._table[self._places(numbers)]
+        maybe = np.flatnonzero(hits)
+        if len(maybe):
+            asked = numbers[maybe]
+            at = np.searchsorted(self._numbers, asked)
+            at[at == len(self._numbers)] = 0
+            hits[maybe] = self._numbers[at] == asked
+        return hits
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:
@@ -110,28 +136,28 @@ def blocks_of(path: Path) -> Iterator[bytes]:
             tail = data[-(WIDTH - 1) :]
 
 
-def joined(pieces: Iterable[bytes], *, limit: int = BLOCK) -> Iterator[bytes]:
+def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Join pieces into blocks, kept apart so that no window reaches over two of them."""
     held: list[bytes] = []
     size = 0
     for piece in pieces:
         held.append(piece)
         size += len(piece) + 1
-        if size >= limit:
+        if size >= BLOCK:
             yield b"\xff".join(held)
             held, size = [], 0
     if held:
         yield b"\xff".join(held)
 
 
-def escaped(texts: Sequence[str]) -> list[str]:
-    """Return how texts look inside JSON, where that differs."""
-    import orjson
-
-    found = []
-    for text in texts:
-        data = orjson.dumps(text.encode("utf-8", "replace").decode("utf-8", "replace"))[1:-1]
-        inside = data.decode("utf-8", "replace")
-        if inside != text:
-            found.append(inside)
-    return found
+def _batches(texts: Sequence[str]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield (number of the first, texts as bytes), some megabytes at a time."""
+    first, held, size = 0, list[bytes](), 0
+    for n, text in enumerate(texts):
+        held.append(text.encode("utf-8", "surrogatepass"))
+        size += len(held[-1])
+        if size >= BLOCK:
+            yield first, held
+            first, held, size = n + 1, [], 0
+    if held:
+        yield first, held

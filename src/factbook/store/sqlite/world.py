@@ -741,6 +741,11 @@ class WorldReads:
         rows = self._rows(f"{_NOTIFY} WHERE owner = ?", (owner,))
         return _notify(rows[0]) if rows else NotifyState(owner, 0, None, None, False)
 
+    def last_action(self) -> Millis | None:
+        """Return when any owner did something last."""
+        rows = self._rows("SELECT max(engaged_at) FROM notify_row")
+        return None if rows[0][0] is None else int(rows[0][0])
+
     def schedules(self, owner: str = "", *, due: Millis | None = None) -> list[Schedule]:
         """Return schedules that go on, oldest first; with `due`, those whose time has come."""
         where, bindings = _where({"owner": owner})

@@ -19,6 +19,7 @@ from factbook.store.base import (
     Place,
     SourceState,
 )
+from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
 from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
@@ -26,7 +27,7 @@ from factbook.store.sqlite.world import WorldVerbs
 from factbook.text import asks
 
 
-class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs):
+class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
     """The verbs of one open write transaction on a SQLite file."""
 
     def __init__(

@@ -1,0 +1,1016 @@
+"""Find what may be a name in a text, and what a request is about.
+
+Knows: the signs of a name (quotes, capitals, digits in a word, a hashtag), where capitals tell
+nothing (the first word of a sentence, titles, shouting, code, other languages), and the ways in
+which people ask for something to be looked up. Does not know which names are known already, who
+speaks, or what is kept: `heard` reads what an owner says of a name, and the gate judges it.
+
+Names are read in English text. Of a text in another language only signs that need no grammar are
+taken: quoted titles, words with digits, hashtags.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from factbook import policy
+from factbook.commonplace import (
+    is_calendar_word,
+    is_everyday,
+    is_function_word,
+    is_greeting,
+    is_nationality,
+    is_place,
+    opens_sentences,
+)
+from factbook.extract.base import word_set
+from factbook.keys import entity_name
+from factbook.nouns import is_plural
+from factbook.spoken import split_spoken_list
+
+__all__ = [
+    "BLANK",
+    "MAX_TEXT_CHARS",
+    "NameSign",
+    "NameSpan",
+    "TopicSpan",
+    "is_english",
+    "is_uncommon",
+    "learn_queries",
+    "masked",
+    "name_words",
+    "names_in",
+    "topic_of",
+]
+
+MAX_TEXT_CHARS: Final = 100_000  # ours: of one text; what follows is pasted material
+NAME_CHARS: Final = 100  # ours: of one name; a longer span joins more than a name
+TITLE_WORDS: Final = 4  # ours: words that a line has before its capitals may be a title's
+TITLE_SHARE: Final = 0.7  # ours: of them, capitalised, where capitals tell nothing
+
+
+class NameSign(StrEnum):
+    """Say what made a span look like a name."""
+
+    QUOTED = "quoted"
+    CAPITALISED = "capitalised"
+    MODEL_NUMBER = "model_number"  # letters and digits in one word, and what stands around it
+    HASHTAG = "hashtag"
+
+
+class NameSpan(NamedTuple):
+    """A name and its place: `surface` is exactly what stands there."""
+
+    surface: str
+    name: str  # canonical (`keys.entity_name`)
+    start: int
+    end: int
+    how: NameSign
+
+
+class TopicSpan(NamedTuple):
+    """What a request is about, as it stands there, and its place."""
+
+    topic: str
+    start: int
+    end: int
+
+
+class _Token(NamedTuple):
+    text: str
+    start: int
+    end: int
+    opens: int  # 0: inside a sentence; 1: its first word; 2: after a colon, a dash or a bullet
+
+    @property
+    def low(self) -> str:
+        return self.text.casefold().replace("’", "'")
+
+
+# --- what holds no names --------------------------------------------------------------------------
+
+BLANK: Final = "\x1f"
+"""Stands for every character of what is not read."""
+_UNREAD: Final = re.compile(
+    r"```.*?(?:```|\Z)"  # code between fences
+    r"|~~~.*?(?:~~~|\Z)|`[^`\n]{1,400}`"
+    r"|<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>"  # markup
+    r"|\[(?:REDACTED|[uU]ser|[yY]our|[nN]ame|[iI]nsert|[mM]y)[^\]\n]{0,100}\]"
+    r"|(?<=\])\([^()\s]{1,2000}\)"  # where a link of Markdown leads
+    r"|\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>\"]{1,2000}"
+    r"|\b[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}\.(?:com|org|net|io|dev|co|gov|edu|de|fr|uk|eu"
+    r"|info|ai|app)/[^\s<>\"]{0,2000}"
+    r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"  # mail
+    r"|(?<!\w)@\w[\w.-]{0,60}"  # whom a message is for
+    r"|(?<![\w.])(?:~|\.{1,2})?(?:/[\w.@+-]{1,100}){2,20}/?"  # paths
+    r"|\b[A-Za-z]:\\\S{1,300}|\b\w{1,60}(?:_\w{1,60}){1,10}\b|\b\w{1,60}(?:::|->)\w{1,60}"
+    r"|\b[\w.]{1,80}\(\)?"  # code in prose
+    r"|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"  # digests
+    r"|(?<!\w)--?[a-z][\w-]{0,40}(?:=\S{0,200})?",  # options of a command
+    re.DOTALL,
+)
+_CODE_LINE: Final = re.compile(
+    r"^[ \t]*(?:(?:from[ ]\S+[ ]import|import[ ][\w.]+(?:[ ]as[ ]\w+)?$|def[ ]\w+"
+    r"|class[ ]\w+[(:{]|return\b.*[;)\]]$|const[ ]|let[ ]\w+[ ]?=|var[ ]\w+|public[ ]|private[ ]"
+    r"|func[ ]|fn[ ]|#include|package[ ]\w+;|SELECT[ ].+[ ]FROM\b|INSERT[ ]INTO\b"
+    r"|UPDATE[ ]\w+[ ]SET\b|CREATE[ ]TABLE)|(?:[$#%>]|>>>|\.\.\.|PS[ ]\S*>)[ ]+(?:sudo|git|cd|ls"
+    r"|npm|pip|python|docker|kubectl|make|cargo|go|curl)\b|Traceback[ ]|File[ ]\""
+    r"|at[ ][\w.$<>]+\(|\w+(?:\.\w+)*(?:Error|Exception)\b|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
+    r"|(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b|[+-]{3}[ ]|@@[ ]|diff[ ]--git"
+    r"|\|.*\|[ \t]*$|.*[;{}][ \t]*$).*$",
+    re.MULTILINE,
+)
+
+
+def masked(text: str) -> str:
+    """Return a text of the same length in which code, addresses and markup are blotted out."""
+    text = _CODE_LINE.sub(_blanks, text[:MAX_TEXT_CHARS])
+    return _UNREAD.sub(_blanks, text)
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return BLANK * len(match[0])
+
+
+# --- which language -------------------------------------------------------------------------------
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_OTHER_TONGUES: Final = word_set("""
+    der das und ist nicht ich wir sie ein eine einen mit für auf dem den des auch habe hat mein
+    meine     zu von im wie wenn aber oder sehr bei noch nur schon
+    le les une et est dans pour avec sur je tu nous vous il elle que qui pas mon ma mes des du au ce
+    cette sont très mais
+    el los las una y es en por con para mi yo tú él ella que no muy pero como más está son
+    il lo gli uno di che è per con mio mia sono molto ma anche della del nel
+    o os um uma e é em não com para meu minha eu você muito mas são está
+    het een en van ik niet wij mijn met voor maar ook
+    og det er ikke jeg på som med til av och att är inte jag på för det har
+    jest nie się na z do to mam mój
+    bir ve bu için çok ben
+    """) - word_set("den no me to do on an is i as a or so in as are was war man die her am")
+_MANY: Final = 4  # words of prose without one that only English has: another language
+
+
+def is_english(text: str) -> bool:
+    """Say whether a text may be read as English; a few words without any grammar may.
+
+    Told by the words that carry grammar: they are the commonest of every language, and few of them
+    are words of two.
+    """
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text[:4_000])]
+    if not words:
+        return False
+    english = sum(is_function_word(word) for word in words)
+    other = sum(word in _OTHER_TONGUES for word in words)
+    if other > english:
+        return False
+    if sum(word[0] < "\u0250" for word in words) * 2 < len(words):
+        return False  # mostly in another script
+    lower = [word for word in words if word.islower()]
+    unknown = sum(not is_everyday(word) for word in lower)
+    return not (len(lower) >= _MANY and unknown * 2 > len(lower) and english * 5 < len(lower))
+
+
+def is_uncommon(word: str) -> bool:
+    """Say whether a word may be a name by itself: it is neither of everyday use nor of a calendar.
+
+    A word of digits alone is none; "ls50" is one.
+    """
+    low = word.casefold().replace("’", "'").removesuffix("'s")
+    return (
+        len(low) > 1
+        and any(char.isalpha() for char in low)
+        and not is_everyday(low)
+        and not is_calendar_word(low)
+        and not is_nationality(low)
+        and not _MEASURE.fullmatch(low)
+        and not _COUNTED.fullmatch(low)
+        and not is_nationality(low.partition("-")[0])
+    )
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+_TOKEN: Final = re.compile(
+    r"(?:[^\W\d_]\.){2,}"  # J.R.R.
+    r"|(?:St|Dr|Mr|Mrs|Ms|Jr|Sr)\.(?= [A-Z])|[^\W_]+(?:(?:['’&+-](?=[^\W_])|\.(?=[a-z0-9])"
+    r"|(?<![a-z])\.(?=[A-Z]\b))[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?"
+)
+_STOP_BEFORE: Final = re.compile(r"[.!?…。！？\n\x1f]|^")
+_MEASURE: Final = re.compile(
+    r"[\d.,]+(?:st|nd|rd|th|s|k|m|b|bn|g|gb|tb|mb|kb|am|pm|km|kms|cm|mm|mi|ft|in|kg|kgs|g|mg|lb"
+    r"|lbs|oz|w|kw|kwh|v|mah|hz|khz|mhz|ghz|fps|p|d|h|hr|hrs|min|mins|sec|secs|x|yo|yrs?|mph|kmh"
+    r"|l|ml|px|c|f|k|bit|bits|ms|am-\d+pm)?(?:-[\d.,]+\w{0,2})?|v?\d+(?:\.\d+)*|[1-9]\d?(?:am"
+    r"|pm)-\d+(?:am|pm)|q[1-4]|h[1-6]|[a-z]|mp[34]|4k|5g|4g|3g|3d|2d|24/7|b2b|b2c|i18n|a11y|l10n"
+    r"|utf-?8|base64|x86|x64|int\d+|float\d+|sha\d+|md5|h26[45]|e2e|p2p|o\(\w+\)|covid-?19|y2k|f1"
+    r"|k-?12|401k|1-on-1|1:1|\d+-\w+"
+)
+_COUNTED: Final = re.compile(
+    r"\d+(?:-?[^\W\d_]{3,}|[a-z]s|-.*-.*)|mid-.*|\d+\w*-\w+-\w+"
+)  # "60years": a number, and no blank after it
+_MODEL: Final = re.compile(r"(?=\w*-?\w*\d)(?=\w*-?\w*[^\W\d_])[^\W_]+(?:-[^\W_]+)*")
+_BEFORE: Final = re.compile(r"[\s\"'“”‘’(\[*_#>•·▪◦‣-]*$")
+
+
+_SOFT_STOP: Final = re.compile(
+    r"[:;—–•|/]|\s-+\s|[^\x00-\u2000\u2018-\u201f]|[\"“«(\[]\s*$"
+)  # also an emoji
+
+
+def _tokens(text: str) -> list[_Token]:
+    """Return the words of a text, each with whether it opens a sentence."""
+    found: list[_Token] = []
+    last = 0
+    for match in _TOKEN.finditer(text):
+        gap = text[last : match.start()]
+        if not found:
+            opens = 1
+        elif "\n" in gap:
+            opens = 2 if re.search(r"\n\s*(?:[-*•·▪◦‣>]|\d+[.)])", gap) else 1
+        elif any(mark in gap for mark in ".!?…。！？\x1f") and not _short_for(found[-1], gap):
+            opens = 1
+        elif _SOFT_STOP.search(gap):
+            opens = 2
+        else:
+            opens = 0
+        found.append(_Token(match[0], match.start(), match.end(), opens))
+        last = match.end()
+    return found
+
+
+def _short_for(token: _Token, gap: str) -> bool:
+    """Say whether a dot belongs to the word before it."""
+    return gap.startswith(". ") and (
+        (len(token.text) == 1 and token.text.isupper() and token.text != "I")
+        or token.low
+        in ("vs", "dr", "mr", "mrs", "ms", "st", "prof", "no", "feat", "ft", "jr", "eg")
+    )
+
+
+def _capital(word: str) -> bool:
+    """Say whether a word is written as a name is: KEF, Radiohead, iPhone, LS50, 3M."""
+    if word[0].isupper() or word[0].istitle():
+        return True
+    if not any(char.isupper() for char in word):
+        return False
+    head = re.match(r"[^\W\d_]+", word)
+    small = re.match(r"[a-z]+", word)
+    if small and len(small[0]) > 1 and (is_everyday(small[0]) or small[0] in _CODE_HEADS):
+        return False  # getUser, useEffect: a name of code
+    return bool(head) or any(char.isalpha() and char.isupper() for char in word[:3])
+
+
+_CODE_HEADS: Final = word_set("str obj arr num param args kwargs ctx req res err cfg init async")
+_CODE_TAILS: Final = re.compile(
+    r"(?:[A-Z][a-z]+)+(?:Error|Exception|Service|Controller|Factory|Handler|Manager|Impl|Test"
+    r"|Tests|Util|Utils|Helper|Provider|Repository|Builder|Interface|Listener|Adapter|Props"
+    r"|Config)"
+)
+
+# Written with a capital and yet no name: kin, titles, feasts, subjects, short forms.
+_NEVER: Final = word_set("""
+    i ok okay tv mom dad mum mommy daddy mama papa grandma grandpa granny nana aunt uncle god lord
+    jesus christ bible internet web christmas xmas easter thanksgiving halloween hanukkah ramadan
+    santa heaven hell earth sun moon president king queen pope doctor dr mr mrs ms sir madam prof
+    professor captain coach ceo cto cfo coo vp hr pr qa phd mba ba bs ms ma gpa sat act diy faq asap
+    lol omg wtf lmao rofl imo imho tbh fyi btw idk psa tldr aka rsvp eta pov dm pm am id ip pc cd
+    dvd     usb led hd gps atm ac dj mc vip bbq ux ui api url pdf csv json xml html css sql http https ssh
+    cli sdk ide cpu gpu ram ssd rgb llm ai ml it os pin eu us uk usa nyc la kpi okr roi pto wfh poc
+    mvp wifi wi-fi bluetooth e-mail email spring summer autumn fall winter university college school
+    math maths history science biology chemistry physics psychology philosophy art music sociology
+    user assistant human bot admin n/a na tba tbd todo fixme note nb ps re fw fwd cc bcc yes no ny
+    institute center centre company lab group team board committee office street road avenue bank
+    golden
+    mother father brother sister wife husband grandmother grandfather i'm i've i'd i'll republican
+    democrat amen x xd xoxo
+    """)
+# Names of makers, tools and people that are everyday words.
+_ALSO_NAMES: Final = word_set("""
+    apple slack notion discord signal steam target shell gap subway square stripe zoom teams word
+    excel chrome safari edge swift rust go oracle meta amazon twitch medium reddit spark airflow
+    snowflake linear figma sketch obsidian kindle switch tinder bumble hinge peloton ring nest alexa
+    siri cortana windows office outlook access pages numbers photos maps drive docs sheets bing
+    fiverr blender unity unreal inception parasite arrival gravity interstellar portal fortnite
+    destiny oasis queen cream genesis journey rush yes kiss boston chicago blur pulp tool prince
+    mark grace bill rob sue frank rose hope faith joy chase grant dean cliff ray art ruby amber
+    pearl     daisy lily ivy olive violet iris dawn gene guy jay miles wade carol ginger drew jack pat
+    """)
+_NUMBER: Final = re.compile(r"\d{1,4}(?:\.\d{1,3}){0,2}|[IVX]{2,5}|[VX]")
+_UNITS: Final = re.compile(
+    r"(?:years?|yrs?|months?|weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|times?|people"
+    r"|percent|%|dollars?|euros?|pounds?|bucks|km|miles?|meters?|metres?|feet|inch|inches|am|pm"
+    r"|o'clock|of|million|billion|thousand|hundred|k|kg|lbs?|degrees?|pages?|points?|or|more"
+    r"|other|different|kids?|children|x|st|nd|rd|th|(?!reviews|specs|prices|speakers|headphones"
+    r"|has|was|does|plus|sounds)\w{3,}(?<!s)s)"
+)
+_JOINTS: Final = word_set("de la le les van von der den di da del du des dos das el al y bin ibn")
+_INSTITUTION: Final = word_set("""
+    center centre institute society foundation campaign organization organisation association
+    council ministry department school fund office bureau centers academy college network
+    """)
+_ROLES: Final = word_set("""
+    ceo cto cfo coo vp president director head chief king queen prince princess mayor governor
+    minister professor author founder co-founder most some all one any many both none because
+    """)
+_DAY_LEADS: Final = word_set(
+    "on in next last this by until till since every from for of late early"
+)
+_VERB_AFTER: Final = word_set("""
+    is isn't was wasn't has had does doesn't did didn't will won't would can can't could makes made
+    said says told tells thinks sounds looks feels plays played seems just really announced released
+    launched came comes went goes got gets gave gives keeps started joined moved works worked used
+    uses sells sold costs called asked wants loves likes hates needs knows lives rocks sucks rules
+    recommended suggested and vs versus ran wrote found met took built read sent spent left kept put
+    held led won lost spoke brought bought taught thought became began grew knew let set wanted
+    """)
+
+
+def _is_title(tokens: list[_Token]) -> bool:
+    """Say whether the capitals of a sentence tell nothing: it is a title, or somebody shouts."""
+    words = [token for token in tokens if token.text[0].isalpha() and len(token.text) > 1]
+    if len(words) < 3:
+        return False
+    shouted = [token for token in words if token.text.isupper()]
+    everyday = sum(is_everyday(token.low) and token.low not in _NEVER for token in shouted)
+    if everyday >= 2 and len(shouted) * 5 >= len(words) * 3:
+        return True
+    long = [token for token in words if len(token.text) > 3]
+    if len(words) < TITLE_WORDS or len(long) < 3:
+        return False
+    high = sum(token.text[0].isupper() for token in long)
+    common = sum(token.text[0].isupper() and is_everyday(token.low) for token in long[1:])
+    low = sum(token.text.islower() and not is_function_word(token.low) for token in words)
+    return common > 0 and low * 12 <= len(words) and high >= TITLE_SHARE * len(long)
+
+
+def _sentences(tokens: list[_Token]) -> Iterator[list[_Token]]:
+    begin = 0
+    for index, token in enumerate(tokens):
+        if index and token.opens == 1:
+            yield tokens[begin:index]
+            begin = index
+    if tokens:
+        yield tokens[begin:]
+
+
+# --- quotes and hashtags --------------------------------------------------------------------------
+
+_QUOTE: Final = re.compile(
+    r"(?P<a>(?<![\w\"])\"(?P<at>[^\"\n]{1,120})\"(?![\w\"]))|“(?P<bt>[^”“\n]{1,120})”"
+    r"|«(?P<ct>[^»«\n]{1,120})»|《(?P<dt>[^》《\n]{1,60})》|„(?P<et>[^“”„\n]{1,120})[“”]"
+    r"|(?<![\w'’])['‘](?P<ft>[A-Z][^'’‘\n\"]{1,60}(?:['’](?=\w)[^'’‘\n\"]{1,40})?)['’](?![\w])"
+)
+_CALLED: Final = re.compile(
+    r"\b(?:called|named|titled|entitled|book|novel|film|movie|song|album|track|show|series|game"
+    r"|band|podcast|app|play|musical|anime|manga|comic|poem|documentary|magazine|restaurant|bar"
+    r"|cafe|brand|tool|library|channel|product|project|paper|reading|watching|playing|read"
+    r"|watched|finished)[,:]?\s*$",
+    re.IGNORECASE,
+)
+_PRESSED: Final = re.compile(
+    r"\b(?:click(?:ed|ing)?(?: on)?|press(?:ed|ing)?|hit|select(?:ed)?|choose|tap(?:ped)?"
+    r"|type[ds]?|word|words|say|says|said|saying|spell(?:ed)?|means|called it|so-called|phrase"
+    r"|error|message|column|field|key|value|string|variable|label)[,:]?\s*(?:the\s*)?$",
+    re.IGNORECASE,
+)
+_PRESSED_AFTER: Final = re.compile(
+    r"\s*(?:button|key|tab|menu|option|field|checkbox|link|column|flag|error|label|page|setting"
+    r"|command|parameter|argument|string|header|status|state|mode|folder|branch)\b",
+    re.IGNORECASE,
+)
+_SPOKEN: Final = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|you|you're|we|we're|let's|don't|it's|that's|please)\b",
+    re.IGNORECASE,
+)
+_HASHTAG: Final = re.compile(r"(?<![\w&/#])#(?P<tag>[^\W\d_][\w-]{1,50})")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[-_]")
+
+
+def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
+    for match in _QUOTE.finditer(text):
+        group = next(name for name in ("at", "bt", "ct", "dt", "et", "ft") if match[name])
+        start, end = match.span(group)
+        inner = match[group]
+        words = inner.split()
+        if BLANK in inner or not 1 <= len(words) <= policy.NAME_WORDS:
+            continue
+        if group == "dt":
+            yield from _span(text, start, end, NameSign.QUOTED)
+            continue
+        before, after = text[: match.start()][-60:], text[match.end() : match.end() + 30]
+        called = _CALLED.search(before) is not None
+        if not called and (_PRESSED.search(before) or _PRESSED_AFTER.match(after)):
+            continue
+        headline = _is_headline(words)
+        if inner[-1] in ".!?,;:…":
+            end -= len(inner) - len(inner.rstrip(".,;:"))
+            if inner[-1] in ".!?…" and not headline and not called:
+                continue
+        if _SPOKEN.search(inner) and not (called and _is_headline(words)):
+            continue
+        lows = [word.casefold().strip(".,:;!?'’") for word in words]
+        if not called and not headline and not (english and any(map(is_uncommon, lows))):
+            continue
+        if len(lows) == 1 and not called and (opens_sentences(lows[0]) or lows[0] in _NEVER):
+            continue
+        if lows[0] in ("the", "a", "an") and (len(lows) > 2 or is_uncommon(lows[-1])):
+            start += len(words[0]) + 1
+        yield from _span(text, start, end, NameSign.QUOTED)
+
+
+def _is_headline(words: list[str]) -> bool:
+    """Say whether every word that carries meaning has a capital."""
+    weighty = [word for word in words if len(word) > 3 or not is_function_word(word.casefold())]
+    return words[0][:1].isupper() and all(not word[:1].islower() for word in weighty)
+
+
+def _hashtags(text: str) -> Iterator[NameSpan]:
+    """Yield every hashtag; one of everyday words ("#fun") has no name."""
+    for match in _HASHTAG.finditer(text):
+        tag, start, end = match["tag"], match.start("tag"), match.end("tag")
+        colour = re.fullmatch(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}", tag)
+        words = [word.casefold() for word in _HUMP.split(tag) if word]
+        named = not colour and (len(words) > 1 or is_uncommon(tag))
+        name = entity_name(" ".join(words)) if named else ""
+        yield NameSpan(tag, "" if is_place(name) else name, start, end, NameSign.HASHTAG)
+
+
+# --- capitals and digits --------------------------------------------------------------------------
+
+
+def names_in(text: str) -> list[NameSpan]:
+    """Return what may be names in a text, in its order, no two of them overlapping.
+
+    Words of everyday use, months, days, languages and large places are none by themselves, and the
+    first word of a sentence is one only where something else says so.
+    """
+    plain = masked(text)
+    english = is_english(plain.replace(BLANK, " "))
+    found = [*_quoted(plain, english=english), *_hashtags(plain)]
+    taken = list(plain)
+    for span in found:
+        taken[span.start : span.end] = BLANK * (span.end - span.start)
+    tokens = _tokens("".join(taken))
+    inside = _named_inside(tokens)
+    read = "".join(taken)
+    for sentence in _sentences(tokens):
+        found += _in_sentence(read, sentence, inside=inside, english=english)
+    return sorted((span for span in found if span.name), key=lambda span: span.start)
+
+
+def name_words(text: str) -> list[str]:
+    """Return the words of a name or a text in lower case, as names are compared."""
+    return [token.low.removesuffix("'s") for token in _tokens(text)]
+
+
+def _named_inside(tokens: list[_Token]) -> frozenset[str]:
+    """Return the words that stand with a capital inside a sentence: names, wherever they stand."""
+    found = set()
+    for token in tokens:
+        owns = token.low.endswith("'s")
+        if not (token.opens or owns) and _capital(token.text) and is_uncommon(token.low):
+            found.add(token.low)
+    return frozenset(found)
+
+
+def _in_sentence(
+    text: str, tokens: list[_Token], *, inside: frozenset[str], english: bool
+) -> Iterator[NameSpan]:
+    listed = any("," in text[one.end : two.start] for one, two in pairwise(tokens))
+    title = _is_title(tokens) and (not listed or all(token.text.isupper() for token in tokens))
+    sloppy = english and not title and _is_sloppy(tokens)
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if not english:
+            run = [token]
+            if (
+                _is_marked(token.text)
+                and _capital(token.text)
+                and not _MEASURE.fullmatch(token.low)
+            ):
+                run = _with_capitals(text, tokens, index)
+                yield from _judged(text, run, english=False)
+            index += len(run)
+            continue
+        if _capital(token.text) and token.low not in _SELF:
+            run = _run(text, tokens, index, title=title, inside=inside)
+            ahead = tokens[index - 1] if index else None
+            kept = _trimmed(run, tokens, index, title=title, sloppy=sloppy, inside=inside)
+            if (
+                kept
+                and ahead
+                and kept[0] is token
+                and ahead.text in ("van", "von", "de", "di", "da")
+                and _joins(text, tokens, index - 1)
+            ):
+                kept = [ahead, *kept]
+            yield from _judged(text, kept)
+            index += len(run)
+        elif _is_model(token) or _is_numbered(text, tokens, index):
+            before, after = index, index + 1
+            while before and _joins(text, tokens, before - 1) and _adds(tokens[before - 1]):
+                before -= 1
+            while after < len(tokens) and _joins(text, tokens, after - 1) and _adds(tokens[after]):
+                after += 1
+            yield from _judged(text, tokens[before:after], how=NameSign.MODEL_NUMBER)
+            index = after
+        else:
+            index += 1
+
+
+_SELF: Final = frozenset(("i", "i'm", "i've", "i'd", "i'll", "im"))
+
+
+def _is_marked(word: str) -> bool:
+    return any(char.isdigit() for char in word) and any(char.isalpha() for char in word)
+
+
+def _is_model(token: _Token) -> bool:
+    """Say whether a lower-case word is the number of a model: "ls50", "wh-1000xm5"."""
+    return (
+        len(token.text) > 2
+        and _is_marked(token.text)
+        and _MODEL.fullmatch(token.low) is not None
+        and not _MEASURE.fullmatch(token.low)
+        and not re.fullmatch(r"\d+[a-z]{1,3}", token.low)
+        and not _COUNTED.fullmatch(token.low)
+    )
+
+
+def _is_numbered(text: str, tokens: list[_Token], index: int) -> bool:
+    """Say whether a number ends a name in lower case: "wharfedale denton 85"."""
+    if index < 2 or not _NUMBER.fullmatch(tokens[index].text) or tokens[index].text[0] in "IVX":
+        return False
+    if not all(_joins(text, tokens, at) and _adds(tokens[at]) for at in (index - 2, index - 1)):
+        return False
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return not (following and _joins(text, tokens, index) and _UNITS.fullmatch(following.low))
+
+
+def _adds(token: _Token) -> bool:
+    """Say whether a lower-case word beside the number of a model is part of its name."""
+    return not _capital(token.text) and token.text[0].isalpha() and is_uncommon(token.low)
+
+
+def _joins(text: str, tokens: list[_Token], index: int) -> bool:
+    """Say whether only one blank stands between a word and the next."""
+    return text[tokens[index].end : tokens[index + 1].start] == " "
+
+
+def _with_capitals(text: str, tokens: list[_Token], index: int) -> list[_Token]:
+    end = index + 1
+    while end < len(tokens) and _joins(text, tokens, end - 1) and tokens[end].text[:1].isupper():
+        if not _is_marked(tokens[end].text) and len(tokens[end].text) > 8:
+            break
+        end += 1
+    return tokens[index:end]
+
+
+def _run(
+    text: str, tokens: list[_Token], index: int, *, title: bool, inside: frozenset[str]
+) -> list[_Token]:
+    """Return the words that are written together as one name, from its first on."""
+    end = index + 1
+    alone = {word + "'s" for word in inside}  # "Anna's Office", where Anna is named as well
+    if title and not is_uncommon(tokens[index].low):
+        return tokens[index:end]
+    while end < len(tokens):
+        gap = text[tokens[end - 1].end : tokens[end].start]
+        token = tokens[end]
+        if _ends_name(tokens[end - 1]) and not (_owned(token) and tokens[end - 1].low not in alone):
+            break
+        if gap in _ROLLING and "n" in (token.low, tokens[end - 1].low):
+            gap = " "  # Guns N' Roses
+        if gap not in (" ", " & ", ". ") or (gap == ". " and not _is_initial(tokens, end)):
+            break
+        if title and not (is_uncommon(token.low) or _NUMBER.fullmatch(token.text)):
+            break
+        if _capital(token.text) and token.low not in _SELF:
+            end += 1
+        elif gap == " " and _NUMBER.fullmatch(token.text):
+            following = tokens[end + 1] if end + 1 < len(tokens) else None
+            if following and _joins(text, tokens, end) and _UNITS.fullmatch(following.low):
+                break
+            end += 1
+        else:
+            more = _joint(text, tokens, end)
+            if not more:
+                break
+            end += more
+    return tokens[index:end]
+
+
+def _is_initial(tokens: list[_Token], index: int) -> bool:
+    """Say whether the dot before a word belongs to an initial or a title and not to a sentence."""
+    token = tokens[index]
+    return not token.opens and not is_function_word(token.low)
+
+
+_ROLLING: Final = ("' ", "’ ", " '", " ’")
+
+
+def _owned(token: _Token) -> bool:
+    """Say whether a word after a possessive makes one name with it: "Ender's Game"."""
+    return token.text.istitle() and is_everyday(token.low) and not is_function_word(token.low)
+
+
+def _ends_name(token: _Token) -> bool:
+    return token.low.endswith(("'s", "s'")) and not token.text.isupper()
+
+
+def _joint(text: str, tokens: list[_Token], index: int) -> int:
+    """Return how many words belong to a name where a small word stands inside it, else 0."""
+    word, before = tokens[index].low, tokens[index - 1].low
+    steps = 0
+    if word in ("of", "for"):
+        named = index > 1 and _joins(text, tokens, index - 2) and _capital(tokens[index - 2].text)
+        if word == "of" and (before in _ROLES or (named and is_uncommon(before))):
+            return 0  # "the CEO of Google", "Anna Berg of Google": two names
+        if word == "for" and before not in _INSTITUTION:
+            return 0
+        steps = 1
+        after = index + 1
+        if after < len(tokens) and tokens[after].text in ("the", "a"):
+            steps = 2
+    elif word in ("and", "in", "on", "to", "at", "from", "with", "a", "the"):
+        steps = _title_joint(text, tokens, index)
+        if not steps:
+            return 0
+    elif word in _JOINTS and tokens[index].text.islower():
+        steps = 1
+        after = index + 1
+        if after < len(tokens) and tokens[after].text in _JOINTS:
+            steps = 2
+    last = index + steps
+    if not steps or last >= len(tokens):
+        return 0
+    if not all(_joins(text, tokens, place) for place in range(index - 1, last)):
+        return 0
+    target = tokens[last]
+    if not _capital(target.text) or target.low == "i" or is_calendar_word(target.low):
+        return 0
+    if word == "of" and is_place(target.low) and is_everyday(before) and tokens[index - 1].opens:
+        return 0  # "Most of Europe"
+    return steps + 1
+
+
+def _title_joint(text: str, tokens: list[_Token], index: int) -> int:
+    """Return how many small words join everyday words to a title: "Girl on the Train"."""
+    word, before = tokens[index].low, tokens[index - 1]
+    steps = 1
+    if (
+        index + 1 < len(tokens)
+        and tokens[index + 1].text in ("the", "a")
+        and word not in ("a", "the")
+    ):
+        steps = 2
+    if index + steps >= len(tokens):
+        return 0
+    after = tokens[index + steps]
+    if word == "and":
+        if len(split_spoken_list(f"{before.text} and {after.text}")) == 1 and steps == 1:
+            return 1  # Simon and Garfunkel
+        beyond = index + 2
+        longer = beyond < len(tokens) and _joins(text, tokens, index + 1)
+        if steps > 1 or before.opens or (longer and _capital(tokens[beyond].text)):
+            return 0
+        if index > 1 and _capital(tokens[index - 2].text) and _joins(text, tokens, index - 2):
+            return 0
+    if not _is_plain(before) or not (word == "a" or _is_plain(after)):
+        return 0
+    coming = [token.low for token in tokens[index + steps : index + steps + 3]]
+    if any(is_place(" ".join(coming[:count])) for count in (1, 2, 3)):
+        return 0
+    return steps
+
+
+def _is_plain(token: _Token) -> bool:
+    """Say whether a word with a capital is an everyday one, as in the title "Girl on the Train"."""
+    return (
+        token.text.istitle()
+        and is_everyday(token.low)
+        and token.low not in _NEVER
+        and token.low not in _ALSO_NAMES
+        and not is_place(token.low)
+        and not is_nationality(token.low)
+    )
+
+
+def _is_sloppy(tokens: list[_Token]) -> bool:
+    """Say whether somebody gives capitals to words as they please."""
+    high = {
+        token.low
+        for before, token in pairwise(tokens)
+        if not token.opens
+        and token.text.istitle()
+        and not before.text.istitle()
+        and is_everyday(token.low)
+        and token.low not in _NEVER
+        and token.low not in _ALSO_NAMES
+    }
+    return len(high) > 1
+
+
+def _trimmed(
+    run: list[_Token],
+    tokens: list[_Token],
+    index: int,
+    *,
+    title: bool,
+    sloppy: bool,
+    inside: frozenset[str],
+) -> list[_Token]:
+    """Return the words of a run that are a name; none where nothing says that they are."""
+    before = tokens[index - 1].low if index and not run[0].opens else ""
+    following = tokens[index + len(run)] if index + len(run) < len(tokens) else None
+    opened = run[0].opens > 0
+    while len(run) > 1 and _leaves(run, opened=opened):
+        before = run[0].low
+        run = run[1:]
+        if opened and len(run) == 1 and not is_uncommon(run[0].low):
+            return []  # "My Office": only the sentence's start, and a word of every day
+        opened = False
+    run = _without_days(run, before)
+    if len(run) > 1 and run[0].low in ("the", "a", "an"):
+        rest = [token.low for token in run[1:]]
+        if len(rest) > 1 or is_uncommon(rest[0]) or is_place(rest[0]) or rest[0] in _NEVER:
+            run = run[1:]
+        elif run[0].opens or run[0].low != "the":
+            return []
+    while run and (run[-1].low in ("the", "of", "and", "&") or run[-1].low in _JOINTS):
+        run = run[:-1]
+    if len(run) != 1:
+        return run if not run or _is_weighty(run) else []
+    return (
+        run if _stands_alone(run[0], following, title=title, sloppy=sloppy, inside=inside) else []
+    )
+
+
+def _leaves(run: list[_Token], *, opened: bool) -> bool:
+    """Say whether the first word of a run belongs to the sentence and not to the name."""
+    first, second = run[0].low, run[1].low
+    if second in ("of", "for") or run[1].text in _JOINTS:
+        return False
+    if first in ("the", "a", "an"):
+        return False
+    if is_greeting(first):
+        return True
+    if not opened:
+        return first in _BEFORE_PEOPLE and is_uncommon(second)
+    if is_function_word(first):
+        return True
+    return opens_sentences(first) and (
+        is_uncommon(second) or is_nationality(second) or second in ("the", "a", "an")
+    )
+
+
+_BEFORE_PEOPLE: Final = word_set("ceo cto cfo coo vp president mom dad mum boss user")
+
+
+def _without_days(run: list[_Token], before: str) -> list[_Token]:
+    """Leave out a day or a month beside a name: "on Monday Anna", "Anna Monday"."""
+    while run and is_calendar_word(run[0].low):
+        rest = run[1:]
+        titled = len(rest) > 0 and all(is_everyday(token.low) for token in rest)
+        if titled and before not in _DAY_LEADS:
+            break
+        if rest and not run[0].opens and before not in _DAY_LEADS and run[0].low in _PEOPLE:
+            break
+        run = rest
+    while len(run) > 1 and is_calendar_word(run[-1].low) and run[-1].low not in _PEOPLE:
+        if len(run[-1].text) < 4 or run[-2].low in ("black", "cyber", "good", "blue", "bloody"):
+            break
+        run = run[:-1]
+    return run
+
+
+_PEOPLE: Final = frozenset(("april", "june", "may", "august", "jan"))  # also given to people
+
+
+def _is_weighty(run: list[_Token]) -> bool:
+    """Say whether a run of words is more than grammar, numbers, days or short forms."""
+    return any(
+        not is_function_word(token.low)
+        and not is_calendar_word(token.low)
+        and token.low not in _NEVER
+        and any(char.isalpha() for char in token.text)
+        for token in run
+    ) and not all(is_nationality(token.low) or token.low in _NEVER for token in run)
+
+
+def _stands_alone(
+    token: _Token,
+    following: _Token | None,
+    *,
+    title: bool,
+    sloppy: bool,
+    inside: frozenset[str],
+) -> bool:
+    """Say whether one word with a capital is a name."""
+    low = token.low.removesuffix("'s").removesuffix("'")
+    if (
+        low in _NEVER
+        or low.removesuffix("s") in _NEVER
+        or is_function_word(low)
+        or is_calendar_word(low)
+        or is_nationality(low)
+    ):
+        return False
+    if _MEASURE.fullmatch(low) or len(low) < 2 or _CODE_TAILS.fullmatch(token.text):
+        return False
+    if len(low) == 2 and low.isalpha() and token.text.isupper() and low not in _TWO_LETTERS:
+        return False  # PO, CI, AP: short forms of everyday work
+    if _ADJECTIVE.search(low):
+        return False
+    if not is_uncommon(low):
+        # Everyday words are names too (Apple, Slack), where their writer gives no others a capital.
+        if low in _ALSO_NAMES and not token.opens and not title:
+            return True
+        if token.opens or title or sloppy or opens_sentences(low) or token.text.isupper():
+            return False
+        return not (is_plural(low) or "-" in low or _COMMON_NOUN_END.search(low))
+    if any(char.isupper() for char in token.text[1:]) or any(char.isdigit() for char in low):
+        return True
+    if token.opens != 1:
+        return True
+    if low in inside:
+        return True
+    if low.endswith(("ing", "ly", "ed", "ings")):
+        return False
+    after = following.low if following and not following.opens else ""
+    past = after.endswith("ed") and len(after) > 4
+    if is_plural(low) and not token.low.endswith("'s"):
+        return past  # "Solas pushed it"; "Cheeseburgers are good" names nobody
+    return token.low.endswith("'s") or past or after in _VERB_AFTER
+
+
+_TWO_LETTERS: Final = word_set("hp lg ea ge vw bp gm u2 k2 r2 x1 m1 a7")
+_ADJECTIVE: Final = re.compile(
+    r"-(?:style|based|like|driven|esque|inspired|themed|free|ish|related|made|level)$"
+)
+_COMMON_NOUN_END: Final = re.compile(r"(?:tion|ment|ness|ology|ics|ism|ing|ings|ist|ity)$")
+
+
+def _judged(
+    text: str, run: list[_Token], *, english: bool = True, how: NameSign | None = None
+) -> Iterator[NameSpan]:
+    """Yield the name of a run of words, if it is one."""
+    if not run or len(run) > policy.NAME_WORDS:
+        return
+    lows = [token.low for token in run]
+    if how is None:
+        marked = any(_is_marked(low) and not _MEASURE.fullmatch(low) for low in lows)
+        how = NameSign.MODEL_NUMBER if marked else NameSign.CAPITALISED
+    if english and len(run) == 1 and lows[0] in _NEVER:
+        return
+    end = run[-1].end
+    surface = text[run[0].start : end]
+    if surface.endswith(("'s", "’s")) and not surface.isupper():
+        end -= 2
+    elif surface.endswith(("s'", "s’")):
+        end -= 1
+    yield from _span(text, run[0].start, end, how)
+
+
+def _span(text: str, start: int, end: int, how: NameSign) -> Iterator[NameSpan]:
+    surface = text[start:end]
+    stripped = surface.strip()
+    start += surface.index(stripped) if stripped else 0
+    name = entity_name(stripped)
+    if not name or len(stripped) > NAME_CHARS or is_place(name):
+        return
+    if how != NameSign.QUOTED and all(is_calendar_word(word) for word in name.split()):
+        return
+    yield NameSpan(stripped, name, start, start + len(stripped), how)
+
+
+# --- what a request is about ----------------------------------------------------------------------
+
+_POLITE: Final = (
+    r"(?:(?:hey|hi|hello|ok(?:ay)?|so|now|then|well|please|pls|plz|kindly|just|also|and|penny"
+    r"|thanks|(?:can|could|would|will)\s+(?:you|we)(?:\s+(?:please|kindly|just|maybe))?"
+    r"|(?:i(?:['’]d|\s+would)?|we)\s+(?:just\s+|really\s+)?(?:want|need|like"
+    r"|love)\s+(?:you\s+)?to|i\s+want\s+(?:you\s+)?to|i(?:['’]m|\s+am)\s+(?:curious|trying"
+    r"|looking)\s+(?:to|about|for)|i\s+was\s+wondering(?:\s+if\s+you\s+could)?|go\s+ahead\s+and"
+    r"|let['’]?s|help\s+me(?:\s+to)?|do\s+you\s+mind|i\s+wonder|try\s+(?:to|and))\b[\s,:!]*)*"
+)
+_ABOUT: Final = r"(?:about|on|regarding|concerning|for|of|into|around|related\s+to|to\s+do\s+with)"
+_STUFF: Final = (
+    r"(?:(?:me|us|out|up|online|the\s+web(?:\s+for)?|the\s+internet(?:\s+for)?|some|any|all|more"
+    r"|a\s+bit|a\s+lot|the|latest|newest|recent|new|current|interesting|good|useful|detailed"
+    r"|further|general)\s+)*(?:stuff|things?|something|anything|everything|info|information"
+    r"|details?|facts?|news|articles?|updates?|resources?|material|data|reviews?|opinions?"
+    r"|reports?|research|papers?|posts?|links?|results?|more|background|an?\s+overview"
+    r"|the\s+latest|what['’]?s\s+new|what\s+there\s+is)"
+)
+_VERB: Final = (
+    r"(?:search(?:\s+(?:the\s+(?:web|internet|net)|online|around|google))?(?:\s+(?:for|on|about"
+    r"|up))?|google(?:\s+for)?|look(?:\s+(?:up|for|into|around\s+for|at))|find(?:\s+out)?|get"
+    r"|fetch|dig\s+up|research|learn|study|explore|investigate|read\s+up|check(?:\s+out)?|show"
+    r"|give|tell|teach|explain|describe|track|follow|monitor|keep\s+an\s+eye\s+on|watch\s+for"
+    r"|hear|know|see|do\s+(?:some\s+|a\s+bit\s+of\s+)?(?:research|reading))"
+)
+_ASKED: Final = (
+    r"(?:what\s+do\s+(?:you|we)\s+know\s+about|(?:do|did|have)\s+you\s+(?:know|heard?"
+    r"|have)\s+(?:(?:anything|something|much|any\s+\w+)\s+)?(?:about|of|on)"
+    r"|what\s+can\s+you\s+(?:tell\s+me|say)\s+about|what['’]?s\s+(?:new|going\s+on|happening"
+    r"|up)\s+(?:with|in|on|at)|what\s+is\s+(?:new|happening)\s+(?:with|in)|what(?:['’]s|\s+(?:is"
+    r"|are|was|were))\s+(?:the\s+(?:deal|story|latest)\s+(?:with|on|about)\s+)?|who(?:['’]s"
+    r"|\s+(?:is|are|was|were))|what\s+about|how\s+about|any\s+(?:news|updates?|info|word"
+    r"|thoughts)\s+(?:about|on|of|from|regarding)|how\s+(?:good|great|bad|big|old|expensive|much"
+    r"|heavy|fast)\s+(?:is|are)|how\s+(?:does|do|did)|(?:is|are|was|were)(?=\s+.*\b(?:any\s+good"
+    r"|worth\s+it)))"
+)
+_LEAD: Final = re.compile(
+    rf"\s*{_POLITE}(?:(?:{_ASKED}|{_VERB})\b\s*)?(?:{_STUFF}\s+{_ABOUT}\s+|(?:me|us|out|more)\s+"
+    rf"|{_ABOUT}\s+)*",
+    re.IGNORECASE,
+)
+_ONLY_LEADS: Final = re.compile(rf"\s*{_POLITE}", re.IGNORECASE)
+_STUFF_FIRST: Final = re.compile(rf"\s*{_STUFF}\s+{_ABOUT}\s+", re.IGNORECASE)
+_TAIL: Final = re.compile(
+    r"(?:[\s,]+(?:please|pls|plz|thanks|thank\s+you|thx|for\s+me|online|on\s+the\s+(?:web"
+    r"|internet)|reviews?|news|info|information|details|specs?|specifications|price|prices|today"
+    r"|now|again|right\s+now|asap|when\s+you\s+(?:can|have\s+(?:time|a\s+\w+))|if\s+you\s+(?:can"
+    r"|could)|or\s+so|stuff|(?:is|are|was|were)(?:\s+(?:all|really))?(?:\s+(?:any\s+good|like"
+    r"|about|worth\s+it))?|any\s+good|worth\s+(?:it|buying|the\s+money)|like|work|works)"
+    r"|[\s?.!,;:…\"”’')\]]+)+$",
+    re.IGNORECASE,
+)
+_ARTICLE: Final = re.compile(r"(?:the|a|an|some|my|our|this|that|these|those|any)\s+(?=\S)", re.I)
+_OPENING: Final = re.compile(r"[\s\"“‘'(\[,:;.!?-]+")
+
+
+def topic_of(request: str) -> TopicSpan:
+    """Return what a request to search or to learn is about, as it stands in the request.
+
+    "find me stuff about speakers" is about `speakers`, "search for LS50 Meta reviews" about `LS50
+    Meta`. Where nothing else is left, it is about its own words; an empty text has an empty topic.
+    """
+    text = request[:MAX_TEXT_CHARS]
+    stop = len(text.rstrip())
+    start = _past(_OPENING, text, 0)
+    lead = _LEAD.match(text, start)
+    inner = lead.end() if lead else start
+    if inner >= stop:
+        inner = start
+    again = _STUFF_FIRST.match(text, inner)
+    if again and again.end() < stop:
+        inner = again.end()
+    inner = _past(_OPENING, text, inner)
+    article = _ARTICLE.match(text, inner)
+    if article and article.end() < stop:
+        inner = article.end()
+    end = stop
+    tail = _TAIL.search(text, inner)
+    if tail and tail.start() > inner:
+        end = tail.start()
+    if not text[inner:end].strip():
+        inner, end = start, stop
+    while inner < end and text[inner].isspace():
+        inner += 1
+    return TopicSpan(text[inner:end], inner, max(inner, end))
+
+
+def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
+_ASKS_ITSELF: Final = re.compile(
+    r"(?:what|who|how|why|when|where|which|is|are|do|does|can)\b",
+    re.I,
+)
+
+
+def learn_queries(topic: str) -> list[str]:
+    """Return the searches by which a topic is learned without a model: 3 to 5, all different.
+
+    They follow fixed patterns: the topic itself; what it is; its latest; what it compares with; how
+    to. A topic that is a question already is not asked about once more.
+
+    Raises:
+        ValueError: the topic is empty.
+    """
+    topic = " ".join(topic.split()).strip(" ?!.,;:")
+    if not topic:
+        raise ValueError("the topic to learn is empty; say what it is, as in `/learn espresso`")
+    asks = _ASKS_ITSELF.match(topic) is not None
+    last = topic.split()[-1].casefold()
+    verb = "are" if is_plural(last) else "is"
+    if asks:
+        queries = [topic, f"{topic}: the latest", f"{topic}: the answers compared"]
+    else:
+        queries = [
+            topic,
+            f"what {verb} {topic}",
+            f"latest news about {topic}",
+            f"{topic} compared with alternatives",
+            f"how to get started with {topic}",
+        ]
+    return queries[: policy.LEARN_QUERIES[1]]

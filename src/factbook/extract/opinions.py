@@ -1,0 +1,704 @@
+"""Read what the speaker of a message says to like and to dislike, and in which words.
+
+Knows: where the sentences of a message begin and end, which of them are not its speaker's (quotes,
+pasted lines), and the ways in which people state that they like something: statements in the first
+person, favorites, and topics in everyday words. Wishes, suppositions, questions and the likes of
+others state nothing. Does not know names that are known already: `heard` joins both.
+
+The rules are English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from factbook.commonplace import (
+    is_calendar_word,
+    is_everyday,
+    is_function_word,
+    is_greeting,
+    opens_sentences,
+)
+from factbook.extract.base import word_set
+from factbook.extract.names import BLANK, NameSpan, is_english, masked, names_in
+from factbook.keys import entity_name
+from factbook.world import PreferenceType
+
+__all__ = [
+    "BLAME",
+    "SPOKEN_OF",
+    "TOPIC_WORDS",
+    "Opinion",
+    "PreferenceSpan",
+    "Sentence",
+    "declared",
+    "is_object",
+    "is_question",
+    "judged",
+    "opens_clause",
+    "opinions",
+    "preferences_in",
+    "sentences_of",
+    "spaced",
+]
+
+TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
+
+
+class PreferenceSpan(NamedTuple):
+    """A topic that its owner likes or dislikes, and where that is said."""
+
+    topic: str  # canonical (`keys.entity_name`)
+    type: PreferenceType
+    start: int
+    end: int
+
+
+def spaced(pattern: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """Compile a pattern in which a blank stands for any white space, case aside."""
+    return re.compile(pattern.replace(" ", r"\s+"), flags)
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+_END: Final = re.compile(
+    r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|\n|[\x1f]+|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+"
+)
+_SHORT: Final = spaced(
+    r"(?:^|\s)(?:dr|mr|mrs|ms|st|vs|feat|ft|e\.g|i\.e|etc|no|[a-z])\.$",
+)
+_OTHERS_LINE: Final = re.compile(
+    r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?:me|ps|note|edit|update|btw|fyi|also|question"
+    r"|currently\s\w+|favou?rites?(?:\s\w+)*|my\s\w+(?:\s\w+)*|\w*ing"
+    r"|p\.s)\s*:)[A-Z][\w.'’-]{1,30}(?:\x20[A-Z][\w.'’-]{0,30})?:\x20\S).*$",
+    re.MULTILINE,
+)
+
+
+class Sentence(NamedTuple):
+    """One sentence of a message."""
+
+    text: str  # with what is not read blotted out
+    start: int
+    asks: bool  # it ends in a question mark
+    theirs: bool  # a pasted or quoted line
+
+
+def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Sentence]:
+    begin = 0
+    marks = [*_END.finditer(plain)]
+    for mark in marks:
+        if mark[0] == "." and _SHORT.search(plain[max(0, mark.start() - 6) : mark.end()]):
+            continue
+        yield from _sentence(
+            plain, begin, mark.end(), others, asks="?" in mark[0] or "？" in mark[0]
+        )
+        begin = mark.end()
+    yield from _sentence(plain, begin, len(plain), others, asks=False)
+
+
+def _sentence(
+    plain: str, start: int, end: int, others: Sequence[tuple[int, int]], *, asks: bool
+) -> Iterator[Sentence]:
+    text = plain[start:end]
+    if text.strip(" \t\n.!?…" + BLANK):
+        theirs = any(
+            begin <= start + len(text) - len(text.lstrip()) < until for begin, until in others
+        )
+        yield Sentence(text, start, asks, theirs)
+
+
+_SPEECH: Final = re.compile(
+    r"(?<![\w\"])\"[^\"\n]{3,2000}\"(?![\w\"])|“[^”\n]{3,2000}”|(?<!\w)'[^'\n]{12,2000}'(?!\w)"
+)
+_SAYS: Final = spaced(
+    r"\b(?:i|i'm|i've|you|we|he|she|they|it|my|is|are|was)\b",
+)
+
+
+def _without_speech(plain: str) -> str:
+    """Blot the signs of others' words out: what stands in quotes and is more than a name."""
+
+    def hide(match: re.Match[str]) -> str:
+        if _SAYS.search(match[0].replace("’", "'")) and len(match[0].split()) > 2:
+            return match[0][0] + SPOKEN_OF * (len(match[0]) - 2) + match[0][-1]
+        return match[0]
+
+    return _SPEECH.sub(hide, plain)
+
+
+SPOKEN_OF: Final = "\x1e"
+"""Stands for every character of others' words inside quotes."""
+
+
+# --- what is said of liking -----------------------------------------------------------------------
+
+_ADVERB: Final = (
+    r"(?:(?:really|absolutely|also|just|still|truly|always|totally|completely|genuinely|honestly"
+    r"|actually|both|all|do|quite|very much|so|very|particularly|especially|definitely|certainly"
+    r"|mostly|mainly|usually|generally|sometimes|often|kinda|kind of|sort of|pretty|super|now"
+    r"|currently|personally|simply|only|even|too|secretly|deeply|love love|fucking|freaking|damn"
+    r"|recently|lately|rather|already|big time|seriously|low-?key|literally) )*"
+)
+_BIG: Final = (
+    r"(?:(?:really|such|quite|super) )?(?:an? )?(?:(?:really|very|big|huge|massive|great|avid"
+    r"|lifelong|long-?time|life-?long|major|total|real|die-?hard|hardcore|proud|fellow) )*"
+)
+_FAN: Final = r"(?:fan(?:atic|boy|girl)?|lover|enthusiast|nerd|geek|addict|buff|junkie|devotee)"
+_LIKES: Final = (
+    r"(?:love|loved|like|liked|enjoy|enjoyed|adore|adored|dig|prefer|admire|appreciate|cherish)"
+)
+_FOND: Final = (
+    rf"(?:into|obsessed (?:with|by)|crazy about|nuts about|mad about|hooked on|fond of"
+    rf"|passionate about|keen on|addicted to|in love with|interested in|excited about|enjoying"
+    rf"|loving|digging|all about|{_BIG}(?:fans?|lovers?|sucker) (?:of|for)|fascinated (?:by|with)"
+    rf"|impressed (?:by|with)|partial to|enamou?red with)"
+)
+_NOT: Final = r"(?:not|n['’]?t|never)"
+_HATES: Final = (
+    r"(?:hate|hated|dislike|disliked|despise|detest|loathe|hating|can(?:no|['’]?)t (?:stand|bear"
+    r"|abide))"
+)
+_TIRED: Final = (
+    r"(?:(?:so |really |getting )*(?:sick(?: and tired)?|tired|fed up|bored|done|through) (?:of"
+    r"|with)|(?:so )?over(?= (?:the|this|that)\b)|allergic to the hype (?:of|about))"
+)
+_I: Final = r"(?:i|we|my \w+ and i|\w+ and i)"
+_AM: Final = (
+    r"(?:i['’]?m|i am|we['’]?re|we are|i['’]?ve (?:always )?been|i have (?:always )?been"
+    r"|i['’]?ve become|i became|i got|i['’]?ve gotten|i was|we were)"
+)
+_DO_NOT: Final = (
+    r"(?:do not|don['’]?t|did not|didn['’]?t|never|no longer|can(?:no|['’]?)t say (?:that )?(?:i"
+    r"|we))"
+)
+_AT: Final = r"(?:^|(?<=[\s,;:(–—-]))"
+_START: Final = (
+    r"^\W*(?:(?:oh|wow|yes|yeah|and|but|also|still|just|so|really|lol|haha+|honestly|man|ok"
+    r"|omg)\b\W*)*"
+)
+
+_LIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
+    (spaced(pattern + r"(?=\s)"), why)
+    for pattern, why in (
+        (rf"{_AT}{_I}\s+(?:have\s+|['’]ve\s+)?{_ADVERB}{_LIKES}", "says to like it"),
+        (rf"{_AT}i['’]ve\s+{_ADVERB}{_LIKES}", "says to like it"),
+        (rf"{_AT}{_AM}\s+{_ADVERB}{_FOND}", "says to be fond of it"),
+        (
+            rf"{_AT}{_I} {_ADVERB}(?:can(?:no|['’]?)t get enough of|fell in love with"
+            rf"|have a soft spot for|live for|swear by|could not live without|can(?:no"
+            rf"|['’]?)t live without)",
+            "says to be fond of it",
+        ),
+        (rf"{_AT}{_AM}(?=\s+{_BIG}[\w\s'’.&+-]{{2,40}}\s{_FAN}\b)", "says to be fond of it"),
+        (
+            rf"{_START}(?:love|loving|adore|enjoying|digging|obsessed with|hooked on|really into"
+            rf"|so into|{_BIG}(?:fan|lover) of|can(?:no|['’]?)t get enough of|in love with)",
+            "says to like it",
+        ),
+        (
+            rf"{_AT}(?:my|our) (?:all[\s-]time |absolute |personal |current |new "
+            rf"|own )*(?:favou?rites?|fave|favs?)(?: (?!of\b|part\b|thing\b|memory\b|time\b"
+            rf"|moment\b|aspect\b|line\b|quote\b|day\b|month\b)[\w-]+){{0,4}}? (?:is|are|was"
+            rf"|has to be|would be|include|includes|has always been)(?: (?:definitely|probably"
+            rf"|still|always|by far|either|currently|actually|called))*",
+            "names it as a favorite",
+        ),
+        (rf"{_START}favou?rites?(?:\s+[\w-]+){{0,3}}?\s*:", "names it as a favorite"),
+    )
+)
+_DISLIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
+    (spaced(pattern + r"(?=\s)"), why)
+    for pattern, why in (
+        (rf"{_AT}{_I}\s+{_ADVERB}{_HATES}", "says to dislike it"),
+        (rf"{_AT}i['’]?ve\s+{_ADVERB}{_HATES}", "says to dislike it"),
+        (
+            rf"{_AT}{_I} {_ADVERB}{_DO_NOT} {_ADVERB}(?:think (?:that )?i )?(?:{_LIKES}"
+            rf"|care (?:for|about)|get (?=the (?:hype|appeal)))",
+            "says not to like it",
+        ),
+        (
+            rf"{_AT}{_AM} {_ADVERB}{_NOT} (?:that |too |a big |much (?:of a )?)*{_ADVERB}{_FOND}",
+            "says not to like it",
+        ),
+        (
+            rf"{_AT}{_I} {_ADVERB}(?:(?:was|were|am|are|have been) never"
+            rf"|was\s*n['’]?t) {_ADVERB}{_FOND}",
+            "says not to like it",
+        ),
+        (rf"{_AT}{_AM}\s+(?:{_ADVERB}){_TIRED}", "says to be tired of it"),
+        (
+            rf"{_AT}{_I}(?:['’]ve| have)? (?:had enough of|could\s*n['’]?t care less about"
+            rf"|could care less about|lost interest in|gave up on)",
+            "says to be tired of it",
+        ),
+        (
+            rf"{_START}(?:not (?:really |so |that |much |too )*{_FOND}|{_HATES}|{_TIRED}"
+            rf"|don['’]?t (?:really )?(?:like|enjoy|care for)|never liked|never been into)",
+            "says not to like it",
+        ),
+        (
+            r"(?:^|[,;:]\s*|\b(?:please|and|but|so|then|just) )(?:please )?(?:stop"
+            r"|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us) (?:(?:stuff|things"
+            r"|news|updates?|messages?|anything|more) )?(?:about|on|regarding)",
+            "asks to hear no more of it",
+        ),
+        (
+            r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:enough|no more) (?:(?:stuff|news|updates?"
+            r"|talk|messages?|facts) )?(?:about|of|on|with)?",
+            "asks to hear no more of it",
+        ),
+        (
+            r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:please )?(?:(?:i|we) )?(?:do\s*n['’]?t"
+            r"|do not) (?:want to hear|(?:ever )?tell (?:me|us)|want (?:any(?: more)?|more) \w+"
+            r"|talk) (?:anything |any ?more |more )*(?:about|on)",
+            "asks to hear no more of it",
+        ),
+    )
+)
+_GOING_ON: Final = spaced(
+    rf"\b(?:but|and|yet) (?:also |really |absolutely |still )*(?:(?P<hates>{_HATES}|(?:do not"
+    rf"|don['’]?t|never) (?:really |much )?(?:like|liked|enjoy|enjoyed|care for)"
+    rf"|not (?:really )?(?:into|a (?:big )?fan of))|love|adore|enjoy)(?=\s)",
+)
+"""A second statement without a subject of its own: "I love jazz but hate country"."""
+_FAVORITE_AFTER: Final = spaced(
+    r" (?:(?:is|are|was|were|remains?|has (?:always )?been|will always be)|['’]s) (?P<not>not "
+    r"|n['’]t |hardly |never )?(?:definitely |probably |still |also |by far |always |easily "
+    r"|really |one of )*(?:my|our) (?:all[\s-]time |absolute |personal |current |new |own "
+    r"|least )*?(?P<least>least )?(?:favou?rites?|fave|favs?|(?:go-to|jam|thing|happy place"
+    r"|cup of tea|passion|obsession))\b",
+)
+_PRAISE: Final = (
+    r"amazing|awesome|great|fantastic|incredible|brilliant|excellent|wonderful|superb|perfect"
+    r"|phenomenal|outstanding|the best|so good|really good|very good|so cool|really cool"
+    r"|delicious|stunning|gorgeous|legendary|underrated|a masterpiece|magical|fire|goated"
+)
+BLAME: Final = (
+    r"terrible|awful|horrible|overrated|boring|garbage|trash|rubbish|the worst|disgusting"
+    r"|dreadful|crap|lame|annoying|useless|a joke|a scam|unbearable|disappointing|a disappointment"
+)
+_JUDGED_AFTER: Final = spaced(
+    rf"(?: (?:is|are|was|were)|['’]s) (?P<not>not |n['’]t )?(?:(?:just|really|absolutely|so"
+    rf"|simply|truly|pretty|totally|honestly|all|still|such|quite|very"
+    rf"|too) )*(?:(?P<praise>{_PRAISE})|(?P<blame>{BLAME}))\b(?! (?:at|for|when|if|but|with)\b)"
+    rf"| (?:totally |really |just |absolutely )?(?:(?P<rocks>rocks?|rules?)|(?P<sucks>sucks?"
+    rf"|stinks?))(?=\W*$|\s*[,;.!])",
+)
+
+_UNREAL: Final = spaced(
+    r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|what if|wish|wished|would|['’]d"
+    r"|might|could|may|should|not sure|don['’]?t know|no idea|doubt|used to|said|says|saying|told"
+    r"|tells|thinks|thought|claims?|claimed|asks?|asked|believes?|assumes?|joked|pretended"
+    r"|as though|in case|until|the (?:thing|reason|way|only|one|part)|things?|what|who|that"
+    r"|everything|all|when|before|once)\b",
+)
+_FINE_LEAD: Final = spaced(
+    r"\b(?:if you ask me|if i['’]?m (?:being )?honest|what can i say|i (?:must|have to|gotta"
+    r"|should|would|could) (?:say|admit|confess)|i guess|i think|i thought|i told you|i said"
+    r"|as i said|you could say|that said|that['’]?s why|the thing is|not gonna lie|everyone knows"
+    r"|you know|did you know|i think that|all in all|after all|first of all|above all"
+    r"|that being said|that['’]?s \w+)\b",
+)
+_PART: Final = spaced(
+    r"[,;:–—] | -+ | (?:but|and|because|cause|cuz|since|so|though|although|while|whereas|plus|yet"
+    r"|or) |^\W*(?:but|and|because|so|since|though|although|while|plus|yet) ",
+)
+_BREAK: Final = spaced(
+    r"[;.!?:()\n\x1f\x1e]|\s-+\s|[–—]|\b(?:but|because|cuz|since|when|whenever|while|if|unless"
+    r"|so(?! much)|although|though|whereas|which|who|whose|where|until|after|before|as(?! well\b)"
+    r"|despite|except|instead|yet)\b|,? (?:and|or) (?=(?:i|i['’]\w+|we|he|she|they|it|you|my|our"
+    r"|his|her|that|this|would|was|is|are|have|had|did|do|can|will|hate|love|like|don['’]?t|not"
+    r"|then|also i)\b)|, (?=(?:i|i['’]\w+|we|he|she|they|it|you|my|that|this|what|how|do|are|have"
+    r"|is|don['’]?t|not|would|thanks?|please|especially)\b)",
+)
+_BLOCKS: Final = spaced(
+    r"\b(?:with|in|at|on|near|than|over|without|not|i|he|she|they|it|you|him|her|them|me|that|how"
+    r"|what|why|think|say|see|believe|wish|being|having|working|meeting|living|am|is|are|was|were"
+    r"|during|through|around|across|against|between|under|like|more|less|most|for(?! the love)"
+    r"|told|said|instead)\b"
+    r"|(?<!thing\x20)(?<!stuff\x20)(?<!music\x20)(?<!songs\x20)(?<!books\x20)(?<!things\x20)(?<!movies\x20)\bfrom\b",
+)
+_TAG: Final = spaced(
+    r"[,;.–—-]\s*(?:and |but |so )?(?:how|what|do|don['’]?t|does|did|are|aren['’]?t|have"
+    r"|haven['’]?t|is|isn['’]?t|would|can|could|you|right|ok|eh|yeah|huh|anyone|who|which|where"
+    r"|why|any)\b[^,;]*$",
+)
+_THAN: Final = spaced(
+    r"\b(?:more|better|rather) than\b|\bover\b|\binstead of\b",
+)
+
+
+_QUESTION: Final = spaced(
+    r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|also|oh|hmm+|wait|then|penny|btw)\b\W*)*(?:what"
+    r"|what['’]?s|whats|who|who['’]?s|whose|which|where|where['’]?s|when|why|how|how['’]?s|is|are"
+    r"|was|were|does|do|did|can|could|will|would|should|has|have|any (?:news|idea|thoughts|info"
+    r"|updates?)|anything new|anyone)\b",
+)
+
+
+def is_question(text: str) -> bool:
+    """Say whether a sentence begins as a question does."""
+    return _QUESTION.match(text) is not None
+
+
+class Opinion(NamedTuple):
+    """Where a sentence says what is liked or disliked."""
+
+    start: int  # of what is liked or disliked, in its sentence
+    end: int
+    liked: bool
+    why: str
+
+
+def opinions(text: str) -> list[Opinion]:
+    """Return where a sentence says what its speaker likes or dislikes."""
+    found: list[Opinion] = []
+    heads: list[int] = []
+    for patterns, liked in ((_DISLIKING, False), (_LIKING, True)):
+        for pattern, why in patterns:
+            for head in pattern.finditer(text):
+                at = head.start()
+                read = any(
+                    begin - 2 < at < one.start for begin, one in zip(heads, found, strict=True)
+                )
+                if read or not _is_meant(text, head):
+                    continue
+                found.append(Opinion(head.end(), _end(text, head.end()), liked, why))
+                heads.append(at)
+    for head in _GOING_ON.finditer(text):
+        if any(opinion.start < head.start() for opinion in found):
+            found.append(
+                Opinion(
+                    head.end(), _end(text, head.end()), head["hates"] is None, "goes on to say so"
+                )
+            )
+    return found
+
+
+def _end(text: str, start: int) -> int:
+    """Return where what is liked ends: at the next clause, or at what it is liked better than."""
+    ends = [found.start() for stop in (_BREAK, _THAN) if (found := stop.search(text, start))]
+    return min(ends, default=len(text))
+
+
+def _is_meant(text: str, head: re.Match[str]) -> bool:
+    """Say whether the words before a statement let it stand: no wish, no "she said that ..."."""
+    before = text[: head.start()].replace("’", "'")
+    if SPOKEN_OF in head[0]:
+        return False
+    plain = _FINE_LEAD.sub(" ", before)
+    if re.search(
+        r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|wish|what if)\b",
+        plain,
+        re.I,
+    ):
+        return False
+    parts = list(_PART.finditer(plain))
+    clause = plain[parts[-1].end() :] if parts else plain
+    if parts and parts[-1][0].strip(" ,").casefold() in ("and", "or") and not clause.strip():
+        clause = ""
+    if _UNREAL.search(clause):
+        return False
+    # "My wife thinks that jazz is fine, and I love it": only the last clause counts.
+    return re.search(r"[^\W\d_]{3,}\s*$", clause) is None or _fills(clause)
+
+
+def _fills(clause: str) -> bool:
+    """Say whether a clause holds only words that may stand before a statement."""
+    words = re.findall(r"[\w']+", clause.casefold())
+    return len(words) <= 1 or all(
+        is_greeting(word) or opens_sentences(word) or is_function_word(word) for word in words
+    )
+
+
+def is_object(text: str, begin: int, start: int) -> bool:
+    """Say whether what stands at `start` is itself what an opinion that begins before is about.
+
+    "I love Radiohead and Muse" is about both; in "I love Radiohead with Anna" Anna is not loved.
+    """
+    return _BLOCKS.search(text, begin, start) is None
+
+
+def judged(text: str, start: int, end: int) -> tuple[bool, str] | None:
+    """Return whether a sentence judges what it names at a place well, and how; None if it does not.
+
+    "Dune is my favorite", "Dune rocks", "Dune is overrated".
+    """
+    favorite = _FAVORITE_AFTER.match(text, end)
+    found = favorite or _JUDGED_AFTER.match(text, end)
+    if found is None or not opens_clause(text, start):
+        return None
+    if favorite:
+        if favorite["not"]:
+            return None  # "not my favorite" is no dislike
+        return "least" not in favorite[0].casefold(), "names it as a favorite"
+    good = bool(found["praise"] or found["rocks"])
+    return good is not bool(found["not"]), "judges it"
+
+
+def opens_clause(text: str, at: int) -> bool:
+    """Say whether a name is what its clause speaks of: nothing but an article stands before it."""
+    before = _FINE_LEAD.sub(" ", text[:at].replace("’", "'"))
+    parts = list(_PART.finditer(before))
+    clause = before[parts[-1].end() :] if parts else before
+    if _UNREAL.search(clause) or re.search(r"\b(?:if|whether|unless)\b", before, re.IGNORECASE):
+        return False
+    words = re.findall(r"[\w']+", clause.casefold())
+    return all(
+        word
+        in (
+            "the",
+            "my",
+            "our",
+            "these",
+            "those",
+            "this",
+            "that",
+            "new",
+            "both",
+            "i",
+            "think",
+            "guess",
+        )
+        or is_greeting(word)
+        or (is_function_word(word) and word in ("so", "and", "but", "just", "yes", "well", "all"))
+        for word in words
+    )
+
+
+# --- topics in the words of everybody -------------------------------------------------------------
+
+_LEAVE: Final = spaced(
+    r"^(?:\s|,|(?:huge|big|massive|avid|lifelong|real|such|the|a|an|some|all|any|both|every|most"
+    r"|many|lots? of|a lot of|(?:all|different|many|most|some|various) (?:kinds|sorts|types) of"
+    r"|kinds? of|an? (?:wide )?variety of|different|various|anything|everything|stuff|things"
+    r"|music|songs?|books?|movies?|films?|shows?|(?:to )?(?:do(?:ing)?|have|having) (?:some )?"
+    r"|about|really|very|also|just|so|much|certain)\b(?=\s))+",
+)
+_PHRASE_END: Final = spaced(
+    rf"[,;.!?:()\n\"“”\x1f\x1e]|\s-+\s|[–—]|\s(?:and|or|but|because|cuz|since|when|whenever|while"
+    rf"|if|so|although|though|which|who|that|where|until|after|before|as|than|then|for|with"
+    rf"|without|in|on|at|from|during|more|too|either|anymore|lately|recently|these days|right now"
+    rf"|now|today|tonight|a lot|lots|very much|most|best|lol|haha+|the most|ever|especially"
+    rf"|myself|with my|every|all the|all day|at all|and all|sometimes|again|is|are|was|were|i|he"
+    rf"|she|they|it|you|to the|over|even|like|just|instead|better|by far|outside|together|alone"
+    rf"|way|though)\b|\s{_FAN}s?\b|[\U0001F300-\U0001FAFF\u2600-\u27BF]",
+)
+_PERSONAL: Final = spaced(
+    r"^(?:my|your|his|her|their|our|its|this|that|these|those|it|you|him|them|me|us|what|how|who"
+    r"|when|where|why|if|being|having|getting|everyone|people|someone|somebody|nothing|everything"
+    r"|anything|something|things?|stuff|them|one|ones|each|the (?:idea|way|fact|thought|feeling"
+    r"|sense|challenge|sound of that|same|one|ones|other|last|first)|of|(?:a )?(?:feeling|sense"
+    r"|challenge|variety) of|not|no|to (?:be|have|get|think|say|know|see|hear|meet|do|make|keep"
+    r"|stay|help|tell|take|give|feel|let|use|find|ask))\b",
+)
+_DOING: Final = spaced(
+    r"^(?:to )?(?!go(?:ing)? out\b)(?P<verb>listen(?:ing)? to|watch(?:ing)?"
+    r"|read(?:ing)?(?: about)?|eat(?:ing)?|drink(?:ing)?|play(?:ing)?|go(?:ing)?(?: to)?"
+    r"|learn(?:ing)?(?: about)?|talk(?:ing)? about|visit(?:ing)?|us(?:e|ing)|wear(?:ing)?"
+    r"|collect(?:ing)?|do(?:ing)?|study(?:ing)?) (?:(?:a|an|the|some|to|my) )?(?=\S)",
+)
+_EMPTY_TOPICS: Final = word_set("""
+    it this that them one things thing stuff everything anything something nothing lot lots all both
+    people person someone everyone way idea day life time fun place places kind kinds sort job work
+    world part home others other other people new things new people thought sound look looks feeling
+    go going working playing spend spending looking trying talking watching seeing preparing hang
+    hanging read relax eat out experimenting interacting past fact play try watch make making
+    same question answer point news talk much well person you him her family friend friends weekend
+    """) | {
+    "other people",
+    "new things",
+    "new people",
+    "lots of things",
+    "good time",
+    "many things",
+    "long time",
+}
+_OF_EVERYBODY: Final = word_set(
+    "outdoors beach ocean sea mountains rain snow sun theater theatre opera ballet color colour"
+)  # "the beach" is any; "the story" is one that was spoken of
+_WITH_NOUN: Final = word_set("climb bike watch dive ski skate board surf ride")
+_GERUND_WORDS: Final = 3  # of a topic that is something done; more is a clause
+
+
+def _ing(verb: str) -> str:
+    """Return the form of a verb that names what is done: "bake" is "baking"."""
+    if verb.endswith("ie"):
+        return verb[:-2] + "ying"
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        return verb[:-1] + "ing"
+    if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb):
+        return verb + verb[-1] + "ing"
+    return verb + "ing"
+
+
+def _topics(
+    text: str, opinion: Opinion, names: Sequence[NameSpan]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the topics that an opinion is about, each with its place in the sentence."""
+    start, verbal = opinion.start, False
+    while start < opinion.end:
+        begun = start
+        lead = _LEAVE.match(text[start : opinion.end])
+        start += lead.end() if lead else 0
+        while start < opinion.end and text[start].isspace():
+            start += 1
+        name = next((place for place in names if begun <= place.start <= start < place.end), None)
+        if name is not None:
+            found: tuple[str, int] | None = (name.name, 0)
+            start, end = name.start, name.end
+            piece = text[start:end]
+        else:
+            stop = _PHRASE_END.search(text, start + 1, opinion.end)
+            end = stop.start() if stop else opinion.end
+            within = [place for place in names if start < place.start < end]
+            if within and within[0].end > end:
+                end = within[0].end
+            piece = text[start:end].rstrip(" ,.!?;:'\"")
+            pointed = re.search(r"\bthe\s*$", text[begun:start], re.IGNORECASE) is not None
+            found = _topic(piece, verbal=verbal, pointed=pointed)
+        if found is None:
+            return
+        yield found[0], start + found[1], start + len(piece)
+        verbal = verbal or piece[:3] == "to "
+        joint = _JOINT.match(text, end)
+        if joint is None:
+            return
+        start = joint.end()
+
+
+_JOINT: Final = re.compile(r",?\s+(?:and|or|&)\s+(?:also\s+)?|,\s+")
+
+
+def _favorites(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield what is called a favorite before the word: "Cheeseburgers are my favorite food"."""
+    for favorite in _FAVORITE_AFTER.finditer(text):
+        if favorite["not"] or favorite["least"]:
+            continue
+        before = text[: favorite.start()]
+        parts = list(_PART.finditer(before))
+        start = parts[-1].end() if parts else 0
+        lead = _LEAVE.match(before[start:])
+        start += lead.end() if lead else 0
+        piece = before[start:]
+        topic = _topic(piece)
+        if topic and len(piece.split()) <= _SUBJECT_WORDS and not _UNREAL.search(piece):
+            yield topic[0], start + topic[1], start + len(piece)
+
+
+_SUBJECT_WORDS: Final = 3  # of a subject that is called a favorite; more is a clause
+
+
+def _topic(piece: str, *, verbal: bool = False, pointed: bool = False) -> tuple[str, int] | None:
+    """Return a topic in its own words and where it begins in a piece of text; None for no topic.
+
+    `verbal` says that things to do are listed ("to cook and read"), `pointed` that "the" precedes.
+    """
+    if not piece or _PERSONAL.match(piece):
+        return None
+    doing = _DOING.match(piece)
+    begin = 0
+    words = piece.split()
+    done = False
+    if doing and doing.end() < len(piece):
+        begin = doing.end()
+        if _PERSONAL.match(piece[begin:]):
+            return None
+        words = piece[begin:].split()
+        name = entity_name(piece[begin:])
+    elif words[0] == "to" and len(words) > 1:
+        begin = len(words[0]) + 1
+        words = words[1:]
+        name, done = _done(words), True
+    elif verbal and words[0].islower() and opens_sentences(words[0]):
+        name, done = _done(words), True
+    else:
+        name = entity_name(piece)
+        done = words[0].casefold().endswith("ing") and len(words) > 1
+    lows = [word.casefold() for word in words]
+    if (
+        not name
+        or len(words) > (_GERUND_WORDS if done else TOPIC_WORDS)
+        or name in _EMPTY_TOPICS
+        or (lows[0] in _EMPTY_TOPICS and done)
+        or all(map(is_function_word, lows))
+        or all(map(is_calendar_word, lows))
+        or any(word in _SOMEBODY for word in lows)
+        or not any(len(word) > 1 and word[0].isalpha() for word in lows)
+        or (pointed and all(map(is_everyday, lows)) and lows[0] not in _OF_EVERYBODY)
+    ):
+        return None
+    return name, begin
+
+
+_SOMEBODY: Final = word_set("i me my you your his her their it them him us our")
+
+
+def _done(words: Sequence[str]) -> str:
+    """Return what is done as a noun: "bake cookies" is "baking cookies", "rock climb" its own."""
+    lows = [word.casefold() for word in words]
+    if not lows[0].isalpha() or is_function_word(lows[0]):
+        return ""
+    if lows == ["workout"]:
+        return "working out"
+    if len(lows) == 2 and lows[1].endswith("ing"):
+        return entity_name(" ".join(lows))
+    if len(lows) == 2 and lows[1] in _WITH_NOUN:
+        return entity_name(f"{lows[0]} {_ing(lows[1])}")
+    return entity_name(" ".join([_ing(lows[0]), *words[1:]]))
+
+
+def preferences_in(text: str) -> list[PreferenceSpan]:
+    """Return the topics that the speaker of a message says to like or to dislike.
+
+    "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
+    Wishes, suppositions, questions, others' words and others' likes are none.
+    """
+    plain = masked(text)
+    if not is_english(plain.replace(BLANK, " ")):
+        return []
+    found: dict[str, PreferenceSpan] = {}
+    spans = names_in(text)
+    for sentence in sentences_of(plain):
+        words = declared(sentence)
+        if words is None:
+            continue
+        names = [
+            span._replace(start=span.start - sentence.start, end=span.end - sentence.start)
+            for span in spans
+            if 0 <= span.start - sentence.start < len(words)
+        ]
+        for topic, begin, end in _favorites(words):
+            found[topic] = PreferenceSpan(
+                topic, PreferenceType.LIKE, sentence.start + begin, sentence.start + end
+            )
+        for opinion in opinions(words):
+            kind = PreferenceType.LIKE if opinion.liked else PreferenceType.DISLIKE
+            for topic, start, end in _topics(words, opinion, names):
+                found.pop(topic, None)  # what is said last holds
+                found[topic] = PreferenceSpan(
+                    topic, kind, sentence.start + start, sentence.start + end
+                )
+    return sorted(found.values(), key=lambda one: one.start)
+
+
+def sentences_of(plain: str) -> list[Sentence]:
+    """Return the sentences of a message that is masked (`names.masked`)."""
+    others = [match.span() for match in _OTHERS_LINE.finditer(plain)]
+    return list(_sentences(_without_speech(plain), others))
+
+
+def declared(sentence: Sentence) -> str | None:
+    """Return the words of a sentence that state something; None where it only asks."""
+    if sentence.theirs:
+        return None
+    text = sentence.text
+    if sentence.asks:
+        tag = _TAG.search(text)
+        if tag is None or is_question(text):
+            return None
+        return text[: tag.start()]
+    return None if is_question(text) and not re.search(r"[.!]\s*$", text) else text

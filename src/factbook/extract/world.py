@@ -1,0 +1,740 @@
+"""Read what a text says of known things, and which new things a search is about.
+
+Knows: sentences whose subject is a known thing (`about`), pronouns and nouns that stand for it, and
+the lists under its name; which sentences state nothing (questions, advertising, opinions, orders).
+Does not know: whether it is true, what is known already, and who may bring a thing in.
+
+A fact is what one sentence says of the thing that is its subject, in the words of the source. From
+a text of others nothing else is taken, so whatever else such a text wants has no way in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from factbook import policy
+from factbook.commonplace import is_calendar_word, is_everyday, is_nationality, is_place
+from factbook.extract import sentences
+from factbook.extract.about import (
+    Names,
+    Subject,
+    SubjectKind,
+    head_noun,
+    is_a,
+    singular,
+    subject_of,
+)
+from factbook.extract.base import word_set
+from factbook.extract.external import Taint, TaintKind, hostile, is_tainted_document, taint
+from factbook.keys import entity_name
+from factbook.nouns import is_plural
+
+__all__ = [
+    "Discovery",
+    "ResultText",
+    "WorldClaim",
+    "corroborated",
+    "discover",
+    "facts_about",
+    "no_statement",
+]
+
+LEAST_CHARS: Final = 20  # ours: a shorter sentence says too little to be worth a notice
+MOST_CHARS: Final = 400  # ours: a longer one says several things
+LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
+MAX_REFUSED: Final = 24  # ours: refusals that one text gives; a page of advertising has hundreds
+MAX_FACTS: Final = 60  # ours: facts that one text gives
+CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
+MAX_DISCOVERED: Final = 8  # ours: new things of one search
+REFERRED: Final = policy.EXTERNAL_FACT - 0.05  # ours: a pronoun may stand for another thing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldClaim:
+    """What a text says of a known thing; `start` and `end` are its place in the text."""
+
+    entity: str  # canonical name
+    content: str  # the sentence, without marks of emphasis and targets of links
+    start: int
+    end: int
+    rule: str  # world:name, world:part, world:pronoun, world:noun, world:made or world:listed
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultText:
+    """One result of a search."""
+
+    text: str
+    title: str
+    host: str  # who answers for it: a host of the web, or a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """A new thing that a person's search is about."""
+
+    name: str  # canonical
+    surface: str  # as it is written
+    spans: Sequence[tuple[int, int, int]]  # (index of the result, start, end)
+    hosts: Sequence[str]  # different ones that speak of it
+    why: str
+
+
+# --- what a sentence must not be ------------------------------------------------------------------
+
+
+class _Refusal(NamedTuple):
+    why: str
+    pattern: re.Pattern[str]
+
+
+def _no(why: str, pattern: str) -> _Refusal:
+    return _Refusal(why, re.compile(pattern, re.IGNORECASE))
+
+
+_REFUSED: Final = (
+    _no("it asks", r"\?[\"'”’)\]\s]*$|^(?:did|do|does|have|has|is|are|can|could|would) you\b"),
+    _no("it is cut off", r"(?:\.\.\.|…)[\"'”’)\]\s]*$|\b(?:the|a|an|of|and|or|with|to|for|in)\s*$"),
+    _no("it holds an address", r"\bhttps?:|\bwww\.|\bftp:|\b[\w.+-]+@[\w-]+\.\w|\bmagnet:|\btel:"),
+    _no("it holds code", r"[{}<>|\\]|=>|==|::|\w\(\)|;\s*$"),
+    _no("it speaks of its writer", r"\b(?:I|I'm|I've|I'd|my|mine|me|we|we're|we've|our|ours|us)\b"),
+    _no(
+        "it is advice",
+        r"\b(?:should|must|ought to|needs? to be|has to be|have to be|had better|would|might be"
+        r"|could be|may want|is worth (?:a|your|buying|every|the)|recommended (?:for|to) (?:you|any"
+        r"|every)|worth (?:buying|a look|checking))\b",
+    ),
+    _no(
+        "it promises",
+        r"\b(?:will (?:change|make|give|bring|help|blow|save|let|turn|never|always)|guarantee[sd]?"
+        r"|best (?:on the market|in the world|ever|value|choice|buy)|unbeatable|unmatched"
+        r"|second to none|life-?changing|game-?chang\w+|revolutionary|perfect (?:for|choice|gift)"
+        r"|look no further|one and only|dream come true|every penny)\b|(?<!\d)100 ?% (?:safe|free"
+        r"|natural|satisf)|!\s*$",
+    ),
+    _no(
+        "it is an opinion",
+        r"^\W*[\w.'’-]+(?: [\w.'’-]+){0,7}? (?:is|are|was|were|looks|sounds|feels|tastes|seems)"
+        r"(?: (?:really"
+        r"|so|very|quite|just|simply|truly|absolutely|pretty|totally|still|a|an|the|such|my|one of"
+        r"|our))*"
+        r" (?:great|good|bad|amazing|awesome|fantastic|terrible|awful|beautiful|wonderful|best"
+        r"|worst|lovely|nice|perfect|incredible|excellent|superb|stunning|gorgeous|boring|ugly"
+        r"|overrated|underrated|brilliant|favou?rite|disappointing|joke|scam|bargain|steal"
+        r"|must)(?:\W*$| (?:thing|stuff|choice|pick|option|value|deal|buy|idea|ever|in my)\b)",
+    ),
+)
+_READER: Final = re.compile(r"\b(?:you|your|yours|you're|you'll|you've|yourself)\b", re.IGNORECASE)
+_LETS_YOU: Final = re.compile(
+    r"\b(?:lets?|allow(?:s|ed|ing)?|help(?:s|ed|ing)?|enabl(?:es|ed|ing)|gives?|shows?|offers?"
+    r"|makes? it (?:easy|possible) for) you\b(?! (?:now|today|to (?:buy|order|save)))",
+    re.IGNORECASE,
+)
+_ORDER: Final = re.compile(
+    r"\W*(?:please |just |also |always |never |do not |don't )*(?:add|buy|click|check|read|see"
+    r"|learn|subscribe|follow|share|try|get|visit|order|download|call|contact|sign|join|save"
+    r"|remember|store|ignore|search|ask|tell|use|go|record|register|insert|mark|create|delete"
+    r"|make sure|keep|note|take|watch|listen|compare|choose|pick|shop|browse|enter|enjoy|discover"
+    r"|install|run|type|write|say|answer|reply|forget|disregard|like|unlike|dislike|schedule"
+    r"|mute)\b(?! (?:is|are|was|were|has)\b)",
+    re.IGNORECASE,
+)
+_LETTER: Final = re.compile(r"[A-Za-z]")
+
+
+def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
+    """Say in words why a sentence states nothing; "" where it does.
+
+    `external` is for sentences of others, `item` for a line of a list, which is no whole sentence.
+    """
+    least = LEAST_ITEM_CHARS if item else LEAST_CHARS
+    if len(plain) < least:
+        return f"it has less than {least} characters"
+    if len(plain) > MOST_CHARS:
+        return f"it has more than {MOST_CHARS} characters"
+    for refusal in _REFUSED:
+        if refusal.pattern.search(plain):
+            return refusal.why
+    if _READER.search(_LETS_YOU.sub("", plain)) and external:
+        return "it speaks to its reader"
+    if len(_LETTER.findall(plain)) < len(plain) / 2 and not item:
+        return "it has few words"
+    return ""
+
+
+# --- markup ---------------------------------------------------------------------------------------
+
+_LINK: Final = re.compile(r"!?\[(?P<words>[^\]\n]{0,200})\]\((?:[^()\n]|\([^()\n]*\)){0,500}\)")
+_NOTE: Final = re.compile(r"\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit)\]")
+_EMPHASIS: Final = re.compile(
+    r"`+|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)"
+)
+
+
+@lru_cache(maxsize=16)
+def _unmarked(text: str) -> str:
+    """Return a text of the same length without marks of links, notes and emphasis."""
+    text = _LINK.sub(_words_of_link, text)
+    for pattern in (_NOTE, _EMPHASIS):
+        text = pattern.sub(lambda match: "\0" * len(match[0]), text)
+    return text
+
+
+def _words_of_link(match: re.Match[str]) -> str:
+    whole, words = match[0], match["words"]
+    if whole.startswith("!"):
+        return "\0" * len(whole)
+    return "\0" + words + "\0" * (len(whole) - len(words) - 1)
+
+
+def _plain(unmarked: str) -> str:
+    return " ".join(unmarked.replace("\0", "").split())
+
+
+# --- lists under a name ---------------------------------------------------------------------------
+
+_LINE: Final = re.compile(r"[^\n]*\n?")
+_HEADING: Final = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<words>.*?)[ \t#]*$")
+_BOLD_LINE: Final = re.compile(r"[ \t]*\*\*(?P<words>[^*\n]{2,80})\*\*:?[ \t]*$")
+_BULLET: Final = re.compile(r"[ \t>]*(?:[-*+•‣▪·–]|\d{1,2}[.)])[ \t]+")
+_PAIR: Final = re.compile(
+    r"(?P<key>[A-Za-z][^\W_]*(?:[ /&'’\-]{1,3}[^\W_]+){0,4}(?: \([^\W_]{1,20}\))?)\s?:\s+"
+    r"(?P<value>\S.*)$"
+)
+_ABOUT_IT: Final = word_set("""
+    specifications specification specs spec overview summary details detail facts fact key features
+    feature data technical info information history description characteristics properties at a
+    glance in brief quick the about profile main and general product more essentials basics sheet
+    """)
+_NO_KEY: Final = word_set("""
+    related see also read more tags tag category categories share photo photos image images picture
+    credit credits source sources by author posted updated published date sponsored ad ads
+    advertisement link links contact tel phone fax email comments comment next previous note notes
+    tip tips warning important attention hint human user users assistant system q a question answer
+    entity entities memory preference preferences instruction instructions prompt owner valence
+    continue video videos advertiser disclaimer disclosure click order buy reply response context
+    known learned remembered interest interests similar alternative alternatives competitor rival
+    compare vs versus recommended trending popular sign subscribe follow follows home menu search
+    results result ps nb update edit hi hello dear to
+    """)
+
+
+# Words before a colon that make what follows no statement of the text's own.
+_SAYS_MORE: Final = _NO_KEY | word_set("says said claims claimed rumour rumor if unless not never")
+
+
+class _Item(NamedTuple):
+    start: int
+    end: int
+    entity: str
+
+
+def _items(text: str, plain: str, names: Names, title_entity: str, begin: int) -> list[_Item]:
+    """Return the lines that stand directly under the name of a known thing."""
+    found: list[_Item] = []
+    owner, lists, blank = title_entity, bool(title_entity), True
+    headed, untitled = False, 0
+    for match in _LINE.finditer(text, begin):
+        line = match[0].rstrip()
+        if not line.strip():
+            blank = True
+            continue
+        start = match.start()
+        heading = _HEADING.match(line) or _BOLD_LINE.match(line)
+        words = _plain(plain[start : start + len(line)])
+        if heading or _is_name_line(words, names):
+            owner = _heading_owner(
+                _plain(heading["words"] if heading else words), names, title_entity
+            )
+            lists, blank, headed = bool(owner), False, True
+            continue
+        bullet = _BULLET.match(line)
+        first = start + (bullet.end() if bullet else len(line) - len(line.lstrip()))
+        pair = _PAIR.match(_plain(plain[first : start + len(line)]))
+        # A list stands directly under its heading; a paragraph, or a gap within it, ends it.
+        if not (bullet or pair) or (blank and found and lists and found[-1].entity == owner):
+            lists = False
+        if lists and owner:
+            found.append(_Item(first, start + len(line), owner))
+            untitled += not headed
+        blank = False
+    # Under a title alone one line may be anything; a list has two.
+    return found if untitled != 1 else found[1:]
+
+
+def _is_name_line(words: str, names: Names) -> bool:
+    bare = words.strip(" :*_")
+    places = names.find(bare)
+    return len(places) == 1 and places[0][0] == 0 and places[0][1] == len(bare)
+
+
+def _heading_owner(words: str, names: Names, title_entity: str) -> str:
+    """Return whose lists stand under a heading: its name alone, or "Specifications"."""
+    places = names.find(words)
+    if len({owner for _, _, owner in places}) > 1:
+        return ""
+    rest, owner = words, title_entity
+    if places:
+        start, end, owner = places[0]
+        rest = words[:start] + " " + words[end:]
+    rest = re.sub(r"['’]s\b|[^\w\s]", " ", rest)
+    return owner if all(word in _ABOUT_IT for word in rest.lower().split()) else ""
+
+
+def _item_problem(words: str, names: Names) -> str:
+    """Say why a line under a name is no fact about it; "" where it is one."""
+    pair = _PAIR.match(words)
+    if pair:
+        keys = re.split(r"[^\w]+", pair["key"].lower())
+        if any(key in _NO_KEY for key in keys):
+            return "it is no property"
+        words = pair["value"]
+        if _ORDER.match(words) and " " in words:
+            return "it is an order"
+    elif _ORDER.match(words):
+        return "it is an order"
+    elif len(words.split()) < 3:
+        return "it has less than three words"
+    said = subject_of(words, names)
+    if said.words:
+        return "it speaks of something else"
+    return ""
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+# What may stand for a thing that was just spoken of, whatever it is.
+_ANYTHING: Final = word_set("""
+    company product device model brand project site place city town village area region building
+    book film movie game album song band group team artist author writer app application tool
+    software library framework program service platform website festival event museum park river
+    mountain lake island machine camera speaker phone car bike instrument species animal plant dish
+    drink restaurant school university organisation organization foundation manufacturer version
+    """)
+_AGAINST: Final = re.compile(
+    r"\b(?:vs\.?|versus|or|and|compared|alternatives?|rivals?|instead|better than|beats|not)\b",
+    re.I,
+)
+_PASTED: Final = frozenset(
+    {TaintKind.COMMAND, TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN}
+)
+_CORPORATE: Final = word_set("inc ltd llc gmbh corp corporation company co group ag sa plc limited")
+_MEMBER: Final = re.compile(r"[^\W_]+", re.UNICODE)
+
+
+def facts_about(
+    text: str,
+    *,
+    names: Mapping[str, Sequence[str]],
+    title: str = "",
+    external: bool = True,
+) -> tuple[list[WorldClaim], list[tuple[str, str]]]:
+    """Return what a text says of known things, and what it says of them that is no fact.
+
+    `names` gives for every canonical name the names of the thing, the canonical one among them.
+    `title` is the title of the text; where the text begins with it, that line is no sentence.
+    `external` is for text of others; in a message of its owner advice to a reader and boilerplate
+    are not looked for. A refusal is (the sentence, why), in words.
+    """
+    return _Reader(text, Names(names), title, external=external).read()
+
+
+class _Reader:
+    """Reads one text from its beginning to its end, and remembers what it spoke of last."""
+
+    def __init__(self, text: str, names: Names, title: str, *, external: bool) -> None:
+        self._text = text
+        self._plain = _unmarked(text)
+        known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
+        short = _short_names(known, f"{title}\n{self._plain}")
+        self._full = known
+        self._names = known.with_short(short)
+        self._external = external
+        self._title_entity = _title_entity(title, self._names)
+        self._begin = 0
+        if title and text.startswith(title) and text[len(title) : len(title) + 1] in ("", "\n"):
+            self._begin = len(title)
+        self._taints = [one for one in taint(text) if external or one.kind in _PASTED]
+        self._focus = self._title_entity
+        self._nouns: dict[
+            str, str
+        ] = {}  # "speaker" -> the thing that was said to be one, "" for others
+        self._claims: list[WorldClaim] = []
+        self._refused: dict[str, str] = {}
+        self._seen: set[tuple[str, str]] = set()
+
+    def read(self) -> tuple[list[WorldClaim], list[tuple[str, str]]]:
+        """Return the facts and the refusals."""
+        if not self._names:
+            return [], []
+        items = _items(self._text, self._plain, self._names, self._title_entity, self._begin)
+        listed = [(item.start, item.end) for item in items if self._listed(item)]
+        for sentence in sentences.split(self._text):
+            if sentence.start < self._begin or _within(sentence.start, listed):
+                continue
+            self._sentence(sentence.start, sentence.end)
+        claims = sorted(self._claims, key=lambda one: one.start)
+        return claims[:MAX_FACTS], list(self._refused.items())[:MAX_REFUSED]
+
+    def _listed(self, item: _Item) -> bool:
+        """Take a line under a name; False where it is a sentence and is read as one."""
+        words = _plain(self._plain[item.start : item.end])
+        pair = _PAIR.match(words)
+        said = subject_of(pair["value"] if pair else words, self._names)
+        if said.kind is not SubjectKind.OTHER or said.words:
+            return False
+        touched = self._touching(item.start, item.end)
+        problem = (
+            touched.why if touched else no_statement(words, external=self._external, item=True)
+        )
+        problem = problem or _item_problem(words, self._names)
+        if problem:
+            self._refuse(words, problem)
+        else:
+            self._take([item.entity], item.start, item.end, "listed", policy.EXTERNAL_FACT)
+        return True
+
+    def _sentence(self, start: int, end: int) -> None:
+        # `\0` stands where marks were: blanks keep the places of words
+        marked = self._plain[start:end]
+        words = marked.replace("\0", " ") if "\0" in marked else marked
+        touched = self._touching(start, end)
+        if touched is not None:
+            if hostile(touched):
+                self._focus = ""  # what "it" means behind an order, its writer decides
+            if self._names.find(words):
+                self._refuse(_plain(marked), touched.why)
+            return
+        label = _PAIR.match(words)
+        if label and not _SAYS_MORE.intersection(re.split(r"\W+", label["key"].lower())):
+            # "Location: Osterlund lies ..." is what stands behind its label
+            start += label.start("value")
+            marked, words = marked[label.start("value") :], label["value"]
+        said = subject_of(words, self._names)
+        entities = self._meant(said)
+        noun = is_a(words, said.verb) if said.verb else ""
+        if noun:
+            single = entities[0] if len(entities) == 1 else ""
+            if single or said.words:
+                self._nouns[noun] = single
+        self._focus = entities[0] if len(entities) == 1 else ""
+        if not entities:
+            if self._names.find(words):
+                self._refuse(_plain(marked), "a known thing is not its subject")
+            return
+        problem = no_statement(_plain(marked), external=self._external)
+        problem = problem or self._unfinished(start, end)
+        if problem:
+            self._refuse(_plain(marked), problem)
+            return
+        self._take(entities, start, end, str(said.kind), self._sure(said))
+
+    def _meant(self, said: Subject) -> Sequence[str]:
+        """Return the known things that a subject means."""
+        if said.names:
+            return said.names
+        if said.kind is SubjectKind.PRONOUN and self._focus:
+            return [self._focus]
+        if said.kind is SubjectKind.NOUN:
+            if said.noun in self._nouns:
+                owner = self._nouns[said.noun]
+                return [owner] if owner else []
+            if said.noun in _ANYTHING and self._focus:
+                return [self._focus]
+        return []
+
+    def _sure(self, said: Subject) -> float:
+        direct = policy.EXTERNAL_FACT if self._external else policy.STATED
+        if said.kind in (SubjectKind.PRONOUN, SubjectKind.NOUN):
+            return min(direct, REFERRED)
+        return direct
+
+    def _unfinished(self, start: int, end: int) -> str:
+        """Say that a sentence of others has no end: its text was cut there."""
+        last = self._text[end - 1]
+        rest = self._text[end:]
+        if last in ".!\"'”’)]*_…。" or (rest[:1] == "\n" and last.isalnum()):
+            return ""
+        if not rest.strip() and last.isalnum() and len(self._text) < policy.RESULT_TEXT_CHARS:
+            return ""
+        return "it has no end"
+
+    def _touching(self, start: int, end: int) -> Taint | None:
+        touching = [one for one in self._taints if one.start < end and start < one.end]
+        return max(touching, key=hostile, default=None)
+
+    def _take(
+        self, entities: Sequence[str], start: int, end: int, rule: str, confidence: float
+    ) -> None:
+        content = _plain(self._plain[start:end])
+        for entity in entities:
+            key = (entity, content.casefold())
+            if key in self._seen:
+                continue
+            self._seen.add(key)
+            self._claims.append(
+                WorldClaim(
+                    entity=entity,
+                    content=content,
+                    start=start,
+                    end=end,
+                    rule=f"world:{rule}",
+                    confidence=confidence,
+                )
+            )
+
+    def _refuse(self, content: str, why: str) -> None:
+        if content:
+            self._refused.setdefault(content[:MOST_CHARS], why)
+
+
+def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+_TITLE_LEAD: Final = re.compile(
+    r"^(?:(?:review|all about|about|introducing|meet|what is|who is|guide to|a guide to|the"
+    r"|getting to know|hands-on|test)\b[:\s-]*)+",
+    re.IGNORECASE,
+)
+
+
+def _title_entity(title: str, names: Names) -> str:
+    """Return the one known thing that a text is about by its title; "" for none or several."""
+    places = names.find(title)
+    if len({owner for _, _, owner in places}) != 1:
+        return ""
+    start, end, owner = places[0]
+    lead = _TITLE_LEAD.match(title)
+    if start > (lead.end() if lead else 0) or _AGAINST.search(title[end:]):
+        return ""
+    # "Halden Q40 Pro review" is about another thing
+    follows = re.match(r"\s+(?P<word>[^\W_][\w.]*)", title[end:])
+    if follows and (follows["word"][0].isupper() or follows["word"][0].isdigit()):
+        word = follows["word"].lower()
+        return owner if word in _ABOUT_IT or word in ("review", "test", "wikipedia") else ""
+    return owner
+
+
+def _short_names(names: Names, text: str) -> dict[str, str]:
+    """Return by which shorter names a text may call the things that it names in full.
+
+    What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
+    the LS50 is another thing than the LS50 Meta. Only "Ltd" and its like may go there.
+    """
+    found: dict[str, str] = {}
+    shared: set[str] = set()
+    named = {owner for _, _, owner in names.find(text)}
+    for key, owner in names.surfaces.items():
+        if owner not in named:
+            continue
+        words = key.split()
+        shorter = [words[at:] for at in range(1, len(words))]
+        if len(words) > 1 and words[-1].rstrip(".") in _CORPORATE:
+            shorter = [words[:-1]]
+        for parts in shorter:
+            short = " ".join(parts)
+            if _stands_alone(parts) and found.setdefault(short, owner) != owner:
+                shared.add(short)
+    return {short: owner for short, owner in found.items() if short not in shared}
+
+
+def _stands_alone(words: Sequence[str]) -> bool:
+    """Tell whether the last words of a name may stand for it: none of everyday words does."""
+    if all(is_everyday(word) or word.isdigit() or is_calendar_word(word) for word in words):
+        return False
+    first = words[0]
+    if len(words) == 1 and not first.isalpha():
+        return any(c.isalpha() for c in first) and any(c.isdigit() for c in first)
+    return len(first) > 2 or len(words) > 1
+
+
+# --- new things -----------------------------------------------------------------------------------
+
+_VAGUE: Final = word_set("""
+    thing stuff way idea tip news review guide list question information detail fact topic article
+    page result example recommendation option choice difference comparison price cost something
+    anything everything someone people person one kind type sort
+    """)
+_PLACE_KINDS: Final = word_set("""
+    city town village country island region place destination state county district capital
+    continent municipality
+    """)
+_LISTS: Final = re.compile(
+    r"\b(?:best|top|list|recommended|favou?rite|great|guide|\d{1,3})\b", re.I
+)
+_LIST_NAME: Final = re.compile(
+    r"[ \t>]*(?:#{1,6}[ \t]+)?(?:[-*+•‣▪·][ \t]+)?(?:\(?\d{1,3}[.):][ \t]+)?[*\0]*"
+    r"(?P<name>[^\W_][^\n:*()\[\]–—|,;]{1,80}?)[*\0]*[ \t]*(?=$|[:(–—|,;]|\s-\s)",
+    re.MULTILINE,
+)
+_MARKED: Final = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*+•‣▪·][ \t]|\(?\d{1,3}[.):][ \t]|\*\*)")
+_JOINTS: Final = word_set("of the de la le du van von der den di da and & y et for in")
+
+
+def discover(results: Sequence[ResultText], *, query: str, topic: str) -> list[Discovery]:
+    """Return the new things that a person's search is about, most widely known first.
+
+    A thing counts when a result says that it is of the kind that was asked about ("is a speaker",
+    or an item of a list of speakers), when results of at least two hosts or files speak of it, and
+    when no result that tries to steer its reader does. At most eight.
+    """
+    kinds = _kinds(query, topic)
+    if not kinds:
+        return []
+    found: dict[str, Discovery] = {}
+    for index, result in enumerate(results):
+        if is_tainted_document(f"{result.title}\n{result.text}"):
+            continue
+        for surface, start, end, why in _named_kinds(result, kinds):
+            name = entity_name(re.sub(r"^(?:the|a|an)\s+", "", surface, flags=re.IGNORECASE))
+            if not name or not _is_name(surface, kinds):
+                continue
+            known = found.get(name)
+            spans = [*(known.spans if known else ()), (index, start, end)]
+            found[name] = Discovery(
+                name=name,
+                surface=known.surface if known else surface,
+                spans=spans,
+                hosts=(),
+                why=known.why if known else why,
+            )
+    return corroborated(list(found.values()), results)
+
+
+def corroborated(
+    offered: Sequence[Discovery], results: Sequence[ResultText], *, query: str = ""
+) -> list[Discovery]:
+    """Return the offered new things that results of two hosts or files speak of, best first.
+
+    A thing that a result speaks of which tries to steer its reader is none, however many others
+    do; one that the query names needs no second host. Also for what a model offers: that it sees a
+    name in one page is no reason to believe the page.
+    """
+    tainted = [is_tainted_document(f"{one.title}\n{one.text}") for one in results]
+    found = []
+    for one in offered:
+        pattern = _mention(one.name)
+        speaking = [
+            index
+            for index, result in enumerate(results)
+            if pattern.search(f"{result.title}\n{result.text}")
+        ]
+        if any(tainted[index] for index in speaking):
+            continue
+        hosts = sorted({results[index].host or f"result {index}" for index in speaking})
+        asked = bool(query) and pattern.search(query) is not None
+        if len(hosts) < CORROBORATED and not asked:
+            continue
+        found.append(
+            Discovery(
+                name=one.name,
+                surface=one.surface,
+                spans=one.spans,
+                hosts=hosts,
+                why=f"{one.why}; {len(hosts)} sources speak of it",
+            )
+        )
+    found.sort(key=lambda one: (-len(one.hosts), one.spans[0] if one.spans else (0, 0, 0)))
+    return found[:MAX_DISCOVERED]
+
+
+@lru_cache(maxsize=512)
+def _mention(name: str) -> re.Pattern[str]:
+    words = r"[\s\-‐‑–_]+".join(re.escape(word) for word in name.split())
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+def _kinds(query: str, topic: str) -> frozenset[str]:
+    """Return the nouns of what was asked about: "ai conferences in europe" gives `conference`."""
+    found = set()
+    for asked in (topic, query):
+        noun = head_noun(re.findall(r"[^\W_]+(?:-[^\W_]+)*", asked.lower()))
+        if len(noun) > 2 and noun not in _VAGUE:
+            found.add(noun)
+    return frozenset(found)
+
+
+def _named_kinds(result: ResultText, kinds: Collection[str]) -> Iterator[tuple[str, int, int, str]]:
+    """Yield (name, start, end, why) of what a result says to be of one of the kinds."""
+    text = result.text
+    plain = _unmarked(text)
+    nothing = Names({})
+    taints = taint(text)
+    begin = len(result.title) if text.startswith(result.title) else 0
+    for sentence in sentences.split(text):
+        if sentence.start < begin:
+            continue
+        marked = plain[sentence.start : sentence.end]
+        words = marked.replace("\0", " ")
+        said = subject_of(words, nothing)
+        if not said.words or not said.verb:
+            continue
+        noun = is_a(words, said.verb)
+        if noun not in kinds or no_statement(_plain(marked), external=True):
+            continue
+        start = sentence.start + said.start
+        end = start + len(said.words)
+        if any(one.start < sentence.end and sentence.start < one.end for one in taints):
+            continue
+        yield said.words, start, end, f"a result says that it is a {noun}"
+    listed = _listed_kind(result.title, kinds)
+    if listed:
+        for match in _LINE.finditer(text, begin):
+            line = match[0].rstrip("\n")
+            named = _LIST_NAME.match(plain, match.start(), match.start() + len(line))
+            if named is None or not _MARKED.match(line):
+                continue
+            end = match.start() + len(line)
+            if any(one.start < end and match.start() < one.end for one in taints):
+                continue
+            surface = _plain(named["name"])
+            if _is_titled(surface):
+                yield surface, named.start("name"), named.end("name"), f"a list of {listed} has it"
+
+
+def _listed_kind(title: str, kinds: Collection[str]) -> str:
+    """Return the plural that a title lists: "10 best bookshelf speakers"; "" for no list."""
+    words: list[str] = re.findall(r"[^\W\d_]+", title.lower())
+    for word in words:
+        if is_plural(word) and singular(word) in kinds and (_LISTS.search(title) or len(words) < 4):
+            return word
+    return ""
+
+
+def _is_titled(surface: str) -> bool:
+    """Tell whether every word of an item has a capital or a digit, as names in lists do."""
+    words = surface.split()
+    return bool(words) and all(
+        word[:1].isupper() or any(c.isdigit() for c in word) or word.lower() in _JOINTS
+        for word in words
+    )
+
+
+def _is_name(surface: str, kinds: Collection[str]) -> bool:
+    """Tell whether words may be the name of one thing."""
+    words = [word.strip("'’\".,").lower() for word in surface.split()]
+    if words and words[0] in ("the", "a", "an"):
+        words = words[1:]
+    if not words or len(words) > policy.NAME_WORDS:
+        return False
+    if not any(character.isalpha() for character in surface) or len(surface) < 3:
+        return False
+    telling = [
+        word
+        for word in words
+        if not (
+            is_everyday(word) or is_calendar_word(word) or is_nationality(word) or word in kinds
+        )
+        and not word.isdigit()
+    ]
+    if not telling and len(words) < 2:
+        return False
+    if not telling and any(singular(word) in kinds for word in words):
+        return False  # "Bookshelf Speakers", "Best Speakers"
+    return not is_place(" ".join(words)) or bool(_PLACE_KINDS & set(kinds))

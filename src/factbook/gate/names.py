@@ -1,0 +1,454 @@
+"""Judge a name before an entity may be made of it: by structure, then by meaning (seed 003).
+
+Knows: what is no name (sentences, list items, addresses, markup, what a model writes around its
+answer, numbers, dates, places, placeholders, words that name nothing), and from which similarity to
+the search or message that brought it on a name belongs there. Does not know where names come from,
+a store, or an embedder: vectors are given.
+
+The structural layer does the heavy lifting and refuses nothing that names a thing; the semantic one
+catches what stands on the same page by accident: sponsors, authors, the page's own menu.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.commonplace import (
+    is_calendar_word,
+    is_everyday,
+    is_function_word,
+    is_greeting,
+    is_place,
+)
+from factbook.keys import entity_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "NAME_CHARS",
+    "NAME_THRESHOLD",
+    "NameVerdict",
+    "judge_name",
+    "name_text",
+    "semantic_ok",
+    "structural_problem",
+]
+
+NAME_THRESHOLD: Final = 0.25
+"""From this cosine on a name belongs to what was asked. Seed 003's ~0.35 is for its own embedder;
+this one is for the shipped one, over `name_text`: `scripts/calibrate_names.py` prints the curve."""
+NAME_CHARS: Final = 100  # ours: of a name; eight words of everyday length are half as long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameVerdict:
+    """Whether a name may become an entity's."""
+
+    name: str  # canonical (`keys.entity_name`)
+    problem: str | None  # why not, in words; None where it may
+    layer: str  # that decided: "structure" or "meaning"
+    similarity: float | None = None  # to what was asked, where that was looked at
+
+    @property
+    def accepted(self) -> bool:
+        """Tell whether nothing speaks against it."""
+        return self.problem is None
+
+
+# --- meaning --------------------------------------------------------------------------------------
+
+
+def name_text(name: str, context: str = "") -> str:
+    """Return the text by which a name is compared: with the sentence that it stands in.
+
+    The name alone says too little: "ls50" is near to nothing.
+    """
+    context = " ".join(context.split())
+    return f"{name} – {context}" if context else name
+
+
+def semantic_ok(similarity: float) -> bool:
+    """Say whether a name is near enough to what was asked; NaN is not."""
+    return similarity >= NAME_THRESHOLD
+
+
+def judge_name(
+    name: str,
+    *,
+    query_vector: NDArray[np.float32] | None = None,
+    name_vector: NDArray[np.float32] | None = None,
+) -> NameVerdict:
+    """Judge a candidate for the name of a new entity.
+
+    Args:
+        name: As it was written or answered.
+        query_vector: Unit vector of the search or the message that brought it on, or None where
+            meaning is not asked: what its owner names is what its owner means.
+        name_vector: Unit vector of `name_text(name, context)`.
+    """
+    canonical = entity_name(name)
+    problem = structural_problem(name)
+    if problem is not None or query_vector is None or name_vector is None:
+        return NameVerdict(name=canonical, problem=problem, layer="structure")
+    similarity = float(query_vector @ name_vector)
+    why = (
+        None
+        if semantic_ok(similarity)
+        else f"it has too little to do with what was asked ({similarity:.2f} < {NAME_THRESHOLD})"
+    )
+    return NameVerdict(name=canonical, problem=why, layer="meaning", similarity=similarity)
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# --- structure ------------------------------------------------------------------------------------
+
+_URL: Final = re.compile(
+    r"[a-z][a-z0-9+.-]{1,20}://|\bwww\.\w|(?:^|\s)(?:mailto|javascript|data|file):"
+    r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\S",
+    re.IGNORECASE,
+)
+_MAIL: Final = re.compile(r"\S@\S+\.\w")
+_MARKDOWN: Final = re.compile(
+    r"\*\*|__\S|\S__|`[^`]*`|\]\(|^\s*(?:#{1,6}|[-*+>|])\s|^\||~~|^\s*!\["
+)
+_MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*>|&(?:amp|lt|gt|quot|nbsp|#\d+);|<\||\|>|</|/>")
+_SLOT: Final = re.compile(
+    r"[{}]|<[^<>]*>?|\[[^\]]*\]|\$\w*\{|%\(?\w*\)?s\b|^\s*x{3,}\s*$|\.{3}|…|_{2,}"
+)
+_LIST_ITEM: Final = re.compile(r"\s*(?:\d+\s*\.|\d+\)\s|\(\d+\)|[a-z]\)\s|#\d)", re.IGNORECASE)
+_LABELLED: Final = re.compile(
+    r"\s*(?:name|names|entity|entities|title|topic|subject|type|category|fact|facts|note|answer"
+    r"|output|result|results|summary|query|confidence|score|source|sources|url|content"
+    r"|description|user|human|assistant|system|ai|bot|example|item|candidate|json|keyword"
+    r"|keywords)\s*[:=]|.*\b(?:confidence|relevance|similarity)\s*(?:score)?\s*[:=(]",
+    re.IGNORECASE,
+)
+_ANSWERED: Final = re.compile(
+    r"(?:sure|certainly|of course)[,!.]|here(?:['’]s| is| are) (?:the|a|an|your|some|my|what)\b"
+    r"|as an ai\b|i(?:['’]m| am) (?:sorry|unable|not able)|i (?:cannot|can['’]?t|could not"
+    r"|couldn['’]?t|don['’]?t|do not|was unable to|did not|didn['’]?t) (?:find|determine|identify"
+    r"|see|have|provide|access|extract|answer|know|think)|(?:based on|according to) the\b"
+    r"|there (?:is|are) (?:no|not|several|many|various|an?)\b|the (?:text|article|document|page"
+    r"|passage|user) (?:is|does|mentions?|says?|talks?|about|above|below)|no (?:new |other |more "
+    r"|known )?(?:entit|names?\b|relevant|match|results?\b)|not (?:mentioned|specified|applicable"
+    r"|available|provided|found|stated|given|sure)|none (?:of the|found)|in (?:this|the) (?:text"
+    r"|article|document|passage)",
+    re.IGNORECASE,
+)
+_COMMAND: Final = re.compile(r"\s*[/!][a-z]", re.IGNORECASE)
+_CODE: Final = re.compile(
+    r"\w\(.*\)|[=;]\s|[;{}]$|=>|->|::|\\\\|\\[nrtu]|^[\w.-]*/[\w./-]*/[\w./-]*$|\"\s*:"
+)
+_DIGEST: Final = re.compile(
+    r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{20,}|(?=\w*\d\w*\d)(?=\w*[a-z])\w{24,}",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(
+    r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|(?:[0-9a-f]{0,4}:){3,}[0-9a-f]{0,4}", re.I
+)
+_CURRENCY: Final = r"(?:[$€£¥₹₽₩฿]|usd|eur|gbp|jpy|chf|inr|dollars?|euros?|pounds?|bucks|cents|yen)"
+_AMOUNT: Final = r"[+\-±~≈<>≤≥]?\s?\d[\d.,'\s]*(?:k|m|bn|million|billion|thousand|hundred)?"
+_PRICE: Final = re.compile(
+    rf"(?:under|over|about|from|only|around|up to|approx\.?)?\s*(?:{_CURRENCY}\s?{_AMOUNT}"
+    rf"|{_AMOUNT}\s?{_CURRENCY})(?:\s*(?:-|–|to"
+    rf"|/)\s*{_CURRENCY}?\s?{_AMOUNT}{_CURRENCY}?)?(?:\s?(?:/|per|a)\s?\w+)?",
+    re.IGNORECASE,
+)
+_UNIT: Final = (
+    r"(?:%|percent|°[cf]?|k|m|b|g|p|x|st|nd|rd|th|s|h|hrs?|hours?|mins?|minutes?|secs?|seconds?"
+    r"|ms|days?|weeks?|months?|years?|yrs?|am|pm|o'clock|km|cm|mm|mi|miles?|feet|ft|inch|inches"
+    r"|in|meters?|metres?|kg|mg|lbs?|oz|kb|mb|gb|tb|hz|khz|mhz|ghz|db|watts?|w|v|volts?|mah|fps"
+    r"|mph|kmh|points?|stars?|times|people|items?|pages?|votes?|reviews?|results?|users?"
+    r"|downloads?|views?|likes?|comments?|of \d+|out of \d+|\+|million|billion|thousand|hundred"
+    r"|dozen)"
+)
+_NUMBER: Final = re.compile(
+    rf"(?:no\.?|number|nr\.?|#|about|over|under|at least|nearly|approx\.?|v"
+    rf"|version)?\s*{_AMOUNT}\s*{_UNIT}?(?:\s+(?:ago|old|later|off|each|more|left))?"
+    rf"|{_AMOUNT}\s*(?:-|–|—|to|/|:|x|×|of|and)\s*{_AMOUNT}\s*{_UNIT}?"
+    rf"|v?\d+(?:\.\d+)+(?:[a-z]+\d*)?|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten"
+    rf"|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|first|second"
+    rf"|third|fourth|fifth|tenth)(?:[\s-](?:hundred|thousand|million|billion|one|two|three|four"
+    rf"|five|six|seven|eight|nine))*|i{{2,3}}|iv|vi{{2,3}}|ix",
+    re.IGNORECASE,
+)
+_YEAR: Final = re.compile(
+    r"(?:(?:the|in|since|early|mid|late|year|fy|class of|summer|spring|autumn|fall|winter|q[1-4]"
+    r"|h[12])[\s-]*)*['’]?(?:1[5-9]\d\d|20\d\d|21\d\d|\d\d)s?(?:\s*[-–—/]\s*(?:\d\d|\d{4}|present"
+    r"|now))?(?:\s*(?:bc|ad|ce|bce))?|q[1-4](?:\s+\d{4})?|\d{1,2}(?:st|nd|rd|th) century",
+    re.IGNORECASE,
+)
+_DAY_WORDS: Final = _set("""
+    of the and to in on at by since until from next last this every early mid late day days week
+    weeks month months year years century decade morning afternoon evening night noon midnight today
+    tonight tomorrow yesterday now am pm utc gmt est pst cet spring summer autumn fall winter st nd
+    rd th bc ad weekend weekday season holiday daily weekly monthly yearly annually recently soon
+    later currently
+    """)
+_DATE_PART: Final = re.compile(
+    r"\d{1,4}(?:st|nd|rd|th|s)?|\d{1,2}[:.h]\d{2}(?::\d{2})?(?:am|pm|z)?|\d{1,2}(?:am|pm)"
+    r"|\d{4}-\d{2}-\d{2}(?:t[\d:.]+z?)?|t\d+|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{2,4})?|q[1-4]"
+)
+_PLACEHOLDER: Final = frozenset(
+    """
+    unknown|n/a|na|none|null|nil|nan|undefined|unnamed|untitled|anonymous|tbd|tba
+    todo|test|testing|example|sample|placeholder|dummy|foo|bar|baz|foobar|qux|lorem
+    lorem ipsum|ipsum|asdf|qwerty|xxx|xyz|abc|unspecified|not available|not applicable
+    not specified|no name|no title|name|your name|my name|first name|last name|full name
+    user name|username|entity|entity name|entity 1|new entity|name here|insert name
+    insert name here|some name|company name|product name|brand name|brand|item|item 1
+    thing|topic|some topic|title|string|value|text|content|description|data|various
+    several|multiple|other|others|misc|miscellaneous|etc|and more|john doe|jane doe
+    acme|acme corp|redacted|deleted|removed|hidden|error|true|false|yes|no|ok|empty
+    blank|default|object|object object|array|undefined undefined|me|user|the user|owner
+    assistant|the assistant|system|ai|bot|chatbot|ai assistant|language model|factbook
+    someone|somebody|everyone|anyone|nobody|something|anything|everything|nothing|it
+    this|that|they|he|she|we|you|i|who|what|where|when|why|how
+    """.replace("\n    ", "|").split("|")
+)
+_BOILERPLATE: Final = re.compile(
+    r"(?:please\s+)?(?:read|learn|see|show|load|view|find out|discover|get"
+    r"|know)\s+(?:it\s+)?(?:more|all|less|now|details|full\b.*)|(?:click|tap|press)\s+(?:here|now"
+    r"|to\b.*|on\b.*)|(?:sign|log)[\s-]?(?:in|up|out|on)(?:\s+\S+){0,4}|register(?: now)?"
+    r"|create (?:an )?account|my account|subscribe(?:\s+\S+){0,5}|unsubscribe|(?:join|follow"
+    r"|contact|about|support|email|call|visit|find) us(?:\s+\S+){0,3}"
+    r"|(?:our )?newsletter(?:\s+\S+){0,3}|(?:privacy|cookie|cookies|refund|return|returns"
+    r"|shipping|editorial|ethics|data|legal)(?: (?:and|&) \w+)? (?:policy|policies|notice"
+    r"|settings|statement|preferences|consent|standards)|accept(?: all)?(?: cookies)?|reject all"
+    r"|manage (?:cookies|preferences|consent)|allow all|terms(?: (?:of|and|&) (?:use|service"
+    r"|services|conditions|privacy|sale))?|terms|conditions of use|legal|disclaimer|imprint"
+    r"|impressum|sitemap|site map|accessibility(?: statement)?|(?:all )?rights reserved.*"
+    r"|copyright.*|©.*|powered by.*|sponsored(?:\s+\S+){0,4}|advert(?:isement|ising|s"
+    r"|orial)?(?:\s+\S+){0,4}|ads?|affiliate(?: \w+){0,3}|promoted(?: \w+)?|partner content"
+    r"|paid (?:content|partnership|post)|(?:skip|jump|back|go|return) to (?:main "
+    r"|the )?(?:content|top|navigation|home\w*|results|menu|article).*|(?:main |site )?(?:menu"
+    r"|navigation|nav|footer|header|sidebar|breadcrumb|search results?|search)|home ?page|home"
+    r"|share(?: (?:this|on|via|with)(?: \w+){0,2})?|tweet(?: this)?|print(?: this)?(?: page)?"
+    r"|save(?: for later)?|bookmark|copy(?: link| url)?|download(?: now| pdf| app| here)?|(?:add"
+    r"|go) to (?:cart|basket|bag|wish ?list)|buy(?: it| now| online| here)*|shop(?: now| all)?"
+    r"|order now|checkout|cart|in stock|out of stock|free shipping(?:.*)|free trial|free delivery"
+    r"|limited(?:-| )time(?: offer)?|best price|check price|view deal|get deal|see price|coupons?"
+    r"|deals?|gift cards?|(?:table of )?contents|previous(?: \w+)?|next(?: (?:page|post"
+    r"|article))?|older posts|newer posts|page \d+(?: of \d+)?|related(?: \w+){0,2}"
+    r"|recommended(?: \w+){0,3}|you (?:may|might) also (?:like|enjoy|be interested).*"
+    r"|popular(?: posts| articles)?|trending(?: now)?|most (?:read|popular|viewed)"
+    r"|latest(?: (?:news|posts|articles|stories|updates))?|breaking news|top stories"
+    r"|featured(?: \w+)?|editor'?s (?:choice|picks?)|comments?(?: \(\d+\))?|leave a (?:comment"
+    r"|reply).*|reply|post a comment|write a review|customer reviews?|ratings?|faqs?"
+    r"|frequently asked questions|help(?: cent(?:er|re))?|customer (?:service|support|care)"
+    r"|press(?: releases?)?|careers|jobs|blog|news|archives?|categories|category|tags?|authors?"
+    r"|posted (?:by|on|in)\b.*|published\b.*|updated\b.*|last (?:updated|modified)\b.*"
+    r"|written by\b.*|by admin|admin|(?:\d+ )?min(?:ute)?s? read|toggle \w+(?: \w+)?|close|open"
+    r"|expand|collapse|(?:please )?enable javascript.*|javascript (?:is|must|required|disabled).*"
+    r"|loading\W*|(?:page )?not found|(?:error )?40[34](?: (?:error|not found|page|forbidden).*)?"
+    r"|access denied|forbidden|captcha|verify you are.*|are you (?:a )?(?:robot|human).*"
+    r"|(?:photos?|images?)(?: (?:credit|source|by|courtesy)\b.*)?|getty images|shutterstock"
+    r"|source|sources|references|external links|see also|edit|citation needed|stub"
+    r"|advertise with us|gallery|video|watch (?:now|video|the video)|play video|listen now",
+    re.IGNORECASE,
+)
+_ENDS: Final = _set("""
+    the a an and or of with for from by at to than that which because my your our their its vs vs.
+    versus & per including
+    """)
+_BEGINS: Final = _set("""
+    or than which vs versus therefore however although whereas including etc & , also such
+    """)
+_GENERIC: Final = _set("""
+    thing things stuff item items something people person man woman men women guy guys user users
+    customer customers company companies business brand brands manufacturer maker product products
+    model models version versions edition service services website websites site page pages article
+    articles post posts blog author authors writer editor reviewer expert experts review reviews
+    result results option options alternative alternatives feature features spec specs specification
+    specifications detail details overview summary introduction conclusion information info data
+    content source sources link links list lists guide guides tip tips question questions answer
+    answers fact facts news update updates report reports study studies research example examples
+    pros cons price prices cost costs value quality performance design size weight color colour type
+    types kind category part parts section chapter figure table image photo video file document name
+    names title date time day week month year place places city town country state world region
+    home way ways reason reasons problem problems issue issues idea ideas topic topics subject term
+    terms word words number numbers group team member members event events conference conferences
+    meeting project projects system device devices tool tools app apps software hardware series set
+    range line lot lots bit best better top new old good great latest more other others most many
+    some all any every each both first second last next previous key main general overall verdict
+    rating ratings score scores comparison offer deal deals warranty shipping today
+    """)
+_FAINT: Final = _set("""
+    last first second next good great old new line lot bit day time year place world home way men
+    man woman women people person guy guys us them it best better top set town country main key
+    """)  # also words of titles: "The Last of Us", "The Good Place"
+_INVISIBLE: Final = frozenset(
+    "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad"
+)
+
+
+def _whole(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda name: any(pattern.fullmatch(name) for pattern in patterns)
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda name: pattern.match(name) is not None
+
+
+def structural_problem(name: str) -> str | None:
+    """Say why a text cannot be the name of an entity; None where nothing speaks against it.
+
+    Seed 003's list: more than eight words, artifacts of a model's answer, an item of a list, an
+    address, Markdown, a line break. Learned and ours: numbers, dates, prices, places, placeholders,
+    the words of a web page about itself, words that name nothing, fragments.
+    """
+    written = name.strip()
+    for reason, finds in _CHECKS:
+        if finds(written):
+            return reason
+    canonical = entity_name(name)
+    if not any(unicodedata.category(char)[0] == "L" for char in canonical):
+        return "it has no letter: a number or a sign is no name"
+    for reason, finds in _MEANT:
+        if finds(canonical):
+            return reason
+    return None
+
+
+def _too_many_words(name: str) -> bool:
+    return len(name.split()) > policy.NAME_WORDS
+
+
+def _is_artifact(name: str) -> bool:
+    low = name.casefold()
+    return any(sign in low for sign in policy.NAME_ARTIFACTS) or any(
+        pattern.search(low) is not None for pattern in (_SLOT, _MARKUP)
+    )
+
+
+def _is_hidden(name: str) -> bool:
+    return any(char in _INVISIBLE or unicodedata.category(char) == "Cc" for char in name)
+
+
+_ABBREVIATED: Final = re.compile(r"(?:\b\w{1,4}|\b(?:\w\.)+)\.$")
+_ASKING: Final = _set("""
+    what what's how which why when where who is are do does did can could should would will
+    """)
+
+
+def _is_spoken(name: str) -> bool:
+    """Say whether a text speaks to somebody, or is a model's word about its own answer."""
+    words = name.casefold().replace("’", "'").split()
+    if _ANSWERED.match(name) and len(words) > 1:
+        return True
+    if len(words) < 4 or _is_headline(name):
+        return False
+    if name.endswith("?"):
+        return words[0] in _ASKING
+    if name.endswith((".", "!")):
+        return _ABBREVIATED.search(name) is None
+    return name.endswith((";", ":"))
+
+
+def _is_headline(name: str) -> bool:
+    """Say whether every word that carries meaning has a capital, as in a title."""
+    weighty = [word for word in name.split() if not is_function_word(word.casefold())]
+    words = weighty or name.split()
+    return all(word[:1].isupper() or not word[:1].isalpha() for word in words)
+
+
+def _is_date(name: str) -> bool:
+    words = [word.strip("(),.") for word in name.replace(",", " ").split()]
+    parts = [
+        is_calendar_word(word) or word in _DAY_WORDS or _DATE_PART.fullmatch(word) is not None
+        for word in words
+    ]
+    named = any(is_calendar_word(word) or word in _DAY_WORDS for word in words)
+    return bool(words) and all(parts) and (named or _DATE_PART.fullmatch(words[0]) is not None)
+
+
+def _is_generic(name: str) -> bool:
+    """Say whether no word of a name names anything: "the best products", "more details".
+
+    Titles are made of such words too ("The Last of Us"): three and more need one that only a page
+    about things uses. What its owner names by a command is no candidate, and never asked about.
+    """
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", name)
+    if all(is_greeting(word) or is_function_word(word) for word in words) and (
+        is_greeting(words[0]) if words else True
+    ):
+        return True
+    if not all(word in _GENERIC or is_function_word(word) or word.isdigit() for word in words):
+        return False
+    return (
+        len(words) < 3
+        or any(word in _GENERIC and word not in _FAINT for word in words)
+        or (all(map(is_function_word, words)) and not any(word in _BEING for word in words))
+    )
+
+
+_BEING: Final = frozenset(("is", "are", "was", "were", "be"))  # "This Is Us"
+
+
+def _is_fragment(name: str) -> bool:
+    words = name.split()
+    if words[-1] == "a" and len(words) == 2:
+        return False  # Plan A, Vitamin A
+    return len(words) > 1 and (words[-1] in _ENDS or words[0] in _BEGINS)
+
+
+def _is_letter(name: str) -> bool:
+    return len(name) == 1 and unicodedata.category(name) in ("Ll", "Lu", "Lt")
+
+
+def _is_clause(name: str) -> bool:
+    """Say whether a text says something instead of naming it: "it is the best one"."""
+    words = name.casefold().replace("’", "'").split()
+    return (
+        len(words) > 3
+        and words[0] in _SUBJECTS
+        and all(map(is_everyday, words))
+        and not _is_headline(name)
+    )
+
+
+_SUBJECTS: Final = _set("""
+    i we you he she it they this that these those there who which i'm it's that's there's
+    """)
+
+_CHECKS: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
+    ("it is empty", lambda name: not name),
+    ("it holds a line break", lambda name: "\n" in name or "\r" in name),
+    (f"it has more than {policy.NAME_WORDS} words", _too_many_words),
+    ("it is longer than a name", lambda name: len(name) > NAME_CHARS),
+    ("it holds what a model wrote around its answer", _is_artifact),
+    ("it is an item of a list", _matches(_LIST_ITEM)),
+    ("it holds an address", lambda name: any(p.search(name) for p in (_URL, _MAIL))),
+    ("it holds Markdown", lambda name: _MARKDOWN.search(name) is not None),
+    ("it holds signs that cannot be seen", _is_hidden),
+    ("it is a label, not a name", _matches(_LABELLED)),
+    ("it is a command", _matches(_COMMAND)),
+    ("it is code", lambda name: _CODE.search(name) is not None),
+    ("it is a sentence", _is_spoken),
+    ("it is a clause", _is_clause),
+)
+"""Asked of a name as it was written; the first that finds something gives the reason."""
+
+_MEANT: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
+    ("it is one letter", _is_letter),
+    ("it is a placeholder", lambda name: name in _PLACEHOLDER),
+    ("it is an address of a machine or a digest", _whole(_ADDRESS, _DIGEST)),
+    ("it is a price", _whole(_PRICE)),
+    ("it is a date or a time", lambda name: _is_date(name) or _YEAR.fullmatch(name) is not None),
+    ("it is a number or a measure", _whole(_NUMBER)),
+    ("it is a place", is_place),
+    ("it is what a web page says of itself", _whole(_BOILERPLATE)),
+    ("it names nothing in particular", _is_generic),
+    ("it is a part of a sentence", _is_fragment),
+)
+"""Asked of its canonical form."""

@@ -1,0 +1,407 @@
+"""Read names and descriptions as terms: words, numbers, measures, model numbers, telephones, times.
+
+Knows: the text of a name or of one attribute, and how two terms may be one though spelled
+differently. Does not know: what is described, how rare a term is, or what follows from a match.
+Pure, with no input and output.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+__all__ = ["Alignment", "Term", "TermKind", "align", "near", "terms_of"]
+
+MOST_TERMS: Final = 200  # ours: terms of one text that are read; descriptions can be pages
+SHORTEST_CODE: Final = 5  # ours: digits alone are a code from here on; shorter is a number
+CODE_STEM: Final = 5  # ours: letters and digits that two spellings of a code share at least
+CODE_ENDING: Final = 3  # ours: letters at its end that name a colour or a market
+SHORTENED_CODE: Final = 0.85  # ours: "dscw150" beside "dscw150r"
+OTHER_ENDING: Final = 0.6  # ours: "gsd2400ww" beside "gsd2400wh"
+PLURAL: Final = 0.97  # ours: how far two spellings are one word
+JOINED: Final = 0.95
+CUT_SHORT: Final = 0.75  # ours: "intl" is no beginning, but "tech" is one of "technology"
+INITIAL: Final = 0.5  # ours: "m" beside "maria"
+SPELLING: Final = 0.8  # ours: share of letters that two spellings of a word have in common
+LONGEST_JOIN: Final = 3  # ours: neighbours that may be written as one
+
+
+class TermKind(StrEnum):
+    """Say what a term is."""
+
+    WORD = "word"
+    NUMBER = "number"  # a version, a year, a rank
+    MEASURE = "measure"  # a number with its unit
+    CODE = "code"  # a model number: letters and digits, or a long number
+    PHONE = "phone"
+    LENGTH = "length"  # minutes and seconds, in seconds
+    DATE = "date"  # ISO
+
+
+class Term(NamedTuple):
+    """One term of a text, in the spelling that is compared."""
+
+    kind: TermKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How the terms of two texts go together."""
+
+    shared: Sequence[tuple[Term, Term, float]]  # of each side, and how alike: 1 is equal
+    only_a: Sequence[Term]
+    only_b: Sequence[Term]
+
+
+_SMALL: Final = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "of",
+        "and",
+        "for",
+        "in",
+        "on",
+        "with",
+        "to",
+        "by",
+        "at",
+        "from",
+        "or",
+        "is",
+        "w",
+    ]
+)
+_UNITS: Final = {
+    **{
+        unit: unit
+        for unit in (
+            "gb",
+            "mb",
+            "tb",
+            "kb",
+            "in",
+            "mm",
+            "cm",
+            "ghz",
+            "mhz",
+            "hz",
+            "khz",
+            "lb",
+            "oz",
+            "ft",
+            "w",
+            "x",
+            "mp",
+            "pack",
+            "user",
+            "ml",
+            "l",
+            "kg",
+            "g",
+            "v",
+            "mah",
+            "cu",
+            "hour",
+            "min",
+            "year",
+            "piece",
+            "channel",
+            "disc",
+            "cup",
+            "quart",
+            "percent",
+        )
+    },
+    "inch": "in",
+    "inches": "in",
+    "megapixel": "mp",
+    "megapixels": "mp",
+    "lbs": "lb",
+    "pounds": "lb",
+    "users": "user",
+    "watt": "w",
+    "watts": "w",
+    "volt": "v",
+    "volts": "v",
+    "hours": "hour",
+    "years": "year",
+    "foot": "ft",
+    "feet": "ft",
+    "gigabyte": "gb",
+    "megabyte": "mb",
+    "cubic": "cu",
+    "minutes": "min",
+    "discs": "disc",
+    "channels": "channel",
+}
+_NUMERALS: Final = {
+    "ii": "2",
+    "iii": "3",
+    "iv": "4",
+    "vi": "6",
+    "vii": "7",
+    "viii": "8",
+    "ix": "9",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "second": "2nd",
+    "third": "3rd",
+    "fourth": "4th",
+    "fifth": "5th",
+    "sixth": "6th",
+    "seventh": "7th",
+    "eighth": "8th",
+    "ninth": "9th",
+    "tenth": "10th",
+}  # not "i", "v" and "x", which are letters of names as often, nor "one" and "first"
+_MONTHS: Final = {
+    name: number
+    for number, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+        start=1,
+    )
+}
+_MONTH: Final = f"({'|'.join(_MONTHS)})[a-z]*"
+_DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})[-\s./]+{_MONTH}[-\s.,/]+(\d{{4}}|\d{{2}})\b")
+_MONTH_FIRST: Final = re.compile(rf"\b{_MONTH}[.\s]+(\d{{1,2}})\s*,?\s+(\d{{4}})\b")
+_ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_PHONE: Final = re.compile(
+    r"(?<!\d)(?:\+?1[\s.-]*)?\(?(\d{3})\)?\s*[-/.\s]\s*(\d{3})\s*[-.\s]\s*(\d{4})(?!\d)"
+)
+_LENGTH: Final = re.compile(r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2}))?(?![\d:])")
+_POSSESSIVE: Final = re.compile(r"\s*'\s*s\b")
+_INCHES: Final = re.compile(r"(?<=\d)\s*(?:'+|\")")
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_RAW: Final = re.compile(r"[^\W_]+(?:[-/._][^\W_]+)*")
+_PARTS: Final = re.compile(r"[-/._]")
+_PLAIN_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER_AND_LETTERS: Final = re.compile(r"(\d+(?:\.\d+)?)-?([a-z]+)")
+_ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
+_CENTURY: Final = 100
+_FIRST_OF_1900: Final = 50  # "50" is 1950, "49" is 2049
+
+
+@lru_cache(maxsize=32_768)
+def terms_of(text: str) -> tuple[Term, ...]:
+    """Return the terms of a text in their order, dates, telephones and times first."""
+    text = unicodedata.normalize("NFKD", text).casefold()
+    text = "".join(char for char in text if not unicodedata.combining(char))
+    text = _POSSESSIVE.sub("", text.replace("\\", "").replace("’", "'"))
+    found: list[Term] = []
+
+    def taken(kind: TermKind, value: str) -> str:
+        found.append(Term(kind, value))
+        return " "
+
+    text = _DAY_FIRST.sub(
+        lambda m: taken(TermKind.DATE, _date(m[3], _MONTHS[m[2]], m[1])),
+        text,
+    )
+    text = _MONTH_FIRST.sub(
+        lambda m: taken(TermKind.DATE, _date(m[3], _MONTHS[m[1]], m[2])),
+        text,
+    )
+    text = _ISO.sub(lambda m: taken(TermKind.DATE, m[0]), text)
+    text = _PHONE.sub(lambda m: taken(TermKind.PHONE, m[1] + m[2] + m[3]), text)
+    text = _LENGTH.sub(lambda m: taken(TermKind.LENGTH, str(_seconds(m[1], m[2], m[3]))), text)
+    text = _THOUSANDS.sub("", _INCHES.sub(" in ", text))
+    raw = _RAW.findall(text)
+    index = 0
+    while index < len(raw) and len(found) < MOST_TERMS:
+        unit = _UNITS.get(raw[index + 1], "") if index + 1 < len(raw) else ""
+        if unit and _PLAIN_NUMBER.fullmatch(raw[index]):
+            found.append(Term(TermKind.MEASURE, _number(raw[index]) + unit))
+            index += 2
+            continue
+        found.extend(_terms_of_one(raw[index]))
+        index += 1
+    return tuple(found[:MOST_TERMS])
+
+
+def _date(year: str, month: int, day: str) -> str:
+    number = int(year)
+    if number < _CENTURY:
+        number += 2000 if number < _FIRST_OF_1900 else 1900
+    return f"{number}-{month:02d}-{int(day):02d}"
+
+
+def _seconds(first: str, second: str, third: str | None) -> int:
+    if third is None:
+        return int(first) * 60 + int(second)
+    return int(first) * 3600 + int(second) * 60 + int(third)
+
+
+def _number(text: str) -> str:
+    """Return a number without what does not change it: 5.0 is 5."""
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.lstrip("0") or "0"
+
+
+def _terms_of_one(raw: str) -> list[Term]:
+    """Return the terms of letters and digits that were written together."""
+    parts = _PARTS.split(raw)
+    bare = "".join(parts)
+    digits = any(char.isdigit() for char in bare)
+    if not digits:
+        return _words(parts)
+    if _PLAIN_NUMBER.fullmatch(raw):
+        if len(bare) >= SHORTEST_CODE and "." not in raw:
+            return [Term(TermKind.CODE, bare)]
+        return [Term(TermKind.NUMBER, _number(raw))]
+    if not any(char.isalpha() for char in bare):
+        if len(bare) > SHORTEST_CODE:
+            return [Term(TermKind.CODE, bare)]
+        return [Term(TermKind.NUMBER, _number(part)) for part in parts]
+    measure = _NUMBER_AND_LETTERS.fullmatch(raw)
+    if measure:
+        number, letters = _number(measure[1]), measure[2]
+        if letters in _UNITS or letters in _ORDINALS:
+            return [Term(TermKind.MEASURE, number + _UNITS.get(letters, letters))]
+        if len(letters) > LONGEST_JOIN + 1:  # "5-star": a number and a word
+            return [Term(TermKind.NUMBER, number), Term(TermKind.WORD, letters)]
+    mixed = any(
+        any(char.isdigit() for char in part) and any(char.isalpha() for char in part)
+        for part in parts
+    )
+    if not mixed and any(part.isalpha() and len(part) > LONGEST_JOIN for part in parts):
+        # "harmony-890": a word and a number, not a code of its own
+        return [one for part in parts for one in _terms_of_one(part)]
+    return [Term(TermKind.CODE, bare)]
+
+
+def _words(parts: Sequence[str]) -> list[Term]:
+    found: list[Term] = []
+    for part in parts:
+        if part in _NUMERALS:
+            value = _NUMERALS[part]
+            kind = TermKind.NUMBER if value.isdigit() else TermKind.MEASURE
+            found.append(Term(kind, value))
+        elif part and part not in _SMALL:
+            found.append(Term(TermKind.WORD, part))
+    return found
+
+
+# --- two terms, two texts -------------------------------------------------------------------------
+
+
+def near(a: Term, b: Term) -> float:
+    """Say how far two terms are one and the same: 1 where they are equal, 0 where they are not.
+
+    Numbers, dates and telephones are equal or not; only words and codes have several spellings.
+    """
+    if a == b:
+        return 1.0
+    if a.kind is not b.kind:
+        return 0.0
+    if a.kind is TermKind.CODE:
+        return _near_codes(*sorted((a.text, b.text), key=len))
+    if a.kind is TermKind.WORD:
+        return _near_words(*sorted((a.text, b.text), key=len))
+    return 0.0
+
+
+def _near_codes(short: str, long: str) -> float:
+    if len(short) < CODE_STEM or short.isdigit():
+        return 0.0
+    ending = long[len(short) :]
+    if long.startswith(short) and ending and len(ending) <= CODE_ENDING and ending[0].isalpha():
+        return SHORTENED_CODE
+    stem = short[:-2]
+    if len(stem) >= CODE_STEM - 1 and long.startswith(stem) and len(long) - len(short) <= 2:
+        rest = short[-2:] + long[len(stem) :]
+        return OTHER_ENDING if rest.isalpha() else 0.0
+    return 0.0
+
+
+def _near_words(short: str, long: str) -> float:
+    if short[0] != long[0]:
+        return 0.0
+    if len(short) == 1:
+        return INITIAL
+    if len(short) <= 2:
+        return 0.0
+    if short.rstrip("s") == long.rstrip("s"):
+        return PLURAL
+    if len(short) > LONGEST_JOIN and len(long) - len(short) <= 2:
+        alike = 1 - _edits(short, long) / len(long)
+        if alike >= SPELLING:
+            return alike
+    return CUT_SHORT if long.startswith(short) else 0.0
+
+
+def _edits(a: str, b: str) -> int:
+    """Return how many letters must be put in, taken out or changed (Levenshtein)."""
+    row = list(range(len(b) + 1))
+    for i, left in enumerate(a, start=1):
+        above, row = row, [i]
+        for j, right in enumerate(b, start=1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (left != right)))
+    return row[-1]
+
+
+def align(a: Sequence[Term], b: Sequence[Term]) -> Alignment:
+    """Match the terms of two texts, each once: equal ones, joined ones, then the nearest."""
+    in_a, in_b = dict.fromkeys(a), dict.fromkeys(b)
+    shared = [(term, term, 1.0) for term in in_a if term in in_b]
+    only_a = [term for term in in_a if term not in in_b]
+    only_b = [term for term in in_b if term not in in_a]
+    shared += _join(a, only_a, only_b)
+    shared += [(other, one, value) for one, other, value in _join(b, only_b, only_a)]
+    close = sorted(
+        ((near(one, other), one, other) for one in only_a for other in only_b), reverse=True
+    )
+    for value, one, other in close:
+        if value and one in only_a and other in only_b:
+            only_a.remove(one)
+            only_b.remove(other)
+            shared.append((one, other, value))
+    return Alignment(shared=shared, only_a=only_a, only_b=only_b)
+
+
+def _join(
+    order: Sequence[Term], left: list[Term], others: list[Term]
+) -> list[tuple[Term, Term, float]]:
+    """Take neighbours of one text that the other writes as one: "cush top" and "cushtop"."""
+    found: list[tuple[Term, Term, float]] = []
+    for start in range(len(order)):
+        for size in (2, LONGEST_JOIN):
+            group = order[start : start + size]
+            if len(group) < size or any(term not in left for term in group):
+                continue
+            joined = "".join(term.text for term in group)
+            other = next((one for one in others if _is_joined(one, joined)), None)
+            if other is not None:
+                for term in dict.fromkeys(group):
+                    left.remove(term)
+                others.remove(other)
+                found.append((other, other, JOINED))
+    return found
+
+
+def _is_joined(term: Term, joined: str) -> bool:
+    if term.text == joined:
+        return True
+    ending = len(term.text) - len(joined)
+    return (
+        term.kind is TermKind.CODE
+        and len(joined) >= CODE_STEM
+        and 0 < ending <= CODE_ENDING
+        and term.text.startswith(joined)
+        and any(char.isdigit() for char in joined)
+    )

@@ -1,0 +1,134 @@
+"""The loops of the work behind, over one memory (seed 003): what each step is, and its bounds.
+
+In their order: make the searches that wait, read what is unread, embed, tell, and when nothing of
+that is left look something up by itself; once a day, clean. Each is separate, each can be off.
+
+Knows: the memory's own methods. Does not know: what they do, or when nobody acts (`loops.Worker`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from factbook import policy
+from factbook.interest.loops import Budget, Loop, LoopResult
+from factbook.model import Millis, Receipt
+
+if TYPE_CHECKING:
+    from factbook.interest.deliver import Channel, Notifier
+    from factbook.interest.enrich import Enriched
+    from factbook.interest.extraction import ExtractionReport
+    from factbook.interest.lookup import LookupReport
+    from factbook.store.base import Store
+    from factbook.upkeep.cleaner import CleanReport
+    from factbook.upkeep.embedding import EmbedReport
+
+__all__ = ["NAMES", "Works", "loops_of"]
+
+NAMES: Final = ("searches", "extraction", "embedding", "notices", "enrichment", "cleaner")
+_SECOND: Final = 1_000
+_HOUR: Final = 3_600 * _SECOND
+SMALL_BATCH: Final = 16  # ours: texts embedded between two looks at whether somebody acts
+STEPS_PER_MINUTE: Final = 600  # ours: of one loop; a bound against a loop that never ends
+
+
+class Works(Protocol):
+    """What the loops need of a memory (`Memory`)."""
+
+    @property
+    def store(self) -> Store:
+        """The store."""
+
+    @property
+    def has_search(self) -> bool:
+        """Tell whether a search provider is given or configured."""
+
+    def plan_learning(self) -> Receipt:
+        """Think of the searches for what is to be learned."""
+
+    def run_schedules(self) -> Receipt:
+        """Queue the searches of schedules whose time has come."""
+
+    def run_searches(self, *, limit: int | None = None) -> LookupReport:
+        """Make the searches that wait."""
+
+    def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
+        """Read what is unread."""
+
+    def embed(self, *, limit: int | None = None) -> EmbedReport:
+        """Give waiting rows their vectors."""
+
+    def notifier(self, channels: Sequence[Channel] | None = None, *, owner: str = "") -> Notifier:
+        """Return what delivers notices."""
+
+    def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
+        """Queue one search of our own."""
+
+    def clean(self) -> CleanReport:
+        """Merge entities that are the same thing."""
+
+    def now(self) -> Millis:
+        """Return the time by the memory's clock."""
+
+
+def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]) -> list[Loop]:
+    """Return the loops over a memory, in their order; those in `off` are there and do not run."""
+
+    def searches() -> LoopResult:
+        planned = memory.plan_learning().searches + memory.run_schedules().searches
+        if not memory.has_search:
+            return LoopResult(did=planned)
+        done = memory.run_searches(limit=1)
+        if done.failed and not done.made:
+            query, why = done.failed[0]
+            return LoopResult(did=planned, note=f"{query}: {why}")
+        return LoopResult(did=planned + done.made, more=bool(done.made))
+
+    def extraction() -> LoopResult:
+        done = memory.run_extraction(limit=1)
+        did = done.searches + done.messages
+        if done.failed and not did:
+            what, why = done.failed[0]
+            return LoopResult(note=f"{what}: {why}")
+        return LoopResult(did=did, more=bool(did))
+
+    def embedding() -> LoopResult:
+        done = memory.embed(limit=SMALL_BATCH)
+        return LoopResult(did=done.receipt.embedded, more=done.claimed == SMALL_BATCH)
+
+    def notices() -> LoopResult:
+        done = memory.notifier(channels).pass_once()
+        return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
+
+    def enrichment() -> LoopResult:
+        if not memory.has_search:
+            return LoopResult(note="no search provider is configured")
+        done = memory.run_enrichment()
+        return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
+
+    def cleaner() -> LoopResult:
+        last = memory.store.mark("cleaned_at")
+        if last and memory.now() - last < policy.CLEANER_EVERY_MS:
+            return LoopResult()
+        done = memory.clean()
+        return LoopResult(did=done.merged + done.retired, note=done.note)
+
+    bound = Budget(steps=STEPS_PER_MINUTE, per_ms=60 * _SECOND)
+    daily = Budget(steps=policy.ENRICH_DAILY, per_ms=24 * _HOUR)
+    loops = [
+        Loop(name="searches", every_ms=_SECOND, run=searches, budget=bound),
+        Loop(name="extraction", every_ms=_SECOND, run=extraction, budget=bound),
+        Loop(name="embedding", every_ms=_SECOND, run=embedding, budget=bound),
+        Loop(name="notices", every_ms=5 * _SECOND, run=notices, budget=bound),
+        Loop(
+            name="enrichment",
+            every_ms=60 * _SECOND,
+            run=enrichment,
+            last_resort=True,
+            budget=daily,
+        ),
+        Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
+    ]
+    return [replace(one, enabled=one.name not in off) for one in loops]

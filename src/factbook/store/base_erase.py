@@ -1,0 +1,172 @@
+"""The part of the port that erases; see `store.base`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from factbook.model import Millis
+
+
+def same_words(text: str) -> str:
+    """Return what texts have in common that differ only in case and in spaces."""
+    return " ".join(text.casefold().split())
+
+
+class Span(NamedTuple):
+    """Where a fact stands in an episode."""
+
+    fact_id: int
+    episode_id: int
+    start: int
+    end: int
+
+
+class Erasure(NamedTuple):
+    """One act of erasing, as it is remembered."""
+
+    id: int
+    at: Millis
+    actor: str
+    what: str  # fact, episode, source, rejection, entity or owner
+    counts: Mapping[str, int]  # kind of row -> how many are gone
+    clean: bool  # the file has been looked through since, and nothing was left
+    allowed_at: Millis | None  # since then the same may be kept again
+
+
+@dataclass(slots=True, kw_only=True)
+class Doomed:
+    """Rows that are to be erased, by what they are."""
+
+    facts: set[int] = field(default_factory=set)
+    episodes: set[int] = field(default_factory=set)
+    masks: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # of episodes that stay
+    sources: set[int] = field(default_factory=set)
+    rejections: set[int] = field(default_factory=set)
+    entities: set[int] = field(default_factory=set)
+    preferences: set[int] = field(default_factory=set)
+    prompts: set[int] = field(default_factory=set)  # what was to be learned
+    searches: set[int] = field(default_factory=set)  # that were made
+    tasks: set[int] = field(default_factory=set)  # searches that were asked for
+    schedules: set[int] = field(default_factory=set)
+
+    def add(self, other: Doomed) -> None:
+        """Take over everything of another one."""
+        for name in self.__slots__:
+            if name == "masks":
+                for episode, spans in other.masks.items():
+                    self.masks.setdefault(episode, []).extend(spans)
+            else:
+                getattr(self, name).update(getattr(other, name))
+
+    @property
+    def size(self) -> int:
+        """Count the rows; it grows with every one that joins."""
+        return sum(len(getattr(self, name)) for name in self.__slots__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoured:
+    """What became of the bytes of a file after an erasure."""
+
+    clean: bool  # nothing of it is left in the file
+    rewritten: bool  # pieces were left in free parts of it, so it was written anew
+    waiting: str = ""  # who kept the file from being cleaned; it is done the next time
+    pieces: int = 0  # runs of eight bytes that are there and in nothing that is kept
+    elsewhere: Sequence[str] = ()  # rows that are kept and say the same: e34, f12
+    copies: Sequence[str] = ()  # copies of the file that hold it, made before it was upgraded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """Where a text stands."""
+
+    rows: Sequence[str]  # that hold it: e34, f12 (at most a screenful)
+    in_file: bool  # its bytes stand in the file, in rows or not
+    pieces: int  # runs of eight bytes of it that are there and in nothing that is kept
+    copies: Sequence[str]  # copies of the file that hold it
+
+
+class EraseWriter(Protocol):
+    """The verbs that erase."""
+
+    def any_tombstones(self) -> bool:
+        """Tell whether anything was ever erased."""
+
+    def mark(self, kind: str, *parts: str) -> bytes:
+        """Return the digest that stands for what must not come back."""
+
+    def tombstones(self, marks: Sequence[bytes]) -> dict[bytes, Millis]:
+        """Return when those of the marks were erased that were."""
+
+    def lift_tombstones(self, marks: Sequence[bytes]) -> None:
+        """Let these come back."""
+
+    def begin_erasure(self, what: str) -> int:
+        """Begin an act of erasing, and return its number."""
+
+    def end_erasure(self, erasure_id: int, counts: Mapping[str, int]) -> None:
+        """End it; what is gone is looked for in the file once this is committed."""
+
+    def add_tombstones(self, erasure_id: int, marks: Sequence[tuple[str, bytes]]) -> None:
+        """Keep (kind, mark) from coming back."""
+
+    def allow_again(self, erasure_id: int) -> bool:
+        """Let everything that was erased then come back; False for an unknown number."""
+
+    def is_erased(self, target: str, row_id: int) -> bool:
+        """Tell whether a row was erased."""
+
+    def missing(self, target: str, ids: Sequence[int]) -> list[int]:
+        """Return which of these rows are not there, or erased already."""
+
+    def lineage(self, fact_ids: Iterable[int]) -> set[int]:
+        """Return facts with all that stands behind them.
+
+        That is what was merged into them or superseded by them, older rows of the same claim, and
+        everything that the same key has held.
+        """
+
+    def spans_of(self, fact_ids: Iterable[int]) -> list[Span]:
+        """Return where facts stand in episodes."""
+
+    def spans_in(self, episode_ids: Iterable[int]) -> list[Span]:
+        """Return which facts stand in episodes, and where."""
+
+    def beside(self, doomed: Doomed) -> Doomed:
+        """Return what cannot stay when these rows go."""
+
+    def about_entity(self, entity_id: int) -> Doomed:
+        """Return everything that is about an entity."""
+
+    def belonging_to(self, owner: str) -> Doomed:
+        """Return everything of an owner."""
+
+    def part_of_source(self, source_id: int) -> Doomed:
+        """Return everything of a source."""
+
+    def marks_of(self, doomed: Doomed) -> list[tuple[str, bytes]]:
+        """Return (kind, mark) of what must not come back."""
+
+    def wipe(self, doomed: Doomed, erasure_id: int, *, owner: str = "") -> dict[str, int]:
+        """Take the content out of rows and out of everything that repeats it; return the counts.
+
+        With `owner`, whose they are goes too.
+        """
+
+
+class EraseStore(Protocol):
+    """The reads of what was erased, and the cleaning of the file."""
+
+    def erasures(self, *, limit: int = 100) -> list[Erasure]:
+        """Return acts of erasing, newest first."""
+
+    def last_scour(self) -> Scoured | None:
+        """Return what became of the file after this thread's last erasure, once."""
+
+    def scour(self) -> Scoured | None:
+        """Clean the file after erasures that could not be finished; None where there are none."""
+
+    def sight(self, text: str) -> Sighting:
+        """Say where a text stands: in rows, in the bytes of the file, in its copies."""

@@ -1,0 +1,371 @@
+"""What is one thing: names by rules, descriptions by what their attributes tell."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factbook.embed import bundled
+from factbook.gate.same_entity import (
+    Background,
+    Description,
+    Same,
+    Verdict,
+    best_match,
+    compare,
+    compare_all,
+)
+from factbook.gate.terms import MOST_TERMS, Term, TermKind, align, near, terms_of
+
+
+def names(a: str, b: str) -> Same:
+    """Compare two bare names with the cosine of the shipped embedder, in both directions."""
+    one, other = bundled().embed([a, b])
+    cosine = float(one @ other)
+    there = compare(Description(name=a), Description(name=b), cosine=cosine)
+    back = compare(Description(name=b), Description(name=a), cosine=cosine)
+    assert (there.verdict, there.score) == (back.verdict, back.score)
+    return there
+
+
+# --- terms ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Café Löwe's", [("word", "cafe"), ("word", "lowe")]),
+        ("call (212) 555-0143 now", [("phone", "2125550143"), ("word", "call"), ("word", "now")]),
+        ("212/555 -0143", [("phone", "2125550143")]),
+        ("3:45", [("length", "225")]),
+        ("1:02:03", [("length", "3723")]),
+        ("16:9", [("number", "16"), ("number", "9")]),
+        ("18-Aug-08", [("date", "2008-08-18")]),
+        ("August 18 , 2008", [("date", "2008-08-18")]),
+        ("2008-08-18", [("date", "2008-08-18")]),
+        ("3 Mar 1974", [("date", "1974-03-03")]),
+        ("XR-210b/w", [("code", "xr210bw")]),
+        ("KX-TG12", [("code", "kxtg12")]),
+        ("920-000383", [("code", "920000383")]),
+        ("version 5.0", [("word", "version"), ("number", "5")]),
+        ("part II", [("word", "part"), ("number", "2")]),
+        ("16 GB", [("measure", "16gb")]),
+        ('24" wide', [("measure", "24in"), ("word", "wide")]),
+        ("5-star hotel", [("number", "5"), ("word", "star"), ("word", "hotel")]),
+        ("harmony-890", [("word", "harmony"), ("number", "890")]),
+        ("1,299.00", [("number", "1299")]),
+        ("the of and", []),
+        ("", []),
+    ],
+)
+def test_a_text_is_read_as_terms(text: str, wanted: list[tuple[str, str]]) -> None:
+    assert [(term.kind.value, term.text) for term in terms_of(text)] == wanted
+
+
+def term(kind: str, text: str) -> Term:
+    return Term(TermKind(kind), text)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "alike"),
+    [
+        (term("word", "machine"), term("word", "machines"), True),
+        (term("word", "appartamento"), term("word", "appartmento"), True),
+        (term("word", "tech"), term("word", "technology"), True),
+        (term("word", "m"), term("word", "maria"), True),
+        (term("word", "hall"), term("word", "ball"), False),
+        (term("code", "dx150"), term("code", "dx150r"), True),
+        (term("code", "gsd2400ww"), term("code", "gsd2400wh"), True),
+        (term("code", "dx150"), term("code", "dx151"), False),
+        (term("code", "dx150"), term("code", "dx1502"), False),
+        (term("number", "2"), term("number", "3"), False),
+        (term("number", "2"), term("measure", "2gb"), False),
+    ],
+)
+def test_only_words_and_codes_have_several_spellings(a: Term, b: Term, alike: bool) -> None:
+    assert (near(a, b) > 0) is alike
+    assert near(a, b) == near(b, a)
+    assert near(a, a) == 1.0
+
+
+def test_what_one_text_writes_as_one_word_is_found_in_the_other() -> None:
+    both = align(terms_of("cush top for mx 5500"), terms_of("cushtop mx5500"))
+    assert (list(both.only_a), list(both.only_b)) == ([], [])
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_can_be_compared(a: str, b: str) -> None:
+    one, other = Description(name=a), Description(name=b, attributes={"kind": a})
+    for found in (compare(one, other), compare(one, Description(name=b), cosine=0.9)):
+        assert 0.0 <= found.score <= 1.0
+        assert found.why
+    same = compare(one, one, cosine=1.0)
+    assert same.verdict in (Verdict.MERGE, Verdict.DIFFERENT)  # different only without any name
+
+
+def test_a_page_that_poses_as_a_name_is_read_in_bounded_time() -> None:
+    page = " ".join(f"word{n} {n}" for n in range(20_000))
+    assert len(terms_of(page)) == MOST_TERMS
+    assert compare(Description(name=page), Description(name="word1"), cosine=0.9).score <= 1
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("KEF LS50 Meta", "kef ls50 meta"),
+        ("the moka pot", "moka pots"),
+        ("espresso machine", "espresso machines"),
+        ("mercedes benz", "mercedes-benz"),
+        ("aero press", "aeropress"),
+        ("rocket appartamento", "rocket appartmento"),
+        ("bialetti moka express", "moka express bialetti"),
+        ("sony wh-1000xm4", "sony wh1000xm4"),
+        ("kef ls50 meta", "ls50 meta"),  # only the maker is added to a model number
+        ("galaxy s24", "samsung galaxy s24"),
+        ("chemex", "chemex reviews"),
+        ("acme inc", "acme"),
+    ],
+)
+def test_names_that_add_nothing_are_merged_unasked(a: str, b: str) -> None:
+    """Seed 003, insertion-time deduplication: one entity for one thing."""
+    assert names(a, b).verdict is Verdict.MERGE
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("kef ls50", "kef ls60"),
+        ("python 2", "python 3"),
+        ("sony wh-1000xm4", "sony wh-1000xm5"),
+        ("ml prague 2025", "ml prague 2026"),
+        ("star wars episode iv", "star wars episode v"),
+        ("world war i", "world war ii"),
+        ("iphone 15", "iphone 15s"),
+        ("ls50", "ls50w"),
+        ("kef r3", "kef q3"),
+        ("5th avenue hotel", "fourth avenue hotel"),
+        ("usb 16 gb", "usb 32 gb"),
+        ("c", "c++"),
+        ("c#", "c++"),
+    ],
+)
+def test_numbers_versions_and_models_that_differ_are_two_things(a: str, b: str) -> None:
+    """Whatever the cosine says: a generation is a thing of its own."""
+    assert names(a, b).verdict is Verdict.DIFFERENT
+    assert (
+        compare(Description(name=a), Description(name=b), cosine=1.0).verdict is Verdict.DIFFERENT
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("iphone 15", "iphone 15 pro"),
+        ("python", "python 3"),
+        ("visual studio", "visual studio code"),
+        ("york", "new york"),
+        ("wharfedale denton", "wharfedale denton 85"),
+        ("postgres", "postgresql"),
+    ],
+)
+def test_a_name_that_says_more_is_asked_about(a: str, b: str) -> None:
+    """Seed 003, cleaner, learned: containment >= 0.75 and cosine >= 0.85 are candidates only."""
+    assert names(a, b).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("java", "javascript"),
+        ("tesla model 3", "chapter 3"),
+        ("dune chapter 3", "chapter 3"),
+        ("react", "react native"),
+        ("mr coffee", "mrs coffee"),
+        ("espresso", ""),
+        ("the", "a"),
+    ],
+)
+def test_names_that_share_little_are_two_things(a: str, b: str) -> None:
+    assert names(a, b).verdict is Verdict.DIFFERENT
+
+
+def test_without_a_cosine_only_what_is_written_alike_is_merged() -> None:
+    for cosine in (math.nan, math.inf, 7.0):
+        one, other = Description(name="moka pot"), Description(name="moka pots")
+        assert compare(one, other, cosine=cosine).verdict is Verdict.DIFFERENT
+        assert compare(one, one, cosine=cosine).verdict is Verdict.MERGE
+
+
+def test_an_alias_is_a_name() -> None:
+    known = Description(name="kef ls50 meta", aliases=("ls fifty",))
+    assert compare(Description(name="LS Fifty"), known).verdict is Verdict.MERGE
+
+
+def test_the_best_of_the_known_is_matched() -> None:
+    known = ["python 2", "python 3", "moka pot"]
+    found = best_match("moka pots", known, [0.1, 0.1, 0.95])
+    assert found is not None
+    assert (found.index, found.verdict) == (2, "merge")
+    assert best_match("python 4", known, [0.9, 0.9, 0.1]) is None
+    assert best_match("tea", []) is None
+    aliased = best_match("percolator", [Description(name="moka pot", aliases=("percolator",))])
+    assert aliased is not None
+    assert aliased.verdict is Verdict.MERGE
+
+
+def test_a_name_that_fits_two_known_ones_equally_is_asked_about() -> None:
+    found = best_match("s24", ["samsung s24", "acme s24"], [0.9, 0.9])
+    assert found is not None
+    assert found.verdict is Verdict.ASK
+    exact = best_match("samsung s24", ["samsung s24", "s24"], [1.0, 0.9])
+    assert exact is not None
+    assert (exact.index, exact.verdict) == (0, Verdict.MERGE)
+
+
+# --- descriptions ---------------------------------------------------------------------------------
+
+
+def song(title: str, artist: str, album: str, length: str) -> Description:
+    return Description(name=title, attributes={"artist": artist, "album": album, "length": length})
+
+
+ARTISTS = {"The Tall Pines": "Barn Light", "Ada Wren": "Low Tide", "Port Hollow": "Ninth Pier"}
+TITLES = (
+    *("Harbor Road", "Paper Lantern", "Second Winter", "Old Copper", "Glass Orchard"),
+    *("Night Ferry", "Salt and Amber", "Quiet Engine", "Barley Moon", "Driftwood Choir"),
+)
+
+
+def songs() -> tuple[list[tuple[Description, Description]], list[bool]]:
+    """Return pairs of two catalogues: each song with itself, a remix, and its album's others."""
+    pairs, gold = [], []
+    for artist, album in ARTISTS.items():
+        mine = [
+            song(f"{t} {artist[:3]}", artist, album, f"3:{10 + n}") for n, t in enumerate(TITLES)
+        ]
+        theirs = [
+            song(
+                one.name.upper(),
+                artist,
+                f"{album} ( Deluxe )" if n % 2 else album,
+                one.attributes["length"],
+            )
+            for n, one in enumerate(mine)
+        ]
+        remix = [song(f"{one.name} ( Remix )", artist, album, "5:40") for one in theirs]
+        for n, one in enumerate(mine):
+            for other, same in (
+                (theirs[n], True),
+                (remix[n], False),
+                (theirs[n - 1], False),
+                (theirs[n - 2], False),
+                (theirs[n - 3], False),
+            ):
+                pairs.append((one, other))
+                gold.append(same)
+    return pairs, gold
+
+
+def background(pairs: list[tuple[Description, Description]]) -> Background:
+    distinct = {repr(one): one for pair in pairs for one in pair}
+    return Background.of(list(distinct.values()), pairs)
+
+
+def test_what_attributes_tell_is_learned_from_pairs_without_labels() -> None:
+    """The songs of one album share all but name and length; a remix shares all but length."""
+    pairs, gold = songs()
+    known = background(pairs)
+    assert known.weights("length")[2] > known.weights("artist")[2]
+    said = compare_all(pairs, background=known)
+    assert [one.likely for one in said] == gold
+    merged = [same for one, same in zip(said, gold, strict=True) if one.verdict is Verdict.MERGE]
+    assert merged
+    assert all(merged)
+
+
+def test_values_under_the_wrong_name_still_agree() -> None:
+    pairs, gold = songs()
+    moved = [
+        (
+            Description(
+                name=f"{one.name} {one.attributes['artist']} {one.attributes['length']}",
+                attributes={"album": one.attributes["album"], "artist": "", "length": ""},
+            ),
+            other,
+        )
+        for one, other in pairs
+    ]
+    said = compare_all(moved, background=background(moved))
+    wrong = sum(one.likely is not same for one, same in zip(said, gold, strict=True))
+    assert wrong <= len(gold) // 20
+
+
+def test_agreeing_never_tells_against_nor_disagreeing_for() -> None:
+    pairs, _ = songs()
+    known = background(pairs)
+    for attribute in ("artist", "album", "length", "never seen"):
+        low, middle, high = known.weights(attribute)
+        assert low <= 0 <= high
+        assert low <= middle <= high
+
+
+def product(name: str, price: str = "", phone: str = "") -> Description:
+    return Description(name=name, attributes={"price": price, "phone": phone})
+
+
+def test_model_numbers_decide_over_words() -> None:
+    kept = product("acme dx-150 digital camera silver", "99.00")
+    other = product("acme dx170 digital camera silver", "99.00")
+    same = product("acme camera dx150", "94.50")
+    assert not compare(kept, other).likely
+    assert compare(kept, other).verdict is not Verdict.MERGE
+    assert compare(kept, same).likely
+    assert "dx150 and dx170" in compare(kept, other).why
+
+
+def test_numbers_that_differ_are_never_merged_unasked() -> None:
+    first = Description(name="photo studio 5.0", attributes={"maker": "acme", "price": "49.99"})
+    second = Description(name="photo studio 6.0", attributes={"maker": "acme", "price": "49.99"})
+    assert compare(first, second).verdict is not Verdict.MERGE
+
+
+def test_a_telephone_is_a_name_of_its_own() -> None:
+    here = product("grotta", phone="404/555-0136")
+    there = product("la grotta ristorante", phone="404-555-0136")
+    elsewhere = product("la grotta ristorante", phone="212-555-0199")
+    assert compare(here, there).score > compare(here, elsewhere).score
+    assert compare(here, there).likely
+    assert compare(here, elsewhere).verdict is not Verdict.MERGE
+
+
+def test_years_are_equal_or_not() -> None:
+    one = Description(name="a survey of joins", attributes={"year": "1999"})
+    for year, most in (("2001", 0.99), ("1999", 1.0)):
+        other = Description(name="a survey of joins", attributes={"year": year})
+        assert compare(one, other).score <= most
+    apart = compare(one, Description(name="a survey of joins", attributes={"year": "2003"}))
+    assert apart.score < compare(one, one).score
+    assert apart.verdict is not Verdict.MERGE
+
+
+def test_comparing_is_symmetric_and_repeats() -> None:
+    pairs, _ = songs()
+    known = background(pairs)
+    for one, other in pairs[:30]:
+        assert compare(one, other, background=known) == compare(one, other, background=known)
+        back = compare(other, one, background=known)
+        assert back.score == pytest.approx(compare(one, other, background=known).score, abs=1e-3)
+
+
+def test_no_pairs_and_no_descriptions_are_legal() -> None:
+    empty = Background.of([])
+    assert compare_all([], background=empty) == []
+    one = product("moka pot", "20")
+    assert compare(one, one, background=empty).likely
+    assert compare(one, one, background=Background.of([one])).score <= 1
