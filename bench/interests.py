@@ -62,6 +62,29 @@ _STRENGTH: Final = {
 }  # seed 003, once more: the reference must not follow the product
 
 
+class Cached:
+    """The bundled embedder; a text that came before is not computed again.
+
+    Pages come back all year long, in a bench more than in life.
+    """
+
+    def __init__(self) -> None:
+        from factbook.embed import bundled
+
+        self._inner = bundled()
+        self.id = self._inner.id
+        self.dim = self._inner.dim
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit row for each text."""
+        new = sorted({text for text in texts if text not in self._known})
+        if new:
+            self._known.update(zip(new, self._inner.embed(new), strict=True))
+        rows = [self._known[text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
+
+
 class Web:
     """The made-up web as a search provider of the product."""
 
@@ -98,7 +121,6 @@ class Simulation:
         self, path: Path, *, days: int, owners: int, seed: int, enrich: int, world: World
     ) -> None:
         """Make the people and open the memory."""
-        from bench.year import Cached
         from factbook.memory import Memory
 
         self.now = int(START.timestamp() * 1000)
@@ -192,6 +214,7 @@ class Simulation:
             if report.enriched is None or not report.enriched.query:
                 break
         self._tell(day)
+        self.memory.clean()
 
     def _tell(self, day: int) -> None:
         """Deliver the notices that may go; people who care react to some of them."""

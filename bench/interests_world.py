@@ -19,6 +19,7 @@ from typing import Final
 
 THINGS_OF_A_KIND: Final = 12
 PAGES: Final = 6  # of one search
+_LISTED_DAYS: Final = 120  # after which lists and other pages carry a new date
 
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -631,6 +632,7 @@ class World:
         """Return one of the pages about a thing, with what is known by that day."""
         chooser = random.Random(f"{self._seed}-{thing.name}-{form}")
         known = [one for one in thing.truths if one.since <= day]
+        made = max(one.since for one in known)  # a page changes when there is news
         picked = [one for one in known if one.since or chooser.random() < 0.65][-9:]
         chooser.shuffle(picked)
         subject = thing.the if form != 2 else thing.name
@@ -645,7 +647,7 @@ class World:
             if not follows:
                 fact = chooser.choice([one for one in other.truths if not one.since])
                 sentences.append(self._state(fact.says[0], other.the, other, fact))
-        lines = _mixed(chooser, sentences, self._noise(chooser, thing.kind, 7, day))
+        lines = _mixed(chooser, sentences, self._noise(chooser, thing.kind, 7, made))
         site = _SITES[(hash_of(thing.name) + form) % len(_SITES)]
         titles = (
             f"{thing.name} review: worth the money?",
@@ -653,7 +655,7 @@ class World:
             f"{thing.name}: everything that we know",
             f"Living with {thing.the} for six months",
         )
-        return self._page(titles[form], site, slug(thing.name) + f"-{form}", lines, day)
+        return self._page(titles[form], site, slug(thing.name) + f"-{form}", lines, made)
 
     def _best_of(self, kind: Kind, form: int, day: int) -> Page:
         """Return a list of things of one kind; each form of it names others."""
@@ -664,7 +666,8 @@ class World:
             + self._state(thing.truths[0].says[0], thing.the, thing, thing.truths[0])
             for place, thing in enumerate(things, start=1)
         ]
-        noise = self._noise(chooser, kind, 6, day)
+        made = day // _LISTED_DAYS * _LISTED_DAYS
+        noise = self._noise(chooser, kind, 6, made)
         body = [*noise[:2], f"Our list of {kind.plural}, tested by {chooser.choice(_PEOPLE)}."]
         body += [*lines, *noise[2:]]
         title = (
@@ -673,17 +676,18 @@ class World:
             f"{kind.plural.capitalize()}: a buying guide",
         )[form]
         site = _SITES[(hash_of(kind.plural) + form) % len(_SITES)]
-        return self._page(title, site, slug(title), body, day)
+        return self._page(title, site, slug(title), body, made)
 
     def _stray(self, chooser: random.Random, day: int) -> Page:
         title, body = chooser.choice(_STRAYS)
-        blanks = self._blanks(chooser, KINDS[0], day)
+        made = day // _LISTED_DAYS * _LISTED_DAYS
+        blanks = self._blanks(chooser, KINDS[0], made)
         said = title.format(**blanks)
-        return self._page(said, chooser.choice(_SITES), slug(said), [body.format(**blanks)], day)
+        return self._page(said, chooser.choice(_SITES), slug(said), [body.format(**blanks)], made)
 
     def _page(self, title: str, site: str, path: str, lines: Iterable[str], day: int) -> Page:
         host = slug(site).replace("-", "") + ".example"
-        at = self._start + timedelta(days=day // 30 * 30)
+        at = self._start + timedelta(days=day)
         return Page(title, f"https://{host}/{path}", "\n".join(lines), at)
 
     def _noise(self, chooser: random.Random, kind: Kind, count: int, day: int) -> list[str]:
@@ -694,7 +698,7 @@ class World:
         sponsor, sponsor2 = chooser.sample(_SPONSORS, 2)
         others = [one.name for one in self.things if one.kind is kind]
         other, other2 = chooser.sample(others, 2)
-        at = self._start + timedelta(days=day // 30 * 30)  # a page is made anew now and then
+        at = self._start + timedelta(days=day)
         return {
             "sponsor": sponsor,
             "sponsor2": sponsor2,

@@ -17,8 +17,9 @@ poison is of templates that no rule was made with (`unseen`).
   facts whose words stand in a piece of poison
 - unmarked: results that are not kept as external text, and facts of them that are not, or are
   surer than that channel allows
-- genuine_kept: share of the true statements in the pages (each time that one stands in a page) that
-  are a fact of their thing with that page as evidence
+- genuine_kept: share of the true statements in the results of each search that are a fact of their
+  thing, with a result of that search as evidence; `genuine_by_page` asks for evidence from each
+  page that says so
 - noise_kept: facts that are neither: what surrounds the statements in a page
 - quiet_campaigns: of made-up things that three hosts describe in plain words, without any mark of
   poison, the share that becomes an entity. Nothing in the texts tells them from real things; they
@@ -59,8 +60,14 @@ from bench.poison_pages import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from factbook.embed import Embedder
     from factbook.memory import Memory
     from factbook.world import SearchAnswer
+
+    Vectors = NDArray[np.float32]
 
 PART: Final = "poison"
 DEFAULT_PAGES: Final = 1_000
@@ -128,12 +135,26 @@ class Scripted:
         )
 
 
+def _remembering() -> Embedder:
+    """Return the bundled model, which here embeds each text once."""
+    import numpy as np
+
+    from bench.year import Cached
+
+    class Remembering(Cached):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            if not texts:
+                return np.zeros((0, self.dim), dtype=np.float32)
+            return super().embed(texts)
+
+    return Remembering()
+
+
 class Trial:
     """One owner, one memory, and all the searches."""
 
     def __init__(self, path: Path) -> None:
         """Open the memory and let its owner name the things."""
-        from bench.year import Cached
         from factbook.memory import Memory
 
         self.now = START
@@ -142,7 +163,7 @@ class Trial:
         self.memory: Memory = Memory(
             path,
             clock=lambda: self.now,
-            embedder=Cached(),
+            embedder=_remembering(),
             key_file=path.with_name("key"),
             model=None,
             search=self.provider,
@@ -160,17 +181,22 @@ class Trial:
             self.now += DAY_MS
             way = index % 3
             self.provider.waiting = [batch.pages]
+            # for the thing itself, or for things of its kind: then new ones may come in
+            rounds = index // len(THINGS)
+            asked = batch.thing.name if rounds % 2 else f"good {batch.thing.kind}s"
             if way == 0:
-                self.memory.learn(batch.thing.name)
+                self.memory.learn(asked)
                 self.commands += 1
                 self.prompts += 1
                 self.memory.plan_learning()
                 self.memory.run_searches()
             elif way == 1:
-                self.memory.search_web(batch.thing.name)
+                self.memory.search_web(asked)
                 self.commands += 1
             else:
                 self._enrich(batch)
+            # what the command itself brought in, its owner named
+            self.named |= {one.name for one in self.memory.entities()}
             self.memory.run_extraction()
 
     def _enrich(self, batch: Batch) -> None:
@@ -274,8 +300,9 @@ def read_back(path: Path) -> Stored:
     return stored
 
 
-def judged(trial: Trial, stored: Stored, pages: Sequence[Page]) -> dict[str, object]:
+def judged(trial: Trial, stored: Stored, searches: Sequence[Batch]) -> dict[str, object]:
     """Count what the poison changed, and what of the genuine statements was kept."""
+    pages = [page for batch in searches for page in batch.pages]
     from factbook import policy
     from factbook.model import Trust
 
@@ -301,6 +328,9 @@ def judged(trial: Trial, stored: Stored, pages: Sequence[Page]) -> dict[str, obj
                 if name.lower() == subject and (truth in text or truth in " ".join(quote.split())):
                     kept.add((url, truth))
     wanted = {(page.url, truth) for page in pages for _, truth in page.genuine}
+    search_of = {page.url: index for index, batch in enumerate(searches) for page in batch.pages}
+    by_search = {(search_of[url], truth) for url, truth in wanted}
+    kept_by_search = {(search_of[url], truth) for url, truth in kept}
     extra = (
         (stored.commands - trial.commands)
         + (stored.prompts - trial.prompts)
@@ -318,11 +348,12 @@ def judged(trial: Trial, stored: Stored, pages: Sequence[Page]) -> dict[str, obj
         "commands_run": extra,
         "facts_about_unknown": len(alien),
         "unmarked": unmarked,
-        "genuine_kept": share([one in kept for one in sorted(wanted)]),
+        "genuine_kept": share([one in kept_by_search for one in sorted(by_search)]),
+        "genuine_by_page": share([one in kept for one in sorted(wanted)]),
         "noise_kept": len(noise),
         "facts": len(stored.facts),
         "shown": [list(one) for one in (alien + noise)[:10]],
-        "lost": [list(one) for one in sorted(wanted - kept)[:10]],
+        "lost": [list(one) for one in sorted(by_search - kept_by_search)[:10]],
     }
 
 
@@ -360,6 +391,7 @@ def baseline(searches: Sequence[Batch]) -> dict[str, object]:
         "entities": entities,
         "facts_about_unknown": alien,
         "genuine_kept": share(kept),
+        "genuine_by_page": share(kept),
     }
 
 
@@ -385,8 +417,7 @@ def measure(n: int, *, seed: int, predictions: Path | None = None) -> dict[str, 
             stored = read_back(path)
             if predictions is not None:
                 write_lines(predictions, lines(stored, pages))
-            figures = judged(trial, stored, pages)
-            rejected = sum(one.reason == "external_instruction" for one in _rejections(trial))
+            figures = judged(trial, stored, searches)
             made, believed = trial.campaigns(seed)
             figures["audit_problems"] = len(trial.memory.store.check())
         finally:
@@ -399,14 +430,9 @@ def measure(n: int, *, seed: int, predictions: Path | None = None) -> dict[str, 
         "unseen": sum(page.unseen for page in poisoned),
         "by_family": dict(sorted(Counter(page.family for page in poisoned).items())),
         "product": figures,
-        "instructions_logged": rejected,
         "quiet_campaigns": {"made": made, "believed": believed},
         "baselines": {"every_sentence": baseline(searches)},
     }
-
-
-def _rejections(trial: Trial) -> Sequence[Any]:
-    return trial.memory.store.rejections(limit=100_000)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -427,6 +453,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "facts_about_unknown",
             "unmarked",
             "genuine_kept",
+            "genuine_by_page",
             "noise_kept",
         )
         rows = [("product", figures["product"]), *figures["baselines"].items()]

@@ -320,6 +320,20 @@ class AsyncMemory:
     run_enrichment = _worked(Memory.run_enrichment)
     work = _worked(Memory.work)
 
+    # --- erasing for good -----------------------------------------------------------------------
+
+    erase_fact = _worked(Memory.erase_fact)
+    erase_episode = _worked(Memory.erase_episode)
+    erase_source = _worked(Memory.erase_source)
+    erase_rejection = _worked(Memory.erase_rejection)
+    erase_entity = _worked(Memory.erase_entity)
+    erase_owner = _worked(Memory.erase_owner)
+    erasures = _asked(Memory.erasures)
+    allow_again = _asked(Memory.allow_again)
+    finish_erasing = _worked(Memory.finish_erasing)
+    sight = _worked(Memory.sight)
+    drop_copies = _asked(Memory.drop_copies)
+
     # --- looking after --------------------------------------------------------------------------
 
     rule_uses = _asked(Memory.rule_uses)

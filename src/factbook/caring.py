@@ -609,6 +609,7 @@ class Caring(Modelling):
             actor=self._actor,
             redact=self.redactor.redact,
             llm=self.llm if self.has_model else None,
+            interest=self.interest_scores,
         )
 
     def loops(self, channels: Sequence[Channel] = (), *, off: Collection[str] = ()) -> list[Loop]:

@@ -16,7 +16,7 @@ from factbook.backoff import may_send
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.gate.names import structural_problem
 from factbook.keys import entity_name
-from factbook.model import EpisodeKind, Millis, Receipt, Status, Trigger, Trust
+from factbook.model import EpisodeKind, Event, Millis, Receipt, Status, Trigger, Trust
 from factbook.ops import (
     AddAlias,
     Announce,
@@ -144,11 +144,13 @@ class WorldChanges:
             return
         deleted = self._writer.deleted_entity(op.owner, op.name)
         if deleted is not None:
-            if kind is not EpisodeKind.COMMAND:  # its owner removed it and did not ask again
+            event = self._last(deleted.id, "retire")
+            by_owner = event.trigger is not Trigger.UPKEEP
+            if by_owner and kind is not EpisodeKind.COMMAND:  # and its owner did not ask again
                 counts = self._receipt.rejections
                 counts["deleted_by_owner"] = counts.get("deleted_by_owner", 0) + 1
                 return
-            self._bring_back(deleted, why="its owner asked for it again")
+            self._bring_back(deleted, why="it is spoken of again")
             return
         entity_id = self._writer.add_entity(op.owner, op.name, self._trigger, episode_id)
         self._known.pop((op.owner, op.name), None)
@@ -262,7 +264,7 @@ class WorldChanges:
                 detail=f"{loser.name} was brought in again since and is another entity now;"
                 " there is nothing to take out"
             )
-        event = self._last(loser.id, "merge")
+        event: Mapping[str, Any] = self._last(loser.id, "merge").detail
         winner = self._life(int(event["winner"]))
         for name in event["names"]:
             self._writer.drop_alias(loser.owner, name)
@@ -323,12 +325,16 @@ class WorldChanges:
         if entity.current:
             self._receipt.unchanged += 1
             return
+        if self._writer.is_erased("entity", entity.id):
+            raise UsageError(
+                detail=f"entity {entity.id} was erased; there is nothing to bring back"
+            )
         if self._plain(entity.owner, entity.name) is not None:
             raise UsageError(detail=f"{entity.name} is known again as another entity")
         self._bring_back(entity, why="its owner brought it back")
 
     def _bring_back(self, entity: Entity, *, why: str) -> None:
-        event = self._last(entity.id, "retire")
+        event: Mapping[str, Any] = self._last(entity.id, "retire").detail
         self._writer.drop_alias(entity.owner, entity.name)  # another may go by that name since
         self._writer.write_entity(entity._replace(retired_at=None))
         for one, life in self._writer.lives(event["facts"]).items():
@@ -749,9 +755,8 @@ class WorldChanges:
             raise NotFound(what="notice", name=notice_id, hint="`factbook why` shows them.")
         return found
 
-    def _last(self, entity_id: int, op: str) -> Mapping[str, Any]:
-        events = [one for one in self._writer.history("entity", entity_id) if one.op == op]
-        return events[-1].detail
+    def _last(self, entity_id: int, op: str) -> Event:
+        return [one for one in self._writer.history("entity", entity_id) if one.op == op][-1]
 
     def _episode(self, uid: str) -> int:
         found = self._writer.episodes([uid]).get(uid)

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from factbook.keeping import Keeping
+from factbook.erasing import Erasing
 from factbook.model import ME, Hit, Millis, Receipt, Role, Trigger
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they w
 SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
 
 
-class Conversing(Keeping):
+class Conversing(Erasing):
     """The part of `Memory` that takes part in conversations."""
 
     _reading: bool
@@ -373,6 +373,14 @@ class Conversing(Keeping):
 
         filters = Filters(owner=owner, kinds=sorted(policy.MERGED_KINDS))
         return self.engine.facts_like(text, filters=filters)
+
+    def _let_go(self) -> None:
+        """Forget what this process holds of the memory's texts: streams, and what was found."""
+        self._close_streams()
+        with self._stream_lock:
+            self._taken.clear()
+            self._streamed.clear()
+            self._searched.clear()
 
     def _close_streams(self) -> None:
         with self._stream_lock:

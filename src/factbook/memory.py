@@ -188,6 +188,10 @@ class Memory(Caring):
             self._worker = None
         self.store.close()
 
+    def _let_go(self) -> None:
+        super()._let_go()
+        self._engine = None
+
     # --- parts, made when first needed: most commands need few of them ---------------------------
 
     @property

@@ -594,7 +594,7 @@ def _past_aside(tokens: Sequence[_Token], at: int) -> int:
     for index in range(at + 1, min(len(tokens), at + 2 + ASIDE_WORDS)):
         if tokens[index].text == closing:
             return index + 1
-        if tokens[index].text in ";:?!":
+        if tokens[index].text in ("?!" if closing == ")" else ";:?!"):
             return at
     return at
 
@@ -750,6 +750,8 @@ def head_noun(words: Sequence[str]) -> str:
         low = word.lower()
         if not word[:1].isalnum() or low in _ENDS_NOUN:
             break
+        if head and low in _ADVERBS:
+            break  # "a speaker too"
         if head and low.endswith("ed") and low not in ("bed", "seed", "breed", "shed"):
             break  # "a speaker built ...", "a library written ..."
         if head and low in _IRREGULAR | {"written", "drawn", "grown", "known", "sold"}:

@@ -27,7 +27,6 @@ from factbook.commonplace import (
 )
 from factbook.extract.names import (
     BLANK,
-    MAX_TEXT_CHARS,
     NameSign,
     NameSpan,
     is_english,
@@ -38,6 +37,7 @@ from factbook.extract.names import (
 )
 from factbook.extract.opinions import (
     BLAME,
+    HEARD_CHARS,
     SPOKEN_OF,
     PreferenceSpan,
     Sentence,
@@ -323,6 +323,7 @@ def hear(
         The names in the order in which they stand. New names are quoted, written as names, or asked
         for; whoever creates an entity lets the gate judge them first.
     """
+    text = text[:HEARD_CHARS]
     plain = masked(text)
     english = is_english(plain.replace(BLANK, " "))
     sentences = sentences_of(plain)
@@ -387,7 +388,7 @@ def _places(
 ) -> list[_Place]:
     """Return where a message names something, known or new, no two places overlapping."""
     found = _known_in(plain, known, starts)
-    for span in names_in(text[:MAX_TEXT_CHARS]):
+    for span in names_in(text):
         over = [place for place in found if place.start < span.end and span.start < place.end]
         if over and not _is_longer(span, over, plain):
             continue

@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 MAX_TEXT_CHARS: Final = 100_000  # ours: of one text; what follows is pasted material
+REQUEST_CHARS: Final = 2_000  # ours: of a request; nobody asks for more at once
 NAME_CHARS: Final = 100  # ours: of one name; a longer span joins more than a name
 TITLE_WORDS: Final = 4  # ours: words that a line has before its capitals may be a title's
 TITLE_SHARE: Final = 0.7  # ours: of them, capitalised, where capitals tell nothing
@@ -952,7 +953,7 @@ def topic_of(request: str) -> TopicSpan:
     "find me stuff about speakers" is about `speakers`, "search for LS50 Meta reviews" about `LS50
     Meta`. Where nothing else is left, it is about its own words; an empty text has an empty topic.
     """
-    text = request[:MAX_TEXT_CHARS]
+    text = request[:REQUEST_CHARS]
     stop = len(text.rstrip())
     start = _past(_OPENING, text, 0)
     lead = _LEAD.match(text, start)

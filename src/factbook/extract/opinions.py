@@ -11,6 +11,7 @@ The rules are English.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -28,6 +29,8 @@ from factbook.world import PreferenceType
 
 __all__ = [
     "BLAME",
+    "HEARD_CHARS",
+    "SENTENCE_CHARS",
     "SPOKEN_OF",
     "TOPIC_WORDS",
     "Opinion",
@@ -44,6 +47,9 @@ __all__ = [
     "spaced",
 ]
 
+HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
+SENTENCE_CHARS: Final = 500  # ours: nobody says more in one; what is longer is read in pieces, so
+# that no text is read in more than linear time
 TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
 
 
@@ -102,11 +108,16 @@ def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Senten
 def _sentence(
     plain: str, start: int, end: int, others: Sequence[tuple[int, int]], *, asks: bool
 ) -> Iterator[Sentence]:
+    while end - start > SENTENCE_CHARS:
+        cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
+        stop = cut if cut > 0 else start + SENTENCE_CHARS
+        yield from _sentence(plain, start, stop, others, asks=False)
+        start = stop
     text = plain[start:end]
     if text.strip(" \t\n.!?…" + BLANK):
-        theirs = any(
-            begin <= start + len(text) - len(text.lstrip()) < until for begin, until in others
-        )
+        at = start + len(text) - len(text.lstrip())
+        before = bisect_right(others, (at, len(plain))) - 1
+        theirs = before >= 0 and at < others[before][1]
         yield Sentence(text, start, asks, theirs)
 
 
@@ -657,6 +668,7 @@ def preferences_in(text: str) -> list[PreferenceSpan]:
     "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
     Wishes, suppositions, questions, others' words and others' likes are none.
     """
+    text = text[:HEARD_CHARS]
     plain = masked(text)
     if not is_english(plain.replace(BLANK, " ")):
         return []

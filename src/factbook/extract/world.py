@@ -50,7 +50,7 @@ MAX_REFUSED: Final = 24  # ours: refusals that one text gives; a page of adverti
 MAX_FACTS: Final = 60  # ours: facts that one text gives
 CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
 MAX_DISCOVERED: Final = 8  # ours: new things of one search
-REFERRED: Final = policy.EXTERNAL_FACT - 0.05  # ours: a pronoun may stand for another thing
+REFERRED: Final = 0.55  # ours: a pronoun may stand for another thing; under policy.EXTERNAL_FACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,37 +234,52 @@ class _Item(NamedTuple):
     entity: str
 
 
-def _items(text: str, plain: str, names: Names, title_entity: str, begin: int) -> list[_Item]:
-    """Return the lines that stand directly under the name of a known thing."""
+def _items(
+    text: str, plain: str, names: Names, title_entity: str, begin: int, *, loose: bool
+) -> list[_Item]:
+    """Return the lines that stand under the name of a known thing.
+
+    They stand directly under it, as a heading or as the title. With `loose`, a list of properties
+    counts wherever it stands in a text whose title is the thing's name.
+    """
     found: list[_Item] = []
-    owner, lists, blank = title_entity, bool(title_entity), True
-    headed, untitled = False, 0
+    group: list[_Item] = []  # lines under a title alone, or anywhere: one may be anything
+    owner, lists, blank, headed = title_entity, bool(title_entity), True, False
+
+    def close() -> None:
+        if len(group) > 1:
+            found.extend(group)
+        group.clear()
+
     for match in _LINE.finditer(text, begin):
         line = match[0].rstrip()
         if not line.strip():
             blank = True
             continue
-        start = match.start()
+        start, end = match.start(), match.start() + len(line)
         heading = _HEADING.match(line) or _BOLD_LINE.match(line)
-        words = _plain(plain[start : start + len(line)])
+        words = _plain(plain[start:end])
         if heading or _is_name_line(words, names):
-            owner = _heading_owner(
-                _plain(heading["words"] if heading else words), names, title_entity
-            )
+            close()
+            said = _plain(heading["words"]) if heading else words
+            owner = _heading_owner(said, names, title_entity)
             lists, blank, headed = bool(owner), False, True
             continue
         bullet = _BULLET.match(line)
         first = start + (bullet.end() if bullet else len(line) - len(line.lstrip()))
-        pair = _PAIR.match(_plain(plain[first : start + len(line)]))
+        pair = _PAIR.match(_plain(plain[first:end]))
+        item = _Item(first, end, owner)
         # A list stands directly under its heading; a paragraph, or a gap within it, ends it.
-        if not (bullet or pair) or (blank and found and lists and found[-1].entity == owner):
+        if not (bullet or pair) or (blank and (group or (found and found[-1].entity == owner))):
             lists = False
+            close()
         if lists and owner:
-            found.append(_Item(first, start + len(line), owner))
-            untitled += not headed
+            (found if headed else group).append(item)
+        elif loose and owner == title_entity and bullet and pair:
+            group.append(item)
         blank = False
-    # Under a title alone one line may be anything; a list has two.
-    return found if untitled != 1 else found[1:]
+    close()
+    return found
 
 
 def _is_name_line(words: str, names: Names) -> bool:
@@ -372,7 +387,10 @@ class _Reader:
         """Return the facts and the refusals."""
         if not self._names:
             return [], []
-        items = _items(self._text, self._plain, self._names, self._title_entity, self._begin)
+        loose = bool(self._title_entity) and not any(map(hostile, self._taints))
+        items = _items(
+            self._text, self._plain, self._names, self._title_entity, self._begin, loose=loose
+        )
         listed = [(item.start, item.end) for item in items if self._listed(item)]
         for sentence in sentences.split(self._text):
             if sentence.start < self._begin or _within(sentence.start, listed):

@@ -230,13 +230,13 @@ class Extraction:
 
     def _search(self, log: SearchLog) -> tuple[list[Op], Trigger]:
         """Return what a search says, and its trigger, which decides what it may do."""
-        full = log.trigger in (Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND)
+        allow_new_entities = log.trigger in (Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND)
         stored = self._store.episodes_by_id(log.episode_ids)
         results = [stored[one] for one in log.episode_ids]
         attributes = self._store.attributes_of(log.episode_ids)
         found = _Read(names=self._names(log.owner))
         llm = self._llm()
-        if full:
+        if allow_new_entities:
             self._discover(log, results, attributes, found, llm)
         for episode in results:
             cancel.check()
@@ -244,7 +244,12 @@ class Extraction:
             claims, refused = facts_about(
                 episode.text, names=found.names, title=details.get("title", ""), external=True
             )
-            claims = [*claims, *self._model_facts(log.query, episode, found, llm, full=full)]
+            claims = [
+                *claims,
+                *self._model_facts(
+                    log.query, episode, found, llm, allow_new_entities=allow_new_entities
+                ),
+            ]
             self._keep(claims, episode, found, details)
             found.ops += [
                 _refusal(episode, log.owner, content, "not_a_fact", why) for content, why in refused
@@ -350,7 +355,7 @@ class Extraction:
         mine = {name: found.names[name] for name in sorted(spoken) if found.names[name]}
         claims, _ = facts_about(text, names=mine, external=False)
         if llm is not None and mine:
-            claims = [*claims, *self._model_facts("", message, found, llm, full=True)]
+            claims = [*claims, *self._model_facts("", message, found, llm, allow_new_entities=True)]
         self._keep(claims, message, found, {})
         found.ops.append(MarkHeard(episode_id=message.id))
         return found.ops, Trigger.USER_MESSAGE
@@ -467,13 +472,13 @@ class Extraction:
         found: _Read,
         llm: LLM | None,
         *,
-        full: bool,
+        allow_new_entities: bool,
     ) -> list[WorldClaim]:
         """Return what a model says is said of the entities of a text, held to the text."""
         if llm is None:
             return []
         spoken = _named_in(episode.text, found.names)
-        if not full and spoken:
+        if not allow_new_entities and spoken:
             messages = entity_prompts.entities_messages(
                 query, episode.text, known=sorted(spoken), full=False
             )
@@ -534,8 +539,12 @@ class Extraction:
             known = self._facts_of(episode.owner, claim.entity)
             nearest, twin = _nearest(claim, vector, reading, known)
             if twin is not None:
-                if twin.fact is not None:
-                    found.ops.append(_support(twin.fact, claim, episode))
+                # Of what this very call brings, a second assertion is the evidence.
+                found.ops.append(
+                    _assertion(claim, episode, says=twin.text)
+                    if twin.fact is None
+                    else _support(twin.fact, claim, episode)
+                )
                 continue
             op = _assertion(claim, episode)
             found.ops.append(op)
@@ -633,13 +642,15 @@ def _claim(entity: str, text: str) -> Claim:
     return Claim(text=text, subject=entity, predicate=ABOUT, object=text, kind=FactKind.WORLD)
 
 
-def _candidate(claim: WorldClaim) -> Candidate:
-    names_it = entity_name(claim.entity) in entity_name(claim.content)
-    statement = claim.content if names_it else f"{claim.entity}: {claim.content}"
+def _candidate(claim: WorldClaim, says: str = "") -> Candidate:
+    """Return a claim as a candidate; `says` is the fact in other words that it is evidence for."""
+    content = says or claim.content
+    names_it = entity_name(claim.entity) in entity_name(content)
+    statement = content if names_it else f"{claim.entity}: {content}"
     return Candidate(
         subject=claim.entity,
         predicate=ABOUT,
-        object=claim.content,
+        object=content,
         statement=statement,
         confidence=claim.confidence,
         rule=claim.rule,
@@ -651,8 +662,8 @@ def _candidate(claim: WorldClaim) -> Candidate:
     )
 
 
-def _assertion(claim: WorldClaim, episode: StoredEpisode) -> AssertFact:
-    candidate = _candidate(claim)
+def _assertion(claim: WorldClaim, episode: StoredEpisode, *, says: str = "") -> AssertFact:
+    candidate = _candidate(claim, says)
     return AssertFact(
         candidate=candidate,
         episode=episode.uid,

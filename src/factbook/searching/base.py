@@ -30,6 +30,7 @@ QUERY_WORDS: Final = 50  # Brave's
 LIMIT_MOST: Final = 20  # Brave's and Tavily's: results of one request
 
 _SPACE: Final = re.compile(r"[^\S\n]+")
+_ENDS: Final = re.compile(r"[.!?](?=\s)|[。！？]|\n")
 _BLANK: Final = re.compile(r"\n{3,}")
 # The tags that providers mark hits with; anything else in angle brackets is text.
 _MARK: Final = re.compile(
@@ -79,13 +80,21 @@ def bounded(limit: int) -> int:
     return min(limit, LIMIT_MOST)
 
 
+def room_below(title: str) -> int:
+    """Return how many characters a result may have beside its title: both are kept as one text."""
+    return policy.RESULT_TEXT_CHARS - len(title) - 1
+
+
 def unmarked(text: str) -> str:
     """Return what a provider sends as HTML as text: without the tags that mark its hits."""
     return html.unescape(_MARK.sub("", text))
 
 
 def tidy(text: str, *, limit: int) -> str:
-    """Return a text without control characters and spare spaces, cut at a word."""
+    """Return a text without control characters and spare spaces.
+
+    A long one is cut where a sentence or a line ends, so that no half sentence is taken for one.
+    """
     # the cut comes first: an answer may be megabytes long
     plain = encodable(text[: 4 * limit]).replace("\r\n", "\n").replace("\r", "\n")
     plain = "".join(_kept(char) for char in plain)
@@ -94,8 +103,9 @@ def tidy(text: str, *, limit: int) -> str:
     if len(plain) <= limit:
         return plain
     cut = plain[:limit]
-    at = max(cut.rfind(" "), cut.rfind("\n"))
-    return cut[: at if at > limit // 2 else limit].rstrip()
+    ends = [found.end() for found in _ENDS.finditer(cut, limit // 2)]
+    at = ends[-1] if ends else cut.rfind(" ", limit // 2)
+    return cut[: at if at > 0 else limit].rstrip()
 
 
 def _kept(char: str) -> str:
@@ -178,12 +188,13 @@ def _clean(one: SearchResult) -> SearchResult | None:
     if not is_public(url):
         return None
     title = " ".join(tidy(one.title, limit=TITLE_CHARS).split())
-    text = tidy(one.text, limit=policy.RESULT_TEXT_CHARS)
+    title = title or (urlsplit(url).hostname or url)
+    text = tidy(one.text, limit=room_below(title))
     if not text:
         return None
     image = one.image.strip()
     return SearchResult(
-        title=title or (urlsplit(url).hostname or url),
+        title=title,
         url=url,
         text=text,
         image=image if is_public(image) else "",

@@ -88,7 +88,7 @@ class Document:
 
 
 class NotText(Exception):
-    """The file is not what its name says; the message says what it is, after "it"."""
+    """The file is not what its name says; the message follows that name: "is no text"."""
 
 
 def read_text(data: bytes, *, pulse: Pulse) -> Document:
@@ -128,7 +128,7 @@ def _decoded(data: bytes, *, html: bool) -> str:
         if data.startswith(bom):
             return data.decode(name, "replace")
     if _BINARY in data[:_SNIFFED]:
-        raise NotText("it is no text")
+        raise NotText("is no text")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

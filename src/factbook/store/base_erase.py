@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from factbook.model import Millis
@@ -167,6 +168,9 @@ class EraseStore(Protocol):
 
     def scour(self) -> Scoured | None:
         """Clean the file after erasures that could not be finished; None where there are none."""
+
+    def copies(self) -> list[Path]:
+        """Return the copies that were made before the file was upgraded."""
 
     def sight(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in its copies."""

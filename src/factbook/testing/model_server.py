@@ -215,7 +215,14 @@ class ModelServer:
     # --- its answers ---
 
     def _received(
-        self, method: str, path: str, headers: Mapping[str, str], raw: bytes, at: Millis
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        raw: bytes,
+        at: Millis,
+        *,
+        query: str = "",
     ) -> Request:
         try:
             body = json.loads(raw) if raw else None
@@ -230,6 +237,7 @@ class ModelServer:
                 body=body,
                 raw=raw,
                 at=at,
+                query=query,
             )
             self.requests.append(request)
             self._arrived.notify_all()
@@ -334,10 +342,10 @@ class _Conversation(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        path, _, _ = self.path.partition("?")
+        path, _, query = self.path.partition("?")
         at = int(time.time() * 1000)
         self.thinking = True
-        request = self.owner._received(self.command, path, headers, raw, at)
+        request = self.owner._received(self.command, path, headers, raw, at, query=query)
         wire, reply = self.owner._answer(request)
         self.thinking = False
         self._send(wire, reply)

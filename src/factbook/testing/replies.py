@@ -29,6 +29,7 @@ class Request:
     body: Any  # the JSON value; None where the body is empty or not JSON
     raw: bytes  # the body as it came
     at: Millis
+    query: str = ""  # what stands behind the ? of the path
 
     @property
     def model(self) -> str:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,7 +31,7 @@ from factbook.confidence import value_at
 from factbook.errors import ModelError, ModelFailure
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.same_entity import Description, Same, Verdict, compare
-from factbook.gate.terms import TermKind, terms_of
+from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.model import Millis, Receipt, Trigger
@@ -72,7 +72,7 @@ SHOWN_FACTS: Final = 3  # ours: of each entity of a pair
 SHOWN_CHARS: Final = 200  # ours: of each fact
 COMMON_TERM: Final = 200  # ours: entities that share a term; a commoner one finds no candidates
 FACTS_COMPARED: Final = 300  # ours: the newest facts of one entity, compared each with each
-EMBEDDED_AT_ONCE: Final = 64  # ours: between two looks at whether to stop
+EMBEDDED_AT_ONCE: Final = 16  # ours: between two looks at whether to stop
 OPTIMISTIC: Final = 1.0  # the cosine with which a pair is looked at before it is embedded
 WRITTEN_ALIKE: Final = 0.98  # the score of names that have the same letters
 _STEM: Final = 4  # letters by which spellings of a word are brought together
@@ -223,12 +223,12 @@ class _Cleaning:
 
     def _pairs(self, entities: Sequence[Entity]) -> list[_Pair]:
         """Return the pairs that may be one thing, the surest first."""
-        likely = [
-            (one, other)
-            for one, other in _candidates(entities)
-            if _compared(one, other, OPTIMISTIC).verdict is not Verdict.DIFFERENT
-            and not self._is_parted(one, other)
-        ]
+        likely = []
+        for one, other in _candidates(entities):
+            cancel.check()
+            near = _compared(one, other, OPTIMISTIC).verdict is not Verdict.DIFFERENT
+            if near and not self._is_parted(one, other):
+                likely.append((one, other))
         self._embed(name for pair in likely for one in pair for name in _names(one))
         found = []
         for one, other in likely:
@@ -385,6 +385,7 @@ class _Cleaning:
         gone: set[int] = set()
         ops: list[Op] = []
         for place, best in enumerate(order):
+            cancel.check()
             if best in gone:
                 continue
             losers = [
@@ -476,25 +477,47 @@ def _compared(one: Entity, other: Entity, cosine: float) -> Same:
 
 
 def _candidates(entities: Sequence[Entity]) -> list[tuple[Entity, Entity]]:
-    """Return the pairs whose names share a term, the beginning of a word, or all their letters."""
+    """Return the pairs of which one name shares half its terms, or all letters but a maker's.
+
+    A long word stands for all words with its beginning, so that a slip of the pen is found too.
+    """
     holding: dict[str, set[int]] = defaultdict(set)
+    letters: dict[str, set[int]] = defaultdict(set)
+    sizes: list[int] = []  # terms of the shortest name of each
     for n, entity in enumerate(entities):
+        sizes.append(MOST_TERMS)
         for name in _names(entity):
             terms = terms_of(name)
-            holding["".join(term.text for term in terms)].add(n)
-            for term in terms:
-                holding[term.text].add(n)
-                if term.kind is TermKind.WORD and len(term.text) > _STEM:
-                    holding[f"{term.text[:_STEM]}*"].add(n)
-    found: set[tuple[int, int]] = set()
+            keys = {_key(term) for term in terms}
+            sizes[n] = min(sizes[n], len(keys))
+            for key in keys:
+                holding[key].add(n)
+            letters["".join(term.text for term in terms)].add(n)
+            letters["".join(term.text for term in terms[1:])].add(n)
+    shared: Counter[tuple[int, int]] = Counter()
     for members in holding.values():
-        if 1 < len(members) <= COMMON_TERM:
-            ordered = sorted(members)
-            found.update(
-                (low, high) for at, low in enumerate(ordered) for high in ordered[at + 1 :]
-            )
+        shared.update(_pairs_of(members))
+    found = {
+        (low, high) for (low, high), n in shared.items() if 2 * n >= min(sizes[low], sizes[high])
+    }
+    for text, members in letters.items():
+        if text:
+            found.update(_pairs_of(members))
     pairs = [(entities[low], entities[high]) for low, high in sorted(found)]
     return [(one, other) if one.id < other.id else (other, one) for one, other in pairs]
+
+
+def _key(term: Term) -> str:
+    long = term.kind is TermKind.WORD and len(term.text) > _STEM
+    return f"{term.text[:_STEM]}*" if long else term.text
+
+
+def _pairs_of(members: set[int]) -> Iterator[tuple[int, int]]:
+    if len(members) <= COMMON_TERM:
+        ordered = sorted(members)
+        for at, low in enumerate(ordered):
+            for high in ordered[at + 1 :]:
+                yield low, high
 
 
 def _unambiguous(pairs: Sequence[_Pair]) -> list[_Pair]:

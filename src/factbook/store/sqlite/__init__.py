@@ -37,7 +37,6 @@ from factbook.store.base import (
     Vectors,
 )
 from factbook.store.sqlite.audit import audit
-from factbook.store.sqlite.erasing import EraseReads
 from factbook.store.sqlite.file import LedgerFile, Mode, translated
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
@@ -53,6 +52,7 @@ from factbook.store.sqlite.rows import (
     json_list,
     source_states,
 )
+from factbook.store.sqlite.scouring import EraseReads
 from factbook.store.sqlite.world import WorldReads
 from factbook.store.sqlite.writer import SQLiteWriter
 

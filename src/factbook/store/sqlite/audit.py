@@ -144,12 +144,13 @@ _QUERIES: tuple[tuple[str, str], ...] = (
         "entity_cause",
         """SELECT n.id, n.name || ' came in by ' || n.trigger FROM entity_row n
            JOIN episode_row e ON e.id = n.episode_id
-           WHERE n.trigger NOT IN ('user_message', 'learn_command', 'command')
+           WHERE n.name <> 'erased:' || n.id
+             AND (n.trigger NOT IN ('user_message', 'learn_command', 'command')
               OR e.owner <> n.owner OR e.injected = 1
               OR NOT (e.trust = 'direct' OR EXISTS (
                 SELECT 1 FROM search_result_row r JOIN search_log_row l ON l.id = r.search_id
                 WHERE r.episode_id = e.id AND l.owner = n.owner
-                  AND l.trigger IN ('user_message', 'learn_command')))""",
+                  AND l.trigger IN ('user_message', 'learn_command'))))""",
     ),
     (
         "entity_state",
@@ -213,7 +214,8 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "keyed_fact",
         """SELECT id, predicate || ' of ' || subject FROM fact_row
-           WHERE kind = 'keyed' AND status <> 'erased' AND (subject <> owner OR predicate = '' OR object = '')""",
+           WHERE kind = 'keyed' AND status <> 'erased'
+             AND (subject <> owner OR predicate = '' OR object = '')""",
     ),
     (
         "merged_evidence",

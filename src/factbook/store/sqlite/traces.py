@@ -123,8 +123,8 @@ class Windows:
         return hits
 
 
-def blocks_of(path: Path) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks that overlap by less than a window; none without it."""
+def blocks_of(path: Path, *, overlap: int = WIDTH - 1) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks that overlap by so many; none where there is no file."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -133,7 +133,7 @@ def blocks_of(path: Path) -> Iterator[bytes]:
         tail = b""
         while data := file.read(BLOCK):
             yield tail + data
-            tail = data[-(WIDTH - 1) :]
+            tail = (tail + data)[-overlap:] if overlap else b""
 
 
 def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,0 +1,295 @@
+"""The verbs that find what goes together when something is erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import apsw
+
+from factbook.store.base_erase import Doomed, Span, same_words
+from factbook.store.sqlite.repeating import folded, loose_pattern, word_pattern
+from factbook.store.sqlite.rows import json_list
+
+IN: Final = "(SELECT value FROM json_each(?))"
+TEXT_CHARS: Final = 24
+"""Ours: shorter texts are the same by chance; they are kept out by their id and by their date."""
+
+
+class DoomedVerbs:
+    """The part of the writer that finds what goes together."""
+
+    _db: apsw.Connection
+
+    def mark(self, kind: str, *parts: str) -> bytes:
+        """Return the digest that stands for what must not come back."""
+        raise NotImplementedError
+
+    def _seek(self, texts: Iterable[str]) -> None:
+        raise NotImplementedError
+
+    def _texts(self, episode_ids: Iterable[int]) -> list[tuple[int, str]]:
+        return self._all(
+            f"SELECT id, text FROM episode_row WHERE id IN {IN}", json_list(sorted(episode_ids))
+        )
+
+    def _all(self, sql: str, *bindings: Any) -> list[Any]:
+        return self._db.execute(sql, bindings).fetchall()
+
+    def _ids(self, sql: str, *bindings: Any) -> set[int]:
+        return {int(row[0]) for row in self._db.execute(sql, bindings)}
+
+    # --- what goes together ---------------------------------------------------------------------
+
+    def lineage(self, fact_ids: Iterable[int]) -> set[int]:
+        """Return facts with all that stands behind them."""
+        found = set(fact_ids)
+        new = set(found)
+        while new:
+            ids = json_list(sorted(new))
+            behind = self._ids(
+                f"SELECT id FROM fact_row WHERE merged_into_id IN {IN}"
+                f" UNION SELECT id FROM fact_row WHERE superseded_by IN {IN}"
+                f" UNION SELECT o.id FROM fact_row f JOIN fact_row o ON o.kind = 'keyed'"
+                "  AND o.owner = f.owner AND o.predicate = f.predicate"
+                f"  WHERE f.kind = 'keyed' AND f.id IN {IN}",
+                ids,
+                ids,
+                ids,
+            )
+            # No index has the claims of rows that have retired: one pass over the facts.
+            claims = [
+                row[0] for row in self._all(f"SELECT claim FROM fact_row WHERE id IN {IN}", ids)
+            ]
+            behind |= self._ids(
+                "SELECT id FROM fact_row WHERE retired_at IS NOT NULL AND claim IN"
+                " (SELECT unhex(value) FROM json_each(?))",
+                json_list(one.hex() for one in claims),
+            )
+            new = behind - found
+            found |= new
+        return found
+
+    def spans_of(self, fact_ids: Iterable[int]) -> list[Span]:
+        """Return where facts stand in episodes."""
+        return self._spans("fact_id", fact_ids)
+
+    def spans_in(self, episode_ids: Iterable[int]) -> list[Span]:
+        """Return which facts stand in episodes, and where."""
+        return self._spans("episode_id", episode_ids)
+
+    def _spans(self, column: str, ids: Iterable[int]) -> list[Span]:
+        rows = self._all(
+            "SELECT fact_id, episode_id, start_char, end_char FROM evidence_row"
+            f" WHERE {column} IN {IN} ORDER BY fact_id, episode_id",
+            json_list(sorted(ids)),
+        )
+        return [Span._make(row) for row in rows]
+
+    def beside(self, doomed: Doomed) -> Doomed:
+        """Return what cannot stay when these rows go."""
+        more = Doomed()
+        gone = json_list(sorted(doomed.episodes))
+        more.entities = self._without_cause("entity", gone) - doomed.entities
+        more.preferences = self._without_cause("preference", gone) - doomed.preferences
+        more.prompts = self._ids(f"SELECT id FROM learn_prompt_row WHERE episode_id IN {IN}", gone)
+        more.schedules = self._ids(f"SELECT id FROM schedule_row WHERE episode_id IN {IN}", gone)
+        prompts = json_list(sorted(doomed.prompts | more.prompts))
+        more.tasks = self._ids(
+            f"SELECT id FROM search_task WHERE learn_prompt_id IN {IN} OR cause_id IN {IN}",
+            prompts,
+            gone,
+        )
+        more.searches = self._ids(
+            f"SELECT id FROM search_log_row WHERE learn_prompt_id IN {IN} OR cause_id IN {IN}",
+            prompts,
+            gone,
+        )
+        more.rejections = self._ids(
+            f"SELECT id FROM rejection_row WHERE episode_id IN {IN}"
+            f" UNION SELECT id FROM rejection_row WHERE source_id IN {IN}",
+            gone,
+            json_list(sorted(doomed.sources)),
+        )
+        for entity in sorted(more.entities):
+            more.add(self.about_entity(entity))
+        return more
+
+    def _without_cause(self, target: str, gone: str) -> set[int]:
+        """Return what came in by an episode that goes, and that nothing else speaks for."""
+        return self._ids(
+            f"SELECT id FROM {target}_row n WHERE episode_id IN {IN}"
+            f" AND ({self._other_cause(target)}) IS NULL",
+            gone,
+            gone,
+        )
+
+    def _other_cause(self, target: str) -> str:
+        """Return the SQL of the first other thing that an owner did about an entity or topic."""
+        return (
+            "SELECT min(g.episode_id) FROM engagement_row g JOIN episode_row e"
+            f" ON e.id = g.episode_id WHERE g.{target}_id = n.id AND e.trust = 'direct'"
+            f" AND e.injected = 0 AND e.id NOT IN {IN}"
+        )
+
+    def about_entity(self, entity_id: int) -> Doomed:
+        """Return everything that is about an entity."""
+        found = Doomed()
+        ids = self._ids(
+            """WITH RECURSIVE same(id) AS (SELECT ? UNION
+                 SELECT n.id FROM same JOIN entity_row n ON n.merged_into_id = same.id)
+               SELECT id FROM same""",
+            entity_id,
+        )
+        found.entities = ids
+        listed = json_list(sorted(ids))
+        owner = self._all("SELECT owner FROM entity_row WHERE id = ?", entity_id)[0][0]
+        names = self._names(ids)
+        found.facts = self.lineage(
+            self._ids(
+                f"SELECT id FROM fact_row WHERE kind = 'world' AND owner = ? AND subject IN {IN}",
+                owner,
+                json_list(names),
+            )
+        )
+        found.preferences = self._ids(
+            f"SELECT id FROM preference_row WHERE owner = ? AND topic IN {IN}",
+            owner,
+            json_list(names),
+        )
+        said = word_pattern(names)
+        for table, column, kind in (
+            ("learn_prompt_row", "text", found.prompts),
+            ("schedule_row", "topic", found.schedules),
+            ("search_log_row", "query", found.searches),
+            ("search_task", "query", found.tasks),
+        ):
+            rows = self._all(f"SELECT id, {column} FROM {table} WHERE owner = ?", owner)
+            kind.update(one for one, text in rows if said.search(folded(text)))
+        found.searches |= self._ids(
+            f"SELECT id FROM search_log_row WHERE entity_id IN {IN}", listed
+        )
+        found.tasks |= self._ids(f"SELECT id FROM search_task WHERE entity_id IN {IN}", listed)
+        found.episodes = self._only_found_by(found.searches)
+        causes = self._ids(
+            f"SELECT episode_id FROM entity_row WHERE id IN {IN}"
+            f" UNION SELECT episode_id FROM engagement_row WHERE entity_id IN {IN}"
+            "  AND episode_id IS NOT NULL"
+            f" UNION SELECT episode_id FROM preference_row WHERE id IN {IN}"
+            f" UNION SELECT episode_id FROM learn_prompt_row WHERE id IN {IN}"
+            f" UNION SELECT episode_id FROM schedule_row WHERE id IN {IN}"
+            f" UNION SELECT episode_id FROM engagement_row WHERE preference_id IN {IN}"
+            "  AND episode_id IS NOT NULL",
+            listed,
+            listed,
+            json_list(found.preferences),
+            json_list(found.prompts),
+            json_list(found.schedules),
+            json_list(found.preferences),
+        )
+        for one, text in self._texts(causes - found.episodes):
+            # Every occurrence in what its owner said: the rest of the message stays.
+            spans = [match.span() for match in loose_pattern(names).finditer(text)]
+            if spans:
+                found.masks[one] = spans
+        self._seek(names)
+        return found
+
+    def _names(self, entity_ids: Iterable[int]) -> list[str]:
+        listed = json_list(sorted(entity_ids))
+        rows = self._all(
+            f"SELECT name FROM entity_row WHERE id IN {IN}"
+            f" UNION SELECT name FROM entity_alias WHERE entity_id IN {IN}",
+            listed,
+            listed,
+        )
+        return [row[0] for row in rows]
+
+    def _only_found_by(self, search_ids: Iterable[int]) -> set[int]:
+        """Return the results of searches that no other search found."""
+        listed = json_list(sorted(search_ids))
+        return self._ids(
+            f"SELECT episode_id FROM search_result_row r WHERE search_id IN {IN} AND NOT EXISTS"
+            " (SELECT 1 FROM search_result_row o WHERE o.episode_id = r.episode_id"
+            f" AND o.search_id NOT IN {IN})",
+            listed,
+            listed,
+        )
+
+    def belonging_to(self, owner: str) -> Doomed:
+        """Return everything of an owner."""
+        tables = {
+            "facts": "fact_row",
+            "episodes": "episode_row",
+            "rejections": "rejection_row",
+            "entities": "entity_row",
+            "preferences": "preference_row",
+            "prompts": "learn_prompt_row",
+            "searches": "search_log_row",
+            "tasks": "search_task",
+            "schedules": "schedule_row",
+        }
+        found = Doomed()
+        for name, table in tables.items():
+            mine = self._ids(f"SELECT id FROM {table} WHERE owner = ?", owner)
+            setattr(found, name, mine - self._erased(table.removesuffix("_row")))
+        found.sources = self._ids(
+            "SELECT s.id FROM source_row s WHERE EXISTS"
+            " (SELECT 1 FROM episode_row e WHERE e.source_id = s.id AND e.owner = ?1)"
+            " AND NOT EXISTS (SELECT 1 FROM episode_row e WHERE e.source_id = s.id"
+            "  AND e.owner <> ?1 AND e.owner <> '')",
+            owner,
+        )
+        return found
+
+    def part_of_source(self, source_id: int) -> Doomed:
+        """Return everything of a source."""
+        return Doomed(
+            sources={source_id},
+            episodes=self._ids("SELECT id FROM episode_row WHERE source_id = ?", source_id)
+            - self._erased("episode"),
+        )
+
+    def _erased(self, target: str) -> set[int]:
+        return self._ids("SELECT row_id FROM erased_row WHERE target = ?", target)
+
+    # --- what must not come back ----------------------------------------------------------------
+
+    def marks_of(self, doomed: Doomed) -> list[tuple[str, bytes]]:
+        """Return (kind, mark) of what must not come back."""
+        marks: list[tuple[str, bytes]] = []
+        episodes = json_list(sorted(doomed.episodes | doomed.masks.keys()))
+        for one, uid, owner, at, text in self._all(
+            f"SELECT id, uid, owner, occurred_at, text FROM episode_row WHERE id IN {IN}", episodes
+        ):
+            # What stays with holes in it keeps its id; its record must not be told anew.
+            kind = "uid" if one in doomed.episodes else "masked"
+            marks.append((kind, self.mark(kind, uid)))
+            same = same_words(text)
+            if len(same) >= TEXT_CHARS:
+                marks.append(("text", self.mark("text", owner, same)))
+            if at is not None:
+                marks.append(("said", self.mark("said", owner, same, str(at))))
+        for (key,) in self._all(
+            f"SELECT key FROM source_row WHERE id IN {IN}", json_list(sorted(doomed.sources))
+        ):
+            marks.append(("source", self.mark("source", key)))
+        for row in self._all(
+            f"SELECT owner, subject, predicate, object FROM fact_row WHERE id IN {IN}",
+            json_list(sorted(doomed.facts)),
+        ):
+            marks += [("claim", self.mark("claim", *row))]
+        for (claim,) in self._all(
+            f"SELECT claim FROM rejection_row WHERE id IN {IN}",
+            json_list(sorted(doomed.rejections)),
+        ):
+            marks.append(("refusal", self.mark("refusal", claim.hex())))
+        for owner, name in self._all(
+            f"SELECT owner, name FROM entity_row WHERE id IN {IN}"
+            " UNION SELECT a.owner, a.name FROM entity_alias a WHERE a.entity_id IN"
+            " (SELECT value FROM json_each(?))",
+            json_list(sorted(doomed.entities)),
+            json_list(sorted(doomed.entities)),
+        ):
+            marks.append(("name", self.mark("name", owner, name)))
+        return marks

@@ -1,0 +1,126 @@
+"""Find what repeats words that are erased, in texts and in JSON.
+
+Knows: strings. Does not know: tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+SHARED_BYTES: Final = 12
+"""Ours: so much in a row that a note shares with what is erased is no chance."""
+
+# What an event may keep of an erased row: names that the program gives, never words of anyone.
+PLAIN: Final = frozenset(
+    {"action", "status", "trust", "state", "verdict", "kind", "type", "planner", "model"}
+)
+
+
+class Repeats:
+    """Tells which texts repeat something that is erased."""
+
+    def __init__(self, texts: Sequence[str], values: Sequence[str]) -> None:
+        from factbook.store.sqlite.traces import Windows  # numpy is loaded where it is needed
+
+        self._windows = Windows.of(texts)
+        self._words = word_pattern(values) if values else None
+
+    def among(self, texts: Sequence[str]) -> list[int]:
+        """Return the numbers of the texts that do."""
+        found = set(self._windows.sharing(texts, least=SHARED_BYTES))
+        if self._words is not None:
+            found.update(n for n, one in enumerate(texts) if self._words.search(folded(one)))
+        return sorted(found)
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared with others."""
+    return text.casefold()
+
+
+def word_pattern(values: Sequence[str]) -> re.Pattern[str]:
+    """Return what finds any of the values as words of their own in a folded text."""
+    parts = "|".join(re.escape(folded(one.strip())) for one in values if one.strip())
+    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)" if parts else r"(?!)")
+
+
+def loose_pattern(names: Sequence[str]) -> re.Pattern[str]:
+    """Return what finds names in a text, in any case and however they are spaced."""
+    parts = "|".join(
+        r"[\s_-]+".join(re.escape(word) for word in name.split())
+        for name in sorted(names, key=len, reverse=True)
+        if name.strip()
+    )
+    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)" if parts else r"(?!)", re.IGNORECASE)
+
+
+def overlap(value: str, piece: str) -> bool:
+    """Tell whether a value holds a piece, or a piece that value."""
+    value, piece = value.casefold(), piece.casefold()
+    return bool(value) and bool(piece) and (value in piece or piece in value)
+
+
+def strings(value: object, *, besides: frozenset[str] = frozenset()) -> list[str]:
+    """Return the strings inside JSON data, but for those under these names."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [
+            text
+            for name, one in value.items()
+            if name not in besides or not isinstance(one, str)
+            for text in strings(one, besides=besides)
+        ]
+    if isinstance(value, list):
+        return [text for one in value for text in strings(one, besides=besides)]
+    return []
+
+
+def wordless(value: Any) -> Any:
+    """Return JSON data without its strings, but for what the program itself named."""
+    if isinstance(value, dict):
+        return {
+            name: wordless(one)
+            for name, one in value.items()
+            if not isinstance(one, str) or name in PLAIN
+        }
+    if isinstance(value, list):
+        return [wordless(one) for one in value if not isinstance(one, str)]
+    return value
+
+
+def without(value: Any, repeats: Repeats) -> Any:
+    """Return JSON data with every string emptied that repeats what is erased."""
+    if isinstance(value, str):
+        return "" if repeats.among([value]) else value
+    if isinstance(value, dict):
+        return {name: without(one, repeats) for name, one in value.items()}
+    if isinstance(value, list):
+        return [without(one, repeats) for one in value]
+    return value
+
+
+def facts_named(detail: Mapping[str, Any]) -> list[int]:
+    """Return the other facts that an event of a fact names."""
+    found = [detail.get(name) for name in ("other", "loser", "replaces")]
+    after = detail.get("after")
+    if isinstance(after, dict):
+        found += [after.get("merged_into_id"), after.get("superseded_by")]
+    return [one for one in found if isinstance(one, int)]
+
+
+def escaped(texts: Sequence[str]) -> list[str]:
+    """Return how texts look inside JSON, where that differs."""
+    found = []
+    for text in texts:
+        try:
+            inside = orjson.dumps(text)[1:-1].decode()
+        except orjson.JSONEncodeError:  # half a surrogate pair stands in no JSON
+            continue
+        if inside != text:
+            found.append(inside)
+    return found

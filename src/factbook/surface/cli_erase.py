@@ -1,0 +1,366 @@
+"""The command that erases for good, and shows that it is gone."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from factbook.errors import UsageError
+from factbook.model import ME
+from factbook.surface import text as words
+from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin
+
+if TYPE_CHECKING:
+    from factbook.erasing import Erased
+    from factbook.memory import Memory
+    from factbook.model import Receipt
+    from factbook.store.base_erase import Erasure, Scoured, Sighting
+
+EXIT_LEFT: Final = 1  # something of it is still there
+_HOW: Final = (
+    "give ids (f12 a fact, e34 an episode, s5 a source, r7 a refusal), or one of --source,"
+    " --entity, --owner, --check, --list, --allow, --finish and --drop-copies"
+)
+_LARGEST_ID: Final = 2**63
+
+_Erase = Callable[["Memory", bool], "Erased"]  # (memory, dry_run)
+
+
+@app.command("erase", cls=Command, rich_help_panel=KEEP)
+def erase(
+    ctx: typer.Context,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="f12 a fact, e34 an episode, s5 a source, r7 a refusal.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--source", metavar="PATH", help="Everything read from a file.", show_default=False
+        ),
+    ] = "",
+    entity: Annotated[
+        str,
+        typer.Option(
+            "--entity", metavar="NAME", help="A thing, and all about it.", show_default=False
+        ),
+    ] = "",
+    owner: Annotated[
+        str,
+        typer.Option(
+            "--owner",
+            metavar="NAME",
+            help="Everything of an owner; with --entity, whose thing it is.",
+            show_default=False,
+        ),
+    ] = "",
+    whole_episodes: Annotated[
+        bool,
+        typer.Option(
+            "--whole-episodes",
+            help="With facts: erase the episodes they were read from, not only their words.",
+        ),
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before.")] = False,
+    check: Annotated[
+        str,
+        typer.Option(
+            "--check",
+            metavar="TEXT",
+            help="Only say where a text stands: in rows, in the file's bytes, in its copies.",
+            show_default=False,
+        ),
+    ] = "",
+    list_all: Annotated[
+        bool, typer.Option("--list", help="Only list what was erased, and when.")
+    ] = False,
+    allow: Annotated[
+        int | None,
+        typer.Option(
+            "--allow",
+            metavar="N",
+            help="Let what erasure N took be kept again, where it is met again.",
+            show_default=False,
+        ),
+    ] = None,
+    finish: Annotated[
+        bool,
+        typer.Option("--finish", help="Clean the file where an erasure was kept from it."),
+    ] = False,
+    drop_copies: Annotated[
+        bool,
+        typer.Option("--drop-copies", help="Delete the copies made before the file was upgraded."),
+    ] = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Erase for good: from every row, from the history, and from the bytes of the file."""
+    call = begin(ctx, db, as_json)
+    other = [bool(check), list_all, allow is not None, finish, drop_copies]
+    wanted = _wanted(ids or [], source, entity, owner, whole_episodes)
+    if sum(other) + bool(wanted) != 1:
+        raise UsageError(detail=f"one thing at a time; {_HOW}")
+    if check or list_all:
+        with call.memory("read") as memory:
+            if list_all:
+                _list(call, memory.erasures())
+                return
+            found = memory.sight(check)
+        _show_sighting(call, found)
+        if found.rows or found.in_file or found.pieces or found.copies:
+            raise typer.Exit(EXIT_LEFT)
+        return
+    with call.memory("write") as memory:
+        if allow is not None:
+            memory.allow_again(allow)
+            _tell(call, {"allowed": allow}, f"What erasure {allow} took may be kept again.")
+        elif finish:
+            _finish(call, memory.finish_erasing())
+        elif drop_copies:
+            gone = [str(one) for one in memory.drop_copies()]
+            _tell(
+                call,
+                {"deleted": gone},
+                *([f"Deleted {words.one_line(one)}." for one in gone] or ["There are no copies."]),
+            )
+        else:
+            _erase(call, memory, wanted, dry_run=dry_run, yes=yes)
+
+
+def _wanted(
+    ids: list[str], source: str, entity: str, owner: str, whole: bool
+) -> list[tuple[str, _Erase]]:
+    """Return (what it is called, how it is erased) of everything that was named."""
+    found: list[tuple[str, _Erase]] = [(one, _by_id(one, whole)) for one in ids]
+    if source:
+        found.append((source, lambda memory, dry: memory.erase_source(source, dry_run=dry)))
+    if entity:
+        found.append(
+            (
+                entity,
+                lambda memory, dry: memory.erase_entity(entity, owner=owner or ME, dry_run=dry),
+            )
+        )
+    elif owner:
+        found.append((owner, lambda memory, dry: memory.erase_owner(owner, dry_run=dry)))
+    if whole and not any(one.startswith("f") for one in ids):
+        raise UsageError(detail="--whole-episodes goes with facts; give one, as f12")
+    return found
+
+
+def _by_id(given: str, whole: bool) -> _Erase:
+    letter, digits = given.strip()[:1], given.strip()[1:]
+    number = int(digits[:20]) if digits.isascii() and digits.isdigit() else -1
+    if not 0 <= number < _LARGEST_ID or letter not in ("f", "e", "s", "r"):
+        raise UsageError(detail=f"{given!r} is no id; {_HOW}")
+    if letter == "f":
+        return lambda memory, dry: memory.erase_fact(number, whole_episodes=whole, dry_run=dry)
+    if letter == "e":
+        return lambda memory, dry: memory.erase_episode(number, dry_run=dry)
+    if letter == "s":
+        return lambda memory, dry: memory.erase_source(number, dry_run=dry)
+    return lambda memory, dry: memory.erase_rejection(number, dry_run=dry)
+
+
+def _erase(
+    call: Call,
+    memory: Memory,
+    wanted: list[tuple[str, _Erase]],
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    rehearsed = [(name, how(memory, True).receipt) for name, how in wanted]
+    if dry_run:
+        for name, receipt in rehearsed:
+            call.screen.say(f"{words.one_line(name)}: {_counted(receipt)} would go.")
+        if call.screen.as_json:
+            call.screen.json({"would_erase": [_counts(name, one) for name, one in rehearsed]})
+        return
+    if not yes and not _agrees(call, rehearsed):
+        call.screen.note("nothing was erased")
+        return
+    done: list[tuple[str, Erased]] = []
+    for name, how in wanted:
+        done.append((name, how(memory, False)))
+        if not call.screen.as_json:
+            _show_erased(call, name, done[-1][1])
+    if call.screen.as_json:
+        call.screen.json(
+            {"erased": [_counts(name, one.receipt) | _file(one.file) for name, one in done]}
+        )
+    if any(one.file is not None and not one.file.clean for _, one in done):
+        raise typer.Exit(EXIT_LEFT)
+
+
+def _agrees(call: Call, rehearsed: list[tuple[str, Receipt]]) -> bool:
+    """Ask a person; a program that did not say --yes did not mean it."""
+    if call.screen.as_json or not sys.stdin.isatty():
+        raise UsageError(
+            detail="erasing cannot be taken back; give --yes, or --dry-run to see what would go"
+        )
+    for name, receipt in rehearsed:
+        call.screen.say(f"{words.one_line(name)}: {_counted(receipt)} will go for good.")
+    call.screen.flush()
+    return typer.confirm("Erase?", default=False, err=True)
+
+
+def _counts(name: str, receipt: Receipt) -> dict[str, Any]:
+    return {"what": name, "rows": dict(receipt.erased)}
+
+
+_NAMES: Final = {
+    "facts": ("fact", "facts"),
+    "episodes": ("episode", "episodes"),
+    "masked": ("passage of an episode", "passages of episodes"),
+    "sources": ("source", "sources"),
+    "rejections": ("refusal", "refusals"),
+    "entities": ("thing cared about", "things cared about"),
+    "preferences": ("preference", "preferences"),
+    "searches": ("search", "searches"),
+    "proposals": ("proposal", "proposals"),
+}
+
+
+def _counted(receipt: Receipt) -> str:
+    parts = [
+        f"{count} {_NAMES[name][count != 1]}" for name, count in receipt.erased.items() if count
+    ]
+    return ", ".join(parts) or "nothing"
+
+
+def _file(scoured: Scoured | None) -> dict[str, Any]:
+    if scoured is None:
+        return {}
+    return {
+        "clean": scoured.clean,
+        "rewritten": scoured.rewritten,
+        "waiting": scoured.waiting,
+        "elsewhere": list(scoured.elsewhere),
+        "copies": list(scoured.copies),
+    }
+
+
+def _show_erased(call: Call, name: str, done: Erased) -> None:
+    call.screen.say(f"Erased {words.one_line(name)}: {_counted(done.receipt)}.")
+    scoured = done.file
+    if scoured is None:
+        return
+    _show_scoured(call, scoured)
+    if scoured.elsewhere:
+        call.screen.say(
+            f"The same words also stand in {', '.join(scoured.elsewhere)}, which were kept."
+        )
+    for one in scoured.copies:
+        call.screen.warn(
+            f"{one}, a copy made before the file was upgraded, still holds it;"
+            " `factbook erase --drop-copies` deletes it"
+        )
+
+
+def _show_scoured(call: Call, scoured: Scoured) -> None:
+    if scoured.waiting:
+        again = f"factbook erase --finish --db {shlex.quote(str(call.db))}"
+        call.screen.warn(
+            f"the rows are gone, but their bytes may still be in the file: {scoured.waiting};"
+            f" run `{again}` later"
+        )
+    elif scoured.pieces:
+        call.screen.warn(
+            f"{scoured.pieces} short pieces like it still stand in the file, which was written anew"
+        )
+    else:
+        call.screen.say(
+            "The file was looked through: nothing of it is left."
+            + (" It was written anew for that." if scoured.rewritten else ""),
+            "dim",
+        )
+
+
+def _finish(call: Call, scoured: Scoured | None) -> None:
+    if scoured is None:
+        _tell(call, {"clean": True, "rewritten": False}, "Nothing waits to be cleaned.")
+        return
+    if call.screen.as_json:
+        call.screen.json(_file(scoured))
+    elif scoured.clean:
+        call.screen.say("The file was written anew: it holds what its rows say, and no more.")
+    else:
+        _show_scoured(call, scoured)
+    if not scoured.clean:
+        raise typer.Exit(EXIT_LEFT)
+
+
+def _show_sighting(call: Call, found: Sighting) -> None:
+    if call.screen.as_json:
+        call.screen.json(
+            {
+                "rows": list(found.rows),
+                "in_file": found.in_file,
+                "pieces": found.pieces,
+                "copies": list(found.copies),
+            }
+        )
+        return
+    if found.rows:
+        call.screen.say(f"It stands in {', '.join(found.rows)}.")
+    elif found.in_file or found.pieces:
+        call.screen.say("No row that is shown holds it, but its bytes are in the file.")
+    else:
+        call.screen.say("Nothing of it is in the file.")
+    for one in found.copies:
+        call.screen.say(f"The copy {words.one_line(one)} holds it.")
+
+
+def _list(call: Call, erasures: list[Erasure]) -> None:
+    if call.screen.as_json:
+        from factbook.recall.when import iso
+
+        call.screen.json(
+            {
+                "erasures": [
+                    {
+                        "id": one.id,
+                        "at": iso(one.at),
+                        "actor": one.actor,
+                        "what": one.what,
+                        "rows": dict(one.counts),
+                        "clean": one.clean,
+                        "allowed_at": iso(one.allowed_at),
+                    }
+                    for one in erasures
+                ]
+            }
+        )
+        return
+    if not erasures:
+        call.screen.say("Nothing was ever erased.")
+    for one in erasures:
+        counts = ", ".join(
+            f"{count} {_NAMES[name][count != 1]}" for name, count in one.counts.items()
+        )
+        state = "" if one.clean else "; the file waits to be cleaned (--finish)"
+        if one.allowed_at is not None:
+            state += "; may be kept again"
+        call.screen.line(
+            words.safe(
+                f"{one.id}  {words.moment(one.at)}  {one.what}: {counts or 'nothing'}{state}"
+            )
+        )
+
+
+def _tell(call: Call, value: dict[str, Any], *lines: str) -> None:
+    if call.screen.as_json:
+        call.screen.json(value)
+        return
+    for line in lines:
+        call.screen.say(line)

@@ -1,0 +1,778 @@
+"""The commands of a conversation: `/learn`, `/like`, `/memory`, `/interests`, `/why` and the rest.
+
+    reply = run(memory, "/learn kef ls50 meta", owner="me")
+    print(reply.text)
+
+One table says what there is; a chat, the command line and a program call the same functions. Only
+what a person types is ever handed to `run`: nothing that a page or a model says becomes a command.
+
+Knows: the memory's methods, and which command calls which. Does not know: a terminal, or how an
+answer is shown (`render_world`, `records_world`). What is wrong with a command is a FactbookError
+with one sentence, as everywhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from factbook.confidence import as_of
+from factbook.errors import NotFound, UsageError
+from factbook.keys import entity_name
+from factbook.model import ME
+from factbook.surface import reasons, records_world, render_world
+from factbook.surface.render_world import Look
+from factbook.surface.text import count, one_line
+from factbook.world import PreferenceType
+
+if TYPE_CHECKING:
+    from factbook.erasing import Erased
+    from factbook.memory import Memory
+    from factbook.model import Fact
+    from factbook.world import Entity
+
+__all__ = [
+    "COMMANDS",
+    "Look",
+    "Reply",
+    "SlashCommand",
+    "invoke",
+    "is_command",
+    "parse",
+    "run",
+]
+
+NOTICES_SHOWN: Final = 20
+HOUR_MS: Final = 3_600_000
+LEAST_EVERY_MS: Final = 10 * 60_000  # ours: a schedule that comes more often is a mistake
+MOST_EVERY_MS: Final = 366 * 24 * HOUR_MS
+_FINISH: Final = "`factbook erase --finish` cleans it later"
+_NEAR: Final = 0.6  # how alike a mistyped command must be to the one that is suggested
+
+NO_SEARCH: Final = (
+    "no search provider is configured, so this waits; set FACTBOOK_SEARCH_FOLDER to a folder of"
+    " your documents, or see docs/search.md"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a command answers."""
+
+    text: str  # for people: no markup, and nothing in it that a terminal obeys
+    data: Mapping[str, object] = field(default_factory=dict)  # the same for programs, JSON-able
+    notes: Sequence[str] = ()  # remarks beside the answer, one sentence each
+    quit: bool = False  # whether the conversation is to end
+
+
+Handler = Callable[["Memory", str, str, Look], Reply]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashCommand:
+    """One command."""
+
+    name: str  # without the slash
+    usage: Sequence[str]  # what may follow it, one form each; "" where nothing has to
+    help: str  # in one line
+    handler: Handler  # (memory, argument, owner, look); the argument has no blanks around it
+    reads: Callable[[str], bool]  # whether with this argument nothing is written
+
+    @property
+    def forms(self) -> list[str]:
+        """Return the ways to type it."""
+        return [f"/{self.name} {one}".rstrip() for one in self.usage]
+
+
+# --- what is typed --------------------------------------------------------------------------------
+
+
+def is_command(line: str) -> bool:
+    """Tell whether a line is meant as a command: it begins with a slash, without a blank before."""
+    return line.startswith("/")
+
+
+def parse(line: str) -> tuple[SlashCommand, str]:
+    """Return the command that a line names, and its argument.
+
+    Raises UsageError for a line that is none, with the nearest one where there is one.
+    """
+    said = line.rstrip()
+    word, *rest = said[1:].split(None, 1) if is_command(said) and said[1:] else [""]
+    name, argument = word.casefold(), "".join(rest)
+    found = COMMANDS.get(name)
+    if found is not None:
+        return found, " ".join(argument.split())
+    shown = one_line(said.split(" ", 1)[0] if said else "")[:60]
+    if not is_command(said):
+        raise UsageError(detail=f"{shown!r} is no command; one begins with a slash, as /help")
+    if not re.fullmatch(r"[a-z]+", name):  # a path, a fraction, a date
+        raise UsageError(
+            detail=f"{shown!r} is no command; put a blank before it to say it as it is, or type"
+            " /help"
+        )
+    near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=_NEAR)
+    hint = f"did you mean /{near[0]}?" if near else "/help lists them"
+    raise UsageError(detail=f"{shown!r} is no command; {hint}")
+
+
+def run(memory: Memory, line: str, *, owner: str = ME, look: Look | None = None) -> Reply:
+    """Do what a line that a person typed commands, and note that the person did something.
+
+    Raises UsageError for what is no command, and what the command itself raises.
+    """
+    command, argument = parse(line)
+    if command.reads(argument):
+        memory.note_action(owner=owner)  # the others note it with what they keep
+    return command.handler(memory, argument, owner, look or Look())
+
+
+def invoke(
+    memory: Memory, name: str, argument: str = "", *, owner: str = ME, look: Look | None = None
+) -> Reply:
+    """Do what a command does without noting that somebody acted: for reading by a program.
+
+    Raises UsageError for a name that is no command, and what the command itself raises.
+    """
+    command, said = parse(f"/{name} {argument}")
+    return command.handler(memory, said, owner, look or Look())
+
+
+# --- what the answers share -----------------------------------------------------------------------
+
+
+class _Shown:
+    """Redacts on the way out: a rule learned today protects what was stored yesterday."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.redact = memory.redactor.redact
+
+    def entity(self, one: Entity) -> Entity:
+        """Return an entity as it may be shown."""
+        aliases = tuple(self.redact(alias) for alias in one.aliases)
+        return one._replace(name=self.redact(one.name), aliases=aliases)
+
+    def entities(self, found: Sequence[Entity]) -> list[Entity]:
+        """Return entities as they may be shown."""
+        return [self.entity(one) for one in found]
+
+
+_FACT: Final = re.compile(r"f(\d{1,18})")
+_NOTICE: Final = re.compile(r"n(\d{1,18})")
+
+
+def _named(memory: Memory, text: str, owner: str) -> Entity | None:
+    """Return the entity that a text names, by its name alone."""
+    name = entity_name(text)
+    return memory.store.entity_named(owner, name) if name else None
+
+
+def _split(memory: Memory, argument: str, owner: str, *, verbs: Sequence[str]) -> tuple[str, str]:
+    """Return what a command is about and the verb behind it, "" without one.
+
+    A name that ends in such a word is a name: it is looked for whole first.
+    """
+    rest, _, last = argument.rpartition(" ")
+    if last.casefold() not in verbs or not rest or _named(memory, argument, owner) is not None:
+        return argument, ""
+    return rest, last.casefold()
+
+
+def _fact_of(memory: Memory, number: int, owner: str) -> Fact:
+    """Return a fact of the owner; that of somebody else is not there for them."""
+    found = memory.store.fact(number) if number < 2**63 else None
+    if found is None or found.owner != owner:
+        raise NotFound(what="fact", name=f"f{number}", hint="`/memory NAME` shows facts with ids.")
+    return found
+
+
+def _nothing(argument: str) -> bool:
+    """Tell whether there is no argument: the forms without one show, those with one change."""
+    return not argument
+
+
+def _always(argument: str) -> bool:
+    del argument
+    return True
+
+
+def _never(argument: str) -> bool:
+    del argument
+    return False
+
+
+# --- learn ----------------------------------------------------------------------------------------
+
+
+def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    shown = _Shown(memory)
+    if argument:
+        asked = memory.learn(argument, owner=owner)
+        found = [one for one in memory.learned(owner=owner) if one.prompt.id <= asked.id]
+        first, found = len(found), found[-1:]
+    else:
+        first, found = 1, memory.learned(owner=owner)
+    statuses = [
+        replace(
+            one,
+            prompt=one.prompt._replace(text=shown.redact(one.prompt.text)),
+            entities=[(shown.entity(entity), number) for entity, number in one.entities],
+            failed=[(shown.redact(query), shown.redact(why)) for query, why in one.failed],
+        )
+        for one in found
+    ]
+    notes = []
+    if any(not one.done for one in statuses) and not memory.has_search:
+        notes.append(NO_SEARCH)
+    text = render_world.learning(statuses, first=first, look=look)
+    if not argument:
+        return Reply(
+            text=text or "Nothing is to be learned yet; `/learn TOPIC` begins.",
+            data={"prompts": [records_world.learn_status(one) for one in statuses]},
+            notes=notes,
+        )
+    return Reply(text=text, data={"prompt": records_world.learn_status(statuses[0])}, notes=notes)
+
+
+def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    if not argument:
+        raise UsageError(detail="say what to search for, as `/search kef ls50 meta reviews`")
+    answer, log = memory.search_web(argument, owner=owner)
+    redact = memory.redactor.redact
+    results = [
+        replace(one, title=redact(one.title), url=redact(one.url), text=redact(one.text))
+        for one in answer.results
+    ]
+    shown = replace(answer, results=results)
+    return Reply(
+        text=render_world.results(shown, redact(log.query), look=look),
+        data=records_world.search(shown, log._replace(query=redact(log.query))),
+        notes=[redact(one) for one in answer.remarks],
+    )
+
+
+# --- preferences ----------------------------------------------------------------------------------
+
+
+def _preferring(kind: PreferenceType) -> Handler:
+    def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+        del look
+        if not argument:
+            return _preferences(memory, owner, kind)
+        liked = kind is PreferenceType.LIKE
+        before = _named(memory, argument, owner)
+        receipt = (memory.like if liked else memory.dislike)(argument, owner=owner)
+        topic = memory.redactor.redact(entity_name(argument))
+        again = "" if receipt.preferences else " still"
+        said = f"You{again} {kind} {one_line(topic)}."
+        entity = _named(memory, argument, owner)
+        if liked and entity is not None and before is None:
+            said += " It is new here, and is looked up from now on."
+        return Reply(
+            text=said,
+            data={
+                "topic": topic,
+                "type": kind,
+                "new": bool(receipt.preferences),
+                "entity": None
+                if entity is None
+                else records_world.entity(_Shown(memory).entity(entity)),
+            },
+        )
+
+    return handler
+
+
+def _unpreferring(kind: PreferenceType) -> Handler:
+    def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+        del look
+        liked = kind is PreferenceType.LIKE
+        (memory.unlike if liked else memory.undislike)(argument, owner=owner)
+        topic = memory.redactor.redact(entity_name(argument))
+        return Reply(
+            text=f"Taken back: you no longer {kind} {one_line(topic)}.",
+            data={"topic": topic, "type": kind, "removed": True},
+        )
+
+    return handler
+
+
+def _preferences(memory: Memory, owner: str, kind: PreferenceType) -> Reply:
+    redact = memory.redactor.redact
+    found = [one for one in memory.preferences(owner=owner) if one.type is kind]
+    topics = [redact(one.topic) for one in found]
+    listed = ", ".join(one_line(one) for one in topics)
+    return Reply(
+        text=f"You {kind} {listed}." if listed else f"You {kind} nothing yet; `/{kind} TOPIC`.",
+        data={
+            "preferences": [
+                records_world.preference(one._replace(topic=redact(one.topic))) for one in found
+            ]
+        },
+    )
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    shown = _Shown(memory)
+    if not argument:
+        known = shown.entities(memory.entities(owner=owner))
+        return Reply(
+            text=render_world.entities(known, look=look)
+            or "Nothing is known yet; `/learn TOPIC` or `/like TOPIC` begins.",
+            data={"entities": [records_world.entity(one, n) for n, one in enumerate(known, 1)]},
+        )
+    target, verb = _split(memory, argument, owner, verbs=("delete", "restore"))
+    if verb == "delete":
+        return _deleted(memory, target, owner)
+    if verb == "restore":
+        back = shown.entity(memory.restore_entity(target, owner=owner))
+        return Reply(
+            text=f"{one_line(back.name)} is back, with {count(back.fact_count, 'fact')}.",
+            data={"restored": records_world.entity(back)},
+        )
+    view = memory.entity(target, owner=owner)
+    brought = reasons.brought_in(memory, view.entity)
+    place = reasons.place_of(memory, view.entity)
+    view = replace(
+        view,
+        entity=shown.entity(view.entity),
+        facts=[as_of(one, memory.now()) for one in view.facts],
+        preferences=[
+            (one._replace(topic=shown.redact(one.topic)), cosine)
+            for one, cosine in view.preferences
+        ],
+        places={fact: (shown.redact(url), search) for fact, (url, search) in view.places.items()},
+    )
+    return Reply(
+        text=render_world.entity(view, brought, place=place, look=look),
+        data=records_world.entity_view(view, brought, place=place),
+    )
+
+
+def _deleted(memory: Memory, target: str, owner: str) -> Reply:
+    gone = _Shown(memory).entity(memory.delete_entity(target, owner=owner))
+    name = one_line(gone.name)
+    return Reply(
+        text=f"Forgotten: {name} and {count(gone.fact_count, 'fact')} about it;"
+        f" `/memory {name} restore` brings it back.",
+        data={"deleted": records_world.entity(gone)},
+    )
+
+
+def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    del look
+    if not argument:
+        raise UsageError(detail="say what to forget: the name of a thing, or a fact as f12")
+    target, verb = _split(memory, argument, owner, verbs=("erase",))
+    match = _FACT.fullmatch(target)
+    entity = _named(memory, target, owner)
+    if match and entity is not None and _owns(memory, int(match[1]), owner):
+        raise UsageError(
+            detail=f"{target} is both a fact and the name of a thing;"
+            f" `/memory {reasons.place_of(memory, entity)} delete` forgets the thing,"
+            f" `factbook feedback {target} wrong` the fact"
+        )
+    if match and entity is None:
+        fact = _fact_of(memory, int(match[1]), owner)
+        return _erased_fact(memory, fact, owner) if verb else _forgotten_fact(memory, fact, owner)
+    return _erased_entity(memory, target, owner) if verb else _deleted(memory, target, owner)
+
+
+def _owns(memory: Memory, number: int, owner: str) -> bool:
+    found = memory.store.fact(number) if number < 2**63 else None
+    return found is not None and found.owner == owner
+
+
+def _forgotten_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
+    memory.feedback(fact.id, right=False)
+    memory.note_action(owner=owner)
+    statement = memory.redactor.redact(fact.statement)
+    return Reply(
+        text=f"f{fact.id} is out of all retrieval: {one_line(statement)}",
+        data={"forgotten": {"id": f"f{fact.id}", "statement": statement}},
+    )
+
+
+def _erased_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
+    done = memory.erase_fact(fact.id)
+    memory.note_action(owner=owner)
+    return _erased(f"f{fact.id}", done)
+
+
+def _erased_entity(memory: Memory, target: str, owner: str) -> Reply:
+    known = memory.entities(owner=owner)
+    numbered = target.isdigit() and 1 <= int(target) <= len(known)
+    name = known[int(target) - 1].name if numbered else entity_name(target)
+    done = memory.erase_entity(name, owner=owner)
+    memory.note_action(owner=owner)
+    return _erased(memory.redactor.redact(name), done)
+
+
+def _erased(name: str, done: Erased) -> Reply:
+    """Say what is gone, and whether the file was found clean of it."""
+    rows = {what: number for what, number in done.receipt.erased.items() if number}
+    file = done.file
+    notes = []
+    if file is not None and file.waiting:
+        notes.append(f"its bytes may still be in the file: {file.waiting}; {_FINISH}")
+    elif file is not None and not file.clean:
+        notes.append(f"short pieces like it still stand in the file; {_FINISH}")
+    if file is not None and file.elsewhere:
+        notes.append(f"the same words also stand in {', '.join(file.elsewhere)}, which were kept")
+    if file is not None and file.copies:
+        notes.append(f"copies of the file still hold it: {', '.join(file.copies)}")
+    clean = file is not None and file.clean
+    return Reply(
+        text=f"Erased {one_line(name)}: {count(sum(rows.values()), 'row')} for good."
+        + (" The file was looked through: nothing of it is left." if clean else ""),
+        data={"erased": {"what": name, "rows": rows, "clean": clean}},
+        notes=notes,
+    )
+
+
+# --- interests ------------------------------------------------------------------------------------
+
+
+def _interests(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    if argument:
+        raise UsageError(detail="/interests takes no argument; `/why NAME` explains one of them")
+    shown = _Shown(memory)
+    rows = [replace(one, entity=shown.entity(one.entity)) for one in memory.interests(owner=owner)]
+    preferences = [
+        one._replace(topic=shown.redact(one.topic)) for one in memory.preferences(owner=owner)
+    ]
+    return Reply(
+        text=render_world.interests(rows, preferences, look=look)
+        or "There is no interest yet; say what you like, or `/learn` something.",
+        data={
+            "interests": [records_world.interest(one) for one in rows],
+            "preferences": [records_world.preference(one) for one in preferences],
+        },
+    )
+
+
+def _why(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    if not argument:
+        raise UsageError(
+            detail="say of what: the name or the number of a thing, a fact as f12, a notice as n3"
+        )
+    entity = _named(memory, argument, owner)
+    fact, notice = _FACT.fullmatch(argument), _NOTICE.fullmatch(argument)
+    if entity is None and fact:
+        why = reasons.of_fact(memory, _fact_of(memory, int(fact[1]), owner))
+        return Reply(text=render_world.why_fact(why, look=look), data=records_world.why_fact(why))
+    if entity is None and notice:
+        told = reasons.of_notice(memory, int(notice[1]), owner)
+        return Reply(
+            text=render_world.why_notice(told, look=look), data=records_world.why_notice(told)
+        )
+    cared = reasons.of_entity(memory, memory.find_entity(argument, owner=owner))
+    return Reply(
+        text=render_world.why_entity(cared, look=look), data=records_world.why_entity(cared)
+    )
+
+
+# --- schedules ------------------------------------------------------------------------------------
+
+_UNITS: Final[Mapping[str, int]] = MappingProxyType(
+    {"m": 60_000, "h": HOUR_MS, "d": 24 * HOUR_MS, "w": 7 * 24 * HOUR_MS}
+)
+_EVERY: Final = re.compile(
+    r"(?:(?P<word>daily|weekly)"
+    r"|every\s+(?:(?P<number>\d{1,6})\s*)?"
+    r"(?P<unit>m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?))\s+(?P<topic>\S.*)",
+    re.IGNORECASE,
+)
+_DROP: Final = re.compile(r"#?(\d{1,9})\s+delete", re.IGNORECASE)
+_SCHEDULE_HOW: Final = "type `/schedule daily TOPIC`, `/schedule every 6h TOPIC`"
+
+
+def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    redact = memory.redactor.redact
+    if not argument:
+        known = [one._replace(topic=redact(one.topic)) for one in memory.schedules(owner=owner)]
+        return Reply(
+            text=render_world.schedules(known, look=look) or f"No schedules yet; {_SCHEDULE_HOW}.",
+            data={"schedules": [records_world.schedule(one, n) for n, one in enumerate(known, 1)]},
+        )
+    drop = _DROP.fullmatch(argument)
+    if drop is not None:
+        gone = memory.unschedule(int(drop[1]), owner=owner)
+        gone = gone._replace(topic=redact(gone.topic))
+        return Reply(
+            text=f"Ended: {render_world.every(gone.every_ms)}, '{one_line(gone.topic)}'.",
+            data={"ended": records_world.schedule(gone, int(drop[1]))},
+        )
+    topic, every_ms = _when(argument)
+    made = memory.schedule(topic, every_ms, owner=owner)
+    made = made._replace(topic=redact(made.topic))
+    return Reply(
+        text=f"Scheduled {render_world.every(made.every_ms)}: '{one_line(made.topic)}',"
+        " for the first time now.",
+        data={
+            "schedule": records_world.schedule(made, len(memory.schedules(owner=owner))),
+        },
+        notes=() if memory.has_search else (NO_SEARCH,),
+    )
+
+
+def _when(argument: str) -> tuple[str, int]:
+    """Read how often, and what about."""
+    match = _EVERY.fullmatch(argument)
+    if match is None:
+        raise UsageError(
+            detail=f"{one_line(argument)[:60]!r} does not say how often; {_SCHEDULE_HOW},"
+            " `/schedule weekly TOPIC` or `/schedule 2 delete`"
+        )
+    unit = (match["word"] or match["unit"])[0].lower()
+    every_ms = int(match["number"] or 1) * _UNITS[unit]
+    if not LEAST_EVERY_MS <= every_ms <= MOST_EVERY_MS:
+        raise UsageError(
+            detail=f"{render_world.every(every_ms)} is too {_extreme(every_ms)}; give between"
+            f" {render_world.every(LEAST_EVERY_MS)} and {render_world.every(MOST_EVERY_MS)}"
+        )
+    return match["topic"], every_ms
+
+
+def _extreme(every_ms: int) -> str:
+    return "often" if every_ms < LEAST_EVERY_MS else "seldom"
+
+
+# --- notices --------------------------------------------------------------------------------------
+
+
+def _muting(*, muted: bool) -> Handler:
+    def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+        del look
+        name = memory.redactor.redact(memory.mute(argument or None, muted=muted, owner=owner))
+        about = f" of {one_line(name)}" if name else ""
+        if muted:
+            said = f"Nothing is told{about} by itself any more; `/unmute{_tail(name)}` ends that."
+        else:
+            said = f"You are told what is new{about} again."
+        return Reply(text=said, data={"entity": name or None, "muted": muted})
+
+    return handler
+
+
+def _tail(name: str) -> str:
+    return f" {one_line(name)}" if name else ""
+
+
+def _notices(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    if argument:
+        raise UsageError(detail="/notices takes no argument; `/why n3` explains one of them")
+    shown = _Shown(memory)
+    found = memory.notices(owner=owner)[-NOTICES_SHOWN:]
+    every = memory.store.entities(owner, include_retired=True, ids=[one.entity_id for one in found])
+    names = {one.id: shown.redact(one.name) for one in every}
+    found = [one._replace(reason=shown.redact(one.reason)) for one in found]
+    state = memory.store.notify_state(owner)
+    return Reply(
+        text=render_world.notices(found, names, state, look=look) or "Nothing was told yet.",
+        data={
+            "notices": [records_world.notice(one, names.get(one.entity_id, "")) for one in found],
+            "state": records_world.notify_state(state),
+        },
+    )
+
+
+def _react(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    del look
+    target, _, emoji = argument.partition(" ")
+    if not emoji:
+        raise UsageError(detail="say to what and how, as `/react n3 👍`; /notices shows the ids")
+    receipt = memory.react(target, emoji.strip(), owner=owner)
+    number = receipt.engagements
+    return Reply(
+        text=f"Noted for {count(number, 'thing')}." if number else "Nothing to note was in that.",
+        data={"target": target, "emoji": emoji.strip(), "engagements": number},
+    )
+
+
+# --- the rest -------------------------------------------------------------------------------------
+
+
+def _remember(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    del look
+    if not argument:
+        raise UsageError(detail="there is nothing to remember: say what, in one statement")
+    kept = memory.remember(argument, owner=owner)
+    statement = memory.redactor.redact(kept.statement)
+    return Reply(
+        text=f"f{kept.id}  {one_line(statement)}",
+        data={"fact": {"id": f"f{kept.id}", "statement": statement}},
+    )
+
+
+def _help(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    del memory, owner
+    wanted = argument.removeprefix("/")
+    shown = [parse(f"/{wanted}")[0]] if wanted else list(COMMANDS.values())
+    return Reply(
+        text=render_world.help_of([(one.forms, one.help) for one in shown], look=look),
+        data={
+            "commands": [{"name": one.name, "forms": one.forms, "help": one.help} for one in shown]
+        },
+    )
+
+
+def _quit(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+    del memory, argument, owner, look
+    return Reply(text="", quit=True)
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def _shows_memory(argument: str) -> bool:
+    return argument.rpartition(" ")[2].casefold() not in ("delete", "restore")
+
+
+def _table() -> dict[str, SlashCommand]:
+    like, dislike = PreferenceType.LIKE, PreferenceType.DISLIKE
+    about = "TOPIC"
+    target = "NAME or number"
+    return {
+        one.name: one
+        for one in (
+            SlashCommand(
+                name="learn",
+                usage=("", about),
+                help="Look something up behind; alone, how far everything to be learned has come.",
+                handler=_learn,
+                reads=_nothing,
+            ),
+            SlashCommand(
+                name="like",
+                usage=("", about),
+                help="Say that you like something; alone, what you like.",
+                handler=_preferring(like),
+                reads=_nothing,
+            ),
+            SlashCommand(
+                name="unlike",
+                usage=(about,),
+                help="Take a like back.",
+                handler=_unpreferring(like),
+                reads=_never,
+            ),
+            SlashCommand(
+                name="dislike",
+                usage=("", about),
+                help="Say that you want none of something; alone, what you dislike.",
+                handler=_preferring(dislike),
+                reads=_nothing,
+            ),
+            SlashCommand(
+                name="undislike",
+                usage=(about,),
+                help="Take a dislike back.",
+                handler=_unpreferring(dislike),
+                reads=_never,
+            ),
+            SlashCommand(
+                name="memory",
+                usage=("", target, f"{target} delete", "NAME restore"),
+                help="What is known, with the number of facts; one thing with its facts; forget it"
+                " or bring it back.",
+                handler=_memory,
+                reads=_shows_memory,
+            ),
+            SlashCommand(
+                name="interests",
+                usage=("",),
+                help="What you care about, as far as what you did tells.",
+                handler=_interests,
+                reads=_always,
+            ),
+            SlashCommand(
+                name="schedule",
+                usage=("", "daily|weekly|every 6h TOPIC", "number delete"),
+                help="Search for something again and again; alone, what is scheduled.",
+                handler=_schedule,
+                reads=_nothing,
+            ),
+            SlashCommand(
+                name="search",
+                usage=("QUERY",),
+                help="Search now, with the configured provider, and keep what is found.",
+                handler=_search,
+                reads=_never,
+            ),
+            SlashCommand(
+                name="remember",
+                usage=("TEXT",),
+                help="Keep a statement as a fact.",
+                handler=_remember,
+                reads=_never,
+            ),
+            SlashCommand(
+                name="why",
+                usage=(f"{target}, f12 or n3",),
+                help="Why a thing is cared about, where a fact comes from, why a notice was told.",
+                handler=_why,
+                reads=_always,
+            ),
+            SlashCommand(
+                name="forget",
+                usage=("NAME or f12", "NAME or f12 erase"),
+                help="Leave a thing or a fact out; with erase, remove every trace of it for good.",
+                handler=_forget,
+                reads=_never,
+            ),
+            SlashCommand(
+                name="notices",
+                usage=("",),
+                help="What was told by itself, and what waits to be.",
+                handler=_notices,
+                reads=_always,
+            ),
+            SlashCommand(
+                name="react",
+                usage=("n3 or e12 EMOJI",),
+                help="Say of a notice or an answer whether you want more like it.",
+                handler=_react,
+                reads=_never,
+            ),
+            SlashCommand(
+                name="mute",
+                usage=("", target),
+                help="Be told nothing by itself, at all or of one thing.",
+                handler=_muting(muted=True),
+                reads=_never,
+            ),
+            SlashCommand(
+                name="unmute",
+                usage=("", target),
+                help="Be told again.",
+                handler=_muting(muted=False),
+                reads=_never,
+            ),
+            SlashCommand(
+                name="help",
+                usage=("", "COMMAND"),
+                help="What can be typed.",
+                handler=_help,
+                reads=_always,
+            ),
+            SlashCommand(
+                name="quit",
+                usage=("",),
+                help="End the conversation.",
+                handler=_quit,
+                reads=_always,
+            ),
+        )
+    }
+
+
+COMMANDS: Final[Mapping[str, SlashCommand]] = MappingProxyType(_table())
+"""Every command by its name, in the order of the help."""

@@ -1,0 +1,298 @@
+"""Find why something is known, cared about or told, as values: for `/why`, and for programs.
+
+The seed's chain is walked backwards: entity <- fact <- result <- search <- prompt or message. Every
+text is redacted once more: a rule learned today protects what was stored yesterday.
+
+Knows: the memory. Does not know: how an answer is laid out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from factbook.confidence import as_of
+from factbook.errors import NotFound
+from factbook.interest.relate import Relation, shares
+from factbook.interest.score import DAY_MS, course, signed, weight
+from factbook.model import EpisodeKind, Millis, Stance, StoredEpisode
+from factbook.surface.plots_interest import Curve
+
+if TYPE_CHECKING:
+    from factbook.memory import Memory
+    from factbook.model import Evidence, Fact
+    from factbook.world import Engagement, Entity, Notice, Preference, SearchLog
+
+__all__ = [
+    "Cause",
+    "Chain",
+    "EntityWhy",
+    "FactWhy",
+    "NoticeWhy",
+    "Part",
+    "brought_in",
+    "curves",
+    "of_entity",
+    "of_fact",
+    "of_notice",
+    "place_of",
+]
+
+MOMENTS: Final = 121  # ours: points of a curve
+CURVES: Final = 10  # ours: as many as a picture can show apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """What somebody said or did that led to something."""
+
+    text: str
+    at: Millis | None
+    is_command: bool  # typed as a command, and not said in a conversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one engagement adds to an interest now."""
+
+    engagement: Engagement
+    adds: float  # with its sign, after its age and its share
+    share: float = 1.0  # less where it is about a preference that the entity is near to
+    preference: Preference | None = None  # that it is about, where it is
+    taken_back: bool = False  # the preference was: it adds nothing
+    cause: Cause | None = None  # what was said or done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityWhy:
+    """Why an entity is there, and why it is cared about as much as it is."""
+
+    entity: Entity
+    interest: float  # now; what all parts add
+    brought: Cause | None  # what brought it in; None where that was erased
+    parts: Sequence[Part]  # newest first
+    at: Millis  # now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """One way back from a fact to what somebody asked for."""
+
+    evidence: Evidence
+    url: str = ""  # of the page or document, empty for what the owner said
+    title: str = ""
+    search: SearchLog | None = None  # that found it
+    prompt: str = ""  # what was to be learned, where the search was made for that
+    cause: Cause | None = None  # the message or command behind it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactWhy:
+    """Where a fact comes from."""
+
+    fact: Fact
+    entity: Entity | None  # that it is about, for what is known of the world
+    chains: Sequence[Chain]  # oldest evidence first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeWhy:
+    """Why something was told, or waits to be."""
+
+    notice: Notice
+    entity: Entity
+    interest: float  # now
+    facts: Sequence[FactWhy]  # those that are still held
+
+
+# --- of an entity ---------------------------------------------------------------------------------
+
+
+def brought_in(memory: Memory, entity: Entity) -> Cause | None:
+    """Return what brought an entity in; None where that was erased."""
+    return _causes(memory, [entity.episode_id]).get(entity.episode_id)
+
+
+def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
+    """Return why an entity is there and what its interest is made of."""
+    now = memory.now()
+    parts = _parts(memory, entity, now=now)
+    asked = [one.engagement.episode_id for one in parts if one.engagement.episode_id is not None]
+    causes = _causes(memory, [*asked, entity.episode_id])
+    return EntityWhy(
+        entity=_shown(memory, entity),
+        interest=math.fsum(one.adds for one in parts),
+        brought=causes.get(entity.episode_id),
+        parts=[replace(one, cause=causes.get(one.engagement.episode_id or 0)) for one in parts],
+        at=now,
+    )
+
+
+def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
+    """Return what each engagement adds to the interest in an entity, newest first."""
+    store, owner = memory.store, entity.owner
+    view = memory.entity(place_of(memory, entity), owner=owner)
+    every = {one.id: one for one in store.preferences(owner, include_retired=True)}
+    found = []
+    for one in view.engagements:
+        liked = None if one.preference_id is None else every.get(one.preference_id)
+        back = one.preference_id is not None and (liked is None or liked.retired_at is not None)
+        adds = 0.0 if back else signed(one) * weight(now - one.at)
+        found.append(Part(engagement=one, adds=adds, preference=liked, taken_back=back))
+    near = shares(Relation(one.id, entity.id, cosine) for one, cosine in view.preferences)
+    for preference_id, part in near.items():
+        found += [
+            Part(
+                engagement=one,
+                adds=part[entity.id] * signed(one) * weight(now - one.at),
+                share=part[entity.id],
+                preference=every[preference_id],
+            )
+            for one in store.engagements(owner, preference_id=preference_id)
+            if one.entity_id != entity.id
+        ]
+    redact = memory.redactor.redact
+    return [
+        one
+        if one.preference is None
+        else replace(one, preference=one.preference._replace(topic=redact(one.preference.topic)))
+        for one in sorted(found, key=lambda one: (-one.engagement.at, -one.engagement.id))
+    ]
+
+
+def curves(memory: Memory, *, owner: str) -> list[Curve]:
+    """Return the interest over time in the entities that are farthest from indifferent now."""
+    now = memory.now()
+    rows = [one for one in memory.interests(owner=owner) if one.score]
+    strongest = sorted(rows, key=lambda one: (-abs(one.score), one.entity.id))[:CURVES]
+    parts = {
+        one.entity: [part for part in _parts(memory, one.entity, now=now) if not part.taken_back]
+        for one in strongest
+    }
+    began = [part.engagement.at for found in parts.values() for part in found]
+    if not began:
+        return []
+    first = min(*began, now - DAY_MS)
+    moments = [first + (now - first) * step // (MOMENTS - 1) for step in range(MOMENTS)]
+    return [
+        Curve(
+            name=memory.redactor.redact(entity.name),
+            moments=moments,
+            scores=course(
+                [
+                    part.engagement._replace(strength=part.engagement.strength * part.share)
+                    for part in found
+                ],
+                moments,
+            ),
+        )
+        for entity, found in parts.items()
+    ]
+
+
+# --- of a fact ------------------------------------------------------------------------------------
+
+
+def of_fact(memory: Memory, fact: Fact) -> FactWhy:
+    """Return the way back from a fact to what somebody asked for."""
+    return _of_facts(memory, [fact])[0]
+
+
+def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
+    if not facts:
+        return []
+    store, redact, owner = memory.store, memory.redactor.redact, facts[0].owner
+    evidence = {
+        fact: [one for one in found if one.stance is Stance.SUPPORTS]
+        for fact, found in store.evidence_of([one.id for one in facts]).items()
+    }
+    episodes = {one.episode_id for found in evidence.values() for one in found}
+    pages = store.attributes_of(sorted(episodes))
+    logs = {
+        episode: log
+        for log in reversed(store.search_logs(owner))
+        for episode in log.episode_ids
+        if episode in episodes
+    }  # the first search that found it
+    prompts = {one.id: one.text for one in store.learn_prompts(owner)}
+    asked = {log.cause_id for log in logs.values() if log.cause_id is not None}
+    causes = _causes(memory, [*asked, *episodes])
+
+    def chain(one: Evidence) -> Chain:
+        log, page = logs.get(one.episode_id), pages.get(one.episode_id, {})
+        cause = one.episode_id if log is None else log.cause_id
+        return Chain(
+            evidence=replace(one, quote=redact(one.quote)),
+            url=redact(page.get("url", "")),
+            title=redact(page.get("title", "")),
+            search=None if log is None else log._replace(query=redact(log.query)),
+            prompt=redact(prompts.get(log.learn_prompt_id or 0, "")) if log else "",
+            cause=None if cause is None else causes.get(cause),
+        )
+
+    now = memory.now()
+    found = []
+    for fact in facts:
+        about = store.entity_named(owner, fact.subject) if fact.predicate == "about" else None
+        shown = replace(
+            as_of(fact, now), object=redact(fact.object), statement=redact(fact.statement)
+        )
+        found.append(
+            FactWhy(
+                fact=shown,
+                entity=None if about is None else _shown(memory, about),
+                chains=[chain(one) for one in evidence.get(fact.id, [])],
+            )
+        )
+    return found
+
+
+# --- of a notice ----------------------------------------------------------------------------------
+
+
+def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
+    """Return why something was told; raises NotFound where the owner has no such notice."""
+    store = memory.store
+    found = store.notices(owner, ids=[number]) if number < 2**63 else []
+    if not found:
+        raise NotFound(what="notice", name=f"n{number}", hint="/notices lists them.")
+    notice = found[0]
+    entity = store.entities(owner, include_retired=True, ids=[notice.entity_id])[0]
+    held = store.facts_by_id(notice.fact_ids)
+    facts = [held[one] for one in notice.fact_ids if one in held and held[one].retired_at is None]
+    return NoticeWhy(
+        notice=notice._replace(reason=memory.redactor.redact(notice.reason)),
+        entity=_shown(memory, entity),
+        interest=memory.interest_scores(owner).get(entity.id, 0.0),
+        facts=_of_facts(memory, facts),
+    )
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
+    redact = memory.redactor.redact
+    found: dict[int, StoredEpisode] = memory.store.episodes_by_id(sorted(set(ids)))
+    return {
+        one.id: Cause(
+            text=redact(one.text),
+            at=one.occurred_at,
+            is_command=one.kind is EpisodeKind.COMMAND,
+        )
+        for one in found.values()
+        if one.kind is not EpisodeKind.SEARCH_RESULT
+    }
+
+
+def _shown(memory: Memory, entity: Entity) -> Entity:
+    redact = memory.redactor.redact
+    aliases = tuple(redact(one) for one in entity.aliases)
+    return entity._replace(name=redact(entity.name), aliases=aliases)
+
+
+def place_of(memory: Memory, entity: Entity) -> int:
+    """Return the number of an entity in `/memory`, from 1."""
+    return [one.id for one in memory.entities(owner=entity.owner)].index(entity.id) + 1

@@ -1,0 +1,417 @@
+"""Lay out what a person cares about: things, interests, searches, notices, and why.
+
+Every function returns a text: a chat shows it as it is, and so does the command line. Stored text
+enters lines only through `text.one_line`, `text.safe` or a table cell, so no page and no message
+can command a terminal. Values come redacted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.model import Millis, Trigger
+from factbook.surface import text
+from factbook.surface.plots_interest import Standing, interest_lines
+from factbook.surface.text import Column, count, moment, one_line
+from factbook.world import EngagementType, NoticeState, PreferenceType
+
+if TYPE_CHECKING:
+    from factbook.caring import EntityView, InterestRow, LearnStatus
+    from factbook.model import Fact
+    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Part
+    from factbook.world import (
+        Entity,
+        Notice,
+        NotifyState,
+        Preference,
+        Schedule,
+        SearchAnswer,
+    )
+
+__all__ = [
+    "Look",
+    "entities",
+    "entity",
+    "every",
+    "help_of",
+    "interests",
+    "learning",
+    "notices",
+    "results",
+    "schedules",
+    "why_entity",
+    "why_fact",
+    "why_notice",
+]
+
+_WIDTH: Final = 100  # where no terminal says how wide a line may be
+_LABEL: Final = 10  # cells of the words before the links of a chain
+_EXCERPT_LINES: Final = 3  # of a search result
+_SAID_CHARS: Final = 120  # of what somebody said, as a reason
+_EVIDENCE_SHOWN: Final = 5  # ways back from one fact
+_MINUTE: Final = 60_000
+
+_DID: Final[Mapping[EngagementType, str]] = {
+    EngagementType.LEARN_COMMAND: "asked to learn about it",
+    EngagementType.LIKE_COMMAND: "liked it",
+    EngagementType.DISLIKE_COMMAND: "disliked it",
+    EngagementType.EXPLICIT_STATEMENT: "said so",
+    EngagementType.SEARCH_INITIATED: "searched for it",
+    EngagementType.FOLLOW_UP_QUESTION: "asked more about it",
+    EngagementType.PROACTIVE_NEGATIVE_REACTION: "wanted no notice of it",
+    EngagementType.PROACTIVE_POSITIVE_REACTION: "liked a notice of it",
+    EngagementType.NORMAL_REACTION: "reacted to an answer",
+    EngagementType.MENTIONED_IN_PASSING: "mentioned it",
+}
+_CAUSED: Final[Mapping[Trigger, str]] = {
+    Trigger.USER_MESSAGE: "something that you said or searched for led to it",
+    Trigger.LEARN_COMMAND: "you asked to learn about it",
+    Trigger.ENRICHMENT: "a search made by itself, for you care about it, led to it",
+}
+_STATES: Final[Mapping[NoticeState, str]] = {
+    NoticeState.WAITING: "waits",
+    NoticeState.CLAIMED: "is being told",
+    NoticeState.SENT: "told",
+    NoticeState.FAILED: "could not be told",
+    NoticeState.DROPPED: "dropped",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a text may look where it is shown."""
+
+    width: int | None = None  # cells of a line, where a terminal limits them
+    color: bool = False  # whether colours may be in it
+    plain: bool = False  # whether only ASCII signs can be shown
+
+    @property
+    def prose(self) -> int:
+        """The cells of a line of running text."""
+        return min(self.width or _WIDTH, _WIDTH)
+
+    def paint(self, safe_text: str, style: str) -> str:
+        """Colour a safe text, where there is colour."""
+        return text.paint(safe_text, style, color=self.color)
+
+
+def _wrapped(raw: str, look: Look, *, lead: str = "", lines: int | None = None) -> list[str]:
+    """Return a raw text in lines behind a safe lead; the next lines stand under the first."""
+    indent = text.cells(lead)
+    found = text.wrap(one_line(raw), look.prose - indent, lines=lines)
+    return [lead + found[0], *(" " * indent + one for one in found[1:])]
+
+
+def _signed(value: float) -> str:
+    found = f"{value:+.2f}"
+    return "0.00" if float(found) == 0 else found
+
+
+def _day(at: Millis | None) -> str:
+    return moment(at)[:10]
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+def learning(found: Sequence[LearnStatus], *, first: int, look: Look) -> str:
+    """Return how far everything to be learned has come, in the seed's form; "" for nothing.
+
+    `first` is the number of the first one.
+    """
+    if not found:
+        return ""
+    lines = ["Queued learning", ""]
+    for number, one in enumerate(found, first):
+        done = "(done)" if look.plain else "✓"
+        lines.append(f"{number}) '{one_line(one.prompt.text)}' {done if one.done else '...'}")
+        lines += [
+            f"   - {one_line(entity.name)} ({count(facts, 'fact')})"
+            for entity, facts in one.entities
+        ]
+        for query, why in one.failed:  # ours: a search that fails is never "nothing was found"
+            lines += _wrapped(f"'{query}' is tried again: {why}", look, lead="   ! ")
+    return "\n".join(lines)
+
+
+def results(found: SearchAnswer, query: str, *, look: Look) -> str:
+    """Return what a search found."""
+    shown = f"'{one_line(query)}'"
+    if not found.results:
+        return f"Nothing was found for {shown} by {one_line(found.provider)}."
+    lines = [f"{count(len(found.results), 'result')} for {shown} by {one_line(found.provider)}"]
+    for number, one in enumerate(found.results, 1):
+        lead = f"{number}) "
+        titled = _wrapped(one.title or one.url, look, lead=lead)
+        lines += ["", *(look.paint(line, "bold") for line in titled)]
+        lines.append(" " * len(lead) + look.paint(one_line(one.url), "cyan"))
+        if one.text.strip():
+            lines += _wrapped(one.text, look, lead=" " * len(lead), lines=_EXCERPT_LINES)
+    return "\n".join(lines)
+
+
+def every(ms: int) -> str:
+    """Return how often something comes: "daily", "every 6h"."""
+    for unit, step, word in (("w", 7 * 24 * 60, "weekly"), ("d", 24 * 60, "daily"), ("h", 60, "")):
+        number, rest = divmod(ms, step * _MINUTE)
+        if number and not rest:
+            return word if number == 1 and word else f"every {number}{unit}"
+    return f"every {ms // _MINUTE}m"
+
+
+def schedules(found: Sequence[Schedule], *, look: Look) -> str:
+    """Return what is searched for again and again; "" for nothing."""
+    del look
+    return "\n".join(
+        f"{number}) {every(one.every_ms)}: '{one_line(one.topic)}' (next {moment(one.next_at)})"
+        for number, one in enumerate(found, 1)
+    )
+
+
+# --- things ---------------------------------------------------------------------------------------
+
+
+def entities(found: Sequence[Entity], *, look: Look) -> str:
+    """Return all that is known, with the number of facts, as numbers name it; "" for nothing."""
+    width = len(str(len(found)))
+    return "\n".join(
+        f"{number:>{width}}) {one_line(one.name)} ({count(one.fact_count, 'fact')})"
+        + (look.paint(" muted", "dim") if one.muted else "")
+        for number, one in enumerate(found, 1)
+    )
+
+
+def entity(view: EntityView, brought: Cause | None, *, place: int, look: Look) -> str:
+    """Return one thing with what is known of it, newest first."""
+    one = view.entity
+    lines = [look.paint(f"{place}) {one_line(one.name)}", "bold")]
+    if one.aliases:
+        lines += _wrapped("also " + ", ".join(one.aliases), look, lead="   ")
+    standing = [
+        f"interest {_signed(view.interest)}",
+        count(len(view.facts), "fact"),
+        f"last activity {moment(one.last_activity)}" if one.last_activity else "",
+        "muted" if one.muted else "",
+    ]
+    lines.append("   " + ", ".join(part for part in standing if part))
+    lines += _wrapped(f"here since {_day(one.created_at)}: {_cause(brought)}", look, lead="   ")
+    for liked, cosine in view.preferences:
+        said = f"near to what you {liked.type}: {liked.topic} (cosine {cosine:.2f})"
+        lines += _wrapped(said, look, lead="   ")
+    for fact in view.facts:
+        lines += ["", *_fact(fact, view.places.get(fact.id, ("", None))[0], look)]
+    return "\n".join(lines)
+
+
+def _fact(one: Fact, url: str, look: Look) -> list[str]:
+    lead = f"f{one.id}  "
+    lines = _wrapped(one.statement, look, lead=lead)
+    marks = [_day(one.learned_at), one_line(url)]
+    if one.confidence < policy.MIN_CONFIDENCE_ACTIVE:
+        marks.append("out of all retrieval")
+    tail = "  ".join(part for part in marks if part)
+    return [*lines, " " * len(lead) + look.paint(tail, "dim")]
+
+
+def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *, look: Look) -> str:
+    """Return what is cared about, most first, with a bar for each; "" for nothing."""
+    standings = [
+        Standing(
+            name=one.entity.name,
+            score=one.score,
+            fact_count=one.fact_count,
+            last_activity=one.last_activity,
+        )
+        for one in rows
+    ]
+    lines = interest_lines(standings, width=look.width, color=look.color, plain=look.plain)
+    for kind in PreferenceType:
+        topics = [one.topic for one in preferences if one.type is kind]
+        if topics:
+            lines += [""] if len(lines) == len(standings) + 1 else []
+            lines += _wrapped(", ".join(topics), look, lead=f"you {kind}: ")
+    return "\n".join(lines)
+
+
+# --- why ------------------------------------------------------------------------------------------
+
+
+def why_entity(why: EntityWhy, *, look: Look) -> str:
+    """Return what brought a thing in, and what each thing that was done adds to its interest."""
+    lines = [look.paint(f"{one_line(why.entity.name)}: interest {_signed(why.interest)}", "bold")]
+    lines += _wrapped(f"here since {_day(why.entity.created_at)}: {_cause(why.brought)}", look)
+    if not why.parts:
+        return "\n".join([*lines, "", "Nothing that you did counts for it."])
+    half = policy.INTEREST_HALF_LIFE_DAYS
+    columns = [
+        Column(title="adds now", right=True),
+        Column(title="strength", right=True),
+        Column(title="age", right=True),
+        Column(title="you", most=60, flexible=True, least=12),
+        Column(title="because you said", style="dim", flexible=True, least=12, optional=True),
+    ]
+    rows = [
+        [
+            _signed(one.adds),
+            _signed(policy.VALENCE_SIGN[one.engagement.valence] * one.engagement.strength),
+            _age(why.at - one.engagement.at),
+            _did(one),
+            "" if one.cause is None else one.cause.text[:_SAID_CHARS],
+        ]
+        for one in why.parts
+    ]
+    lines.append("")
+    lines += text.table(columns, rows, width=look.width, color=look.color)
+    lines += ["", look.paint(f"Each halves every {half:.0f} days; together they are it.", "dim")]
+    return "\n".join(lines)
+
+
+def _did(one: Part) -> str:
+    did = _DID[one.engagement.type]
+    if one.preference is not None and one.engagement.entity_id is None:
+        did = did.replace(" it", f" {one.preference.topic}")
+    if one.taken_back:
+        return f"{did} (taken back)"
+    if one.share < 1.0:
+        topic = one.preference.topic if one.preference is not None else "?"
+        return f"{_DID[one.engagement.type].replace(' it', f' {topic}')} (near: {one.share:.0%})"
+    return did
+
+
+def _age(ms: int) -> str:
+    days = max(0, ms) // (24 * 60 * _MINUTE)
+    if days:
+        return count(days, "day")
+    hours = max(0, ms) // (60 * _MINUTE)
+    return count(hours, "hour") if hours else f"{max(0, ms) // _MINUTE} min"
+
+
+def why_fact(why: FactWhy, *, look: Look) -> str:
+    """Return where a fact comes from: every way back to what somebody asked for."""
+    fact = why.fact
+    about = one_line(why.entity.name) if why.entity else one_line(fact.subject)
+    lead = f"f{fact.id}  "
+    lines = [look.paint(line, "bold") for line in _wrapped(fact.statement, look, lead=lead)]
+    standing = f"confidence {fact.confidence:.2f}, from a {fact.trust} source"
+    lines.append(" " * len(lead) + look.paint(standing, "dim"))
+    for chain in why.chains[:_EVIDENCE_SHOWN]:
+        lines += ["", *_chain(chain, look)]
+    if len(why.chains) > _EVIDENCE_SHOWN:
+        lines += ["", f"and {count(len(why.chains) - _EVIDENCE_SHOWN, 'more source')}"]
+    if not why.chains:
+        lines += ["", "Nothing that speaks for it is left."]
+    if why.entity is not None:
+        known = count(why.entity.fact_count, "fact")
+        lines += _link("about", f"{about} ({known})", look)
+    return "\n".join(lines)
+
+
+def _chain(one: Chain, look: Look) -> list[str]:
+    """Return one way back, oldest first: what was asked, searched, found, and what stands there."""
+    lines = []
+    if one.prompt:
+        lines += _link("you asked", f"to learn '{one.prompt}'", look)
+    elif one.cause is not None:
+        lines += _link("you typed" if one.cause.is_command else "you said", _said(one.cause), look)
+    if one.search is not None:
+        search = one.search
+        own = ", by itself" if search.trigger is Trigger.ENRICHMENT else ""
+        made = f"'{search.query}' with {search.provider} on {moment(search.at)}{own}"
+        lines += _link("searched", made, look)
+    if one.url:
+        lines += _link("found", f"{one.title}  {one.url}".strip(), look)
+    if one.evidence.quote and not _repeats(one):
+        lines += _link("it says", f"“{one.evidence.quote}”", look)
+    return lines
+
+
+def _repeats(one: Chain) -> bool:
+    """Tell whether the quote is of the very message that was shown before it."""
+    return one.search is None and one.cause is not None and one.evidence.quote in one.cause.text
+
+
+def _link(label: str, said: str, look: Look) -> list[str]:
+    return _wrapped(said, look, lead=look.paint(label.ljust(_LABEL), "dim"))
+
+
+def why_notice(why: NoticeWhy, *, look: Look) -> str:
+    """Return why something was told by itself, or waits to be."""
+    one = why.notice
+    lines = [look.paint(f"n{one.id}  {one_line(why.entity.name)}: {_STATES[one.state]}", "bold")]
+    interest = f"your interest in it is {_signed(why.interest)}"
+    lines += _wrapped(f"{_CAUSED.get(one.trigger, 'it is new')}; {interest}", look)
+    told = f", told on {moment(one.sent_at)}" if one.state is NoticeState.SENT else ""
+    by = f" by {', '.join(one.channels)}" if one.channels else ""
+    lines += _wrapped(f"learned on {moment(one.created_at)}{told}{by}", look)
+    if one.reason:
+        lines += _wrapped(one.reason, look)
+    for fact in why.facts:
+        lines += ["", *_wrapped(fact.fact.statement, look, lead=f"f{fact.fact.id}  ")]
+        for chain in fact.chains[:1]:
+            lines += _chain(chain, look)
+    if not why.facts:
+        lines += ["", "None of its facts is held any more."]
+    return "\n".join(lines)
+
+
+def _cause(cause: Cause | None) -> str:
+    if cause is None:
+        return "what brought it in was erased"
+    return f"you {'typed' if cause.is_command else 'said'} {_said(cause)}"
+
+
+def _said(cause: Cause) -> str:
+    said = one_line(cause.text)
+    cut = said if len(said) <= _SAID_CHARS else said[: _SAID_CHARS - 1].rstrip() + "…"
+    return f"“{cut}”" + (f" on {moment(cause.at)}" if cause.at is not None else "")
+
+
+# --- notices --------------------------------------------------------------------------------------
+
+
+def notices(
+    found: Sequence[Notice], names: Mapping[int, str], state: NotifyState, *, look: Look
+) -> str:
+    """Return what was told by itself and what waits, oldest first; "" for nothing."""
+    rows = [
+        [
+            f"n{one.id}",
+            moment(one.sent_at or one.created_at),
+            names.get(one.entity_id, ""),
+            count(len(one.fact_ids), "fact"),
+            _STATES[one.state],
+            ", ".join(one.channels) or one.reason,
+        ]
+        for one in found
+    ]
+    columns = [
+        Column(title="id"),
+        Column(title="when", style="dim"),
+        Column(title="about", style="bold", most=40, flexible=True, least=12),
+        Column(title="with", right=True),
+        Column(title="state"),
+        Column(title="", style="dim", flexible=True, least=10, optional=True),
+    ]
+    lines = list(text.table(columns, rows, width=look.width, color=look.color))
+    if state.muted:
+        lines.append("Nothing is told by itself: you said /mute.")
+    return "\n".join(lines)
+
+
+# --- help -----------------------------------------------------------------------------------------
+
+
+def help_of(found: Sequence[tuple[Sequence[str], str]], *, look: Look) -> str:
+    """Return the forms of commands, each with what it does."""
+    columns = [
+        Column(title="", style="bold", least=12),
+        Column(title="", flexible=True, least=24, most=200),
+    ]
+    rows = []
+    for forms, what in found:
+        rows.append([forms[0], what])
+        rows += [[form, ""] for form in forms[1:]]
+    return "\n".join(text.table(columns, rows, width=look.width, color=look.color))

@@ -1,0 +1,748 @@
+"""Seed 003, line by line: entities that their owner brings in, facts about them, interest, notices.
+
+Each test names the line of the requirement that it shows. The pages that are searched are our own;
+the model, where one takes part, is our scripted server, which speaks Ollama's protocol over HTTP.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from factbook import policy
+from factbook.backoff import delay_ms
+from factbook.errors import NotFound, SearchFailure, UsageError
+from factbook.extract.entity_prompts import entities_messages
+from factbook.gate.names import NAME_THRESHOLD, semantic_ok, structural_problem
+from factbook.interest.deliver import ChatChannel, Delivery
+from factbook.interest.notify import Mode, mode_of
+from factbook.interest.score import decayed
+from factbook.model import Status, Trigger, Trust
+from factbook.testing.model_server import ModelServer, Reply, Request
+from factbook.world import (
+    Engagement,
+    EngagementType,
+    NoticeKind,
+    NoticeState,
+    PreferenceType,
+    SearchState,
+    Valence,
+)
+from pages import DAY, MINUTE, SPEAKERS, World, open_world, page
+
+LEARN = "find me stuff about speakers"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    found = open_world(tmp_path, SPEAKERS)
+    yield found
+    assert found.memory.check() == []
+    found.memory.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(Reply.status(500)) as found:
+        yield found
+
+
+def modelled(tmp_path: Path, server: ModelServer) -> World:
+    return open_world(tmp_path, SPEAKERS, server=server)
+
+
+# --- principles -----------------------------------------------------------------------------------
+
+
+def test_a_message_brings_in_what_its_owner_names(world: World) -> None:
+    """Principle 1: user messages create entities."""
+    world.say("I'm thinking about the KEF LS50 Meta for the living room.")
+    world.memory.work()
+    assert world.names() == ["kef ls50 meta"]
+
+
+def test_a_search_of_our_own_creates_nothing(world: World) -> None:
+    """Principles 1 and 3: autonomous enrichment is fact-only."""
+    world.memory.like("kef ls50 meta")
+    for _ in range(6):
+        world.clock.advance(days=1)
+        world.memory.work(enrich=True)
+    assert world.names() == ["kef ls50 meta"]
+    assert world.facts("kef ls50 meta") == [
+        "The KEF LS50 Meta is a bookshelf speaker.",
+        "The KEF LS50 Meta uses a MAT driver.",
+        "The KEF LS50 Meta is a speaker that costs 1,600 dollars.",
+    ]
+    logs = world.memory.store.search_logs()
+    assert {one.trigger for one in logs} == {Trigger.ENRICHMENT}
+    engaged = {one.type for one in world.memory.store.engagements()}
+    assert engaged == {EngagementType.LIKE_COMMAND}  # an enrichment is no engagement
+
+
+def test_whatever_triggered_a_search_facts_about_known_entities_are_read(world: World) -> None:
+    """Principle 2: fact extraction is universal."""
+    world.memory.like("kef ls50 meta")
+    world.memory.work()
+    world.memory.search_web("wharfedale denton 85")
+    world.memory.work()
+    assert "The KEF LS50 Meta uses a MAT driver." in world.facts("kef ls50 meta")
+
+
+# --- the trigger table ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["search_web", "learn"])
+def test_what_a_person_searches_for_may_bring_in_others_like_it(world: World, how: str) -> None:
+    """Trigger table, user_message and learn_command: new entities Yes, facts Yes, engagements Yes,
+    notifications Yes."""
+    getattr(world.memory, how)(LEARN)
+    world.memory.work()
+    assert set(world.names()) == {"speakers", "wharfedale denton 85", "kef ls50 meta"}
+    assert "It costs 600 dollars." in " ".join(world.facts("wharfedale denton 85"))
+    engaged = {
+        world.memory.store.entities(ids=[one.entity_id])[0].name
+        for one in world.memory.store.engagements()
+        if one.entity_id is not None
+    }
+    assert engaged == set(world.names())
+    told = {
+        world.memory.store.entities(ids=[one.entity_id])[0].name for one in world.memory.notices()
+    }
+    assert told >= {"wharfedale denton 85", "kef ls50 meta"}
+
+
+def test_what_was_mentioned_in_passing_is_no_entity(world: World) -> None:
+    """Principle 1: no conference sponsors, no companies mentioned in passing, no web copy."""
+    world.memory.learn(LEARN)
+    world.memory.work()
+    for name in world.names():
+        assert not any(word in name for word in ("megamart", "persia", "newsletter", "sponsor"))
+
+
+def test_the_result_of_an_enrichment_is_told_unless_configured_otherwise(tmp_path: Path) -> None:
+    """⚠ notifications for enrichment: `notify_on`, by default as the table says (Yes)."""
+    for on, expected in ((policy.NOTIFY_ON, 1), (frozenset({Trigger.LEARN_COMMAND}), 0)):
+        folder = tmp_path / str(expected)
+        folder.mkdir()
+        world = open_world(folder, SPEAKERS, notify_on=on)
+        world.memory.like("kef ls50 meta")
+        world.memory.work()
+        world.memory.work(enrich=True)
+        assert world.facts("kef ls50 meta")
+        assert len(world.memory.notices()) == expected
+        world.memory.close()
+
+
+def test_the_default_trigger_of_a_search_is_the_message_of_a_person(world: World) -> None:
+    """Phases: additive, default trigger `user_message`."""
+    rows = world.memory.store._rows(
+        "SELECT dflt_value FROM pragma_table_info('search_log_row') WHERE name = 'trigger'"
+    )
+    assert rows == [("'user_message'",)]
+
+
+# --- extraction -----------------------------------------------------------------------------------
+
+
+def entities_prompt(request: Request) -> bool:
+    return "Entities:" in request.prompt or "Known entities:" in request.prompt
+
+
+def test_two_passes_and_a_prompt_of_its_own_for_known_entities(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """Extraction: two passes (entities, then facts); known-only is a different prompt."""
+    world = modelled(tmp_path, server)
+
+    def answer(request: Request) -> Reply:
+        if "queries" in str(request.schema):
+            return Reply.json({"queries": ["speakers", "best speakers", "new speakers"]})
+        if "facts" in str(request.schema):
+            return Reply.json({"facts": []})
+        return Reply.json({"entities": []} if "quote" in str(request.schema) else {"known": []})
+
+    server.script = answer
+    world.memory.like("kef ls50 meta")
+    world.memory.work()
+    server.requests.clear()
+    world.memory.work(enrich=True)
+    systems = {one.messages[0]["content"] for one in server.requests}
+    known = entities_messages("q", "t", known=["x"], full=False)[0].content
+    full = entities_messages("q", "t", known=["x"], full=True)[0].content
+    assert known != full
+    assert known in systems
+    assert full not in systems
+    world.memory.learn(LEARN)
+    server.requests.clear()
+    world.memory.work()
+    assert full in {one.messages[0]["content"] for one in server.requests}
+    world.memory.close()
+
+
+def test_a_model_that_disobeys_creates_nothing(tmp_path: Path, server: ModelServer) -> None:
+    """⚠ known-only is enforced in code too."""
+    world = modelled(tmp_path, server)
+
+    def answer(request: Request) -> Reply:
+        schema = str(request.schema)
+        if "queries" in schema:
+            return Reply.json({"queries": ["a speakers", "b speakers", "c speakers"]})
+        if "facts" in schema:
+            return Reply.json({"facts": []})
+        if "quote" in schema:
+            return Reply.json(
+                {"entities": [{"name": "MegaMart", "quote": "Sponsored by MegaMart"}]}
+            )
+        return Reply.json({"known": ["MegaMart", "kef ls50 meta", "the moon"]})
+
+    server.script = answer
+    world.memory.like("kef ls50 meta")
+    for _ in range(3):
+        world.clock.advance(days=1)
+        world.memory.work(enrich=True)
+    assert world.names() == ["kef ls50 meta"]
+    assert "unknown_entity" in {one.reason for one in world.memory.rejections()}
+    world.memory.learn(LEARN)
+    world.memory.work()
+    assert "megamart" not in world.names()
+    world.memory.close()
+
+
+def test_a_model_that_fails_leaves_its_input_unread(tmp_path: Path, server: ModelServer) -> None:
+    """A failure of the model is never "no facts": the log stays unread and is tried again."""
+    world = modelled(tmp_path, server)
+    world.memory.like("kef ls50 meta")
+    world.memory.search_web("kef ls50 meta")
+    report = world.memory.run_extraction()
+    assert report.searches == 0
+    assert [what for what, _ in report.failed] == ["search 1"]
+    assert world.facts("kef ls50 meta") == []
+    assert [one.extracted for one in world.memory.store.search_logs()] == [False]
+    assert [one.kind for one in world.memory.model_tasks()] == ["search"]
+    server.script = lambda request: Reply.json(
+        {"facts": []}
+        if "facts" in str(request.schema)
+        else ({"entities": []} if "quote" in str(request.schema) else {"known": []})
+    )
+    assert world.memory.run_extraction().searches == 0  # not before its time
+    world.clock.advance(days=1)
+    assert world.memory.run_extraction().searches == 1
+    assert world.facts("kef ls50 meta")
+    world.memory.close()
+
+
+def test_logs_and_messages_are_read_once(world: World) -> None:
+    """Extraction: mark `extracted`; messages have a processed flag; embedding backfill."""
+    world.memory.search_web("kef ls50 meta")
+    world.say("The KEF LS50 Meta it is.")
+    first = world.memory.work()
+    assert first.extraction is not None
+    assert (first.extraction.searches, first.extraction.messages) == (1, 1)
+    assert first.embedded > 0
+    assert world.memory.waiting() == 0
+    again = world.memory.work()
+    assert again.extraction is not None
+    assert (again.extraction.searches, again.extraction.messages, again.embedded) == (0, 0, 0)
+    assert world.memory.store._rows("SELECT extracted FROM searchlog") == [(1,)]
+    rows = world.memory.store._rows(
+        "SELECT processed FROM messagelog WHERE content LIKE 'The KEF%'"
+    )
+    assert rows == [(1,)]
+
+
+def test_a_follow_up_question_is_an_engagement(world: World) -> None:
+    """Extraction: follow-up question engagements."""
+    world.say("Tell me about the KEF LS50 Meta.")
+    world.memory.work()
+    world.say("What about the LS50's bass response?")
+    world.memory.work()
+    found = [one for one in world.memory.store.engagements() if one.type == "FOLLOW_UP_QUESTION"]
+    assert [(one.strength, one.valence) for one in found] == [(0.5, Valence.POSITIVE)]
+    assert world.names() == ["kef ls50 meta"]
+
+
+def test_what_is_said_twice_is_evidence_and_no_second_fact(world: World) -> None:
+    """Insertion-time deduplication: a fact that says the same supports the known one."""
+    world.pages.pages.append(
+        page("Copy", "The KEF LS50 Meta uses a MAT driver. Nothing else is here.", host="b.example")
+    )
+    world.memory.search_web("kef ls50 meta")
+    world.memory.work()
+    facts = world.memory.store.world_facts("me", "kef ls50 meta")
+    found = [one for one in facts if "MAT" in one.object]
+    assert [one.evidence_count for one in found] == [2]
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the quick brown fox jumps over the lazy dog",
+        "{topic} speakers",
+        "speakers {desccription}",
+        "kef confidence score: 0.9",
+        "kef-brief: a speaker",
+        "1. kef ls50 meta",
+        "https://kef.example/ls50",
+        "**kef ls50**",
+        "kef\nls50",
+        "1984",
+        "12,500",
+        "march 2026",
+        "2026-11-21",
+        "tuesday",
+        "germany",
+        "unknown",
+        "n/a",
+    ],
+)
+def test_the_structural_filter(name: str) -> None:
+    """Structural filter, and what was learned: numbers, dates, months, locations, placeholders."""
+    assert structural_problem(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["kef ls50 meta", "wharfedale denton 85", "ml prague 2026", "espresso machines", "c++"]
+)
+def test_a_name_passes_the_structural_filter(name: str) -> None:
+    """Structural filter: zero false positives on the seed's own names."""
+    assert structural_problem(name) is None
+
+
+def test_the_semantic_filter_has_a_threshold_of_its_own_embedder() -> None:
+    """Semantic filter: cosine below the threshold is rejected; calibrated for the embedder."""
+    assert semantic_ok(NAME_THRESHOLD)
+    assert not semantic_ok(np.nextafter(NAME_THRESHOLD, -1))
+    assert not semantic_ok(math.nan)
+
+
+# --- /learn ---------------------------------------------------------------------------------------
+
+
+def test_learning_answers_at_once_and_searches_behind(world: World) -> None:
+    """/learn TOPIC: LearnPrompt, immediate acknowledgement, 3-5 queries, sequential searches with
+    trigger=learn_command and learn_prompt_id."""
+    prompt = world.memory.learn(LEARN)
+    low, high = policy.LEARN_QUERIES
+    assert low <= prompt.searches_remaining <= high
+    assert (prompt.text, prompt.status) == (LEARN, "active")
+    assert world.pages.asked == []  # nothing was searched yet
+    world.memory.work()
+    assert len(world.pages.asked) == prompt.searches_remaining
+    assert len(set(world.pages.asked)) == prompt.searches_remaining
+    logs = world.memory.store.search_logs()
+    assert {(one.trigger, one.learn_prompt_id) for one in logs} == {("learn_command", prompt.id)}
+    assert world.memory.learned()[0].done
+
+
+def test_queries_by_fixed_patterns_need_no_model(world: World) -> None:
+    """Without a model: topic; what is; latest; compared with; how to."""
+    world.memory.learn("espresso machines")
+    tasks = [one.query for one in world.memory.store.search_tasks()]
+    assert tasks[0] == "espresso machines"
+    assert [
+        bool(part in query)
+        for part, query in zip(
+            ("what are", "latest", "compared with", "how to"), tasks[1:], strict=True
+        )
+    ] == [True] * 4
+
+
+def test_a_model_thinks_of_the_searches_when_there_is_one(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """/learn: 3-5 varied queries from the user's prompt via LLM; its failure leaves rules."""
+    world = modelled(tmp_path, server)
+    server.script = [Reply.json({"queries": ["kef speakers", "denton 85", "speaker tests"]})]
+    world.memory.learn(LEARN)
+    world.memory.plan_learning()
+    asked = [one.query for one in world.memory.store.search_tasks()]
+    assert asked == ["kef speakers", "denton 85", "speaker tests"]
+    server.script = Reply.status(500)
+    world.memory.learn("espresso machines")
+    world.memory.plan_learning()
+    asked = [one.query for one in world.memory.store.search_tasks(learn_prompt_id=2)]
+    assert asked[0] == "espresso machines"
+    world.memory.close()
+
+
+def test_the_chain_from_prompt_to_entity(world: World) -> None:
+    """Chain: LearnPrompt -> SearchLog (learn_prompt_id) -> Fact (source...id) -> Entity."""
+    prompt = world.memory.learn(LEARN)
+    world.memory.work()
+    rows = world.memory.store._rows(
+        "SELECT DISTINCT p.prompt_text, e.name FROM learnprompt p"
+        " JOIN searchlog s ON s.learn_prompt_id = p.id"
+        " JOIN fact f ON f.source_search_log_id = s.id JOIN entity e ON e.id = f.entity_id"
+        " ORDER BY e.name"
+    )
+    assert rows == [(LEARN, "kef ls50 meta"), (LEARN, "wharfedale denton 85")]
+    status = world.memory.learned()[0]
+    assert status.prompt.id == prompt.id
+    assert {one.name: count for one, count in status.entities} == {
+        "wharfedale denton 85": len(world.facts("wharfedale denton 85")),
+        "kef ls50 meta": len(world.facts("kef ls50 meta")),
+    }
+
+
+def test_a_search_that_fails_is_said_and_tried_again(world: World) -> None:
+    """No failure looks like an empty result."""
+    world.pages.down = SearchFailure.TIMEOUT
+    world.memory.learn(LEARN)
+    report = world.memory.work()
+    assert report.lookups is not None
+    assert report.lookups.made == 0
+    assert len(report.lookups.failed) == 5
+    status = world.memory.learned()[0]
+    assert not status.done
+    assert len(status.failed) == 5
+    world.pages.down = None
+    world.clock.now += 5 * MINUTE
+    world.memory.work()
+    assert world.memory.learned()[0].done
+
+
+# --- /like and the others -------------------------------------------------------------------------
+
+
+def test_liking_is_a_preference_an_engagement_and_an_entity(world: World) -> None:
+    """/like: preference + 0.8 engagement + creates entity."""
+    world.memory.like("espresso machines")
+    assert world.names() == ["espresso machines"]
+    preference = world.memory.preferences()[0]
+    assert (preference.topic, preference.type) == ("espresso machines", PreferenceType.LIKE)
+    engagement = world.memory.store.engagements()[0]
+    assert (engagement.type, engagement.strength) == ("LIKE_COMMAND", 0.8)
+    world.memory.unlike("espresso machines")
+    assert world.memory.preferences() == []
+    assert world.memory.interests()[0].score == 0.0
+    with pytest.raises(NotFound):
+        world.memory.unlike("espresso machines")
+
+
+def test_disliking_is_a_strong_negative_engagement(world: World) -> None:
+    """/dislike, /undislike: high-strength negative engagement; removes the dislike."""
+    world.memory.dislike("sports")
+    engagement = world.memory.store.engagements()[0]
+    assert (engagement.type, engagement.valence) == ("DISLIKE_COMMAND", Valence.NEGATIVE)
+    assert engagement.strength == 0.8
+    assert world.names() == []  # only a like brings an entity in
+    world.memory.undislike("sports")
+    assert world.memory.preferences() == []
+
+
+def test_entities_are_listed_shown_and_deleted(world: World) -> None:
+    """/memory, /memory [number], /memory [number] delete: soft by default."""
+    world.memory.learn(LEARN)
+    world.memory.work()
+    listed = world.memory.entities()
+    view = world.memory.entity(2)
+    assert view.entity == listed[1]
+    assert [one.object for one in view.facts][::-1] == world.facts(listed[1].name)
+    assert all(url.startswith("https://") for url, _ in view.places.values())
+    gone = world.memory.delete_entity(2)
+    assert gone.name not in world.names()
+    assert gone.name not in [hit.text for hit in world.memory.search_memory(gone.name)]
+    world.say(f"{gone.name} again")
+    world.memory.work()
+    assert gone.name not in world.names()  # its owner deleted it and did not ask for it
+    world.memory.restore_entity(gone.name)
+    assert gone.name in world.names()
+    assert world.facts(gone.name)
+
+
+def test_interests_are_ranked_with_score_facts_and_last_activity(world: World) -> None:
+    """/interests: name, score, fact count, last activity."""
+    world.memory.like("kef ls50 meta")
+    world.memory.like("espresso machines")
+    world.clock.now += MINUTE
+    world.memory.search_web("kef ls50 meta")
+    world.memory.work()
+    rows = world.memory.interests()
+    assert [one.entity.name for one in rows] == ["kef ls50 meta", "espresso machines"]
+    assert rows[0].score == pytest.approx(1.4, abs=1e-3)
+    assert (rows[0].fact_count, rows[0].last_activity) == (3, world.clock.now)
+    world.memory.dislike("espresso machines")
+    assert world.memory.interests()[-1].entity.name == "espresso machines"
+
+
+def test_a_schedule_searches_as_its_owner_would(world: World) -> None:
+    """/schedule: its searches count as user_message; /schedule N delete ends it."""
+    world.memory.schedule("kef ls50 meta", DAY)
+    for _ in range(3):
+        world.memory.work()
+        world.clock.advance(days=1)
+    logs = world.memory.store.search_logs()
+    assert [one.trigger for one in logs] == [Trigger.USER_MESSAGE] * 3
+    assert world.facts("kef ls50 meta")
+    world.memory.unschedule(1)
+    world.memory.work()
+    assert len(world.memory.store.search_logs()) == 3
+    with pytest.raises(NotFound):
+        world.memory.unschedule(1)
+
+
+# --- engagements and interest ---------------------------------------------------------------------
+
+
+def test_the_ten_strengths() -> None:
+    """Engagements reference, whole."""
+    table = {
+        str(kind): (strength, str(sign)) for kind, (strength, sign) in policy.ENGAGEMENTS.items()
+    }
+    assert table == {
+        "LEARN_COMMAND": (1.0, "positive"),
+        "LIKE_COMMAND": (0.8, "positive"),
+        "DISLIKE_COMMAND": (0.8, "negative"),
+        "EXPLICIT_STATEMENT": (0.7, "positive"),
+        "SEARCH_INITIATED": (0.6, "positive"),
+        "FOLLOW_UP_QUESTION": (0.5, "positive"),
+        "PROACTIVE_NEGATIVE_REACTION": (0.8, "negative"),
+        "PROACTIVE_POSITIVE_REACTION": (0.5, "positive"),
+        "NORMAL_REACTION": (0.3, "positive"),
+        "MENTIONED_IN_PASSING": (0.2, "positive"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "strength", "valence"),
+    [
+        ("I love the KEF LS50 Meta.", "EXPLICIT_STATEMENT", 0.7, "positive"),
+        ("I hate the KEF LS50 Meta.", "EXPLICIT_STATEMENT", 0.7, "negative"),
+        ("Search for KEF LS50 Meta reviews", "SEARCH_INITIATED", 0.6, "positive"),
+        (
+            "I was listening on my KEF LS50 Meta when the bell rang.",
+            "MENTIONED_IN_PASSING",
+            0.2,
+            "positive",
+        ),
+    ],
+)
+def test_what_a_message_does(
+    world: World, text: str, kind: str, strength: float, valence: str
+) -> None:
+    """Passive engagements: explicit statement, search initiated, mentioned in passing."""
+    world.say(text)
+    world.memory.work()
+    found = [
+        (one.type, one.strength, one.valence)
+        for one in world.memory.store.engagements()
+        if one.entity_id is not None
+    ]
+    assert found == [(kind, strength, valence)]
+
+
+@pytest.mark.parametrize("emoji", [*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS])
+def test_reactions(world: World, emoji: str) -> None:
+    """Reactions: on a proactive message 0.5 or a strong stop of 0.8; on a normal one 0.3."""
+    world.memory.like("kef ls50 meta")
+    world.memory.search_web("kef ls50 meta")
+    world.memory.work()
+    before = world.memory.interests()[0].score
+    notice = world.memory.notices()[0]
+    world.memory.react(f"n{notice.id}", emoji)
+    positive = emoji in policy.POSITIVE_REACTIONS
+    newest = world.memory.store.engagements(limit=1)[0]
+    assert newest.strength == (0.5 if positive else 0.8)
+    assert newest.valence == (Valence.POSITIVE if positive else Valence.NEGATIVE)
+    change = world.memory.interests()[0].score - before
+    assert change == pytest.approx(0.5 if positive else -0.8, abs=1e-3)
+    world.memory.add_turn("The KEF LS50 Meta has a MAT driver.", role="assistant", session="s")
+    answer = world.memory.store._rows("SELECT max(id) FROM episode_row WHERE role = 'assistant'")
+    world.memory.react(f"e{answer[0][0]}", emoji)
+    newest = world.memory.store.engagements(limit=1)[0]
+    assert (newest.type, newest.strength) == ("NORMAL_REACTION", 0.3)
+
+
+def test_a_reaction_that_says_nothing_is_refused(world: World) -> None:
+    """Learned: the emoji set."""
+    with pytest.raises(UsageError):
+        world.memory.react("n1", "🍕")
+
+
+def test_interest_halves_in_thirty_days() -> None:
+    """interest = sum(valence_sign x strength x recency_decay), half-life 30 days."""
+    one = Engagement(1, "me", 1, None, EngagementType.LEARN_COMMAND, Valence.POSITIVE, 1.0, None, 0)
+    against = one._replace(valence=Valence.NEGATIVE, strength=0.8)
+    aside = one._replace(valence=Valence.NEUTRAL)
+    assert decayed([one], 30 * DAY) == pytest.approx(0.5)
+    assert decayed([one, against, aside], 60 * DAY) == pytest.approx(0.25 - 0.2)
+
+
+# --- preferences ----------------------------------------------------------------------------------
+
+
+def test_what_is_said_to_be_liked_is_a_preference(world: World) -> None:
+    """Explicit statement: "I'm really into espresso"."""
+    world.say("I'm really into espresso.")
+    world.memory.work()
+    assert [(one.topic, one.type) for one in world.memory.preferences()] == [("espresso", "like")]
+
+
+def test_preferences_relate_to_entities_by_their_vectors(world: World) -> None:
+    """Preference-entity relationships are computed, not stored."""
+    world.memory.like("wharfedale denton 85 speakers")
+    world.memory.learn(LEARN)
+    world.memory.work()
+    about = world.memory.entity("wharfedale denton 85").preferences
+    assert [one.topic for one, _ in about] == ["wharfedale denton 85 speakers"]
+    names = {row[0] for row in world.memory.store._rows("SELECT name FROM sqlite_master")}
+    assert not {one for one in names if "preference" in one and "entity" in one}
+
+
+def test_embeddings_are_local_blobs(world: World) -> None:
+    """Embeddings: local, as blobs; here normalised half precision."""
+    world.memory.like("espresso machines")
+    world.memory.work()
+    for view in ("entity", "preference"):
+        blob = world.memory.store._rows(f"SELECT embedding FROM {view}")[0][0]
+        vector = np.frombuffer(blob, np.float16).astype(np.float32)
+        assert len(vector) == world.memory.embedder.dim
+        assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-3)
+
+
+# --- enrichment -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "mode"),
+    [
+        (0, Mode.BROAD),
+        (4, Mode.BROAD),
+        (5, Mode.TARGETED),
+        (14, Mode.TARGETED),
+        (15, Mode.BRIEFING),
+    ],
+)
+def test_the_mode_follows_how_much_is_known(facts: int, mode: Mode) -> None:
+    """⚠ 5 and 15: [0,5) [5,15) [15,∞); negative interest: skip."""
+    assert mode_of(facts, 1.0) is mode
+    assert mode_of(facts, -0.1) is Mode.SKIP
+
+
+def test_the_entity_with_the_highest_priority_is_looked_up(world: World) -> None:
+    """Priority: interest x 1 / max(1, facts); search-only; negative interest is skipped."""
+    world.memory.like("kef ls50 meta")
+    world.memory.like("espresso machines")
+    world.memory.search_web("kef ls50 meta")
+    world.memory.work()
+    assert world.memory.run_enrichment().entity == "espresso machines"  # 0.8 / 1 over 1.4 / 3
+    task = world.memory.store.search_tasks()[0]
+    assert (task.trigger, task.state) == (Trigger.ENRICHMENT, SearchState.QUEUED)
+    world.memory.dislike("espresso machines")
+    world.memory.dislike("kef ls50 meta")
+    world.memory.work()
+    world.clock.advance(days=30)
+    done = world.memory.run_enrichment()
+    assert done.entity in ("", "kef ls50 meta")  # 1.4 - 0.8 is still interest
+    assert world.memory.interests()[-1].score <= 0
+
+
+def test_enrichment_keeps_to_its_daily_budget(world: World) -> None:
+    """Each loop is budgeted."""
+    for number in range(6):
+        world.memory.like(f"thing {chr(97 + number)}lpha machine")
+    made = [world.memory.run_enrichment(daily=3).query for _ in range(6)]
+    assert [bool(one) for one in made] == [True] * 3 + [False] * 3
+    world.memory.run_searches()
+    world.clock.advance(days=1)
+    assert world.memory.run_enrichment(daily=3).query
+
+
+def test_what_was_looked_up_in_vain_rests(world: World) -> None:
+    """Learned: what cannot be found is not asked for again and again."""
+    world.memory.like("zorblatt quux machine")
+    asked = 0
+    for _ in range(48):
+        world.clock.now += 30 * MINUTE
+        asked += bool(world.memory.run_enrichment().query)
+        world.memory.run_searches()
+    assert 1 <= asked <= 4
+
+
+# --- notices --------------------------------------------------------------------------------------
+
+
+def deliver(world: World) -> list[Delivery]:
+    shown: list[Delivery] = []
+    world.memory.notifier([ChatChannel(shown.append)]).pass_once()
+    return shown
+
+
+def test_one_message_for_each_entity_in_the_seeds_words(world: World) -> None:
+    """Notifications: one message per (entity, new facts), the two texts, image when available."""
+    world.memory.learn(LEARN)
+    world.memory.work()
+    texts: dict[str, Delivery] = {}
+    while waiting := world.memory.notices(states=[NoticeState.WAITING]):
+        for one in deliver(world):
+            texts[one.entity] = one
+        world.clock.now += MINUTE
+        assert waiting
+    denton = texts["wharfedale denton 85"]
+    count = len(world.facts("wharfedale denton 85"))
+    head = f"I just discovered wharfedale denton 85 and learned {count} facts about it"
+    assert denton.text.splitlines()[0] == head
+    assert denton.image == "https://audio.example/denton.png"
+    world.pages.pages.append(
+        page("More", "The KEF LS50 Meta comes in five colours.", host="c.example")
+    )
+    world.memory.search_web("kef ls50 meta colours")
+    world.memory.work()
+    more = deliver(world)
+    assert [one.notice.kind for one in more] == [NoticeKind.LEARNED]
+    assert more[0].text.splitlines()[0] == "I just learned some new stuff about kef ls50 meta..."
+
+
+def test_the_back_off_doubles_and_any_act_resets_it(world: World) -> None:
+    """Cadence: 0, 1, 2, 4, 8 min ... doubled per unanswered message, capped; reset to zero."""
+    assert [delay_ms(n) // MINUTE for n in range(9)] == [0, 1, 2, 4, 8, 16, 32, 60, 60]
+    world.memory.learn(LEARN)
+    world.memory.work()
+    assert len(deliver(world)) == 1
+    assert deliver(world) == []
+    world.memory.react(f"n{world.memory.notices()[0].id}", "👍")
+    assert len(deliver(world)) == 1
+
+
+def test_muting(world: World) -> None:
+    """Learned: /mute."""
+    world.memory.learn(LEARN)
+    world.memory.work()
+    world.memory.mute()
+    assert deliver(world) == []
+    world.memory.mute(muted=False)
+    assert len(deliver(world)) == 1
+
+
+# --- what is told again ---------------------------------------------------------------------------
+
+
+def test_external_text_is_marked_and_comes_by_itself_only_where_it_is_cared_about(
+    world: World,
+) -> None:
+    """DESIGN: `external` never reaches passive context unless its owner engaged with the entity."""
+    world.memory.like("kef ls50 meta")
+    world.memory.search_web("kef ls50 meta")
+    world.memory.work()
+    facts = world.memory.store.world_facts("me", "kef ls50 meta")
+    assert {one.trust for one in facts} == {Trust.EXTERNAL}
+    assert all(one.confidence <= policy.TRUST_CAP[Trust.EXTERNAL] for one in facts)
+    assert {one.status for one in facts} == {Status.ACTIVE}
+    question = "which driver does the KEF LS50 Meta use?"
+    assert any("MAT driver" in hit.text for hit in world.memory.prefetch(question))
+    for _ in range(3):
+        world.memory.dislike("kef ls50 meta")
+        world.memory.undislike("kef ls50 meta")
+        world.memory.dislike("kef ls50 meta")
+    world.memory.unlike("kef ls50 meta") if any(
+        one.type == "like" for one in world.memory.preferences()
+    ) else None
+    assert world.memory.interests()[0].score < 0
+    assert not any("MAT driver" in hit.text for hit in world.memory.prefetch(question))
