@@ -2,8 +2,9 @@
 
 All names, sentences and tricks were written for this generator, before the rules that are to catch
 them. The poison comes in two halves of different templates (`SEEN` and `UNSEEN`): the rules were
-made with the first half in sight only. Every page carries what it holds, so a run can be judged
-without reading.
+made with the first half in sight only. One template of the second was let in at first ("Top
+picks: ...", four facts of 600 pages) and has a rule since. Every page carries what it holds, so a
+run can be judged without reading.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from factbook import cancel
 from factbook.cancel import Cancel, Cancelled, cancelling
+from factbook.embed import bundled
 from factbook.errors import ModelError, ModelFailure
 from factbook.http import Endpoint, Failed, read_address
 from factbook.llm.base import Call, Message
@@ -337,3 +338,27 @@ def test_an_environment_that_cannot_be_used_is_a_failure_in_words(
         endpoint.send("/", None, timeout_s=5, max_bytes=10)
     assert caught.value.kind is ModelFailure.CONNECT
     assert caught.value.unread
+
+
+# --- the bundled embedder -------------------------------------------------------------------------
+
+
+def test_a_batch_of_the_bundled_embedder_ends_within_a_run_and_the_next_is_whole() -> None:
+    embedder = bundled()
+    embedder.load()
+    texts = ["Every boat in the harbour needs a new rope before winter comes. " * 16] * 256
+    token = Cancel()
+
+    def obeying() -> object:
+        with cancelling(token):
+            return embedder.embed(texts)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(obeying)
+        time.sleep(0.2)
+        begun = time.monotonic()
+        token.cancel()
+        assert isinstance(running.exception(timeout=30), Cancelled)
+        assert time.monotonic() - begun < SOON_S
+    with cancelling(Cancel()):
+        assert (embedder.embed(["a boat"]) == embedder.embed(["a boat"])).all()

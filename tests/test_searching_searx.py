@@ -1,8 +1,9 @@
 """Our client against a real searx on this machine, the package `searx` of Debian.
 
-It runs with the example settings of the package, of which only the port, the secret and the engines
-are others: a `json_engine` that asks a fixture here, and one whose server is not there, so nothing
-leaves this machine. The package is not among the test tools: `make searx` installs it (as root).
+It runs with the example settings of the package, of which only the port, the secret and the
+engines are others: a `json_engine` that asks a fixture here, and two whose servers are not there.
+So nothing leaves this machine. The package is not among the test tools: `make searx` installs it
+(as root).
 """
 
 from __future__ import annotations
@@ -96,6 +97,8 @@ def serving(folder: Path, fixture: int) -> Iterator[str]:
         "engines": [
             engine("fixture", "fix", fixture, category="general"),
             engine("gone", "gon", free_port(), category="science"),
+            # another one, as searx rests an engine for some seconds that failed, and says nothing
+            engine("absent", "abs", free_port(), category="it"),
         ],
     }
     settings, log = folder / "settings.yml", folder / "searx.log"
@@ -185,8 +188,8 @@ def test_engines_that_do_not_answer_are_told_beside_those_that_do(url: str) -> N
 
 
 def test_nobody_having_looked_is_not_nothing_found(url: str) -> None:
-    config = SearchConfig(provider="searxng", url=url, engines="gone")
+    config = SearchConfig(provider="searxng", url=url, engines="absent")
     with pytest.raises(SearchError) as caught:
         open_search(config).search("kef")
     assert caught.value.kind is SearchFailure.CONNECT
-    assert "gone" in str(caught.value)
+    assert "absent" in str(caught.value)

@@ -156,16 +156,23 @@ class Caring(Modelling):
             redact=self.redactor.redact,
         )
 
-    def search_web(self, query: str, *, owner: str = ME) -> tuple[SearchAnswer, SearchLog]:
+    def search_web(
+        self, query: str, *, owner: str = ME, message: str = ""
+    ) -> tuple[SearchAnswer, SearchLog]:
         """Search for what an owner asks for, keep the results, and return them.
 
-        What they say is read later, behind it. Raises SearchError.
+        What they say is read later, behind it. `message` is the uid of a turn that the search is
+        made for: what that message names and how is read from it, and not from the query. Raises
+        SearchError.
         """
-        text = self.redactor.redact(query)
+        text = self._some(query, "search for")
+        lookup = self._lookup()
+        if message:
+            return lookup.search(text, owner=owner, trigger=Trigger.USER_MESSAGE, episode=message)
         uid, ops = self._said(f"/search {text}", owner)
         ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
         self._act(ops, Trigger.USER_MESSAGE)
-        return self._lookup().search(text, owner=owner, trigger=Trigger.USER_MESSAGE, episode=uid)
+        return lookup.search(text, owner=owner, trigger=Trigger.USER_MESSAGE, episode=uid)
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -472,21 +479,20 @@ class Caring(Modelling):
 
     def _relations(self, owner: str) -> list[tuple[int, int, float]]:
         """Return (preference, entity, cosine) of those that are about each other, by vectors."""
-        from factbook.interest.relate import related, unpacked
+        from factbook.interest.relate import joined, related, unpacked
 
         preferences = [one.id for one in self.store.preferences(owner)]
-        entities = [one.id for one in self.store.entities(owner)]
+        entities = self.store.entity_ids(owner)
         found = self.store.embedder()
         if not preferences or not entities or found is None:
             return []
         dim = found[1]
-        return [
-            (one.preference_id, one.entity_id, one.cosine)
-            for one in related(
-                unpacked(*self.store.target_vectors("preference", preferences), dim=dim),
-                unpacked(*self.store.target_vectors("entity", entities), dim=dim),
-            )
-        ]
+        known = joined(
+            unpacked(*self.store.target_vectors("entity", list(entities)), dim=dim),
+            unpacked(*self.store.about_vectors(owner), dim=dim),  # what is known tells, too
+        )
+        liked = unpacked(*self.store.target_vectors("preference", preferences), dim=dim)
+        return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
         from factbook.interest.relate import Relation, shares

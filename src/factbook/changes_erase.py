@@ -283,6 +283,13 @@ class _Sieve:
         self._receipt = receipt
         self._ops = ops
         self._episodes = {op.episode.uid: op.episode for op in ops if isinstance(op, RecordEpisode)}
+        # What a person says to factbook itself is answered, and not passed over.
+        own = {op.source.key for op in ops if isinstance(op, RecordSource) and _is_ours(op)}
+        self._told = {
+            uid
+            for uid, one in self._episodes.items()
+            if one.source in own and one.trust is Trust.DIRECT
+        }
         self._met: dict[bytes, Millis] = {}
         self._gone: set[str] = set()  # ids of episodes that are not let in
         self._holed: set[str] = set()
@@ -357,16 +364,15 @@ class _Sieve:
             return op
         if isinstance(op, RecordEpisode):
             uid = op.episode.uid
+            if uid in self._gone and uid in self._told:
+                raise _refusal()
             # One with holes is there already: its words must not be compared with the record's.
             return self._unless(op, 0 if uid in self._gone or uid in self._holed else None)
         if isinstance(op, RecordSearch):
             return replace(op, results=[one for one in op.results if one not in self._gone])
         gone = [uid for uid in _uids(op) if uid in self._gone]
-        if gone and isinstance(op, ChangeKeys):
-            raise UsageError(
-                detail="these words were erased and are kept out; say it in others, or let them in"
-                " again (`factbook erase --list` shows what was erased, --allow lifts it)"
-            )
+        if isinstance(op, ChangeKeys) and (gone or op.episode in self._holed):
+            raise _refusal()
         if gone:
             return self._unless(op, 0)
         if isinstance(op, RejectCandidate) and op.episode in self._holed:
@@ -400,11 +406,25 @@ class _Sieve:
             ids = list(self._writer.episodes([uid]).values())
             places, kinds = self._writer.places(ids), self._writer.episode_kinds(ids)
             new = any(_is_new(kinds[one], places[one].occurred_at, erased_at) for one in ids)
+        if not new and uid in self._told:
+            raise _refusal()
         if new:
             self._writer.lift_tombstones([self._mark(*mark)])
             return op
         self._receipt.kept_out += 1
         return None
+
+
+def _is_ours(op: RecordSource) -> bool:
+    """Tell whether a source is what is said to factbook itself (`sources.told`)."""
+    return op.source.host == "factbook"
+
+
+def _refusal() -> UsageError:
+    return UsageError(
+        detail="these words were erased and are kept out; say it in others, or let them in again"
+        " (`factbook erase --list` shows what was erased, --allow lifts it)"
+    )
 
 
 def _is_later(at: Millis | None, erased_at: Millis) -> bool:

@@ -12,12 +12,14 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from factbook import cancel
 from factbook.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -88,7 +90,8 @@ class BundledEmbedder:
         """Return one row for each text, in their order: shape (texts, 384), each of length 1.
 
         A row depends on its own text alone, not on the others of the call. Raises `EmbedderError`
-        when the model cannot be loaded.
+        when the model cannot be loaded, and `Cancelled`, within a run, where the caller is told to
+        stop (`factbook.cancel`).
         """
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts, not one text; put it in a list")
@@ -131,6 +134,14 @@ class BundledEmbedder:
         small batches cost nothing.
         """
         import numpy as np
+        import onnxruntime
+        from onnxruntime.capi.onnxruntime_pybind11_state import Fail
+
+        token = cancel.current()  # of the caller: the threads of the pool obey none
+        options = onnxruntime.RunOptions()
+
+        def stop() -> None:
+            options.terminate = True
 
         by_length: defaultdict[int, list[int]] = defaultdict(list)
         for row, one in enumerate(ids):
@@ -141,18 +152,26 @@ class BundledEmbedder:
             batches += [rows[i : i + size] for i in range(0, len(rows), size)]
 
         def run(rows: list[int]) -> None:
+            if token is not None:
+                token.check()
             feed = np.array([ids[row] for row in rows], np.int64)
-            out[rows] = session.run(None, {"ids": feed})[0]
+            try:
+                out[rows] = session.run(None, {"ids": feed}, options)[0]
+            except Fail:
+                if token is not None:
+                    token.check()
+                raise
 
-        if self._threads == 1 or len(batches) == 1:
-            for rows in batches:
-                run(rows)
-            return
-        from concurrent.futures import ThreadPoolExecutor
+        with nullcontext() if token is None else token.on_cancel(stop):
+            if self._threads == 1 or len(batches) == 1:
+                for rows in batches:
+                    run(rows)
+                return
+            from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
-            for _ in pool.map(run, batches):
-                pass
+            with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
+                for _ in pool.map(run, batches):
+                    pass
 
     def _load(self) -> _Loaded:
         if self._loaded is None:

@@ -373,7 +373,10 @@ _LEADS: Final = word_set("""
     thanks given compared here there first second later then eventually nowadays apart along about
     to based just only each every all around near across without such
     """)
-_OPENERS: Final = _CONJUNCTIONS | word_set("however also indeed still thus hence moreover then")
+_OPENERS: Final = _CONJUNCTIONS | word_set("""
+    however also indeed still thus hence moreover then both today now currently originally initially
+    later recently historically
+    """)
 
 
 def subject_of(sentence: str, names: Names) -> Subject:
@@ -505,6 +508,10 @@ def _named(tokens: Sequence[_Token], at: int) -> Subject | None:
     if end < len(tokens) and _VERSION.fullmatch(tokens[end].text):
         end += 1
     bare = end
+    if end + 1 < len(tokens) and tokens[end].low in ("by", "from"):
+        stop, maker = _past_name(tokens, end + 1)
+        if stop > end + 1 and not maker:
+            end = bare = stop  # "The Q40 by Halden Audio weighs"
     # others that do the same: "the Q40, the Q30 and Vela are"
     while end < len(tokens):
         begin = end

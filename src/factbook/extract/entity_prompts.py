@@ -250,9 +250,20 @@ def _place(name: str, text: str, taints: Sequence[Taint]) -> tuple[int, int] | N
         return None
     pattern = r"[\s\-‐‑–_]+".join(re.escape(word) for word in words)
     places = re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)
-    return next((one.span() for one in places if _touching(taints, *one.span()) is None), None)
+    for place in places:
+        if _touching(taints, *_sentence(text, *place.span())) is None:
+            return place.span()
+    return None
 
 
+def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the sentence or line around a place."""
+    begin = max((mark.end() for mark in _ENDS.finditer(text, 0, start)), default=0)
+    closing = _ENDS.search(text, end)
+    return begin, closing.start() if closing else len(text)
+
+
+_ENDS: Final = re.compile(r"[.!?](?=\s)|\n")
 _BLANKS: Final = re.compile(r"\s+")
 _REFERS: Final = re.compile(
     r"\W*(?:it|its|he|his|she|her|they|their|this|these|the)\b", re.IGNORECASE

@@ -262,6 +262,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         rf"|\b(?:if|as|since|because) you(?:'re| are) an? {_MODEL}\b"
         rf"|\b(?:act(?:ing)? (?:as|like)|pretend(?:ing)? to be|you are(?: now)?) an? "
         rf"(?:\w+ )?{_MODEL}\b|\bas an? (?:ai|llm|(?:large )?language model|(?:ai )?assistant)\b"
+        r"|\b(?:any|every|all|each) (?:ai |virtual )?(?:assistants?|chat ?bots?|llms?|ais|language "
+        r"models?)\b|\b(?:its|their|all|our|the) readers? (?:to|must|should)\b"
         rf"|\b(?:any|every|all|each) {_MODEL} (?:that|which|who|reading|processing|must|should|has"
         rf"|have|will|shall)\b"
         rf"|\b{_MODEL} (?:that |which |who )?(?:must|should|shall|(?:has|have|needs?) to"
@@ -336,7 +338,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         "it plays a turn of a conversation",
         r"^[ \t>#*_\[(<\-|]*(?:q(?:uestion)? ?\()?(?:users?|human|assistant|owner|me|you|ai|chatbot"
         r"|model|prompt|user (?:message|request|input|query|prompt))(?: ?\d)?[*_\])]*[ \t]*"
-        r"(?:says?|said|asks?|writes?|wrote)?[*_]*[ \t]*(?::|>>|->|=>)",
+        r"(?:says?|said|asks?|writes?|wrote)?[*_]*[ \t]*(?::|>>|->|=>)"
+        r"|(?<=[.!?])[\"')]?[ \t]+(?:user|human|assistant)[ \t]*:",
         "block",
     ),
     _Rule(

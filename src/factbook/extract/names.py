@@ -279,8 +279,8 @@ _NEVER: Final = word_set("""
     santa heaven hell earth sun moon president king queen pope doctor dr mr mrs ms sir madam prof
     professor captain coach ceo cto cfo coo vp hr pr qa phd mba ba bs ms ma gpa sat act diy faq asap
     lol omg wtf lmao rofl imo imho tbh fyi btw idk psa tldr aka rsvp eta pov dm pm am id ip pc cd
-    dvd     usb led hd gps atm ac dj mc vip bbq ux ui api url pdf csv json xml html css sql http https ssh
-    cli sdk ide cpu gpu ram ssd rgb llm ai ml it os pin eu us uk usa nyc la kpi okr roi pto wfh poc
+    dvd usb led hd gps atm ac dj mc vip bbq ux ui api url pdf csv json xml html css sql http
+    https ssh cli sdk ide cpu gpu ram ssd rgb llm ai ml it os pin eu us uk usa nyc la kpi okr roi pto wfh poc
     mvp wifi wi-fi bluetooth e-mail email spring summer autumn fall winter university college school
     math maths history science biology chemistry physics psychology philosophy art music sociology
     user assistant human bot admin n/a na tba tbd todo fixme note nb ps re fw fwd cc bcc yes no ny
@@ -298,7 +298,8 @@ _ALSO_NAMES: Final = word_set("""
     fiverr blender unity unreal inception parasite arrival gravity interstellar portal fortnite
     destiny oasis queen cream genesis journey rush yes kiss boston chicago blur pulp tool prince
     mark grace bill rob sue frank rose hope faith joy chase grant dean cliff ray art ruby amber
-    pearl     daisy lily ivy olive violet iris dawn gene guy jay miles wade carol ginger drew jack pat
+    pearl daisy lily ivy olive violet iris dawn gene guy jay miles wade carol ginger drew
+    jack pat
     """)
 _NUMBER: Final = re.compile(r"\d{1,4}(?:\.\d{1,3}){0,2}|[IVX]{2,5}|[VX]")
 _UNITS: Final = re.compile(

@@ -62,9 +62,14 @@ class PreferenceSpan(NamedTuple):
     end: int
 
 
-def spaced(pattern: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """Compile a pattern in which a blank stands for any white space, case aside."""
-    return re.compile(pattern.replace(" ", r"\s+"), flags)
+def spaced(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of words, case aside: a blank is any white space, `)*` at most four times.
+
+    Nobody says "really" five times before a verb, and groups of words that may be repeated without
+    end, one after the other, are slow on a text that was made to be.
+    """
+    bounded = re.sub(r"(?<=[ *])\)\*", "){0,4}", pattern)
+    return re.compile(bounded.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 # --- sentences ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from factbook import policy
+from factbook import cancel, policy
 from factbook.commonplace import is_calendar_word, is_everyday, is_nationality, is_place
 from factbook.extract import sentences
 from factbook.extract.about import (
@@ -101,7 +101,7 @@ _REFUSED: Final = (
     _no("it asks", r"\?[\"'”’)\]\s]*$|^(?:did|do|does|have|has|is|are|can|could|would) you\b"),
     _no("it is cut off", r"(?:\.\.\.|…)[\"'”’)\]\s]*$|\b(?:the|a|an|of|and|or|with|to|for|in)\s*$"),
     _no("it holds an address", r"\bhttps?:|\bwww\.|\bftp:|\b[\w.+-]+@[\w-]+\.\w|\bmagnet:|\btel:"),
-    _no("it holds code", r"[{}<>|\\]|=>|==|::|\w\(\)|;\s*$"),
+    _no("it holds code", r"[{}<>|\\]|\w_\w|=>|==|::|\w\(\)|;\s*$"),
     _no("it speaks of its writer", r"\b(?:I|I'm|I've|I'd|my|mine|me|we|we're|we've|our|ours|us)\b"),
     _no(
         "it is advice",
@@ -144,6 +144,7 @@ _ORDER: Final = re.compile(
     r"|mute)\b(?! (?:is|are|was|were|has)\b)",
     re.IGNORECASE,
 )
+_JOINT: Final = re.compile(r";\s+|\s[–—]\s+|,\s+(?P<word>and|but|so|while|whereas|then|yet)\s+")
 _LETTER: Final = re.compile(r"[A-Za-z]")
 
 
@@ -445,12 +446,25 @@ class _Reader:
             if self._names.find(words):
                 self._refuse(_plain(marked), "a known thing is not its subject")
             return
+        if self._external:
+            cut = self._first_clauses(words)
+            marked, end = marked[:cut], start + cut
         problem = no_statement(_plain(marked), external=self._external)
-        problem = problem or self._unfinished(start, end)
+        if not problem and len(marked) == len(words):
+            problem = self._unfinished(start, end)
         if problem:
             self._refuse(_plain(marked), problem)
             return
         self._take(entities, start, end, str(said.kind), self._sure(said))
+
+    def _first_clauses(self, words: str) -> int:
+        """Return where a sentence goes over to an order or to what is said of another thing."""
+        for joint in _JOINT.finditer(words):
+            rest = words[joint.end() :]
+            said = subject_of(rest, self._names)
+            if said.words or _ORDER.match(rest) or (said.names and joint["word"] is None):
+                return joint.start()
+        return len(words)
 
     def _meant(self, said: Subject) -> Sequence[str]:
         """Return the known things that a subject means."""
@@ -607,6 +621,7 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> list[D
         return []
     found: dict[str, Discovery] = {}
     for index, result in enumerate(results):
+        cancel.check()
         if is_tainted_document(f"{result.title}\n{result.text}"):
             continue
         for surface, start, end, why in _named_kinds(result, kinds):
@@ -634,7 +649,10 @@ def corroborated(
     do; one that the query names needs no second host. Also for what a model offers: that it sees a
     name in one page is no reason to believe the page.
     """
-    tainted = [is_tainted_document(f"{one.title}\n{one.text}") for one in results]
+    tainted = []
+    for result in results:
+        cancel.check()
+        tainted.append(is_tainted_document(f"{result.title}\n{result.text}"))
     found = []
     for one in offered:
         pattern = _mention(one.name)

@@ -15,7 +15,7 @@ from factbook.apply import apply
 from factbook.interest.notify import Mode, enrich_query, mode_of
 from factbook.model import Millis, Trigger
 from factbook.ops import QueueSearch
-from factbook.world import Entity, SearchLog
+from factbook.world import Entity
 
 if TYPE_CHECKING:
     from factbook.store.base import Store
@@ -66,10 +66,7 @@ def enrich(
     if made >= daily:
         return Enriched(why=f"the {daily} searches of the day are made")
     waiting = {one.entity_id for one in store.search_tasks() if one.entity_id is not None}
-    logs: dict[int, list[SearchLog]] = {}
-    for log in store.search_logs():
-        if log.entity_id is not None:
-            logs.setdefault(log.entity_id, []).append(log)
+    made_about = store.looked_up()
     scores: dict[str, Mapping[int, float]] = {}
     ranked: list[tuple[float, int, Entity, Mode]] = []
     for entity in store.entities():
@@ -79,28 +76,32 @@ def enrich(
         mode = mode_of(entity.fact_count, interest)
         if mode is Mode.SKIP or interest <= 0 or entity.id in waiting:
             continue
-        if _rests(store, entity, mode, logs.get(entity.id, ()), now):
+        if _rests(store, entity, mode, made_about.get(entity.id, ()), now):
             continue
         ranked.append((priority(interest, entity.fact_count), -entity.id, entity, mode))
     if not ranked:
         return Enriched(why="nothing that its owner cares about is due")
     _, _, entity, mode = max(ranked)
-    mine = logs.get(entity.id, [])
+    mine = made_about.get(entity.id, [])
     known = [one.object for one in store.world_facts(entity.owner, entity.name)]
-    since = max((one.at for one in mine), default=None)
-    queries = enrich_query(entity.name, mode, known, since, asked=[one.query for one in mine])
+    since = max((at for at, _ in mine), default=None)
+    queries = enrich_query(entity.name, mode, known, since, asked=[query for _, query in mine])
     op = QueueSearch(owner=entity.owner, query=queries[0], entity_id=entity.id)
     apply(store, [op], trigger=Trigger.ENRICHMENT, actor=actor, now=now)
     return Enriched(entity=entity.name, query=queries[0], mode=mode)
 
 
 def _rests(
-    store: Store, entity: Entity, mode: Mode, logs: Sequence[SearchLog], now: Millis
+    store: Store,
+    entity: Entity,
+    mode: Mode,
+    made: Sequence[tuple[Millis, str]],
+    now: Millis,
 ) -> bool:
-    if not logs:
+    if not made:
         return False
     newest = store.world_facts(entity.owner, entity.name, limit=1)
     learned = newest[0].learned_at if newest else 0
-    fruitless = sum(1 for one in logs if one.at > learned)
+    fruitless = sum(1 for at, _ in made if at > learned)
     rest: int = REST_MS[mode] * 2 ** min(max(0, fruitless - 1), FRUITLESS)
-    return now - logs[-1].at < rest
+    return now - made[-1][0] < rest

@@ -13,6 +13,7 @@ half done and is taken up again. A model that fails leaves its input unread, vis
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -24,6 +25,7 @@ from factbook import cancel, policy
 from factbook.apply import apply
 from factbook.errors import ModelError, ModelFailure
 from factbook.extract import entity_prompts
+from factbook.extract.external import hostile, taint
 from factbook.extract.heard import Named, hear, preferences_in
 from factbook.extract.names import topic_of
 from factbook.extract.world import (
@@ -108,7 +110,8 @@ class _Known:
     """A fact about an entity, ready to be compared with."""
 
     fact: Fact | None  # None for one that this very call brings
-    text: str
+    says: str  # its object: the sentence as it was found
+    text: str  # its statement, which can be read alone
     vector: NDArray[np.float32]
     reading: Reading
 
@@ -251,9 +254,10 @@ class Extraction:
                 ),
             ]
             self._keep(claims, episode, found, details)
-            found.ops += [
-                _refusal(episode, log.owner, content, "not_a_fact", why) for content, why in refused
-            ]
+            orders = {one.why for one in taint(episode.text) if hostile(one)} if refused else set()
+            for content, why in refused:
+                reason = "external_instruction" if why in orders else "not_a_fact"
+                found.ops.append(_refusal(episode, log.owner, content, reason, why))
         self._tell(log, found)
         found.ops.append(MarkExtracted(search_id=log.id))
         return found.ops, log.trigger
@@ -314,11 +318,10 @@ class Extraction:
         self, name: str, surface: str, episode: StoredEpisode, owner: str, found: _Read
     ) -> str:
         """Return the entity of a name: a known one that is the same thing, or a new one."""
-        known = self._store.entities(owner)
-        cosines = self._name_cosines(name, [one.name for one in known])
-        match = best_match(name, [one.name for one in known], cosines)
+        names = sorted(set(self._store.known_names(owner).values()))
+        match = best_match(name, names, self._name_cosines(name, owner, names))
         if match is not None and match.verdict == "merge":
-            canonical = known[match.index].name
+            canonical = names[match.index]
             found.ops.append(AddAlias(owner=owner, entity=canonical, alias=name))
             found.names.setdefault(canonical, [canonical]).append(name)
             found.names[name] = []  # it has no facts of its own
@@ -328,11 +331,20 @@ class Extraction:
         found.new.add(name)
         return name
 
-    def _name_cosines(self, name: str, names: Sequence[str]) -> list[float]:
+    def _name_cosines(self, name: str, owner: str, names: Sequence[str]) -> list[float]:
+        """Return the cosine of a name and each known one; NaN for one without its vector yet."""
         if not names:
             return []
-        vectors = self._vectors([name, *names])
-        return [float(one) for one in vectors[1:] @ vectors[0]]
+        embedder = self._embedder()
+        cosines = dict.fromkeys(names, float("nan"))
+        if self._store.embedder() == (embedder.id, embedder.dim):
+            by_id = self._store.entity_ids(owner)
+            ids, raw = self._store.target_vectors("entity", list(by_id))
+            if ids:
+                rows = np.frombuffer(raw, np.float16).reshape(-1, embedder.dim).astype(np.float32)
+                near = rows @ self._vectors([name])[0]
+                cosines.update({by_id[one]: float(near[n]) for n, one in enumerate(ids)})
+        return [cosines[one] for one in names]
 
     # --- messages -------------------------------------------------------------------------------
 
@@ -534,21 +546,24 @@ class Extraction:
         """Add the ops for what is said: new facts, or evidence for those that say the same."""
         for claim in claims:
             cancel.check()
-            vector = self._vectors([claim.content])[0]
-            reading = read(claim.content)
+            vector = self._vectors([_statement(claim.entity, claim.content)])[0]
+            says = _statement(claim.entity, claim.content)
+            reading = read(says)
             known = self._facts_of(episode.owner, claim.entity)
-            nearest, twin = _nearest(claim, vector, reading, known)
+            nearest, twin = _nearest(claim.entity, says, vector, reading, known)
             if twin is not None:
                 # Of what this very call brings, a second assertion is the evidence.
                 found.ops.append(
-                    _assertion(claim, episode, says=twin.text)
+                    _assertion(claim, episode, says=twin.says)
                     if twin.fact is None
                     else _support(twin.fact, claim, episode)
                 )
                 continue
             op = _assertion(claim, episode)
             found.ops.append(op)
-            known.append(_Known(fact=None, text=claim.content, vector=vector, reading=reading))
+            known.append(
+                _Known(fact=None, says=claim.content, text=says, vector=vector, reading=reading)
+            )
             published = details.get("published_at", "")
             found.told.setdefault(claim.entity, []).append(
                 Find(
@@ -564,12 +579,32 @@ class Extraction:
         key = (owner, name)
         if key not in self._cache:
             facts = self._store.world_facts(owner, name)
-            vectors = self._vectors([one.object for one in facts])
+            vectors = self._vectors_of(facts)
             self._cache[key] = [
-                _Known(fact=one, text=one.object, vector=vectors[n], reading=read(one.object))
-                for n, one in enumerate(facts)
+                _Known(
+                    fact=one,
+                    says=one.object,
+                    text=one.statement,
+                    vector=vectors[one.id],
+                    reading=read(one.statement),
+                )
+                for one in facts
             ]
         return self._cache[key]
+
+    def _vectors_of(self, facts: Sequence[Fact]) -> dict[int, NDArray[np.float32]]:
+        """Return the vectors of facts: those that are stored, and the others made here."""
+        embedder = self._embedder()
+        found: dict[int, NDArray[np.float32]] = {}
+        if self._store.embedder() == (embedder.id, embedder.dim):
+            ids, raw = self._store.vector_rows("fact", [one.id for one in facts])
+            rows = np.frombuffer(raw, np.float16).reshape(-1, embedder.dim).astype(np.float32)
+            found.update(zip(ids, rows, strict=True))
+        waiting = [one for one in facts if one.id not in found]
+        if waiting:
+            made = self._vectors([one.statement for one in waiting])
+            found.update({one.id: made[n] for n, one in enumerate(waiting)})
+        return found
 
     def _tell(self, log: SearchLog, found: _Read) -> None:
         """Let new facts be told, as far as the mode of their entity finds them worth it."""
@@ -583,8 +618,7 @@ class Extraction:
                 if scores is None:
                     scores = self._interests(log.owner)
                 count, interest = known.fact_count, scores.get(known.id, 0.0)
-                sent = [one for one in self._store.notices(log.owner) if one.entity_id == known.id]
-                briefed = max((one.created_at for one in sent), default=None)
+                briefed = self._store.told_at(known.id)
             worth = worth_telling(mode_of(count, interest), finds, briefed_at=briefed)
             if worth:
                 found.ops.append(
@@ -610,7 +644,8 @@ class Extraction:
 
 
 def _nearest(
-    claim: WorldClaim,
+    entity: str,
+    says: str,
     vector: NDArray[np.float32],
     reading: Reading,
     known: Sequence[_Known],
@@ -622,13 +657,13 @@ def _nearest(
     order = np.argsort(-cosines)
     for index in order[: policy.TOLD_NEIGHBOURS].tolist():
         cosine, one = float(cosines[index]), known[index]
-        if one.text.casefold() == claim.content.casefold():
+        if one.text.casefold() == says.casefold():
             return cosine, one
         if cosine < policy.JUDGED_SIMILARITY:
             break
         said = judge(
-            _claim(claim.entity, one.text),
-            _claim(claim.entity, claim.content),
+            _claim(entity, one.text),
+            _claim(entity, says),
             similarity=cosine,
             older_reading=one.reading,
             newer_reading=reading,
@@ -642,16 +677,30 @@ def _claim(entity: str, text: str) -> Claim:
     return Claim(text=text, subject=entity, predicate=ABOUT, object=text, kind=FactKind.WORLD)
 
 
+_PRONOUN: Final = re.compile(
+    r"(?:it|they)\b(?=\s)|its\b(?=\s)|(?:it|they)(?='s\b|’s\b)", re.IGNORECASE
+)
+
+
+def _statement(entity: str, content: str) -> str:
+    """Return what is said of an entity so that it can be read alone: its name for "it"."""
+    if entity_name(entity) in entity_name(content):
+        return content
+    pronoun = _PRONOUN.match(content)
+    if pronoun is None:
+        return f"{entity}: {content}"
+    owned = pronoun[0].casefold() == "its"
+    return f"{entity}{chr(39) + 's' if owned else ''}{content[pronoun.end() :]}"
+
+
 def _candidate(claim: WorldClaim, says: str = "") -> Candidate:
     """Return a claim as a candidate; `says` is the fact in other words that it is evidence for."""
     content = says or claim.content
-    names_it = entity_name(claim.entity) in entity_name(content)
-    statement = content if names_it else f"{claim.entity}: {content}"
     return Candidate(
         subject=claim.entity,
         predicate=ABOUT,
         object=content,
-        statement=statement,
+        statement=_statement(claim.entity, content),
         confidence=claim.confidence,
         rule=claim.rule,
         method="A sentence that says something of a known entity",

@@ -81,7 +81,7 @@ class Lookup:
             episode=episode,
         )
         self._apply(ops, trigger)
-        log = self._store.search_logs(owner)[-1]
+        log = self._store.search_logs(owner, limit=1, newest_first=True)[0]
         return answer, log
 
     def run_due(self, *, limit: int | None = None) -> LookupReport:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from factbook import policy
+from factbook.errors import FactbookError
 from factbook.interest.loops import Budget, Loop, LoopResult
 from factbook.model import Millis, Receipt
 
@@ -82,16 +83,14 @@ def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]
             return LoopResult(did=planned)
         done = memory.run_searches(limit=1)
         if done.failed and not done.made:
-            query, why = done.failed[0]
-            return LoopResult(did=planned, note=f"{query}: {why}")
+            raise _failed(done.failed)
         return LoopResult(did=planned + done.made, more=bool(done.made))
 
     def extraction() -> LoopResult:
         done = memory.run_extraction(limit=1)
         did = done.searches + done.messages
         if done.failed and not did:
-            what, why = done.failed[0]
-            return LoopResult(note=f"{what}: {why}")
+            raise _failed(done.failed)
         return LoopResult(did=did, more=bool(did))
 
     def embedding() -> LoopResult:
@@ -132,3 +131,12 @@ def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]
         Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
     ]
     return [replace(one, enabled=one.name not in off) for one in loops]
+
+
+def _failed(failed: Sequence[tuple[str, str]]) -> FactbookError:
+    """Return what ends a step that could do nothing: its loop waits, longer each time.
+
+    Nothing is looked up by itself meanwhile, since the provider or the model is down.
+    """
+    what, why = failed[0]
+    return FactbookError(detail=f"{what}: {why}")

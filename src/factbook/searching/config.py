@@ -71,8 +71,10 @@ def load_search_config(environ: Mapping[str, str], path: Path | None = None) -> 
     which names the file or the variable and what to do.
     """
     found = _TABLE.found(environ, path)
-    provider = found.setdefault("provider", _meant(found))
-    if not provider or provider == OFF:
+    if "provider" not in found:
+        found["provider"] = _meant(found)
+    provider: str = found["provider"]
+    if provider == OFF:
         return None
     for name in found.keys() - _TAKES[provider] - _COMMON:
         what = f"{name} is set ({_TABLE.where(name)}), but {provider} does not use it"
@@ -95,9 +97,9 @@ def key_of(config: SearchConfig, environ: Mapping[str, str]) -> Secret | None:
 
 
 def _meant(found: Mapping[str, Any]) -> str:
-    """Return the provider that settings mean which do not name one; "" where there are none."""
-    if not found.keys() - _COMMON:
-        return ""
+    """Return the provider that settings mean which name none."""
+    if not found.keys() - _COMMON - {"key_env"}:
+        return OFF
     ways = [one for one, setting in ((FOLDER, "folder"), (SEARXNG, "url")) if setting in found]
     if len(ways) != 1:
         what = "Searching is set up without a provider"

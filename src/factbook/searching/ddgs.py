@@ -27,6 +27,7 @@ from factbook.world import SearchAnswer, SearchResult
 AUTO: Final = "auto"
 REGION: Final = "us-en"  # ddgs's own
 _NOTHING: Final = "no results found"  # how ddgs says that there are none: by an error
+_LIMITED: Final = ("ratelimit", "rate limit", "429", "too many requests")
 _UNSURE: Final = "ddgs does not tell whether its engines found nothing or did not answer."
 
 
@@ -86,7 +87,7 @@ class Ddgs:
 
     def _ask(self, text: str, limit: int) -> list[Any]:
         import ddgs
-        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+        from ddgs.exceptions import DDGSException, TimeoutException
 
         # one engine has so long, and they are asked in turns: half of the whole leaves time for two
         seconds = max(1, int(self._config.timeout_s / 2))
@@ -97,14 +98,16 @@ class Ddgs:
                 max_results=limit,
                 backend=self._backend,
             )
-        except RatelimitException as error:
-            raise self._failed(SearchFailure.REFUSED, _said(error)) from error
         except TimeoutException as error:
             raise self._failed(SearchFailure.TIMEOUT, _said(error)) from error
         except DDGSException as error:
-            if _NOTHING in str(error).lower():
+            # what its engines raise arrives as text
+            said = str(error).lower()
+            if _NOTHING in said:
                 return []
-            raise self._failed(SearchFailure.CONNECT, _said(error)) from error
+            limited = any(sign in said for sign in _LIMITED)
+            kind = SearchFailure.REFUSED if limited else SearchFailure.CONNECT
+            raise self._failed(kind, _said(error)) from error
 
     def _failed(self, kind: SearchFailure, reason: str) -> SearchError:
         return SearchError(kind=kind, provider=self.id, reason=reason)

@@ -343,11 +343,11 @@ _VOID: Final = frozenset(
         *("track", "wbr"),
     )
 )
-_LEFT_OUT: Final = frozenset(
+_AROUND: Final = frozenset({"nav", "footer", "form", "dialog", "menu"})  # of the content
+_LEFT_OUT: Final = _AROUND | frozenset(
     (
         *("script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas"),
-        *("nav", "footer", "form", "button", "select", "textarea", "dialog", "menu", "audio"),
-        "video",
+        *("button", "select", "textarea", "audio", "video"),
     )
 )
 _BLOCK: Final = frozenset(
@@ -505,6 +505,8 @@ class _Page:
         hidden = "hidden" in given or given.get("aria-hidden", "").lower() == "true"
         hidden = hidden or tag in _LEFT_OUT or bool(_HIDING.search(given.get("style", "")))
         if self._muted is None and hidden:
+            if self._row is None and (tag in _BLOCK or tag in _AROUND):
+                self.end_line()
             self._muted = len(self._open)
         if self._muted is not None:
             return

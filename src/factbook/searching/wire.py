@@ -5,6 +5,7 @@ Knows: HTTP statuses, JSON. Does not know: what is asked, or what the JSON means
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -59,13 +60,22 @@ def ask(
         kind = SearchFailure.REFUSED if reply.status in refused else SearchFailure.HTTP
         reason = f"it answered {reply.status}{f': {said}' if said else ''}"
         raise SearchError(kind=kind, provider=provider, reason=reason)
-    try:
-        found: object = orjson.loads(reply.body)
-    except orjson.JSONDecodeError:
-        raise unreadable(provider, "its answer is not JSON") from None
+    found = _value(reply.body, provider)
     if not isinstance(found, dict):
         raise unreadable(provider, "its answer is no JSON object")
     return found
+
+
+def _value(body: bytes, provider: str) -> object:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        # which takes half a character, too: a page may hold one, and it spoils only its own text
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise unreadable(provider, "its answer is not JSON") from None
 
 
 def unreadable(provider: str, what: str) -> SearchError:

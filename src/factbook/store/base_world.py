@@ -179,6 +179,18 @@ class WorldStore(Protocol):
     def entity_named(self, owner: str, name: str) -> Entity | None:
         """Return the current entity that goes by a canonical name or an alias."""
 
+    def entity_ids(self, owner: str) -> dict[int, str]:
+        """Return the ids of an owner's current entities with their names."""
+
+    def about_vectors(self, owner: str) -> tuple[list[int], bytes]:
+        """Return the vectors of an owner's world facts, each under the id of its entity."""
+
+    def told_at(self, entity_id: int) -> Millis | None:
+        """Return when a notice about an entity was made last."""
+
+    def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
+        """Return (when, query) of the searches about each entity, oldest first."""
+
     def deleted_names(self, owner: str) -> set[str]:
         """Return the names of entities that their owner removed and did not bring back."""
 
@@ -213,8 +225,9 @@ class WorldStore(Protocol):
         learn_prompt_id: int | None = None,
         ids: Sequence[int] | None = None,
         limit: int | None = None,
+        newest_first: bool = False,
     ) -> list[SearchLog]:
-        """Return searches, oldest first."""
+        """Return searches, oldest first unless `newest_first`."""
 
     def searches_since(self, trigger: Trigger, at: Millis) -> int:
         """Return how many searches with this trigger were made or queued from a moment on."""

@@ -63,8 +63,6 @@ __all__ = ["run_consolidation"]
 
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 RUNS_SHOWN: Final = 20
-IDLE_SECONDS: Final = 1.0  # between two looks at an empty queue
-_MOST_IDLE: Final = 3600.0
 _VERDICTS: Final = {"merge": "MERGE", "keep": "KEEP_BOTH", "contradiction": "CONTRADICTION"}
 _REVIEW_HOW: Final = (
     "give accept ID, refuse ID, or pair LOW HIGH merge|keep|contradiction; `factbook review` alone"
@@ -497,109 +495,6 @@ def _settle(call: Call, memory: Memory, low: int, high: int, verdict: str) -> No
 
 
 # --- the embedding queue --------------------------------------------------------------------------
-
-
-@app.command(cls=Command, rich_help_panel=KEEP)
-def worker(
-    ctx: typer.Context,
-    once: Annotated[
-        bool,
-        typer.Option("--once", help="Stop when nothing waits any more.", show_default=False),
-    ] = False,
-    idle: Annotated[
-        float,
-        typer.Option(
-            "--idle", metavar="SECONDS", help="How long to wait between looks at an empty queue."
-        ),
-    ] = IDLE_SECONDS,
-    retry: Annotated[
-        bool,
-        typer.Option(
-            "--retry", help="First let rows that were put aside be tried again.", show_default=False
-        ),
-    ] = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Give rows their vectors as they come, until Ctrl-C."""
-    call = begin(ctx, db, as_json)
-    if not 0.0 < idle <= _MOST_IDLE:  # also refuses NaN
-        raise UsageError(
-            detail=f"--idle {idle:g} is no time to wait; give seconds, at most {_MOST_IDLE:,.0f}"
-        )
-    with call.memory("write") as memory:
-        retried = memory.retry_aside() if retry else 0
-        total = _work(memory, call.screen, once=once, idle=idle)
-        aside = memory.set_aside()
-        waiting = max(0, memory.waiting() - len(aside))
-        redact = memory.redactor.redact
-        if call.screen.as_json:
-            from factbook.surface import records_keep
-
-            call.screen.json(
-                {
-                    "embedded": total.receipt.embedded,
-                    "failed": total.failed,
-                    "retried": retried,
-                    "waiting": waiting,
-                    "aside": records_keep.aside(aside, redact=redact),
-                }
-            )
-            return
-        from factbook.surface import render_keep
-        from factbook.surface.text import count
-
-        done = f"{count(total.receipt.embedded, 'row')} embedded"
-        failed = f", {count(total.failed)} failed and to be tried again" if total.failed else ""
-        rest = f"{count(waiting)} still waiting" if waiting else "nothing waits"
-        call.screen.say(f"{done}{failed}; {rest}.")
-        render_keep.aside(call.screen, aside, redact=redact)
-
-
-def _work(memory: Memory, screen: Screen, *, once: bool, idle: float) -> EmbedReport:
-    """Embed until told to stop; a batch that is interrupted goes back to the queue."""
-    from factbook.surface.progress import line
-    from factbook.upkeep.embedding import EmbedReport
-
-    total = EmbedReport()
-    with _stopping(), line(quiet=screen.as_json) as say:
-        try:
-            while True:
-                say(_worker_line(memory, total))
-                done = memory.embed(limit=policy.EMBED_BATCH)
-                total.add(done)
-                if done.claimed:
-                    continue
-                if once:
-                    break
-                time.sleep(idle)
-        except KeyboardInterrupt:
-            return total
-    return total
-
-
-def _worker_line(memory: Memory, total: EmbedReport) -> str:
-    from factbook.surface.text import count
-
-    parts = [f"{count(total.receipt.embedded, 'row')} embedded", f"{count(memory.waiting())} left"]
-    if total.aside:
-        parts.append(f"{count(total.aside)} put aside")
-    return ", ".join(parts)
-
-
-@contextmanager
-def _stopping() -> Iterator[None]:
-    """Let SIGTERM end the work as Ctrl-C does: services are stopped by it."""
-
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        del number, frame
-        raise KeyboardInterrupt
-
-    before: Any = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @app.command(cls=Command, rich_help_panel=KEEP)

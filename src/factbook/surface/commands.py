@@ -44,6 +44,7 @@ __all__ = [
     "is_command",
     "parse",
     "run",
+    "shown_entities",
 ]
 
 NOTICES_SHOWN: Final = 20
@@ -77,15 +78,16 @@ class SlashCommand:
     """One command."""
 
     name: str  # without the slash
-    usage: Sequence[str]  # what may follow it, one form each; "" where nothing has to
+    usage: str  # what may follow it; in brackets what need not
     help: str  # in one line
+    examples: Sequence[str]  # as they are typed
     handler: Handler  # (memory, argument, owner, look); the argument has no blanks around it
     reads: Callable[[str], bool]  # whether with this argument nothing is written
 
     @property
-    def forms(self) -> list[str]:
-        """Return the ways to type it."""
-        return [f"/{self.name} {one}".rstrip() for one in self.usage]
+    def form(self) -> str:
+        """Return how it is typed."""
+        return f"/{self.name} {self.usage}".rstrip()
 
 
 # --- what is typed --------------------------------------------------------------------------------
@@ -161,6 +163,11 @@ class _Shown:
         return [self.entity(one) for one in found]
 
 
+def shown_entities(memory: Memory, found: Sequence[Entity]) -> list[Entity]:
+    """Return entities as they may be shown, redacted once more."""
+    return _Shown(memory).entities(found)
+
+
 _FACT: Final = re.compile(r"f(\d{1,18})")
 _NOTICE: Final = re.compile(r"n(\d{1,18})")
 
@@ -186,7 +193,11 @@ def _fact_of(memory: Memory, number: int, owner: str) -> Fact:
     """Return a fact of the owner; that of somebody else is not there for them."""
     found = memory.store.fact(number) if number < 2**63 else None
     if found is None or found.owner != owner:
-        raise NotFound(what="fact", name=f"f{number}", hint="`/memory NAME` shows facts with ids.")
+        raise NotFound(
+            what="fact",
+            name=f"f{number}",
+            hint="`factbook memory NAME` shows the facts of a thing with their ids.",
+        )
     return found
 
 
@@ -231,7 +242,7 @@ def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     text = render_world.learning(statuses, first=first, look=look)
     if not argument:
         return Reply(
-            text=text or "Nothing is to be learned yet; `/learn TOPIC` begins.",
+            text=text or f"Nothing is to be learned yet; {look.typed('learn TOPIC')} begins.",
             data={"prompts": [records_world.learn_status(one) for one in statuses]},
             notes=notes,
         )
@@ -240,7 +251,7 @@ def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 
 def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if not argument:
-        raise UsageError(detail="say what to search for, as `/search kef ls50 meta reviews`")
+        raise UsageError(detail=f"say what to search for, as {look.typed('search speakers')}")
     answer, log = memory.search_web(argument, owner=owner)
     redact = memory.redactor.redact
     results = [
@@ -260,9 +271,8 @@ def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 
 def _preferring(kind: PreferenceType) -> Handler:
     def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-        del look
         if not argument:
-            return _preferences(memory, owner, kind)
+            return _preferences(memory, owner, kind, look)
         liked = kind is PreferenceType.LIKE
         before = _named(memory, argument, owner)
         receipt = (memory.like if liked else memory.dislike)(argument, owner=owner)
@@ -301,13 +311,15 @@ def _unpreferring(kind: PreferenceType) -> Handler:
     return handler
 
 
-def _preferences(memory: Memory, owner: str, kind: PreferenceType) -> Reply:
+def _preferences(memory: Memory, owner: str, kind: PreferenceType, look: Look) -> Reply:
     redact = memory.redactor.redact
     found = [one for one in memory.preferences(owner=owner) if one.type is kind]
     topics = [redact(one.topic) for one in found]
     listed = ", ".join(one_line(one) for one in topics)
     return Reply(
-        text=f"You {kind} {listed}." if listed else f"You {kind} nothing yet; `/{kind} TOPIC`.",
+        text=f"You {kind} {listed}."
+        if listed
+        else f"You {kind} nothing yet; {look.typed(f'{kind} TOPIC')} says so.",
         data={
             "preferences": [
                 records_world.preference(one._replace(topic=redact(one.topic))) for one in found
@@ -325,12 +337,12 @@ def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         known = shown.entities(memory.entities(owner=owner))
         return Reply(
             text=render_world.entities(known, look=look)
-            or "Nothing is known yet; `/learn TOPIC` or `/like TOPIC` begins.",
+            or f"Nothing is known yet; {look.typed('learn TOPIC')} begins.",
             data={"entities": [records_world.entity(one, n) for n, one in enumerate(known, 1)]},
         )
     target, verb = _split(memory, argument, owner, verbs=("delete", "restore"))
     if verb == "delete":
-        return _deleted(memory, target, owner)
+        return _deleted(memory, target, owner, look)
     if verb == "restore":
         back = shown.entity(memory.restore_entity(target, owner=owner))
         return Reply(
@@ -356,18 +368,17 @@ def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _deleted(memory: Memory, target: str, owner: str) -> Reply:
+def _deleted(memory: Memory, target: str, owner: str, look: Look) -> Reply:
     gone = _Shown(memory).entity(memory.delete_entity(target, owner=owner))
     name = one_line(gone.name)
+    facts = f", with {count(gone.fact_count, 'fact')}" if gone.fact_count else ""
     return Reply(
-        text=f"Forgotten: {name} and {count(gone.fact_count, 'fact')} about it;"
-        f" `/memory {name} restore` brings it back.",
+        text=f"Forgotten: {name}{facts}; {look.typed(f'memory {name} restore')} brings it back.",
         data={"deleted": records_world.entity(gone)},
     )
 
 
 def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-    del look
     if not argument:
         raise UsageError(detail="say what to forget: the name of a thing, or a fact as f12")
     target, verb = _split(memory, argument, owner, verbs=("erase",))
@@ -376,13 +387,13 @@ def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if match and entity is not None and _owns(memory, int(match[1]), owner):
         raise UsageError(
             detail=f"{target} is both a fact and the name of a thing;"
-            f" `/memory {reasons.place_of(memory, entity)} delete` forgets the thing,"
+            f" {look.typed(f'memory {reasons.place_of(memory, entity)} delete')} forgets the thing,"
             f" `factbook feedback {target} wrong` the fact"
         )
     if match and entity is None:
         fact = _fact_of(memory, int(match[1]), owner)
         return _erased_fact(memory, fact, owner) if verb else _forgotten_fact(memory, fact, owner)
-    return _erased_entity(memory, target, owner) if verb else _deleted(memory, target, owner)
+    return _erased_entity(memory, target, owner) if verb else _deleted(memory, target, owner, look)
 
 
 def _owns(memory: Memory, number: int, owner: str) -> bool:
@@ -442,7 +453,9 @@ def _erased(name: str, done: Erased) -> Reply:
 
 def _interests(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if argument:
-        raise UsageError(detail="/interests takes no argument; `/why NAME` explains one of them")
+        raise UsageError(
+            detail=f"nothing follows here; {look.typed('why NAME')} explains one thing"
+        )
     shown = _Shown(memory)
     rows = [replace(one, entity=shown.entity(one.entity)) for one in memory.interests(owner=owner)]
     preferences = [
@@ -450,7 +463,7 @@ def _interests(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     ]
     return Reply(
         text=render_world.interests(rows, preferences, look=look)
-        or "There is no interest yet; say what you like, or `/learn` something.",
+        or f"There is no interest yet; {look.typed('like TOPIC')} begins.",
         data={
             "interests": [records_world.interest(one) for one in rows],
             "preferences": [records_world.preference(one) for one in preferences],
@@ -491,7 +504,6 @@ _EVERY: Final = re.compile(
     re.IGNORECASE,
 )
 _DROP: Final = re.compile(r"#?(\d{1,9})\s+delete", re.IGNORECASE)
-_SCHEDULE_HOW: Final = "type `/schedule daily TOPIC`, `/schedule every 6h TOPIC`"
 
 
 def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
@@ -499,7 +511,8 @@ def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if not argument:
         known = [one._replace(topic=redact(one.topic)) for one in memory.schedules(owner=owner)]
         return Reply(
-            text=render_world.schedules(known, look=look) or f"No schedules yet; {_SCHEDULE_HOW}.",
+            text=render_world.schedules(known, look=look)
+            or f"No schedules yet; {look.typed('schedule daily TOPIC')} begins.",
             data={"schedules": [records_world.schedule(one, n) for n, one in enumerate(known, 1)]},
         )
     drop = _DROP.fullmatch(argument)
@@ -510,7 +523,7 @@ def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
             text=f"Ended: {render_world.every(gone.every_ms)}, '{one_line(gone.topic)}'.",
             data={"ended": records_world.schedule(gone, int(drop[1]))},
         )
-    topic, every_ms = _when(argument)
+    topic, every_ms = _when(argument, look)
     made = memory.schedule(topic, every_ms, owner=owner)
     made = made._replace(topic=redact(made.topic))
     return Reply(
@@ -523,13 +536,14 @@ def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _when(argument: str) -> tuple[str, int]:
+def _when(argument: str, look: Look) -> tuple[str, int]:
     """Read how often, and what about."""
     match = _EVERY.fullmatch(argument)
     if match is None:
         raise UsageError(
-            detail=f"{one_line(argument)[:60]!r} does not say how often; {_SCHEDULE_HOW},"
-            " `/schedule weekly TOPIC` or `/schedule 2 delete`"
+            detail=f"{one_line(argument)[:60]!r} does not say how often;"
+            f" {look.typed('schedule daily TOPIC')}, {look.typed('schedule every 6h TOPIC')} or"
+            f" {look.typed('schedule 2 delete')}"
         )
     unit = (match["word"] or match["unit"])[0].lower()
     every_ms = int(match["number"] or 1) * _UNITS[unit]
@@ -550,25 +564,21 @@ def _extreme(every_ms: int) -> str:
 
 def _muting(*, muted: bool) -> Handler:
     def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-        del look
         name = memory.redactor.redact(memory.mute(argument or None, muted=muted, owner=owner))
-        about = f" of {one_line(name)}" if name else ""
-        if muted:
-            said = f"Nothing is told{about} by itself any more; `/unmute{_tail(name)}` ends that."
-        else:
-            said = f"You are told what is new{about} again."
+        about, which = (f" about {one_line(name)}", f" {one_line(name)}") if name else ("", "")
+        said = (
+            f"No more notices{about}; {look.typed(f'unmute{which}')} turns them on again."
+            if muted
+            else f"Notices{about} are on again."
+        )
         return Reply(text=said, data={"entity": name or None, "muted": muted})
 
     return handler
 
 
-def _tail(name: str) -> str:
-    return f" {one_line(name)}" if name else ""
-
-
 def _notices(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if argument:
-        raise UsageError(detail="/notices takes no argument; `/why n3` explains one of them")
+        raise UsageError(detail=f"nothing follows here; {look.typed('why n3')} explains one notice")
     shown = _Shown(memory)
     found = memory.notices(owner=owner)[-NOTICES_SHOWN:]
     every = memory.store.entities(owner, include_retired=True, ids=[one.entity_id for one in found])
@@ -585,10 +595,12 @@ def _notices(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 
 
 def _react(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-    del look
     target, _, emoji = argument.partition(" ")
     if not emoji:
-        raise UsageError(detail="say to what and how, as `/react n3 👍`; /notices shows the ids")
+        raise UsageError(
+            detail=f"say to what and how, as {look.typed('react n3 👍')};"
+            f" {look.typed('notices')} shows the ids"
+        )
     receipt = memory.react(target, emoji.strip(), owner=owner)
     number = receipt.engagements
     return Reply(
@@ -616,10 +628,20 @@ def _help(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     del memory, owner
     wanted = argument.removeprefix("/")
     shown = [parse(f"/{wanted}")[0]] if wanted else list(COMMANDS.values())
+    rows = [(one.form, one.help) for one in shown]
+    examples = shown[0].examples if wanted else ()
     return Reply(
-        text=render_world.help_of([(one.forms, one.help) for one in shown], look=look),
+        text=render_world.help_of(rows, examples, look=look),
         data={
-            "commands": [{"name": one.name, "forms": one.forms, "help": one.help} for one in shown]
+            "commands": [
+                {
+                    "name": one.name,
+                    "form": one.form,
+                    "help": one.help,
+                    "examples": list(one.examples),
+                }
+                for one in shown
+            ]
         },
     )
 
@@ -638,140 +660,153 @@ def _shows_memory(argument: str) -> bool:
 
 def _table() -> dict[str, SlashCommand]:
     like, dislike = PreferenceType.LIKE, PreferenceType.DISLIKE
-    about = "TOPIC"
-    target = "NAME or number"
-    return {
-        one.name: one
-        for one in (
-            SlashCommand(
-                name="learn",
-                usage=("", about),
-                help="Look something up behind; alone, how far everything to be learned has come.",
-                handler=_learn,
-                reads=_nothing,
-            ),
-            SlashCommand(
-                name="like",
-                usage=("", about),
-                help="Say that you like something; alone, what you like.",
-                handler=_preferring(like),
-                reads=_nothing,
-            ),
-            SlashCommand(
-                name="unlike",
-                usage=(about,),
-                help="Take a like back.",
-                handler=_unpreferring(like),
-                reads=_never,
-            ),
-            SlashCommand(
-                name="dislike",
-                usage=("", about),
-                help="Say that you want none of something; alone, what you dislike.",
-                handler=_preferring(dislike),
-                reads=_nothing,
-            ),
-            SlashCommand(
-                name="undislike",
-                usage=(about,),
-                help="Take a dislike back.",
-                handler=_unpreferring(dislike),
-                reads=_never,
-            ),
-            SlashCommand(
-                name="memory",
-                usage=("", target, f"{target} delete", "NAME restore"),
-                help="What is known, with the number of facts; one thing with its facts; forget it"
-                " or bring it back.",
-                handler=_memory,
-                reads=_shows_memory,
-            ),
-            SlashCommand(
-                name="interests",
-                usage=("",),
-                help="What you care about, as far as what you did tells.",
-                handler=_interests,
-                reads=_always,
-            ),
-            SlashCommand(
-                name="schedule",
-                usage=("", "daily|weekly|every 6h TOPIC", "number delete"),
-                help="Search for something again and again; alone, what is scheduled.",
-                handler=_schedule,
-                reads=_nothing,
-            ),
-            SlashCommand(
-                name="search",
-                usage=("QUERY",),
-                help="Search now, with the configured provider, and keep what is found.",
-                handler=_search,
-                reads=_never,
-            ),
-            SlashCommand(
-                name="remember",
-                usage=("TEXT",),
-                help="Keep a statement as a fact.",
-                handler=_remember,
-                reads=_never,
-            ),
-            SlashCommand(
-                name="why",
-                usage=(f"{target}, f12 or n3",),
-                help="Why a thing is cared about, where a fact comes from, why a notice was told.",
-                handler=_why,
-                reads=_always,
-            ),
-            SlashCommand(
-                name="forget",
-                usage=("NAME or f12", "NAME or f12 erase"),
-                help="Leave a thing or a fact out; with erase, remove every trace of it for good.",
-                handler=_forget,
-                reads=_never,
-            ),
-            SlashCommand(
-                name="notices",
-                usage=("",),
-                help="What was told by itself, and what waits to be.",
-                handler=_notices,
-                reads=_always,
-            ),
-            SlashCommand(
-                name="react",
-                usage=("n3 or e12 EMOJI",),
-                help="Say of a notice or an answer whether you want more like it.",
-                handler=_react,
-                reads=_never,
-            ),
-            SlashCommand(
-                name="mute",
-                usage=("", target),
-                help="Be told nothing by itself, at all or of one thing.",
-                handler=_muting(muted=True),
-                reads=_never,
-            ),
-            SlashCommand(
-                name="unmute",
-                usage=("", target),
-                help="Be told again.",
-                handler=_muting(muted=False),
-                reads=_never,
-            ),
-            SlashCommand(
-                name="help",
-                usage=("", "COMMAND"),
-                help="What can be typed.",
-                handler=_help,
-                reads=_always,
-            ),
-            SlashCommand(
-                name="quit",
-                usage=("",),
-                help="End the conversation.",
-                handler=_quit,
-                reads=_always,
-            ),
-        )
-    }
+    found = (
+        SlashCommand(
+            name="learn",
+            usage="[TOPIC]",
+            help="Learn about something in the background; alone, how far that has come.",
+            examples=("/learn kef ls50 meta", "/learn find me stuff about speakers", "/learn"),
+            handler=_learn,
+            reads=_nothing,
+        ),
+        SlashCommand(
+            name="like",
+            usage="[TOPIC]",
+            help="Say that you like something; alone, what you like.",
+            examples=("/like espresso machines", "/like"),
+            handler=_preferring(like),
+            reads=_nothing,
+        ),
+        SlashCommand(
+            name="unlike",
+            usage="TOPIC",
+            help="Take a like back.",
+            examples=("/unlike espresso machines",),
+            handler=_unpreferring(like),
+            reads=_never,
+        ),
+        SlashCommand(
+            name="dislike",
+            usage="[TOPIC]",
+            help="Say that you want none of something; alone, what you dislike.",
+            examples=("/dislike sports", "/dislike"),
+            handler=_preferring(dislike),
+            reads=_nothing,
+        ),
+        SlashCommand(
+            name="undislike",
+            usage="TOPIC",
+            help="Take a dislike back.",
+            examples=("/undislike sports",),
+            handler=_unpreferring(dislike),
+            reads=_never,
+        ),
+        SlashCommand(
+            name="memory",
+            usage="[N|NAME] [delete|restore]",
+            help="What is known; one thing with its facts; forget a thing, or bring it back.",
+            examples=("/memory", "/memory 2", "/memory 2 delete", "/memory kef ls50 restore"),
+            handler=_memory,
+            reads=_shows_memory,
+        ),
+        SlashCommand(
+            name="interests",
+            usage="",
+            help="What you care about, as far as what you did tells.",
+            examples=("/interests",),
+            handler=_interests,
+            reads=_always,
+        ),
+        SlashCommand(
+            name="schedule",
+            usage="[daily|weekly|every 6h TOPIC | N delete]",
+            help="Search for something again and again; alone, what is scheduled.",
+            examples=("/schedule daily ai conferences in europe", "/schedule 1 delete"),
+            handler=_schedule,
+            reads=_nothing,
+        ),
+        SlashCommand(
+            name="search",
+            usage="QUERY",
+            help="Search now, with the configured provider, and keep what is found.",
+            examples=("/search kef ls50 meta reviews",),
+            handler=_search,
+            reads=_never,
+        ),
+        SlashCommand(
+            name="remember",
+            usage="TEXT",
+            help="Keep a statement as a fact.",
+            examples=("/remember I moved to Oslo",),
+            handler=_remember,
+            reads=_never,
+        ),
+        SlashCommand(
+            name="why",
+            usage="N|NAME|f12|n3",
+            help="Why a thing is cared about, where a fact comes from, why a notice was told.",
+            examples=("/why kef ls50 meta", "/why f12", "/why n3"),
+            handler=_why,
+            reads=_always,
+        ),
+        SlashCommand(
+            name="forget",
+            usage="NAME|f12 [erase]",
+            help="Leave a thing or a fact out; with erase, remove every trace of it for good.",
+            examples=("/forget kef ls50 meta", "/forget f12", "/forget f12 erase"),
+            handler=_forget,
+            reads=_never,
+        ),
+        SlashCommand(
+            name="notices",
+            usage="",
+            help="What was told by itself, and what waits to be.",
+            examples=("/notices",),
+            handler=_notices,
+            reads=_always,
+        ),
+        SlashCommand(
+            name="react",
+            usage="n3|e12 EMOJI",
+            help="Say of a notice or an answer whether you want more like it.",
+            examples=("/react n3 👍", "/react n3 👎"),
+            handler=_react,
+            reads=_never,
+        ),
+        SlashCommand(
+            name="mute",
+            usage="[N|NAME]",
+            help="Have no more notices, at all or about one thing.",
+            examples=("/mute", "/mute kef ls50 meta"),
+            handler=_muting(muted=True),
+            reads=_never,
+        ),
+        SlashCommand(
+            name="unmute",
+            usage="[N|NAME]",
+            help="Have notices again.",
+            examples=("/unmute", "/unmute kef ls50 meta"),
+            handler=_muting(muted=False),
+            reads=_never,
+        ),
+        SlashCommand(
+            name="help",
+            usage="[COMMAND]",
+            help="What can be typed.",
+            examples=("/help", "/help learn"),
+            handler=_help,
+            reads=_always,
+        ),
+        SlashCommand(
+            name="quit",
+            usage="",
+            help="End the conversation.",
+            examples=("/quit",),
+            handler=_quit,
+            reads=_always,
+        ),
+    )
+    return {one.name: one for one in found}
 
 
 COMMANDS: Final[Mapping[str, SlashCommand]] = MappingProxyType(_table())

@@ -257,7 +257,7 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
     store = memory.store
     found = store.notices(owner, ids=[number]) if number < 2**63 else []
     if not found:
-        raise NotFound(what="notice", name=f"n{number}", hint="/notices lists them.")
+        raise NotFound(what="notice", name=f"n{number}", hint="`factbook notices` lists them.")
     notice = found[0]
     entity = store.entities(owner, include_retired=True, ids=[notice.entity_id])[0]
     held = store.facts_by_id(notice.fact_ids)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.model import Millis, Trigger
+from factbook.model import Millis, Trigger, Trust
 from factbook.surface import text
 from factbook.surface.plots_interest import Standing, interest_lines
 from factbook.surface.text import Column, count, moment, one_line
@@ -20,6 +20,7 @@ from factbook.world import EngagementType, NoticeState, PreferenceType
 
 if TYPE_CHECKING:
     from factbook.caring import EntityView, InterestRow, LearnStatus
+    from factbook.interest.loops import LoopReport
     from factbook.model import Fact
     from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Part
     from factbook.world import (
@@ -35,6 +36,7 @@ __all__ = [
     "Look",
     "entities",
     "entity",
+    "entity_table",
     "every",
     "help_of",
     "interests",
@@ -45,6 +47,7 @@ __all__ = [
     "why_entity",
     "why_fact",
     "why_notice",
+    "work",
 ]
 
 _WIDTH: Final = 100  # where no terminal says how wide a line may be
@@ -71,6 +74,13 @@ _CAUSED: Final[Mapping[Trigger, str]] = {
     Trigger.LEARN_COMMAND: "you asked to learn about it",
     Trigger.ENRICHMENT: "a search made by itself, for you care about it, led to it",
 }
+_CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
+_TRUSTED: Final[Mapping[Trust, str]] = {
+    Trust.DIRECT: "in your own words",
+    Trust.OBSERVED: "from what was really done",
+    Trust.DERIVED: "from what a model wrote",
+    Trust.EXTERNAL: "from pages of others",
+}
 _STATES: Final[Mapping[NoticeState, str]] = {
     NoticeState.WAITING: "waits",
     NoticeState.CLAIMED: "is being told",
@@ -87,6 +97,14 @@ class Look:
     width: int | None = None  # cells of a line, where a terminal limits them
     color: bool = False  # whether colours may be in it
     plain: bool = False  # whether only ASCII signs can be shown
+    program: str = ""  # how commands are called there; "" where a slash does it
+
+    def typed(self, command: str) -> str:
+        """Return how a command is typed there; the argument is made safe."""
+        name, _, argument = one_line(command).partition(" ")
+        if not self.program:
+            return f"`/{name} {argument}`".replace(" `", "`")
+        return f"`{self.program} {_CALLED.get(name, name)} {argument}`".replace(" `", "`")
 
     @property
     def prose(self) -> int:
@@ -184,6 +202,40 @@ def entities(found: Sequence[Entity], *, look: Look) -> str:
     )
 
 
+def entity_table(found: Sequence[Entity], *, look: Look) -> str:
+    """Return entities with their ids, other names, and what became of them; "" for none."""
+    rows = [
+        [
+            str(one.id),
+            one.name,
+            ", ".join(one.aliases),
+            count(one.fact_count),
+            _day(one.created_at),
+            one.trigger,
+            _fate(one),
+        ]
+        for one in found
+    ]
+    columns = [
+        Column(title="id", right=True),
+        Column(title="name", style="bold", most=40, flexible=True, least=12),
+        Column(title="also", most=60, flexible=True, least=8, optional=True),
+        Column(title="facts", right=True),
+        Column(title="since", style="dim"),
+        Column(title="by", style="dim", optional=True),
+        Column(title="", style="dim"),
+    ]
+    return "\n".join(text.table(columns, rows, width=look.width, color=look.color))
+
+
+def _fate(one: Entity) -> str:
+    if one.merged_into_id is not None:
+        return f"merged into {one.merged_into_id}"
+    if not one.current:
+        return "deleted"
+    return "muted" if one.muted else ""
+
+
 def entity(view: EntityView, brought: Cause | None, *, place: int, look: Look) -> str:
     """Return one thing with what is known of it, newest first."""
     one = view.entity
@@ -265,7 +317,8 @@ def why_entity(why: EntityWhy, *, look: Look) -> str:
     ]
     lines.append("")
     lines += text.table(columns, rows, width=look.width, color=look.color)
-    lines += ["", look.paint(f"Each halves every {half:.0f} days; together they are it.", "dim")]
+    said = f"Each halves every {half:.0f} days; their sum is the interest."
+    lines += ["", look.paint(said, "dim")]
     return "\n".join(lines)
 
 
@@ -295,7 +348,7 @@ def why_fact(why: FactWhy, *, look: Look) -> str:
     about = one_line(why.entity.name) if why.entity else one_line(fact.subject)
     lead = f"f{fact.id}  "
     lines = [look.paint(line, "bold") for line in _wrapped(fact.statement, look, lead=lead)]
-    standing = f"confidence {fact.confidence:.2f}, from a {fact.trust} source"
+    standing = f"confidence {fact.confidence:.2f}, {_TRUSTED[fact.trust]}"
     lines.append(" " * len(lead) + look.paint(standing, "dim"))
     for chain in why.chains[:_EVIDENCE_SHOWN]:
         lines += ["", *_chain(chain, look)]
@@ -311,20 +364,24 @@ def why_fact(why: FactWhy, *, look: Look) -> str:
 
 def _chain(one: Chain, look: Look) -> list[str]:
     """Return one way back, oldest first: what was asked, searched, found, and what stands there."""
+    lines = _asked(one, look)
+    if one.url:
+        lines += _link("found", f"{one.title}  {one.url}".strip(), look)
+    if one.evidence.quote and not _repeats(one):
+        lines += _link("it says", f"“{one.evidence.quote}”", look)
+    return lines
+
+
+def _asked(one: Chain, look: Look) -> list[str]:
     lines = []
     if one.prompt:
         lines += _link("you asked", f"to learn '{one.prompt}'", look)
     elif one.cause is not None:
         lines += _link("you typed" if one.cause.is_command else "you said", _said(one.cause), look)
     if one.search is not None:
-        search = one.search
-        own = ", by itself" if search.trigger is Trigger.ENRICHMENT else ""
-        made = f"'{search.query}' with {search.provider} on {moment(search.at)}{own}"
+        own = ", by itself" if one.search.trigger is Trigger.ENRICHMENT else ""
+        made = f"'{one.search.query}' with {one.search.provider} on {moment(one.search.at)}{own}"
         lines += _link("searched", made, look)
-    if one.url:
-        lines += _link("found", f"{one.title}  {one.url}".strip(), look)
-    if one.evidence.quote and not _repeats(one):
-        lines += _link("it says", f"“{one.evidence.quote}”", look)
     return lines
 
 
@@ -348,10 +405,16 @@ def why_notice(why: NoticeWhy, *, look: Look) -> str:
     lines += _wrapped(f"learned on {moment(one.created_at)}{told}{by}", look)
     if one.reason:
         lines += _wrapped(one.reason, look)
+    shown: tuple[str, ...] = ()
     for fact in why.facts:
-        lines += ["", *_wrapped(fact.fact.statement, look, lead=f"f{fact.fact.id}  ")]
-        for chain in fact.chains[:1]:
-            lines += _chain(chain, look)
+        chain = fact.chains[0] if fact.chains else None
+        asked = tuple(_asked(chain, look)) if chain is not None else ()
+        lines += ["", *asked] if asked != shown else []  # facts of one search stand together
+        shown = asked
+        lead = f"f{fact.fact.id}  "
+        lines += _wrapped(fact.fact.statement, look, lead=lead)
+        if chain is not None and chain.url:
+            lines.append(" " * len(lead) + look.paint(one_line(chain.url), "dim"))
     if not why.facts:
         lines += ["", "None of its facts is held any more."]
     return "\n".join(lines)
@@ -397,21 +460,42 @@ def notices(
     ]
     lines = list(text.table(columns, rows, width=look.width, color=look.color))
     if state.muted:
-        lines.append("Nothing is told by itself: you said /mute.")
+        lines.append(f"There are no notices now; {look.typed('unmute')} turns them on again.")
     return "\n".join(lines)
 
 
 # --- help -----------------------------------------------------------------------------------------
 
 
-def help_of(found: Sequence[tuple[Sequence[str], str]], *, look: Look) -> str:
-    """Return the forms of commands, each with what it does."""
+def help_of(found: Sequence[tuple[str, str]], examples: Sequence[str] = (), *, look: Look) -> str:
+    """Return commands, each with what it does, and examples of one."""
     columns = [
         Column(title="", style="bold", least=12),
-        Column(title="", flexible=True, least=24, most=200),
+        Column(title="", flexible=True, least=24),
     ]
-    rows = []
-    for forms, what in found:
-        rows.append([forms[0], what])
-        rows += [[form, ""] for form in forms[1:]]
-    return "\n".join(text.table(columns, rows, width=look.width, color=look.color))
+    rows = [list(one) for one in found]
+    lines = list(text.table(columns, rows, width=look.width, color=look.color))
+    return "\n".join([*lines, *(["", *("  " + one for one in examples)] if examples else [])])
+
+
+# --- the work behind ------------------------------------------------------------------------------
+
+
+def work(report: Sequence[LoopReport], *, embedded: int, waiting: int) -> str:
+    """Return what the loops did, and what went wrong last."""
+    done = f"{count(embedded, 'row')} embedded"
+    lines = [f"{done}; {f'{count(waiting)} still waiting' if waiting else 'nothing waits'}."]
+    for one in report:
+        if not one.enabled:
+            lines.append(f"{one.name}: off")
+            continue
+        parts = [f"{count(one.did)} done"] if one.did else []
+        if one.cancelled:
+            parts.append(f"{count(one.cancelled)} interrupted")
+        if one.failed:
+            parts.append(f"{count(one.failed)} failed")
+        if parts and one.name != "embedding" or one.failed or one.cancelled:
+            lines.append(f"{one.name}: {', '.join(parts)}")
+        if one.error:
+            lines.append(f"  the last error: {one_line(one.error)}")
+    return "\n".join(lines)

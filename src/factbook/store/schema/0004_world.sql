@@ -128,6 +128,7 @@ CREATE INDEX search_log_by_time ON search_log_row(at);
 CREATE INDEX search_log_by_query ON search_log_row(query);
 CREATE INDEX search_log_by_trigger ON search_log_row(trigger);
 CREATE INDEX search_log_by_prompt ON search_log_row(learn_prompt_id);
+CREATE INDEX search_log_by_entity ON search_log_row(entity_id) WHERE entity_id IS NOT NULL;
 CREATE INDEX search_log_waiting ON search_log_row(id) WHERE extracted = 0;
 CREATE TABLE search_result_row (
   search_id  INTEGER NOT NULL REFERENCES search_log_row(id),
@@ -156,6 +157,7 @@ CREATE TABLE notice_row (
   channels   TEXT NOT NULL DEFAULT '[]',
   reason     TEXT NOT NULL DEFAULT ''
 ) STRICT;
+CREATE INDEX notice_by_entity ON notice_row(entity_id);
 CREATE INDEX notice_open ON notice_row(id) WHERE state IN ('waiting', 'claimed');
 CREATE TABLE notice_fact (
   notice_id INTEGER NOT NULL REFERENCES notice_row(id),

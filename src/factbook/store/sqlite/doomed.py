@@ -275,7 +275,9 @@ class DoomedVerbs:
         ):
             marks.append(("source", self.mark("source", key)))
         for row in self._all(
-            f"SELECT owner, subject, predicate, object FROM fact_row WHERE id IN {IN}",
+            # A key changes by its owner's own words alone, which are kept out as episodes.
+            "SELECT owner, subject, predicate, object FROM fact_row WHERE kind <> 'keyed'"
+            f" AND id IN {IN}",
             json_list(sorted(doomed.facts)),
         ):
             marks += [("claim", self.mark("claim", *row))]

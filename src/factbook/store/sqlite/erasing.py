@@ -120,7 +120,6 @@ class EraseVerbs(DoomedVerbs):
 
     def begin_erasure(self, what: str) -> int:
         """Begin an act of erasing, and return its number."""
-        self.wiped, self.sought = self.wiped or [], self.sought or []
         # While this row is there the history lets text be taken out of it.
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('erasing', '1')")
         self._db.execute(
@@ -212,11 +211,11 @@ class EraseVerbs(DoomedVerbs):
         )
 
     def _gone(self, texts: Iterable[object]) -> None:
-        assert self.wiped is not None
+        self.wiped = self.wiped or []
         self.wiped += [one for one in texts if isinstance(one, str) and one]
 
     def _seek(self, texts: Iterable[str]) -> None:
-        assert self.sought is not None
+        self.sought = self.sought or []
         self.sought += [one for one in texts if one]
 
     def _values(self, doomed: Doomed) -> list[str]:
@@ -557,8 +556,7 @@ class EraseVerbs(DoomedVerbs):
 
     def _sweep(self, doomed: Doomed, values: Sequence[str]) -> None:
         """Take it out of every column that repeats words of other rows."""
-        assert self.wiped is not None
-        repeats = Repeats(self.wiped, values)
+        repeats = Repeats(self.wiped or [], values)
         events: list[tuple[int, str]] = []
         said: list[str] = []
         for one, detail in self._all("SELECT id, detail FROM event_row WHERE detail <> '{}'"):

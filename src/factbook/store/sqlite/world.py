@@ -529,6 +529,43 @@ class WorldReads:
         )
         return _entity(rows[0]) if rows else None
 
+    def entity_ids(self, owner: str) -> dict[int, str]:
+        """Return the ids of an owner's current entities with their names."""
+        return dict(
+            self._rows(
+                "SELECT id, name FROM entity_row WHERE owner = ? AND retired_at IS NULL", (owner,)
+            )
+        )
+
+    def about_vectors(self, owner: str) -> tuple[list[int], bytes]:
+        """Return the vectors of an owner's world facts, each under the id of its entity."""
+        rows = self._rows(
+            "SELECT n.id, x.vector FROM fact_row f JOIN fact_vector x ON x.fact_id = f.id"
+            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
+            "   AND n.retired_at IS NULL"
+            " WHERE f.owner = ? AND f.kind = 'world' AND f.retired_at IS NULL",
+            (owner,),
+        )
+        return [row[0] for row in rows], b"".join(row[1] for row in rows)
+
+    def told_at(self, entity_id: int) -> Millis | None:
+        """Return when a notice about an entity was made last."""
+        rows = self._rows(
+            "SELECT max(created_at) FROM notice_row WHERE entity_id = ? AND state <> 'dropped'",
+            (entity_id,),
+        )
+        return None if rows[0][0] is None else int(rows[0][0])
+
+    def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
+        """Return (when, query) of the searches about each entity, oldest first."""
+        found: dict[int, list[tuple[Millis, str]]] = {}
+        for entity, at, query in self._rows(
+            "SELECT entity_id, at, query FROM search_log_row WHERE entity_id IS NOT NULL"
+            " ORDER BY id"
+        ):
+            found.setdefault(entity, []).append((at, query))
+        return found
+
     def deleted_names(self, owner: str) -> set[str]:
         """Return the names of entities that their owner removed and did not bring back."""
         rows = self._rows(
@@ -608,8 +645,9 @@ class WorldReads:
         learn_prompt_id: int | None = None,
         ids: Sequence[int] | None = None,
         limit: int | None = None,
+        newest_first: bool = False,
     ) -> list[SearchLog]:
-        """Return searches, oldest first."""
+        """Return searches, oldest first unless `newest_first`."""
         where, bindings = _where({"l.owner": owner, "l.learn_prompt_id": learn_prompt_id})
         if extracted is not None:
             where.append("l.extracted = ?")
@@ -618,7 +656,7 @@ class WorldReads:
             where.append(f"l.id IN {_IN}")
             bindings.append(json_list(ids))
         rows = self._rows(
-            f"{_LOG} {_all(where)} ORDER BY l.id LIMIT ?",
+            f"{_LOG} {_all(where)} ORDER BY l.id {'DESC' if newest_first else 'ASC'} LIMIT ?",
             (*bindings, -1 if limit is None else limit),
         )
         return [_log(row) for row in rows]
