@@ -131,6 +131,13 @@ def test_pages_of_every_kind(page: str, shown: str) -> None:
     assert texts(read_html(page.encode(), pulse=quiet)) == shown
 
 
+def test_a_long_text_of_a_page_is_cut_nowhere() -> None:
+    for text in ("a &amp; b ", "word ", "&&&amp;", "x"):
+        found = read_html(f"<p>{text * 20_000}</p>".encode(), pulse=quiet)
+        shown = (text * 20_000).replace("&amp;", "&").split()
+        assert "".join(texts(found).split()) == "".join(shown)
+
+
 def test_an_odd_picture_is_none() -> None:
     for address in ("http://127.0.0.1/x.png", "/x.png", "data:image/png;base64,AAAA"):
         page = f'<meta property="og:image" content="{address}"><p>a'

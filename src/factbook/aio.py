@@ -243,6 +243,7 @@ class AsyncMemory:
     reembed = _worked(Memory.reembed)
     set_aside = _asked(Memory.set_aside)
     retry_aside = _asked(Memory.retry_aside)
+    retry_searches = _asked(Memory.retry_searches)
 
     # --- consolidation --------------------------------------------------------------------------
 

@@ -225,6 +225,7 @@ class Caring(Modelling):
 
     def _prefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
         from factbook.gate.names import structural_problem
+        from factbook.gate.same_entity import known_as
         from factbook.ops import CreateEntity, RecordEngagement, SetPreference
 
         text = self._some(topic, str(kind))
@@ -232,7 +233,7 @@ class Caring(Modelling):
         uid, ops = self._said(f"/{kind} {text}", owner)
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
-        entity = self.store.entity_named(owner, name)
+        entity = known_as(name, self.store.known_names(owner), numbered=True)
         if liked and entity is None and structural_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
         engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
@@ -243,7 +244,7 @@ class Caring(Modelling):
                 type=engaged,
                 valence=valence,
                 strength=strength,
-                entity=name,
+                entity=entity or name,
                 preference=name,
                 episode=uid,
             )
@@ -548,6 +549,12 @@ class Caring(Modelling):
         """Make the searches that wait, oldest first; one that fails waits for a later pass."""
         return self._lookup().run_due(limit=limit)
 
+    def retry_searches(self) -> int:
+        """Let searches that failed too often be tried again; return how many."""
+        from factbook.ops import RetrySearches
+
+        return self._act([RetrySearches()], Trigger.COMMAND).updated
+
     def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
         """Read unread searches and messages for entities, facts and engagements."""
         return self._extraction().run(limit=limit)
@@ -690,11 +697,13 @@ class Caring(Modelling):
         """Return the ops that bring in what an owner asks about, by name, and note the interest."""
         from factbook.extract.names import topic_of
         from factbook.gate.names import structural_problem
+        from factbook.gate.same_entity import known_as
         from factbook.ops import CreateEntity, RecordEngagement
 
         name = entity_name(topic_of(text).topic)
         if not name or structural_problem(name) is not None:
             return []
+        name = known_as(name, self.store.known_names(owner), numbered=True) or name
         strength, valence = policy.ENGAGEMENTS[kind]
         return [
             CreateEntity(owner=owner, name=name, episode=uid),

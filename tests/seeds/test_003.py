@@ -587,11 +587,11 @@ def test_what_is_said_to_be_liked_is_a_preference(world: World) -> None:
 
 def test_preferences_relate_to_entities_by_their_vectors(world: World) -> None:
     """Preference-entity relationships are computed, not stored."""
-    world.memory.like("wharfedale denton 85 speakers")
+    world.memory.like("walnut bookshelf speakers")
     world.memory.learn(LEARN)
     world.memory.work()
     about = world.memory.entity("wharfedale denton 85").preferences
-    assert [one.topic for one, _ in about] == ["wharfedale denton 85 speakers"]
+    assert [one.topic for one, _ in about] == ["walnut bookshelf speakers"]
     names = {row[0] for row in world.memory.store._rows("SELECT name FROM sqlite_master")}
     assert not {one for one in names if "preference" in one and "entity" in one}
 

@@ -108,7 +108,7 @@ _UNREAD: Final = re.compile(
     r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"  # mail
     r"|(?<!\w)@\w[\w.-]{0,60}"  # whom a message is for
     r"|(?<![\w.])(?:~|\.{1,2})?(?:/[\w.@+-]{1,100}){2,20}/?"  # paths
-    r"|\b[A-Za-z]:\\\S{1,300}|\b\w{1,60}(?:_\w{1,60}){1,10}\b|\b\w{1,60}(?:::|->)\w{1,60}"
+    r"|\b[A-Za-z]:\\\S{1,300}|\b[^\W_]{1,60}(?:_+[^\W_]{1,60}){1,10}|\b\w{1,60}(?:::|->)\w{1,60}"
     r"|\b[\w.]{1,80}\(\)?"  # code in prose
     r"|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"  # digests
     r"|(?<!\w)--?[a-z][\w-]{0,40}(?:=\S{0,200})?",  # options of a command
@@ -116,13 +116,14 @@ _UNREAD: Final = re.compile(
 )
 _CODE_LINE: Final = re.compile(
     r"^[ \t]*(?:(?:from[ ]\S+[ ]import|import[ ][\w.]+(?:[ ]as[ ]\w+)?$|def[ ]\w+"
-    r"|class[ ]\w+[(:{]|return\b.*[;)\]]$|const[ ]|let[ ]\w+[ ]?=|var[ ]\w+|public[ ]|private[ ]"
-    r"|func[ ]|fn[ ]|#include|package[ ]\w+;|SELECT[ ].+[ ]FROM\b|INSERT[ ]INTO\b"
+    r"|class[ ]\w+[(:{]|return\b.*[;)\]]$|(?:const|let|var)[ ]\w+[ ]?[=;:]"
+    r"|(?:public|private|protected)[ ](?:static|class|void|int|final|async|\w+\()"
+    r"|(?:func|fn)[ ]\w+\(|#include|package[ ]\w+;|SELECT[ ].+[ ]FROM\b|INSERT[ ]INTO\b"
     r"|UPDATE[ ]\w+[ ]SET\b|CREATE[ ]TABLE)|(?:[$#%>]|>>>|\.\.\.|PS[ ]\S*>)[ ]+(?:sudo|git|cd|ls"
     r"|npm|pip|python|docker|kubectl|make|cargo|go|curl)\b|Traceback[ ]|File[ ]\""
     r"|at[ ][\w.$<>]+\(|\w+(?:\.\w+)*(?:Error|Exception)\b|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
     r"|(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b|[+-]{3}[ ]|@@[ ]|diff[ ]--git"
-    r"|\|.*\|[ \t]*$|.*[;{}][ \t]*$).*$",
+    r"|\|.*\|[ \t]*$|.*[=(].*[;{}][ \t]*$|[{}\])]+[;,]?[ \t]*$).*$",
     re.MULTILINE,
 )
 
@@ -280,7 +281,8 @@ _NEVER: Final = word_set("""
     professor captain coach ceo cto cfo coo vp hr pr qa phd mba ba bs ms ma gpa sat act diy faq asap
     lol omg wtf lmao rofl imo imho tbh fyi btw idk psa tldr aka rsvp eta pov dm pm am id ip pc cd
     dvd usb led hd gps atm ac dj mc vip bbq ux ui api url pdf csv json xml html css sql http
-    https ssh cli sdk ide cpu gpu ram ssd rgb llm ai ml it os pin eu us uk usa nyc la kpi okr roi pto wfh poc
+    https ssh cli sdk ide cpu gpu ram ssd rgb llm ai ml it os pin eu us uk usa nyc la kpi okr roi
+    pto wfh poc
     mvp wifi wi-fi bluetooth e-mail email spring summer autumn fall winter university college school
     math maths history science biology chemistry physics psychology philosophy art music sociology
     user assistant human bot admin n/a na tba tbd todo fixme note nb ps re fw fwd cc bcc yes no ny

@@ -34,6 +34,8 @@ __all__ = [
     "best_match",
     "compare",
     "compare_all",
+    "known_as",
+    "part_of",
 ]
 
 KIND_WEIGHT: Final[Mapping[TermKind, float]] = {
@@ -665,6 +667,63 @@ def _maker_only(left: Sequence[Term], longer: Sequence[Term], both: Alignment) -
     codes = [one for one in shared if one.kind is TermKind.CODE]
     numbers = [one for one in shared if one.kind is TermKind.NUMBER]
     return bool(codes) or bool(words and numbers)
+
+
+def part_of(name: str, known: Sequence[str], *, numbered: bool = False) -> str | None:
+    """Return the one known name that holds all words of a shorter one, in their order; else None.
+
+    Whoever says "the LS50" or "the Denton" of the only thing called so means that thing. The name
+    without its number may be another thing ("python" and "python 3"). With `numbered` only a word
+    with a digit is enough of a name. All names are canonical.
+    """
+    words = name.split()
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    if numbered and not any(any(char.isdigit() for char in word) for word in words):
+        return None
+    if not any(len(word) > 2 and not word.isdigit() for word in words):
+        return None
+    found = [one for one in known if len(one.split()) > len(words) and _holds(one.split(), words)]
+    if len(found) != 1:
+        return None
+    rest = found[0].split()[len(words) :]
+    versions = found[0].split()[: len(words)] == words and any(
+        char.isdigit() for word in rest for char in word
+    )
+    return None if versions else found[0]
+
+
+def known_as(
+    name: str,
+    known: Mapping[str, str],
+    *,
+    numbered: bool = False,
+    cosines: Mapping[str, float] | None = None,
+) -> str | None:
+    """Return the known entity that a name stands for without asking anybody; None for a new one.
+
+    `known` leads from every name and alias to the entity, `cosines` from entities to that of their
+    name. A part of a name stands for the only entity that holds it (`part_of`, with `numbered`).
+    """
+    if name in known:
+        return known[name]
+    part = part_of(name, list(known), numbered=numbered)
+    if part is not None:
+        return known[part]
+    entities = sorted(set(known.values()))
+    near = [math.nan if cosines is None else cosines.get(one, math.nan) for one in entities]
+    match = best_match(name, entities, near)
+    if match is None or match.verdict is not Verdict.MERGE:
+        return None
+    return entities[match.index]
+
+
+_ARTICLES: Final = frozenset({"the", "a", "an", "my", "our", "this", "that"})
+
+
+def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+    size = len(part)
+    return any(list(words[at : at + size]) == list(part) for at in range(len(words) - size + 1))
 
 
 def best_match(

@@ -39,7 +39,7 @@ from factbook.extract.world import (
 from factbook.gate.grounding import Support, ground, read_passage
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.names import judge_name, name_text, structural_problem
-from factbook.gate.same_entity import best_match
+from factbook.gate.same_entity import known_as, part_of
 from factbook.interest.notify import Find, mode_of, worth_telling
 from factbook.keys import entity_name
 from factbook.model import (
@@ -288,6 +288,8 @@ class Extraction:
         for one in offered:
             if one.name in found.names:
                 continue
+            if part_of(one.name, list(found.names)) is not None:
+                continue  # a page that calls a known thing by a part of its name
             index = one.spans[0][0]
             episode = results[index]
             problem = structural_problem(one.name)
@@ -318,33 +320,36 @@ class Extraction:
         self, name: str, surface: str, episode: StoredEpisode, owner: str, found: _Read
     ) -> str:
         """Return the entity of a name: a known one that is the same thing, or a new one."""
-        names = sorted(set(self._store.known_names(owner).values()))
-        match = best_match(name, names, self._name_cosines(name, owner, names))
-        if match is not None and match.verdict == "merge":
-            canonical = names[match.index]
-            found.ops.append(AddAlias(owner=owner, entity=canonical, alias=name))
-            found.names.setdefault(canonical, [canonical]).append(name)
-            found.names[name] = []  # it has no facts of its own
+        known = self._store.known_names(owner)
+        known.update({one: one for one in found.new})
+        # What a page calls a part of a known name may well be another thing; whoever speaks of
+        # what they know means that.
+        own = episode.trust is Trust.DIRECT
+        cosines = self._name_cosines(name, owner)
+        canonical = known_as(name, known, numbered=not own, cosines=cosines)
+        if canonical is not None:
+            if part_of(name, list(known)) is None:
+                found.ops.append(AddAlias(owner=owner, entity=canonical, alias=name))
+                found.names.setdefault(canonical, [canonical]).append(name)
+                found.names[name] = []  # it has no facts of its own
             return canonical
         found.ops.append(CreateEntity(owner=owner, name=name, episode=episode.uid))
         found.names[name] = sorted({name, entity_name(surface), surface} - {""})
         found.new.add(name)
         return name
 
-    def _name_cosines(self, name: str, owner: str, names: Sequence[str]) -> list[float]:
-        """Return the cosine of a name and each known one; NaN for one without its vector yet."""
-        if not names:
-            return []
+    def _name_cosines(self, name: str, owner: str) -> dict[str, float]:
+        """Return the cosine of a name and each known one that has its vector."""
         embedder = self._embedder()
-        cosines = dict.fromkeys(names, float("nan"))
-        if self._store.embedder() == (embedder.id, embedder.dim):
-            by_id = self._store.entity_ids(owner)
-            ids, raw = self._store.target_vectors("entity", list(by_id))
-            if ids:
-                rows = np.frombuffer(raw, np.float16).reshape(-1, embedder.dim).astype(np.float32)
-                near = rows @ self._vectors([name])[0]
-                cosines.update({by_id[one]: float(near[n]) for n, one in enumerate(ids)})
-        return [cosines[one] for one in names]
+        if self._store.embedder() != (embedder.id, embedder.dim):
+            return {}
+        by_id = self._store.entity_ids(owner)
+        ids, raw = self._store.target_vectors("entity", list(by_id))
+        if not ids:
+            return {}
+        rows = np.frombuffer(raw, np.float16).reshape(-1, embedder.dim).astype(np.float32)
+        near = rows @ self._vectors([name])[0]
+        return {by_id[one]: float(near[n]) for n, one in enumerate(ids)}
 
     # --- messages -------------------------------------------------------------------------------
 

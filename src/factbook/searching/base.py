@@ -73,11 +73,11 @@ def plain_query(query: str) -> str:
     return text
 
 
-def bounded(limit: int) -> int:
+def bounded(limit: int, *, most: int = LIMIT_MOST) -> int:
     """Return how many results to ask for; raises UsageError for less than one."""
     if limit < 1:
         raise UsageError(detail=f"A search gives 1 result or more; {limit} was asked for.")
-    return min(limit, LIMIT_MOST)
+    return min(limit, most)
 
 
 def room_below(title: str) -> int:

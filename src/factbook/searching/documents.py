@@ -33,11 +33,12 @@ HTML_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml"})
 PDF_SUFFIX: Final = ".pdf"
 
 PASSAGE_CHARS: Final = 1_000  # ours: about a screenful; what is ranked is one of these
-_LINE_CHARS: Final = 4_000  # of one line, which is cut into passages where it has more
+_LINE_CHARS: Final = 20_000  # ours: of a line that somebody wrote
 _HEADINGS: Final = 4  # above a passage that are shown with it
 _HEADING_CHARS: Final = 200
 _PULSE_EVERY: Final = 512  # lines, or pieces of HTML
 _QUOTES: Final = 64  # quoted values of one element; what has more is no element
+_TEXT_CHARS: Final = 16_384  # of one piece of text
 _ATTRIBUTE_CHARS: Final = 8_000  # of an element, that are looked at
 _DEEP: Final = 400  # elements within each other; what is deeper is not told apart
 
@@ -99,9 +100,12 @@ def read_text(data: bytes, *, pulse: Pulse) -> Document:
 def read_html(data: bytes, *, pulse: Pulse) -> Document:
     """Read a page as it is shown; raises NotText for what is binary."""
     page = _Page()
-    for count, piece in enumerate(_elements(_decoded(data, html=True))):
-        if count % _PULSE_EVERY == 0:
+    work = _PULSE_EVERY
+    for piece in _elements(_decoded(data, html=True)):
+        work += 1 + len(piece.text) // 64
+        if work >= _PULSE_EVERY:
             pulse()
+            work = 0
         page.take(piece)
     page.end_line()
     title = " ".join("".join(page.titles).split()) or page.heading
@@ -210,7 +214,9 @@ def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iter
             if found := at_hand.done():
                 yield found
             at_hand = _Building(place)
-        for piece in _pieces(line):
+        for more_pieces, piece in enumerate(_pieces(line)):
+            if more_pieces % _PULSE_EVERY == 1:
+                pulse()
             if at_hand.size + len(piece.text) > 2 * PASSAGE_CHARS and (found := at_hand.done()):
                 yield found
                 at_hand = _Building(place)
@@ -221,14 +227,14 @@ def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iter
 
 def _pieces(line: _Line) -> Iterator[_Line]:
     """Cut a line that is longer than a passage at the ends of its sentences, or of words."""
-    text = line.text
-    while len(text) > 2 * PASSAGE_CHARS:
-        window = text[: 2 * PASSAGE_CHARS]
-        at = max(window.rfind(end, PASSAGE_CHARS) for end in (". ", "! ", "? ", "。")) + 1
-        at = at or window.rfind(" ", PASSAGE_CHARS) + 1 or len(window)
-        yield _Line(line.number, text[:at].strip())
-        text = text[at:].strip()
-    yield _Line(line.number, text, line.level)
+    text, at = line.text, 0
+    while len(text) - at > 2 * PASSAGE_CHARS:
+        window = text[at : at + 2 * PASSAGE_CHARS]
+        cut = max(window.rfind(end, PASSAGE_CHARS) for end in (". ", "! ", "? ", "。")) + 1
+        cut = cut or window.rfind(" ", PASSAGE_CHARS) + 1 or len(window)
+        yield _Line(line.number, window[:cut].strip())
+        at += cut
+    yield _Line(line.number, text[at:].strip() if at else text, line.level)
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -325,8 +331,11 @@ def _lines(raw: Sequence[str], begin: int, pulse: Pulse) -> Iterator[_Line]:
 
 
 def _shown(line: str) -> str:
-    """Return a line as it is shown: without the marks of Markdown inside it."""
-    if not any(mark in line for mark in "[*_`"):
+    """Return a line as it is shown: without the marks of Markdown inside it.
+
+    One that is longer than anybody writes stays as it is.
+    """
+    if len(line) > _LINE_CHARS or not any(mark in line for mark in "[*_`"):
         return line
     line = _IMAGE.sub(r"\1", line)
     line = _WIKI.sub(r"\1", line)
@@ -408,6 +417,9 @@ def _elements(text: str) -> Iterator[_Piece]:
         begin = text.find("<", at)
         if begin != at:
             end = begin if begin >= 0 else len(text)
+            if end - at > _TEXT_CHARS:
+                cut = text.rfind("&", at + _TEXT_CHARS - 40, at + _TEXT_CHARS)  # not in &amp;
+                end = cut if cut > 0 else at + _TEXT_CHARS
             yield _Piece(line, text=unescape(text[at:end]))
             at = end
             continue

@@ -39,7 +39,7 @@ from factbook import cancel, policy
 from factbook.errors import SearchError, SearchFailure
 from factbook.model import Millis
 from factbook.searching import pdf_text
-from factbook.searching.base import TITLE_CHARS, plain_query, room_below, stopwatch, tidy
+from factbook.searching.base import TITLE_CHARS, bounded, plain_query, room_below, stopwatch, tidy
 from factbook.searching.config import FOLDER
 from factbook.searching.documents import (
     HTML_SUFFIXES,
@@ -121,6 +121,7 @@ class FolderSearch:
         """
         cancel.check()
         began = stopwatch()
+        limit = bounded(limit, most=FILES)
         terms = terms_of(plain_query(query))
         deadline = began + self._timeout_s
         self._take_lock(deadline)

@@ -837,6 +837,15 @@ def doctor(
             show_default=False,
         ),
     ] = False,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Only searching and notices: what is set up, and whether one small search is"
+            " answered.",
+            show_default=False,
+        ),
+    ] = False,
     provider: LlmProvider = None,
     model: LlmModel = None,
     url: LlmUrl = None,
@@ -844,7 +853,7 @@ def doctor(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Examine database, embedder, key, folders and disk, or the language model."""
+    """Examine database, embedder, key, folders and disk, or the language model, or searching."""
     from factbook.surface import doctor as doctor_
     from factbook.surface import text
 
@@ -852,8 +861,13 @@ def doctor(
     screen = call.screen
     findings = []
     styles = {"ok": "green", "warn": "yellow", "fail": "red"}
-    given = model_from(provider, model, url, timeout) if llm else None
-    for one in doctor_.examine_model(given) if llm else doctor_.examine(call.db):
+    if llm and search:
+        raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
+    if llm:
+        examined = doctor_.examine_model(model_from(provider, model, url, timeout))
+    else:
+        examined = doctor_.examine_searching() if search else doctor_.examine(call.db)
+    for one in examined:
         findings.append(one)
         if screen.as_json:
             continue
@@ -1009,6 +1023,7 @@ from factbook.surface import cli_erase as cli_erase  # noqa: E402 - as above
 from factbook.surface import cli_keep as cli_keep  # noqa: E402 - as above
 from factbook.surface import cli_model as cli_model  # noqa: E402 - as above
 from factbook.surface import cli_talk as cli_talk  # noqa: E402 - their order is that of the help
+from factbook.surface import cli_world as cli_world  # noqa: E402 - as above
 
 # --- the way in and out ---------------------------------------------------------------------------
 

@@ -7,13 +7,10 @@ As in `cli`: each command turns options into arguments, asks `Memory`, and hands
 from __future__ import annotations
 
 import shlex
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -46,8 +43,6 @@ from factbook.surface.options import (
 )
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from factbook.memory import Memory
     from factbook.model import Fact, Receipt
     from factbook.modelling import Planner
@@ -57,7 +52,6 @@ if TYPE_CHECKING:
     from factbook.surface.progress import Say
     from factbook.upkeep.account import Account
     from factbook.upkeep.consolidate import RunReport
-    from factbook.upkeep.embedding import EmbedReport
 
 __all__ = ["run_consolidation"]
 

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS: Final = 2.0  # nobody has acted for so long: work may begin
 _MOST_IDLE: Final = 3_600.0
-_LINE_S: Final = 2.0  # between two lines about what was done, where no terminal shows one that moves
+_LINE_S: Final = (
+    2.0  # between two lines about what was done, where no terminal shows one that moves
+)
 _CREATING: Final = frozenset({"learn", "like", "dislike", "schedule", "search"})
 
 Owner = Annotated[str, typer.Option("--owner", metavar="NAME", help="Whose memory it is about.")]
@@ -111,7 +113,10 @@ def _show(call: Call, reply: Reply) -> None:
 
 @app.command(cls=Command, rich_help_panel=READ)
 def learn(
-    ctx: typer.Context, topic: MaybeTopic = None, owner: Owner = ME, db: Db = None,
+    ctx: typer.Context,
+    topic: MaybeTopic = None,
+    owner: Owner = ME,
+    db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Learn about a topic in the background; alone, show how far that has come."""
@@ -120,7 +125,10 @@ def learn(
 
 @app.command(cls=Command, rich_help_panel=READ)
 def like(
-    ctx: typer.Context, topic: MaybeTopic = None, owner: Owner = ME, db: Db = None,
+    ctx: typer.Context,
+    topic: MaybeTopic = None,
+    owner: Owner = ME,
+    db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Say that you like something; alone, show what you like."""
@@ -137,7 +145,10 @@ def unlike(
 
 @app.command(cls=Command, rich_help_panel=READ)
 def dislike(
-    ctx: typer.Context, topic: MaybeTopic = None, owner: Owner = ME, db: Db = None,
+    ctx: typer.Context,
+    topic: MaybeTopic = None,
+    owner: Owner = ME,
+    db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Say that you want none of something; alone, show what you dislike."""
@@ -284,9 +295,7 @@ def why(
 
 
 @app.command(cls=Command, rich_help_panel=ASK)
-def notices(
-    ctx: typer.Context, owner: Owner = ME, db: Db = None, as_json: Json = False
-) -> None:
+def notices(ctx: typer.Context, owner: Owner = ME, db: Db = None, as_json: Json = False) -> None:
     """List what was told by itself, and what waits to be."""
     _do(ctx, "notices", None, owner, db, as_json)
 
@@ -312,7 +321,10 @@ def forget(
 
 @app.command(cls=Command, rich_help_panel=KEEP)
 def mute(
-    ctx: typer.Context, what: MaybeThing = None, owner: Owner = ME, db: Db = None,
+    ctx: typer.Context,
+    what: MaybeThing = None,
+    owner: Owner = ME,
+    db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Have no more notices, at all or about one thing."""
@@ -321,7 +333,10 @@ def mute(
 
 @app.command(cls=Command, rich_help_panel=KEEP)
 def unmute(
-    ctx: typer.Context, what: MaybeThing = None, owner: Owner = ME, db: Db = None,
+    ctx: typer.Context,
+    what: MaybeThing = None,
+    owner: Owner = ME,
+    db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Have notices again."""
@@ -375,9 +390,7 @@ def entities(
             memory.unmerge_entity(unmerge)
             done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
         found = [
-            one
-            for one in memory.store.entities(owner, include_retired=True)
-            if all_ or one.current
+            one for one in memory.store.entities(owner, include_retired=True) if all_ or one.current
         ]
         from factbook.surface import records_world, render_world
         from factbook.surface.commands import shown_entities

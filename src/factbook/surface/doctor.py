@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
 
-__all__ = ["Finding", "examine", "examine_model"]
+__all__ = ["Finding", "examine", "examine_model", "examine_searching"]
 
 Level = Literal["ok", "warn", "fail"]
 
 _PROBLEMS_SHOWN: Final = 10
 _LITTLE_ROOM: Final = 500_000_000  # bytes free below which a large ingest may not fit
 _NO_ROOM: Final = 20_000_000  # bytes free below which SQLite cannot be expected to work
+_TRIED: Final = "world"  # what a search provider is asked to see whether it answers
+_RESULTS_TRIED: Final = 3
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -49,7 +51,18 @@ def examine(path: Path) -> Iterator[Finding]:
     yield from _database(path)
     yield from _key_file()
     yield from _folders()
+    yield from _searching(ask=False)
+    yield from _notices()
     yield from _disk(path)
+
+
+def examine_searching() -> Iterator[Finding]:
+    """Say how searching and notices are set up, and ask the search provider one small thing.
+
+    Neither is needed: off is no failure.
+    """
+    yield from _searching(ask=True)
+    yield from _notices()
 
 
 def examine_model(config: ModelConfig | None) -> Iterator[Finding]:
@@ -301,6 +314,70 @@ def _folders() -> Iterator[Finding]:
             detail=f"none of the agents' own folders is here ({named}); name a folder:"
             " `factbook ingest FOLDER`",
         )
+
+
+def _searching(*, ask: bool) -> Iterator[Finding]:
+    from factbook.errors import SearchError, UsageError
+    from factbook.llm.config import config_path
+    from factbook.searching import open_search
+    from factbook.searching.config import load_search_config
+
+    try:
+        config = load_search_config(os.environ, config_path(os.environ))
+        if config is None:
+            yield Finding(
+                level="ok",
+                name="search",
+                detail="off: nothing is configured, so `/learn` and lookups wait; set"
+                " FACTBOOK_SEARCH_FOLDER to a folder of your documents, or [search] in the"
+                " configuration file",
+            )
+            return
+        where = home_path(config.folder) if config.folder is not None else config.url
+        what = f"{config.provider} {where}".rstrip()
+        provider = open_search(config)
+        if not ask:
+            detail = f"{what} is configured; `factbook doctor --search` tries it"
+            yield Finding(level="ok", name="search", detail=detail)
+            return
+        began = time.perf_counter()
+        answer = provider.search(_TRIED, limit=_RESULTS_TRIED)
+    except (SearchError, UsageError) as error:
+        yield Finding(level="fail", name="search", detail=str(error))
+        return
+    found = f"{count(len(answer.results), 'result')} for {_TRIED!r}"
+    yield Finding(
+        level="ok",
+        name="search",
+        detail=f"{what} answers: {found} ({amount(time.perf_counter() - began)})",
+    )
+    for remark in answer.remarks[:_PROBLEMS_SHOWN]:
+        yield Finding(level="warn", name="search", detail=remark)
+
+
+def _notices() -> Iterator[Finding]:
+    from factbook.errors import UsageError
+    from factbook.interest.notify_config import load_notify_config, open_channels
+    from factbook.llm.config import config_path
+
+    try:
+        config = load_notify_config(os.environ, config_path(os.environ))
+        channels = open_channels(config, os.environ)
+    except UsageError as error:
+        yield Finding(level="fail", name="notices", detail=str(error))
+        return
+    if config is not None and config.desktop and "desktop" not in {one.id for one in channels}:
+        yield Finding(
+            level="warn",
+            name="notices",
+            detail="the desktop is asked for, and no program here shows notices on it",
+        )
+    named = ", ".join(one.id for one in channels)
+    yield Finding(
+        level="ok",
+        name="notices",
+        detail=f"told by {named}, and in an open chat" if named else "only in an open chat",
+    )
 
 
 def _disk(path: Path) -> Iterator[Finding]:

@@ -494,7 +494,7 @@ def work(report: Sequence[LoopReport], *, embedded: int, waiting: int) -> str:
             parts.append(f"{count(one.cancelled)} interrupted")
         if one.failed:
             parts.append(f"{count(one.failed)} failed")
-        if parts and one.name != "embedding" or one.failed or one.cancelled:
+        if (parts and one.name != "embedding") or one.failed or one.cancelled:
             lines.append(f"{one.name}: {', '.join(parts)}")
         if one.error:
             lines.append(f"  the last error: {one_line(one.error)}")

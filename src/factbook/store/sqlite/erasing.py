@@ -47,6 +47,7 @@ _REPEATING: Final = (
     ("rejection_row", ("id",), ("detail", "excerpt", "validation"), "DELETE FROM rejection_row"),
     ("proposal_row", ("id",), ("title", "payload", "reason"), "DELETE FROM proposal_row"),
 )
+_JSON: Final = frozenset({"payload", "validation"})  # of these the strings inside are compared
 
 
 def mark_of(key: str, kind: str, *parts: str) -> bytes:
@@ -572,7 +573,13 @@ class EraseVerbs(DoomedVerbs):
         for table, keys, columns, change in _REPEATING:
             rows = self._all(f"SELECT {', '.join((*keys, *columns))} FROM {table}")
             where = " AND ".join(f"{key} = ?" for key in keys)
-            texts = ["\n".join(row[len(keys) :]) for row in rows]
+            texts = [
+                "\n".join(
+                    "\n".join(strings(orjson.loads(value))) if name in _JSON else value
+                    for name, value in zip(columns, row[len(keys) :], strict=True)
+                )
+                for row in rows
+            ]
             for n in repeats.among(texts):
                 self._gone(rows[n][len(keys) :])
                 self._db.execute(f"{change} WHERE {where}", rows[n][: len(keys)])

@@ -1,0 +1,1197 @@
+"""Erasing for good: what goes, what stays, what comes back, and what the bytes of the file hold."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import string
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from conftest import record
+from factbook.apply import apply
+from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.memory import Memory
+from factbook.model import (
+    Candidate,
+    Episode,
+    EpisodeKind,
+    FactKind,
+    Receipt,
+    RejectedLine,
+    Role,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.ops import (
+    AllowAgain,
+    AssertFact,
+    ChangeKeys,
+    CreateEntity,
+    EraseEntity,
+    EraseEpisode,
+    EraseFact,
+    EraseOwner,
+    EraseRejection,
+    FailTask,
+    FinishRun,
+    JudgePair,
+    KeyStep,
+    MergeFacts,
+    Op,
+    Propose,
+    RecordEngagement,
+    RecordEpisode,
+    RecordInjection,
+    RecordSearch,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+    RestoreEntity,
+    SetPreference,
+    StartRun,
+    SupersedeFact,
+    SupportFact,
+)
+from factbook.store.base import Filters
+from factbook.store.sqlite import SQLiteStore
+from factbook.store.sqlite.traces import Windows, blocks_of
+from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
+from factbook.world import EngagementType, PreferenceType, Valence
+
+
+class Words:
+    """A small embedder of its own: words are hashed into 32 numbers."""
+
+    id = "words-1"
+    dim = 32
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = np.full((len(texts), self.dim), 0.01, np.float32)
+        for n, text in enumerate(texts):
+            for word in text.lower().split():
+                rows[n, sum(word.encode()) % self.dim] += 1
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FrozenClock) -> Iterator[Memory]:
+    with Memory(
+        tmp_path / "m.db",
+        clock=clock,
+        key_file=tmp_path / "key",
+        embedder=Words(),
+        model=None,
+        search_config=None,
+    ) as memory:
+        yield memory
+        assert memory.check() == []
+
+
+def held(path: Path) -> bytes:
+    """Return every byte of a database and of what lies beside it."""
+    return b"".join(
+        one.read_bytes()
+        for suffix in ("", "-wal", "-shm")
+        if (one := path.with_name(path.name + suffix)).exists()
+    )
+
+
+def pieces_left(path: Path, *texts: str) -> list[bytes]:
+    """Return the runs of eight bytes of some texts that stand in the file, found one by one."""
+    data = np.frombuffer(held(path), np.uint8)
+    there = np.lib.stride_tricks.sliding_window_view(data, 8).copy().view("<u8").ravel()
+    wanted = {one.encode()[n : n + 8] for one in texts for n in range(len(one.encode()) - 7)}
+    asked = np.array([int.from_bytes(one, "little") for one in wanted], np.uint64)
+    found = set(asked[np.isin(asked, there)].tolist())
+    return [one for one in wanted if int.from_bytes(one, "little") in found]
+
+
+def statement(
+    episode: Episode, text: str, *, predicate: str = "states", kind: FactKind = FactKind.STATEMENT
+) -> AssertFact:
+    """Return a claim that a part of an episode is a statement of its owner."""
+    start = episode.text.index(text)
+    return AssertFact(
+        candidate=Candidate(
+            subject=episode.owner,
+            predicate=predicate,
+            object=text,
+            statement=text,
+            confidence=0.9,
+            rule="told",
+            method="by hand",
+            start=start,
+            end=start + len(text),
+            kind=kind,
+            embed=True,
+        ),
+        episode=episode.uid,
+        owner=episode.owner,
+        confidence=0.9,
+        trust=episode.trust,
+        quote=text,
+    )
+
+
+def turn(n: int, text: str, **given: object) -> Episode:
+    """Return the n-th thing that an owner said."""
+    values: dict[str, object] = {
+        "uid": f"turn:{n}",
+        "kind": EpisodeKind.TURN,
+        "role": Role.USER,
+        "trust": Trust.DIRECT,
+        "text": text,
+        **given,
+    }
+    return sample_episode(n, **values)
+
+
+def write(memory: Memory, *ops: Op, trigger: Trigger = Trigger.COMMAND) -> Receipt:
+    return apply(memory.store, ops, trigger=trigger, actor="test", now=memory._clock())
+
+
+def keep(memory: Memory, *episodes: Episode) -> None:
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        *(RecordEpisode(episode=one) for one in episodes),
+    )
+
+
+def ids_of(memory: Memory, *uids: str) -> list[int]:
+    found = memory.store.episode_ids(uids)
+    return [found[one] for one in uids]
+
+
+def fact_ids(memory: Memory) -> dict[str, int]:
+    return {one.statement: one.id for one in memory.store.facts(Filters(), limit=None)}
+
+
+def texts(memory: Memory) -> list[str]:
+    return [one.text for one in memory.store.episodes(Filters(), limit=None)]
+
+
+# --- what goes, and what stays --------------------------------------------------------------------
+
+
+def test_a_fact_goes_with_its_words_and_the_rest_of_the_episode_stays(memory: Memory) -> None:
+    said = turn(1, "Hello there. My locker code is 77-zebra-19. See you on Monday.")
+    keep(memory, said)
+    write(memory, statement(said, "My locker code is 77-zebra-19."))
+    memory.embed()
+    done = memory.erase_fact(fact_ids(memory)["My locker code is 77-zebra-19."])
+    assert done.receipt.erased == {"facts": 1, "masked": 1}
+    assert done.file is not None
+    assert done.file.clean
+    assert texts(memory) == ["Hello there. " + "█" * 30 + " See you on Monday."]
+    assert pieces_left(memory.path, "My locker code is 77-zebra-19.") == []
+    fact = memory.store.fact(1)
+    assert fact is not None
+    assert (fact.status, fact.statement, fact.object) == (Status.ERASED, "", "")
+    assert memory.store.facts_by_id([1])[1].retired_at is not None
+    # What is left of the episode is found, and has a vector again once it is embedded.
+    assert memory.waiting() == 1
+    memory.embed()
+    assert [hit.id for hit in memory.recall("see you on Monday").hits] == ["e1"]
+    assert not any("zebra" in hit.text for hit in memory.recall("locker code zebra").hits)
+
+
+def test_a_fact_can_go_with_the_whole_episodes_that_it_was_read_from(memory: Memory) -> None:
+    said = turn(1, "Hello there. My locker code is 77-zebra-19. See you on Monday.")
+    keep(memory, said)
+    write(memory, statement(said, "My locker code is 77-zebra-19."))
+    done = memory.erase_fact(1, whole_episodes=True)
+    assert done.receipt.erased == {"facts": 1, "episodes": 1}
+    assert texts(memory) == []
+    assert pieces_left(memory.path, said.text) == []
+
+
+def test_a_value_goes_wherever_the_episode_repeats_it(memory: Memory) -> None:
+    said = turn(1, "Call Quillfeather. I repeat: quillfeather. Not Quillfeathers, though.")
+    keep(memory, said)
+    one = statement(said, "Quillfeather")
+    write(memory, one)
+    memory.erase_fact(1)
+    assert texts(memory) == [
+        "Call ████████████. I repeat: ████████████. Not Quillfeathers, though."
+    ]
+
+
+def test_a_fact_on_several_episodes_keeps_its_other_evidence(memory: Memory) -> None:
+    first = turn(1, "I am fond of jazz")
+    second = turn(2, "Well, I am fond of jazz", trust=Trust.DERIVED)
+    keep(memory, first, second)
+    write(memory, statement(first, "I am fond of jazz"))
+    start = second.text.index("I am")
+    write(
+        memory,
+        SupportFact(
+            fact_id=1,
+            episode_id=ids_of(memory, second.uid)[0],
+            quote="I am fond of jazz",
+            start=start,
+            end=len(second.text),
+            rule="told",
+            method="by hand",
+            trust=Trust.DERIVED,
+            confidence=0.7,
+        ),
+    )
+    before = memory.store.facts_by_id([1])[1]
+    assert (before.evidence_count, before.episode_id, before.trust) == (2, 1, Trust.DIRECT)
+    done = memory.erase_episode(1)
+    assert done.receipt.erased == {"episodes": 1}
+    after = memory.store.facts_by_id([1])[1]
+    assert (after.evidence_count, after.episode_id) == (1, 2)
+    assert after.occurred_at == second.occurred_at
+    assert after.trust is Trust.DERIVED  # what spoke for more is gone
+    assert after.confidence <= 0.8
+    assert after.status is not Status.ERASED
+    assert done.file is not None
+    assert set(done.file.elsewhere) == {"e2", "f1"}  # the same words, kept: it is said where
+
+
+def test_what_stands_on_nothing_else_goes_with_its_episode(memory: Memory) -> None:
+    said = turn(1, "I keep ferrets. I keep bees.")
+    other = turn(2, "The sun shines.")
+    keep(memory, said, other)
+    write(memory, statement(said, "I keep ferrets."), statement(said, "I keep bees."))
+    write(memory, statement(other, "The sun shines."))
+    done = memory.erase_episode(1)
+    assert done.receipt.erased == {"facts": 2, "episodes": 1}
+    assert list(fact_ids(memory)) == ["The sun shines."]
+    assert memory.store.counts()["episodes"] == 1
+    assert memory.store.source_states()[sample_source().key].episode_count == 1
+
+
+def test_what_overlaps_the_words_that_go_loses_that_evidence(memory: Memory) -> None:
+    run = sample_episode(1, text="Bash\ncommand: ssh root@nas-of-ann ls")
+    keep(memory, run)
+    write(
+        memory,
+        sample_fact(run, "connects_to_host", "nas-of-ann"),
+        sample_fact(run, "executed_command", "ssh root@nas-of-ann ls"),
+        sample_fact(run, "used_tool", "Bash"),
+    )
+    done = memory.erase_fact(1)
+    assert done.receipt.erased == {"facts": 2, "masked": 1}
+    assert [one.predicate for one in memory.store.facts(Filters(), limit=None)] == ["used_tool"]
+    assert pieces_left(memory.path, "nas-of-ann") == []
+
+
+def test_what_was_merged_and_superseded_goes_with_the_fact(memory: Memory) -> None:
+    told = [
+        turn(1, "I live in Oldtownborough"),
+        turn(2, "My home is Newvalleyham"),
+        turn(3, "I live in Newvalleyham"),
+        turn(4, "I have a dog"),
+    ]
+    keep(memory, *told)
+    write(memory, *(statement(one, one.text) for one in told))
+    number = fact_ids(memory)
+    old, home, live, dog = (number[one.text] for one in told)
+    write(memory, SupersedeFact(old_id=old, new_id=live, rule="slot", detail="Oldtownborough"))
+    write(
+        memory,
+        MergeFacts(winner_id=live, loser_ids=[home], evidence_counts=[1, 1], rule="same"),
+    )
+    memory.embed()
+    done = memory.erase_fact(home)  # a person means the fact that it became part of
+    assert done.receipt.erased["facts"] == 3
+    assert pieces_left(memory.path, "Oldtownborough", "Newvalleyham") == []
+    assert list(fact_ids(memory).values()) == [dog]
+    assert all(
+        memory.store.facts_by_id([one])[one].status is Status.ERASED for one in (old, home, live)
+    )
+
+
+def test_a_key_goes_with_everything_that_it_has_held(memory: Memory) -> None:
+    for n, value in enumerate(("quokkacoin", "wombatcoin"), 1):
+        said = turn(n, f"{value} is my first")
+        keep(memory, said)
+        step = KeyStep(
+            action="rank", key="user.favorites.crypto", rank=1, value=value, start=0, end=10
+        )
+        write(
+            memory,
+            ChangeKeys(
+                owner="me",
+                episode=said.uid,
+                steps=[step],
+                trust=Trust.DIRECT,
+                rule="told",
+                method="by hand",
+            ),
+        )
+    (fact,) = memory.keyed_facts()
+    assert fact.object == "wombatcoin"
+    done = memory.erase_fact(fact.id)
+    assert done.receipt.erased["facts"] == 2
+    assert memory.keyed_facts() == []
+    assert memory.key_history("user.favorites.crypto.1") == []
+    assert pieces_left(memory.path, "quokkacoin", "wombatcoin") == []
+
+
+def test_what_took_its_place_stays_when_an_old_fact_goes(memory: Memory) -> None:
+    told = [turn(1, "I live in Oldtownborough"), turn(2, "I live in Newvalleyham")]
+    keep(memory, *told)
+    write(memory, *(statement(one, one.text) for one in told))
+    old, new = (fact_ids(memory)[one.text] for one in told)
+    write(
+        memory,
+        SupersedeFact(
+            old_id=old, new_id=new, rule="slot", detail="Oldtownborough became Newvalleyham"
+        ),
+        JudgePair(
+            low_id=old,
+            high_id=new,
+            relation="supersedes",
+            rule="slot",
+            detail="Oldtownborough",
+            similarity=0.9,
+        ),
+    )
+    memory.erase_fact(old)
+    assert fact_ids(memory) == {"I live in Newvalleyham": new}
+    assert pieces_left(memory.path, "Oldtownborough") == []
+    assert memory.explain(new).fact.statement == "I live in Newvalleyham"
+
+
+def test_nothing_is_found_that_is_not_there_or_was_erased(memory: Memory) -> None:
+    keep(memory, turn(1, "I like tea"))
+    with pytest.raises(NotFound):
+        memory.erase_fact(9)
+    with pytest.raises(NotFound):
+        memory.erase_episode(9)
+    with pytest.raises(NotFound):
+        memory.erase_source("/nowhere")
+    with pytest.raises(NotFound):
+        memory.erase_rejection(9)
+    with pytest.raises(NotFound):
+        memory.erase_entity("ls50 meta")
+    with pytest.raises(NotFound):
+        memory.erase_owner("bea")
+    with pytest.raises(NotFound):
+        memory.allow_again(9)
+    memory.erase_episode(1)
+    with pytest.raises(NotFound, match="it was erased"):
+        memory.erase_episode(1)
+    assert memory.finish_erasing() is None
+
+
+def test_only_a_person_erases(memory: Memory) -> None:
+    keep(memory, turn(1, "I like tea"))
+    for trigger in Trigger:
+        if trigger is Trigger.COMMAND:
+            continue
+        for op in (
+            EraseEpisode(episode_id=1),
+            EraseFact(fact_id=1),
+            EraseOwner(owner="me"),
+            EraseEntity(entity_id=1),
+            EraseRejection(rejection_id=1),
+            AllowAgain(erasure_id=1),
+        ):
+            with pytest.raises(NotAllowed):
+                write(memory, op, trigger=trigger)
+    assert texts(memory) == ["I like tea"]
+
+
+def test_a_rehearsal_says_what_would_go_and_changes_nothing(memory: Memory) -> None:
+    said = turn(1, "I keep ferrets.")
+    keep(memory, said)
+    write(memory, statement(said, "I keep ferrets."))
+    generation = memory.store.generation()
+    done = memory.erase_episode(1, dry_run=True)
+    assert done.receipt.erased == {"facts": 1, "episodes": 1}
+    assert done.file is None
+    assert memory.store.generation() == generation
+    assert texts(memory) == ["I keep ferrets."]
+    assert memory.erasures() == []
+
+
+# --- what repeats it ------------------------------------------------------------------------------
+
+
+def test_what_repeats_it_loses_it_too(memory: Memory) -> None:
+    secret = "vaultword-qpzmxn-4412"
+    said = turn(1, f"The code is {secret}.", attributes={"note": secret, "branch": "main"})
+    other = turn(2, "The code is on paper.")
+    keep(memory, said, other)
+    write(memory, statement(said, f"The code is {secret}."), statement(other, other.text))
+    write(
+        memory,
+        RejectCandidate(
+            candidate=replace(statement(said, f"The code is {secret}.").candidate, object=secret),
+            episode=other.uid,  # quoted by another episode's refusal
+            owner="me",
+            reason="generic",
+            detail=f"{secret} is no word",
+            validation={"near": secret},
+        ),
+        RejectLine(
+            source=sample_source().key,
+            line=RejectedLine(
+                position=3, offset=7, reason="not_json", detail="", excerpt=f"{{{secret}"
+            ),
+        ),
+        Propose(
+            kind="memory",
+            key=f"me\0user_fact\0{secret}",
+            title=secret,
+            payload={"owner": "me", "type": "USER_FACT", "text": secret, "episode": said.uid},
+        ),
+        Propose(
+            kind="predicate",
+            key="x",
+            title="x: 3 commands",
+            payload={"examples": [f"echo {secret}"], "name": "x"},
+        ),
+        JudgePair(
+            low_id=1, high_id=2, relation="ambiguous", rule="r", detail=secret, similarity=0.8
+        ),
+        FailTask(kind="typed", target=2, version="1", error=f"bad answer: {secret}"),
+        StartRun(run_id=1),
+        FinishRun(
+            run_id=1, state="failed", phase="", report={"error": f"trouble with {secret}", "n": 1}
+        ),
+        RecordInjection(session="s", owner="me", mode="tool", items=["e1", "f1"]),
+    )
+    memory.embed()
+    done = memory.erase_fact(1)
+    assert done.file is not None
+    assert done.file.clean
+    assert pieces_left(memory.path, secret) == []
+    assert memory.rejections() == []
+    assert memory.proposals() == []
+    assert memory.runs()[0].report == {"error": "", "n": 1}
+    assert [one.error for one in memory.model_tasks()] == [""]
+    assert [list(one.items) for one in memory.store.injections()] == [["e1", "f1"]]
+    assert texts(memory) == ["The code is on paper."]  # nothing of the other could be read
+    assert memory.store.search_episodes('"qpzmxn"', Filters(), limit=5) == []
+    assert memory.store.search_facts('"qpzmxn"', Filters(), limit=5) == []
+
+
+def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:
+    said = turn(1, "I keep ferrets.")
+    keep(memory, said)
+    write(memory, statement(said, "I keep ferrets."))
+    memory.pin(1)
+    before = memory.store.events_of("fact", 1)
+    memory.erase_fact(1)
+    after = memory.store.events_of("fact", 1)
+    assert [one.id for one in after[: len(before)]] == [one.id for one in before]
+    assert [one.op for one in after] == ["store", "pin", "erase"]
+    connection = apsw.Connection(str(memory.path))
+    for sql in (
+        "UPDATE event_row SET detail = '{}'",
+        "UPDATE event_row SET actor = 'nobody'",
+        "DELETE FROM event_row",
+    ):
+        with pytest.raises(apsw.ConstraintError, match="append-only"):
+            connection.execute(sql)
+    connection.close()
+
+
+def test_a_night_and_its_undo_survive_an_erasure(memory: Memory, clock: FrozenClock) -> None:
+    for n, text in enumerate(("I am fond of jazz", "I like jazz", "I like tea"), 1):
+        keep(memory, turn(n, text, occurred_at=clock() - 1000 * n))
+    report = memory.consolidate()
+    found = fact_ids(memory)
+    memory.erase_fact(next(iter(found.values())))
+    memory.undo(report.run_id)
+    from factbook.upkeep.account import account
+
+    run = next(one for one in memory.runs() if one.id == report.run_id)
+    assert account(memory.store, run).run.state == "undone"
+    memory.consolidate()
+
+
+# --- what must not come back ----------------------------------------------------------------------
+
+
+def session(path: Path, *lines: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: Path) -> None:
+    lines = [
+        record("user", "u1", "Please look at the quagmire-ledger in /srv/quagmire today"),
+        record("user", "u2", "Now run the tests of the shop"),
+    ]
+    log = session(tmp_path / "logs" / "a.jsonl", *lines)
+    memory.ingest([log])
+    (target,) = [
+        one.id for one in memory.store.episodes(Filters(), limit=None) if "quagmire" in one.text
+    ]
+    memory.erase_episode(target)
+    counts = memory.store.counts()
+    # The same file again, a copy of it, and a copy whose records have other ids.
+    log.write_text(lines[0] + "\n" + lines[1] + "\n\n", encoding="utf-8")
+    session(tmp_path / "logs" / "copy.jsonl", *lines)
+    session(tmp_path / "logs" / "other.jsonl", lines[0].replace('"u1"', '"z1"'))
+    report = memory.ingest([tmp_path / "logs"])
+    assert report.receipt.kept_out > 0
+    assert not any("quagmire" in one for one in texts(memory))
+    assert memory.store.counts()["facts"] == counts["facts"]
+    assert memory.rejections() == []
+    assert pieces_left(memory.path, "quagmire-ledger") == []
+
+
+def test_an_episode_with_holes_is_not_told_anew(memory: Memory, tmp_path: Path) -> None:
+    text = "My badge number is 5551-kestrel-9. Please write that down for the guard."
+    said = turn(1, text)
+    keep(memory, said)
+    write(memory, statement(said, "My badge number is 5551-kestrel-9."))
+    memory.erase_fact(1)
+    left = texts(memory)
+    receipt = write(
+        memory,
+        RecordSource(source=sample_source()),
+        RecordEpisode(episode=said),
+        statement(said, "My badge number is 5551-kestrel-9."),
+        statement(said, "5551-kestrel-9", predicate="has_badge"),
+        statement(said, "Please write that down for the guard."),
+        RejectCandidate(
+            candidate=statement(said, "5551-kestrel-9").candidate,
+            episode=said.uid,
+            owner="me",
+            reason="generic",
+        ),
+    )
+    assert receipt.kept_out > 0
+    assert receipt.stored == 1  # what the rest of it says is welcome
+    assert texts(memory) == left
+    assert memory.rejections() == []
+    assert pieces_left(memory.path, "5551-kestrel-9") == []
+
+
+def test_a_claim_does_not_come_back_from_another_old_episode(memory: Memory) -> None:
+    keep(memory, first := turn(1, "I collect stamps from Fiji"))
+    write(memory, statement(first, first.text))
+    memory.erase_fact(1)
+    second = turn(2, "Well: I collect stamps from Fiji", uid="other:2")
+    keep(memory, second)
+    assert write(memory, statement(second, "I collect stamps from Fiji")).kept_out == 1
+    assert fact_ids(memory) == {}
+
+
+def test_what_is_said_anew_after_the_erasure_is_something_new(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    fact = memory.remember("I collect stamps from Fiji")
+    memory.erase_fact(fact.id)
+    clock.advance(days=1)
+    again = memory.remember("I collect stamps from Fiji")
+    assert again.statement == "I collect stamps from Fiji"
+    assert again.id != fact.id
+
+
+def test_a_statement_of_before_is_refused_in_words(memory: Memory, clock: FrozenClock) -> None:
+    fact = memory.remember("I collect stamps from Fiji")
+    memory.erase_fact(fact.id)
+    with pytest.raises(UsageError, match="erased"):
+        memory.remember("I collect stamps from Fiji", at=clock() - DAY)
+    assert fact_ids(memory) == {}
+
+
+def test_a_turn_that_is_sent_again_stays_out(memory: Memory, clock: FrozenClock) -> None:
+    memory.add_turn("The door code is 4711", session="chat", occurred_at=clock())
+    memory.erase_episode(1)
+    receipt = memory.add_turn("The door code is 4711", session="chat", occurred_at=clock())
+    assert (receipt.episodes, receipt.kept_out) == (0, 1)
+    other = memory.add_turn("The  DOOR code is 4711", session="other", occurred_at=clock())
+    assert (other.episodes, other.kept_out) == (0, 1)  # the same moment, the same words
+    clock.advance(days=2)
+    assert memory.add_turn("The door code is 4711", session="chat").episodes == 1
+
+
+def test_an_erasure_can_be_lifted(memory: Memory, clock: FrozenClock) -> None:
+    memory.add_turn("The door code is 4711", session="chat", occurred_at=clock())
+    memory.erase_episode(1)
+    (erasure,) = memory.erasures()
+    assert (erasure.what, erasure.counts, erasure.clean) == ("episode", {"episodes": 1}, True)
+    memory.allow_again(erasure.id)
+    assert memory.add_turn("The door code is 4711", session="chat", occurred_at=clock()).episodes
+    assert memory.erasures()[0].allowed_at == clock()
+
+
+def test_a_source_goes_whole_and_what_is_new_in_it_comes_in(
+    memory: Memory, tmp_path: Path, clock: FrozenClock
+) -> None:
+    lines = [
+        record("user", "u1", "Please look at the quagmire-ledger in /srv/quagmire today"),
+        record("user", "u2", "And the marshland-report of yesterday"),
+    ]
+    log = session(tmp_path / "logs" / "quag.jsonl", *lines)
+    memory.ingest([log])
+    kept = session(tmp_path / "logs" / "kept.jsonl", record("user", "k1", "Run the tests please"))
+    memory.ingest([kept])
+    done = memory.erase_source(str(log))
+    assert done.receipt.erased["sources"] == 1
+    assert [one.source.uri for one in memory.store.source_states().values()] == [str(kept)]
+    assert pieces_left(memory.path, "quagmire-ledger", "marshland-report", str(log)[-12:]) == []
+    memory.ingest([tmp_path / "logs"])
+    assert texts(memory) == ["Run the tests please"]
+    later = record("user", "u3", "What is new is welcome here", at="2099-11-20T10:00:00.000Z")
+    clock.now = 4_102_000_000_000
+    session(log, *lines, later)
+    memory.ingest([log])
+    assert sorted(texts(memory)) == ["Run the tests please", "What is new is welcome here"]
+
+
+def test_a_refusal_goes_and_is_not_logged_again(memory: Memory) -> None:
+    said = turn(1, "Perhaps I like marzipan-of-lubeck, perhaps not")
+    keep(memory, said)
+    refuse = RejectCandidate(
+        candidate=replace(
+            statement(said, "Perhaps I like").candidate, object="loves marzipan-of-lubeck"
+        ),
+        episode=said.uid,
+        owner="me",
+        reason="generic",
+        detail="hedged",
+    )
+    write(memory, refuse)
+    (refusal,) = memory.rejections()
+    done = memory.erase_rejection(refusal.id)
+    assert done.receipt.erased == {"rejections": 1}
+    assert write(memory, refuse).kept_out == 1
+    assert memory.rejections() == []
+
+
+def test_words_that_were_erased_are_told_in_words(memory: Memory, clock: FrozenClock) -> None:
+    said = "My favorite crypto is quokkacoin"
+    memory.tell(said, planner="rules", at=clock(), message_id="m1")
+    (target,) = ids_of(memory, "m1")
+    memory.erase_episode(target)
+    assert memory.keyed_facts() == []
+    with pytest.raises(UsageError, match="erased"):
+        memory.tell(said, planner="rules", at=clock(), message_id="m1")
+    clock.advance(days=1)
+    memory.tell(said, planner="rules", at=clock(), message_id="m2")
+    assert [one.object for one in memory.keyed_facts()] == ["quokkacoin"]
+
+
+# --- entities and owners --------------------------------------------------------------------------
+
+
+def world(memory: Memory, owner: str = "me") -> None:
+    """Let an owner care about a thing, and know a fact about it from a search."""
+    said = turn(
+        1,
+        "I love the Quadrophon LS50 speakers, and tea",
+        uid=f"{owner}:1",
+        owner=owner,
+        kind=EpisodeKind.COMMAND,
+    )
+    page = sample_episode(
+        2,
+        uid=f"{owner}:page",
+        owner=owner,
+        kind=EpisodeKind.SEARCH_RESULT,
+        role=Role.TOOL,
+        trust=Trust.EXTERNAL,
+        text="Quadrophon news\nThe quadrophon ls50 has a coaxial driver.",
+        attributes={"url": "https://example.com/quadrophon"},
+    )
+    name = "quadrophon ls50"
+    content = "The quadrophon ls50 has a coaxial driver."
+    fact = replace(
+        statement(page, content, predicate="about", kind=FactKind.WORLD), trust=Trust.EXTERNAL
+    )
+    fact = replace(fact, candidate=replace(fact.candidate, subject=name), confidence=0.5)
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        RecordEpisode(episode=said),
+        RecordEpisode(episode=page),
+        CreateEntity(owner=owner, name=name, episode=said.uid),
+        SetPreference(owner=owner, topic="tea", type=PreferenceType.LIKE, episode=said.uid),
+        RecordEngagement(
+            owner=owner,
+            type=EngagementType.LIKE_COMMAND,
+            valence=Valence.POSITIVE,
+            strength=0.8,
+            entity=name,
+            episode=said.uid,
+        ),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    write(
+        memory,
+        RecordSearch(
+            owner=owner,
+            query="quadrophon ls50 reviews",
+            provider="folder",
+            duration_ms=3,
+            results=[page.uid],
+        ),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    write(memory, fact, trigger=Trigger.USER_MESSAGE)
+
+
+def test_an_entity_goes_with_everything_about_it(memory: Memory) -> None:
+    world(memory)
+    memory.embed()
+    assert len(memory.store.world_facts("me", "quadrophon ls50")) == 1
+    done = memory.erase_entity("Quadrophon LS50")
+    assert done.receipt.erased["entities"] == 1
+    assert done.receipt.erased["facts"] == 1
+    assert memory.store.entities("me") == []
+    assert memory.store.engagements("me", entity_id=1) == []
+    assert [one.query for one in memory.store.search_logs("me")] == [""]
+    assert [one.topic for one in memory.store.preferences("me")] == ["tea"]
+    assert texts(memory) == ["I love the ███████████████ speakers, and tea"]
+    assert pieces_left(memory.path, "quadrophon ls50", "Quadrophon LS50", "coaxial driver") == []
+    assert memory.check() == []
+    with pytest.raises(UsageError, match="erased"):
+        write(memory, RestoreEntity(entity_id=1))
+
+
+def test_an_entity_does_not_come_back_by_old_words(memory: Memory, clock: FrozenClock) -> None:
+    world(memory)
+    memory.erase_entity("quadrophon ls50")
+    old = turn(9, "What about the Quadrophon LS50?", uid="old:9")
+    create = CreateEntity(owner="me", name="quadrophon ls50", episode=old.uid)
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        RecordEpisode(episode=old),
+        create,
+        trigger=Trigger.USER_MESSAGE,
+    )
+    assert memory.store.entities("me") == []
+    clock.advance(days=1)
+    new = turn(10, "Tell me of the Quadrophon LS50 again", uid="n:1", occurred_at=clock())
+    write(
+        memory,
+        RecordEpisode(episode=new),
+        replace(create, episode=new.uid),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    assert [one.name for one in memory.store.entities("me")] == ["quadrophon ls50"]
+
+
+def test_what_came_in_by_an_episode_goes_with_it_unless_more_speaks_for_it(memory: Memory) -> None:
+    world(memory)
+    again = turn(5, "Yes, I like them", uid="me:again")
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        RecordEpisode(episode=again),
+        RecordEngagement(
+            owner="me",
+            type=EngagementType.EXPLICIT_STATEMENT,
+            valence=Valence.POSITIVE,
+            strength=0.7,
+            entity="quadrophon ls50",
+            episode=again.uid,
+        ),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    first, second = ids_of(memory, "me:1", "me:again")
+    memory.erase_episode(first)
+    assert [one.episode_id for one in memory.store.entities("me")] == [second]
+    assert memory.store.preferences("me") == []  # only the first message spoke of tea
+    memory.erase_episode(second)
+    assert memory.store.entities("me") == []
+    assert memory.store.world_facts("me", "quadrophon ls50") == []
+
+
+def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
+    world(memory, "bertramina")
+    mine = turn(7, "I am someone else and I like tea", uid="me:7")
+    keep(memory, mine)
+    write(memory, statement(mine, mine.text))
+    fact = memory.remember("I was born in Umbrellastadt", owner="bertramina")
+    memory.feedback(fact.id, right=True)
+    write(memory, RecordInjection(session="s", owner="bertramina", mode="tool", items=["f1"]))
+    memory.embed()
+    done = memory.erase_owner("bertramina")
+    assert done.file is not None
+    assert done.file.clean
+    assert (
+        pieces_left(memory.path, "bertramina", "Umbrellastadt", "quadrophon ls50", "coaxial driver")
+        == []
+    )
+    assert texts(memory) == [mine.text]
+    assert list(fact_ids(memory)) == [mine.text]
+    assert memory.store.injections() == []
+    assert memory.store.entities("bertramina", include_retired=True) == []
+    with pytest.raises(NotFound):
+        memory.erase_owner("bertramina")
+
+
+def test_an_owner_goes_with_what_was_erased_of_them_before(memory: Memory) -> None:
+    first = memory.remember("I was born in Umbrellastadt", owner="bertramina")
+    memory.remember("I keep ferrets", owner="bertramina")
+    memory.erase_fact(first.id)
+    memory.erase_owner("bertramina")
+    assert pieces_left(memory.path, "bertramina") == []
+
+
+# --- the bytes of the file ------------------------------------------------------------------------
+
+
+_LETTERS = st.text(string.ascii_lowercase + string.digits, min_size=8, max_size=14)
+_ODD = st.sampled_from(
+    ["ß\u0301zqv\u202exkcd", 'q"z\\x\nkw:pv', "🙂🙃🙂qv", "日本語の秘密です", "a\x00bqzwxkv"]
+)
+_SECRETS = st.lists(
+    st.lists(st.one_of(_LETTERS, _ODD), min_size=1, max_size=60), min_size=1, max_size=6
+)
+
+
+@settings(
+    max_examples=250,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(secrets=_SECRETS, seed=st.integers(0, 2**16), whole=st.booleans(), embedded=st.booleans())
+def test_no_window_of_an_erased_text_is_left_in_the_file(
+    tmp_path: Path, secrets: list[list[str]], seed: int, whole: bool, embedded: bool
+) -> None:
+    """After erasing, no eight bytes in a row of random texts stand anywhere in the file."""
+    rng = random.Random(seed)
+    path = tmp_path / f"p{seed}-{time.monotonic_ns()}.db"
+    said = [" ".join(one) for one in secrets]
+    plain = ["ABCDEFG"[n % 7 :] + f" AND NOTE {n} OF {rng.randrange(9999)}." for n in range(40)]
+    with Memory(
+        path, clock=FrozenClock(), key_file=tmp_path / "key", embedder=Words(), model=None
+    ) as memory:
+        order = [*((True, n) for n in range(len(said))), *((False, n) for n in range(len(plain)))]
+        rng.shuffle(order)
+        for is_secret, n in order:
+            text = f"{plain[n % 40]} {said[n]}" if is_secret else plain[n]
+            one = turn(len(plain) + n if is_secret else n, text, uid=f"{is_secret}:{n}")
+            keep(memory, one)
+            write(memory, statement(one, said[n] if is_secret else plain[n]))
+            if is_secret:
+                fact = statement(one, said[n])
+                refused = replace(fact.candidate, object=said[n] + "!")
+                write(
+                    memory,
+                    RejectCandidate(
+                        candidate=refused, episode=one.uid, owner="me", reason="generic", detail=""
+                    ),
+                    Propose(kind="predicate", key=said[n], title="t", payload={"x": [said[n]]}),
+                )
+            if embedded and rng.random() < 0.3:
+                memory.embed()
+        numbers = {one.statement: one.id for one in memory.store.facts(Filters(), limit=None)}
+        for text in said:
+            if text not in numbers:
+                continue  # two secrets were the same
+            if rng.random() < 0.5:
+                done = memory.erase_fact(numbers.pop(text), whole_episodes=whole)
+            else:
+                evidence = memory.store.evidence_of([numbers[text]])[numbers.pop(text)]
+                done = memory.erase_episode(evidence[0].episode_id)
+                for one in evidence[1:]:
+                    memory.erase_episode(one.episode_id)
+            assert done.file is not None
+        assert pieces_left(path, *said) == []
+        assert memory.check() == []
+        assert len(texts(memory)) >= len(plain)
+
+
+def test_windows_find_every_piece_wherever_it_stands(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    noise = bytes(rng.randrange(256) for _ in range(70_000))
+    windows = Windows.of(["a secret sentence", "another one"])
+    assert len(windows) == 10 + 4
+    for place in (0, 1, 7, 4095, 69_990):
+        (tmp_path / "f").write_bytes(noise[:place] + b"ret sent" + noise[place:])
+        assert len(windows.found_in(blocks_of(tmp_path / "f"))) == 1, place
+    (tmp_path / "f").write_bytes(noise + b"ret sen")
+    assert len(windows.found_in(blocks_of(tmp_path / "f"))) == 0
+    assert windows.sharing(["no", "a secret se", "x a secret sent y", "another"], least=12) == [2]
+    assert len(windows.without(Windows.of(["a secret"]))) == 13
+    assert len(Windows.of(["short"]).found_in(blocks_of(tmp_path / "none"))) == 0
+
+
+def test_pieces_that_were_left_behind_are_found_and_go(memory: Memory) -> None:
+    """Cells that moved and terms of an index stay in free parts: the file is written anew then."""
+    secret = "the quagmire-ledger of vexburgh"
+    keep(memory, turn(1, f"We keep {secret} in the cellar"), turn(2, "The sun shines."))
+    connection = apsw.Connection(str(memory.path))
+    connection.execute("PRAGMA secure_delete=OFF").fetchall()
+    connection.execute("CREATE TABLE scratch (text TEXT)")
+    connection.execute("INSERT INTO scratch VALUES (?)", (f"a stale copy of {secret}",))
+    connection.execute("DROP TABLE scratch")
+    connection.close()
+    done = memory.erase_episode(1)
+    assert done.file is not None
+    assert (done.file.clean, done.file.rewritten) == (True, True)
+    assert pieces_left(memory.path, secret) == []
+    assert texts(memory) == ["The sun shines."]
+    quiet = memory.erase_episode(2)
+    assert quiet.file is not None
+    assert (quiet.file.clean, quiet.file.rewritten) == (True, False)
+
+
+def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factbook.store.sqlite.scouring.PATIENCE_MS", 100)
+    keep(memory, turn(1, "The quagmire-ledger is in the cellar"))
+    reader = apsw.Connection(str(memory.path))
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT count(*) FROM episode_row").get == 1
+    done = memory.erase_episode(1)
+    assert done.file is not None
+    assert not done.file.clean
+    assert done.file.waiting
+    assert texts(memory) == []
+    assert pieces_left(memory.path, "quagmire-ledger") != []  # no promise was made
+    assert [one.what for one in memory.check()] == ["erasure"]
+    found = memory.finish_erasing()
+    assert found is not None
+    assert not found.clean
+    reader.execute("ROLLBACK")
+    reader.close()
+    found = memory.finish_erasing()
+    assert found is not None
+    assert (found.clean, found.waiting) == (True, "")
+    assert pieces_left(memory.path, "quagmire-ledger") == []
+    assert memory.finish_erasing() is None
+
+
+def test_a_reader_of_our_own_that_stands_still_is_said_too(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factbook.store.sqlite.scouring.PATIENCE_MS", 100)
+    keep(memory, *(turn(n, f"line {n} of many") for n in range(1, 9)))
+    rows = memory.store.episodes(Filters(), limit=None)
+    next(rows)
+    done = memory.erase_episode(3)
+    assert done.file is not None
+    assert not done.file.clean
+    rows.close()  # type: ignore[attr-defined]
+    del rows
+    found = memory.finish_erasing()
+    assert found is not None
+    assert found.clean
+
+
+def test_the_copy_of_before_an_upgrade_is_named_and_can_go(memory: Memory) -> None:
+    keep(memory, turn(1, "The quagmire-ledger is in the cellar"), turn(2, "Tea is fine"))
+    copy = memory.path.with_name(f"{memory.path.name}.schema-3.bak")
+    memory.store.copy_to(copy)
+    harmless = memory.erase_episode(2)
+    assert harmless.file is not None
+    done = memory.erase_episode(1)
+    assert done.file is not None
+    assert list(done.file.copies) == [str(copy)]
+    assert done.file.clean  # the file itself is
+    assert list(memory.sight("quagmire-ledger").copies) == [str(copy)]
+    assert memory.drop_copies() == [copy]
+    assert not copy.exists()
+    assert memory.sight("quagmire-ledger").copies == []
+
+
+def test_it_can_be_asked_where_a_text_stands(memory: Memory) -> None:
+    said = turn(1, "The quagmire-ledger is in the cellar")
+    keep(memory, said)
+    write(memory, statement(said, said.text))
+    found = memory.sight("quagmire-ledger")
+    assert (list(found.rows), found.pieces) == (["e1", "f1"], 0)
+    memory.erase_fact(1, whole_episodes=True)
+    found = memory.sight("quagmire-ledger")
+    assert (list(found.rows), found.in_file, found.pieces) == ([], False, 0)
+    with pytest.raises(UsageError):
+        memory.sight("  ")
+
+
+def test_what_this_process_holds_is_let_go(memory: Memory) -> None:
+    for n in range(1, 5):
+        memory.add_turn(f"The quagmire-ledger number {n} is in the cellar", session="s")
+    memory.embed()
+    assert memory.recall("quagmire-ledger").hits
+    memory.search_memory("quagmire-ledger", session="s")
+    memory.sync_turn("Where is the ledger?", "In the cellar.", session="s")
+    for n in range(1, 5):
+        memory.erase_episode(n)
+    assert not any("quagmire" in hit.text for hit in memory.recall("quagmire-ledger").hits)
+    assert not any("quagmire" in hit.text for hit in memory.take("s").memories)
+
+
+def test_another_process_sees_that_it_is_gone(memory: Memory, tmp_path: Path) -> None:
+    said = ("the quagmire-ledger is blue", "my dog ate a quagmire-ledger", "quagmire-ledger, 4 pm")
+    keep(memory, *(turn(n, text) for n, text in enumerate(said, 1)))
+    memory.embed()
+    with Memory(
+        memory.path, mode="read", key_file=tmp_path / "key", embedder=Words(), model=None
+    ) as other:
+        before = {hit.id for hit in other.recall("quagmire-ledger").hits}
+        assert "e2" in before
+        memory.erase_episode(2)
+        assert {hit.id for hit in other.recall("quagmire-ledger").hits} == before - {"e2"}
+
+
+# --- the seeds' views, export, the schema ---------------------------------------------------------
+
+
+def test_views_and_exports_leave_out_what_is_erased(memory: Memory) -> None:
+    said = turn(1, "I keep ferrets.")
+    keep(memory, said, turn(2, "The sun shines."))
+    write(memory, statement(said, "I keep ferrets."))
+    memory.erase_episode(1)
+    connection = apsw.Connection(str(memory.path))
+    for view, rows in (
+        ("facts", 0),
+        ("semantic_memory", 0),
+        ("episodic_memory", 1),
+        ("messagelog", 1),
+        ("sessions", 1),
+    ):
+        assert connection.execute(f"SELECT count(*) FROM {view}").get == rows, view
+    connection.close()
+    records = [one["record"] for one in memory.export()]
+    assert (records.count("episode"), records.count("fact")) == (1, 0)
+
+
+def test_numbers_are_not_given_out_twice(memory: Memory) -> None:
+    keep(memory, turn(1, "I keep ferrets."))
+    memory.erase_episode(1)
+    keep(memory, turn(2, "The sun shines."))
+    assert ids_of(memory, "turn:2") == [2]
+
+
+def test_an_audit_notices_what_an_erasure_left(memory: Memory) -> None:
+    said = turn(1, "I keep ferrets.")
+    keep(memory, said, turn(2, "The sun shines."))
+    write(memory, statement(said, "I keep ferrets."))
+    memory.erase_episode(1)
+    connection = apsw.Connection(str(memory.path))
+    for change, back, what in (
+        ("UPDATE fact_row SET subject = 'x'", "UPDATE fact_row SET subject = ''", "erased"),
+        (
+            "UPDATE episode_row SET speaker = 'x' WHERE id = 1",
+            "UPDATE episode_row SET speaker = '' WHERE id = 1",
+            "erased",
+        ),
+        (
+            "UPDATE episode_row SET uid = 'turn:1' WHERE id = 1",
+            "UPDATE episode_row SET uid = 'erased:1' WHERE id = 1",
+            "came_back",
+        ),
+        ("UPDATE erasure_row SET clean = 0", "UPDATE erasure_row SET clean = 1", "erasure"),
+        (
+            "INSERT INTO meta VALUES ('erasing', '1')",
+            "DELETE FROM meta WHERE name = 'erasing'",
+            "erasure",
+        ),
+    ):
+        connection.execute(change)
+        assert what in {one.what for one in memory.check()}, change
+        connection.execute(back)
+        assert memory.check() == [], change
+    connection.close()
+
+
+# --- kill -9 --------------------------------------------------------------------------------------
+
+_KILLED = """
+import sys
+from factbook.memory import Memory
+with Memory(sys.argv[1], key_file=sys.argv[2], model=None) as memory:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    memory.erase_owner("bertramina")
+"""
+
+
+def kill_many(tmp_path: Path, *, times: int) -> None:
+    rng = random.Random(11)
+    before, after = 0, 0
+    delay = 0.02
+    for n in range(times):
+        path = tmp_path / f"k{n}.db"
+        with Memory(path, key_file=tmp_path / "key", embedder=Words(), model=None) as memory:
+            episodes = [
+                turn(i, f"quagmire-ledger {i} {rng.random()}", uid=f"{i}", owner="bertramina")
+                for i in range(120)
+            ]
+            keep(memory, *episodes, turn(500, "The sun shines."))
+            write(memory, *(statement(one, one.text) for one in episodes[:40]))
+        process = subprocess.Popen(
+            [sys.executable, "-c", _KILLED, str(path), str(tmp_path / "key")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "HOME": str(tmp_path)},
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        time.sleep(rng.uniform(0.0, delay))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+        store = SQLiteStore(path, mode="write")
+        left = [one.text for one in store.episodes(Filters(), limit=None)]
+        problems = {one.what for one in store.check()}
+        assert len(left) in (1, 121)  # all or nothing
+        if len(left) == 1:
+            after += 1
+            assert problems <= {"erasure"}
+            store.scour()
+            assert pieces_left(path, "quagmire-ledger") == []
+        else:
+            before += 1
+            assert problems == set()
+        assert store.check() == []
+        store.close()
+        delay = min(delay * 1.4, 1.0) if len(left) > 1 else max(delay * 0.8, 0.01)
+    assert before or after
+
+
+def test_kill_9_leaves_all_or_nothing(tmp_path: Path) -> None:
+    kill_many(tmp_path, times=4)
+
+
+@pytest.mark.slow
+def test_kill_9_leaves_all_or_nothing_many_times(tmp_path: Path) -> None:
+    kill_many(tmp_path, times=60)
+
+
+def test_every_op_has_a_strict_json_form() -> None:
+    from factbook.ops import EraseSource, from_json, to_json
+
+    for op in (
+        EraseFact(fact_id=3, whole_episodes=True),
+        EraseEpisode(episode_id=3),
+        EraseSource(source_id=1),
+        EraseRejection(rejection_id=4),
+        EraseEntity(entity_id=2),
+        EraseOwner(owner="ann"),
+        AllowAgain(erasure_id=1),
+    ):
+        assert from_json(to_json(op)) == op
