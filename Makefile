@@ -11,7 +11,7 @@ READY_MODEL := $(VENV)/.ready-model
 WORKERS ?= 2
 DATA ?= $(or $(FACTBOOK_DATA),../shared/data)
 
-.PHONY: help demo test check bench fault model embedder clean
+.PHONY: help demo test check bench fault model searx embedder clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -57,6 +57,10 @@ $(READY_MODEL): $(READY_DEV)
 
 model: $(READY_MODEL) ## Ask a real model server, with a tiny model made on the spot (builds it first: minutes)
 	@$(BIN)/python -m pytest -m slow tests/test_llama_server.py $(ARGS)
+
+searx: $(READY_DEV) ## Search with a real searx on this machine (Debian; installs it, as root)
+	@test -x /usr/bin/searx-run || { apt-get update -qq && apt-get install -y --no-install-recommends searx; }
+	@$(BIN)/python -m pytest -m slow tests/test_searching_searx.py $(ARGS)
 
 bench: $(READY_BENCH) ## Measure speed and quality beside named baselines (minutes)
 	@$(BIN)/python -m bench --data $(DATA)

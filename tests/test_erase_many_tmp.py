@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import string
 import subprocess
 import sys
 import time
@@ -857,7 +856,8 @@ def test_an_owner_goes_with_what_was_erased_of_them_before(memory: Memory) -> No
 # --- the bytes of the file ------------------------------------------------------------------------
 
 
-_LETTERS = st.text(string.ascii_lowercase + string.digits, min_size=8, max_size=14)
+# Letters of which no word of the schema is made: what is found was left by the erasure.
+_LETTERS = st.text("qxzjkvw0123456789", min_size=8, max_size=14)
 _ODD = st.sampled_from(
     ["ß\u0301zqv\u202exkcd", 'q"z\\x\nkw:pv', "🙂🙃🙂qv", "日本語の秘密です", "a\x00bqzwxkv"]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -157,6 +158,13 @@ def test_a_wrong_setting_is_said(variables: dict[str, str], said: str) -> None:
     assert "secret-word" not in str(caught.value)
     assert KEY not in str(caught.value)
     assert "sk-1234" not in str(caught.value)
+
+
+def test_without_the_package_that_speaks_http_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)  # which Python takes for "not installed"
+    config = SearchConfig(provider="searxng", url="http://127.0.0.1:8888")
+    with pytest.raises(UsageError, match=r"needs the package httpx2.*factbook\[search\]"):
+        open_search(config, environ={})
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from factbook.model import (
     Millis,
     Receipt,
     Role,
+    StoredEpisode,
     Trigger,
 )
 from factbook.modelling import Modelling
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from factbook.interest.deliver import Channel, Notifier
     from factbook.interest.enrich import Enriched
     from factbook.interest.extraction import Extraction, ExtractionReport
+    from factbook.interest.knowledge import Knowledge
     from factbook.interest.lookup import Lookup, LookupReport
     from factbook.interest.loops import Loop, Step, Worker
     from factbook.ops import Op
@@ -738,6 +740,66 @@ class Caring(Modelling):
         if not name:
             raise UsageError(detail=f"{text!r} names nothing")
         return name
+
+    # --- answering ------------------------------------------------------------------------------
+
+    def knowledge(self, message: str, *, owner: str = ME, recent: Sequence[str] = ()) -> Knowledge:
+        """Return what is known of what a message asks about, and whether it is enough (seed 003).
+
+        `recent` are the texts that were said before it, newest first: "it" may refer to what they
+        are about. Nothing is searched for and nothing is written.
+        """
+        from factbook.interest.knowledge import knowledge
+
+        return knowledge(
+            self.store,
+            message,
+            owner=owner,
+            embedder=lambda: self.embedder,
+            now=self._clock(),
+            redact=self.redactor.redact,
+            recent=recent,
+        )
+
+    def search_for(
+        self, query: str, *, episode: str, owner: str = ME
+    ) -> tuple[SearchAnswer, SearchLog]:
+        """Search for the answer to a message of an owner, kept as `episode` (its uid).
+
+        What the message itself asks about by name may become an entity; what only the query names
+        may not, for a model may have written it after reading pages of others: such a search is
+        read for facts about known entities alone. Raises SearchError, and NotFound where there is
+        no such message.
+        """
+        from factbook.interest.knowledge import asked_names, is_of_owner
+        from factbook.ops import CreateEntity
+
+        held = self.store.episode_ids([episode]).get(episode)
+        message = self.store.episodes_by_id([held])[held] if held is not None else None
+        if message is None or message.owner != owner or message.role is not Role.USER:
+            raise NotFound(what="message", name=episode, hint="keep it first, with `add_turn`.")
+        known = self.store.known_names(owner)
+        ops: list[Op] = [
+            CreateEntity(owner=owner, name=name, episode=episode)
+            for name in asked_names(message.text, known)
+        ]
+        if ops:
+            self._act(ops, Trigger.USER_MESSAGE)
+        said = [message.text, *(one.text for one in self._said_by_owner(message.id))]
+        own = is_of_owner(query, said=said, known=known)
+        return self._lookup().search(
+            query,
+            owner=owner,
+            trigger=Trigger.USER_MESSAGE if own else Trigger.ENRICHMENT,
+            episode=episode,
+        )
+
+    def _said_by_owner(self, episode_id: int) -> list[StoredEpisode]:
+        """Return what an owner said in a conversation before a message, newest first."""
+        from factbook.interest.extraction import RECENT_MESSAGES
+
+        before = self.store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
+        return [one for one in before if one.role is Role.USER]
 
 
 def _signs(emojis: Sequence[str]) -> set[str]:

@@ -151,12 +151,11 @@ def encodable(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def require_httpx(what: str) -> None:
+def require_httpx(what: str, *, extra: str = "llm") -> None:
     """Raise UsageError where the package that speaks HTTP is not installed."""
     if find_spec("httpx2") is None:
-        raise UsageError(
-            detail=f"{what} needs the package httpx2; install it by `pip install factbook[llm]`."
-        )
+        how = f"`pip install factbook[{extra}]`"
+        raise UsageError(detail=f"{what} needs the package httpx2; install it by {how}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

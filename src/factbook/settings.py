@@ -1,8 +1,9 @@
 """Read settings from the environment and the configuration file, and say clearly what is wrong.
 
 A table of settings is one table of the configuration file (`[search]`) and the variables of one
-prefix (`FACTBOOK_SEARCH_URL`). A variable counts before the file; an empty one counts as not set.
-A key is never a setting: a table names the variable that holds it.
+prefix (`FACTBOOK_SEARCH_URL`). What is given in the call counts first, then a variable, then the
+file; an empty variable counts as not set. A key is never a setting: a table names the variable that
+holds it.
 
 Knows: files, variables, types. Does not know: what a setting is for.
 """
@@ -15,8 +16,9 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from factbook.errors import UsageError
@@ -41,11 +43,18 @@ class Table:
     prefix: str  # of its variables
     settings: Mapping[str, Read]  # name -> what reads it
     key_variable: str  # the variable that holds its key
+    options: Mapping[str, str] = field(default_factory=dict)  # setting -> its command line option
 
-    def found(self, environ: Mapping[str, str], path: Path | None) -> dict[str, Any]:
+    def found(
+        self,
+        environ: Mapping[str, str],
+        path: Path | None,
+        given: Mapping[str, object] = MappingProxyType({}),
+    ) -> dict[str, Any]:
         """Return the settings that stand somewhere; raises UsageError for a wrong one.
 
-        `path` is the configuration file, which need not exist; None reads none.
+        `path` is the configuration file, which need not exist; None reads none. What is `given`
+        counts before everything else, where it is not None.
         """
         found: dict[str, Any] = {}
         for name, value in self._of_file(path).items():
@@ -61,6 +70,13 @@ class Table:
                 what = f"The variable {variable} is no setting"
                 raise wrong(what, f"{_meant(variable, [*known, self.key_variable])} or unset it")
             found[name] = self._read(name, environ[variable], f"The variable {variable}")
+        for name, value in given.items():
+            if name not in self.settings:
+                raise TypeError(f"{name} is no setting of [{self.name}]")
+            if value is not None:
+                option = self.options.get(name)
+                where = f"The option {option}" if option else f"The given {name} of [{self.name}]"
+                found[name] = self._read(name, value, where)
         return found
 
     def where(self, name: str) -> str:
@@ -200,6 +216,18 @@ def whole(low: int, high: int) -> Read:
         return found
 
     return read
+
+
+def yes(value: object) -> bool:
+    """Read true or false."""
+    named = value.strip().lower() if isinstance(value, str) else value
+    if named in ("true", "1", "yes"):
+        return True
+    if named in ("false", "0", "no"):
+        return False
+    if isinstance(value, bool):
+        return value
+    raise ValueError("must be true or false")
 
 
 def url(example: str) -> Read:

@@ -115,7 +115,7 @@ _UNREAD: Final = re.compile(
     re.DOTALL,
 )
 _CODE_LINE: Final = re.compile(
-    r"^[ \t]*(?:(?:from[ ]\S+[ ]import|import[ ][\w.]+(?:[ ]as[ ]\w+)?$|def[ ]\w+"
+    r"(?:(?:from[ ]\S+[ ]import|import[ ][\w.]+(?:[ ]as[ ]\w+)?$|def[ ]\w+"
     r"|class[ ]\w+[(:{]|return\b.*[;)\]]$|(?:const|let|var)[ ]\w+[ ]?[=;:]"
     r"|(?:public|private|protected)[ ](?:static|class|void|int|final|async|\w+\()"
     r"|(?:func|fn)[ ]\w+\(|#include|package[ ]\w+;|SELECT[ ].+[ ]FROM\b|INSERT[ ]INTO\b"
@@ -124,18 +124,21 @@ _CODE_LINE: Final = re.compile(
     r"|at[ ][\w.$<>]+\(|\w+(?:\.\w+)*(?:Error|Exception)\b|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
     r"|(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b|[+-]{3}[ ]|@@[ ]|diff[ ]--git"
     r"|\|.*\|[ \t]*$|.*[=(].*[;{}][ \t]*$|[{}\])]+[;,]?[ \t]*$).*$",
-    re.MULTILINE,
 )
+_LINE: Final = re.compile(r"^[^\n]{1,300}$", re.MULTILINE)  # a longer line is prose
 
 
 def masked(text: str) -> str:
     """Return a text of the same length in which code, addresses and markup are blotted out."""
-    text = _CODE_LINE.sub(_blanks, text[:MAX_TEXT_CHARS])
-    return _UNREAD.sub(_blanks, text)
+    return _UNREAD.sub(_blanks, _LINE.sub(_without_code, text[:MAX_TEXT_CHARS]))
 
 
 def _blanks(match: re.Match[str]) -> str:
     return BLANK * len(match[0])
+
+
+def _without_code(match: re.Match[str]) -> str:
+    return _blanks(match) if _CODE_LINE.match(match[0].strip()) else match[0]
 
 
 # --- which language -------------------------------------------------------------------------------

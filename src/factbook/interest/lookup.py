@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from factbook import policy
 from factbook.apply import apply
-from factbook.errors import SearchError, SearchFailure
+from factbook.errors import SearchError, SearchFailure, UsageError
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
 from factbook.sources.told import digest
@@ -96,6 +96,11 @@ class Lookup:
         """Make one search; False where the next ones would fail alike."""
         try:
             answer = self._ask(self._redact(task.query))
+        except UsageError as error:  # a query without a word to search for
+            said = self._redact(str(error))
+            report.failed.append((task.query, said))
+            report.receipt.add(self._apply([FailSearch(task_id=task.id, error=said)], task.trigger))
+            return True
         except SearchError as error:
             if error.kind is SearchFailure.NOT_CONFIGURED:
                 report.failed.append((task.query, str(error)))

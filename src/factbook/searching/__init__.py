@@ -36,7 +36,7 @@ def open_search(config: SearchConfig, *, environ: Mapping[str, str] = os.environ
         from factbook.searching.ddgs import Ddgs
 
         return Ddgs(config)
-    require_httpx(f"The search provider {config.provider}")
+    require_httpx(f"The search provider {config.provider}", extra="search")
     key = key_of(config, environ)
     if config.provider == _config.SEARXNG:
         from factbook.searching.searxng import SearXNG

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from factbook.confidence import as_of
 from factbook.errors import NotFound, UsageError
 from factbook.keys import entity_name
-from factbook.model import ME
+from factbook.model import ME, Status
 from factbook.surface import reasons, records_world, render_world
 from factbook.surface.render_world import Look
 from factbook.surface.text import count, one_line
@@ -189,10 +189,17 @@ def _split(memory: Memory, argument: str, owner: str, *, verbs: Sequence[str]) -
     return rest, last.casefold()
 
 
+def _owned(memory: Memory, number: int, owner: str) -> Fact | None:
+    found = memory.store.fact(number)
+    if found is None or found.owner != owner or found.status is Status.ERASED:
+        return None
+    return found
+
+
 def _fact_of(memory: Memory, number: int, owner: str) -> Fact:
     """Return a fact of the owner; that of somebody else is not there for them."""
-    found = memory.store.fact(number) if number < 2**63 else None
-    if found is None or found.owner != owner:
+    found = _owned(memory, number, owner)
+    if found is None:
         raise NotFound(
             what="fact",
             name=f"f{number}",
@@ -236,9 +243,8 @@ def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         )
         for one in found
     ]
-    notes = []
-    if any(not one.done for one in statuses) and not memory.has_search:
-        notes.append(NO_SEARCH)
+    waits = any(not one.done for one in statuses) and not memory.has_search
+    notes = (NO_SEARCH,) if waits else ()
     text = render_world.learning(statuses, first=first, look=look)
     if not argument:
         return Reply(
@@ -262,7 +268,7 @@ def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     return Reply(
         text=render_world.results(shown, redact(log.query), look=look),
         data=records_world.search(shown, log._replace(query=redact(log.query))),
-        notes=[redact(one) for one in answer.remarks],
+        notes=tuple(redact(one) for one in answer.remarks),
     )
 
 
@@ -355,7 +361,7 @@ def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     view = replace(
         view,
         entity=shown.entity(view.entity),
-        facts=[as_of(one, memory.now()) for one in view.facts],
+        facts=[reasons.shown_fact(memory, as_of(one, memory.now())) for one in view.facts],
         preferences=[
             (one._replace(topic=shown.redact(one.topic)), cosine)
             for one, cosine in view.preferences
@@ -384,7 +390,7 @@ def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     target, verb = _split(memory, argument, owner, verbs=("erase",))
     match = _FACT.fullmatch(target)
     entity = _named(memory, target, owner)
-    if match and entity is not None and _owns(memory, int(match[1]), owner):
+    if match and entity is not None and _owned(memory, int(match[1]), owner) is not None:
         raise UsageError(
             detail=f"{target} is both a fact and the name of a thing;"
             f" {look.typed(f'memory {reasons.place_of(memory, entity)} delete')} forgets the thing,"
@@ -394,11 +400,6 @@ def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         fact = _fact_of(memory, int(match[1]), owner)
         return _erased_fact(memory, fact, owner) if verb else _forgotten_fact(memory, fact, owner)
     return _erased_entity(memory, target, owner) if verb else _deleted(memory, target, owner, look)
-
-
-def _owns(memory: Memory, number: int, owner: str) -> bool:
-    found = memory.store.fact(number) if number < 2**63 else None
-    return found is not None and found.owner == owner
 
 
 def _forgotten_fact(memory: Memory, fact: Fact, owner: str) -> Reply:

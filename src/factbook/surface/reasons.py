@@ -17,7 +17,7 @@ from factbook.confidence import as_of
 from factbook.errors import NotFound
 from factbook.interest.relate import Relation, shares
 from factbook.interest.score import DAY_MS, course, signed, weight
-from factbook.model import EpisodeKind, Millis, Stance, StoredEpisode
+from factbook.model import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
 from factbook.surface.plots_interest import Curve
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "EntityWhy",
     "FactWhy",
     "NoticeWhy",
+    "Origin",
     "Part",
     "brought_in",
     "curves",
@@ -38,6 +39,7 @@ __all__ = [
     "of_fact",
     "of_notice",
     "place_of",
+    "shown_fact",
 ]
 
 MOMENTS: Final = 121  # ours: points of a curve
@@ -51,6 +53,17 @@ class Cause:
     text: str
     at: Millis | None
     is_command: bool  # typed as a command, and not said in a conversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """How an episode came here: it was said, or found by a search that somebody caused."""
+
+    cause: Cause | None = None  # the message or command behind it; None where that was erased
+    search: SearchLog | None = None  # that found it
+    prompt: str = ""  # what was to be learned, where the search was made for that
+    url: str = ""  # of the page or document, empty for what the owner said
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +84,7 @@ class EntityWhy:
 
     entity: Entity
     interest: float  # now; what all parts add
-    brought: Cause | None  # what brought it in; None where that was erased
+    brought: Origin  # what brought it in
     parts: Sequence[Part]  # newest first
     at: Millis  # now
 
@@ -81,11 +94,7 @@ class Chain:
     """One way back from a fact to what somebody asked for."""
 
     evidence: Evidence
-    url: str = ""  # of the page or document, empty for what the owner said
-    title: str = ""
-    search: SearchLog | None = None  # that found it
-    prompt: str = ""  # what was to be learned, where the search was made for that
-    cause: Cause | None = None  # the message or command behind it
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,21 +119,23 @@ class NoticeWhy:
 # --- of an entity ---------------------------------------------------------------------------------
 
 
-def brought_in(memory: Memory, entity: Entity) -> Cause | None:
-    """Return what brought an entity in; None where that was erased."""
-    return _causes(memory, [entity.episode_id]).get(entity.episode_id)
+def brought_in(memory: Memory, entity: Entity) -> Origin:
+    """Return what brought an entity in."""
+    return _origins(memory, entity.owner, [entity.episode_id])[entity.episode_id]
 
 
 def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
     """Return why an entity is there and what its interest is made of."""
     now = memory.now()
     parts = _parts(memory, entity, now=now)
-    asked = [one.engagement.episode_id for one in parts if one.engagement.episode_id is not None]
-    causes = _causes(memory, [*asked, entity.episode_id])
+    causes = _causes(
+        memory,
+        [one.engagement.episode_id for one in parts if one.engagement.episode_id is not None],
+    )
     return EntityWhy(
         entity=_shown(memory, entity),
         interest=math.fsum(one.adds for one in parts),
-        brought=causes.get(entity.episode_id),
+        brought=brought_in(memory, entity),
         parts=[replace(one, cause=causes.get(one.engagement.episode_id or 0)) for one in parts],
         at=now,
     )
@@ -208,45 +219,38 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
         fact: [one for one in found if one.stance is Stance.SUPPORTS]
         for fact, found in store.evidence_of([one.id for one in facts]).items()
     }
-    episodes = {one.episode_id for found in evidence.values() for one in found}
-    pages = store.attributes_of(sorted(episodes))
-    logs = {
-        episode: log
-        for log in reversed(store.search_logs(owner))
-        for episode in log.episode_ids
-        if episode in episodes
-    }  # the first search that found it
-    prompts = {one.id: one.text for one in store.learn_prompts(owner)}
-    asked = {log.cause_id for log in logs.values() if log.cause_id is not None}
-    causes = _causes(memory, [*asked, *episodes])
-
-    def chain(one: Evidence) -> Chain:
-        log, page = logs.get(one.episode_id), pages.get(one.episode_id, {})
-        cause = one.episode_id if log is None else log.cause_id
-        return Chain(
-            evidence=replace(one, quote=redact(one.quote)),
-            url=redact(page.get("url", "")),
-            title=redact(page.get("title", "")),
-            search=None if log is None else log._replace(query=redact(log.query)),
-            prompt=redact(prompts.get(log.learn_prompt_id or 0, "")) if log else "",
-            cause=None if cause is None else causes.get(cause),
-        )
-
+    origins = _origins(
+        memory, owner, [one.episode_id for found in evidence.values() for one in found]
+    )
     now = memory.now()
     found = []
     for fact in facts:
-        about = store.entity_named(owner, fact.subject) if fact.predicate == "about" else None
-        shown = replace(
-            as_of(fact, now), object=redact(fact.object), statement=redact(fact.statement)
-        )
+        about = store.entity_named(owner, fact.subject) if fact.kind is FactKind.WORLD else None
         found.append(
             FactWhy(
-                fact=shown,
+                fact=shown_fact(memory, as_of(fact, now)),
                 entity=None if about is None else _shown(memory, about),
-                chains=[chain(one) for one in evidence.get(fact.id, [])],
+                chains=[
+                    Chain(
+                        evidence=replace(one, quote=redact(one.quote)),
+                        origin=origins[one.episode_id],
+                    )
+                    for one in evidence.get(fact.id, [])
+                ],
             )
         )
     return found
+
+
+def shown_fact(memory: Memory, fact: Fact) -> Fact:
+    """Return a fact as it may be shown, redacted once more."""
+    redact = memory.redactor.redact
+    return replace(
+        fact,
+        subject=redact(fact.subject),
+        object=redact(fact.object),
+        statement=redact(fact.statement),
+    )
 
 
 # --- of a notice ----------------------------------------------------------------------------------
@@ -273,7 +277,34 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
 # --- parts ----------------------------------------------------------------------------------------
 
 
+def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin]:
+    """Return how episodes came here; each of them is there."""
+    store, redact = memory.store, memory.redactor.redact
+    wanted = set(ids)
+    pages = store.attributes_of(sorted(wanted))
+    logs = {
+        episode: log
+        for log in reversed(store.search_logs(owner))
+        for episode in log.episode_ids
+        if episode in wanted
+    }  # the first search that found it
+    prompts = {one.id: one.text for one in store.learn_prompts(owner)} if logs else {}
+    causes = _causes(memory, [one.cause_id for one in logs.values() if one.cause_id] + [*wanted])
+    found = {}
+    for one in wanted:
+        log, page = logs.get(one), pages.get(one, {})
+        found[one] = Origin(
+            cause=causes.get(one if log is None else log.cause_id or 0),
+            search=None if log is None else log._replace(query=redact(log.query)),
+            prompt="" if log is None else redact(prompts.get(log.learn_prompt_id or 0, "")),
+            url=redact(page.get("url", "")),
+            title=redact(page.get("title", "")),
+        )
+    return found
+
+
 def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
+    """Return what was said or done, by episode; pages of others are no cause."""
     redact = memory.redactor.redact
     found: dict[int, StoredEpisode] = memory.store.episodes_by_id(sorted(set(ids)))
     return {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from factbook.caring import EntityView, InterestRow, LearnStatus
     from factbook.interest.loops import LoopReport
     from factbook.model import Fact
-    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Part
+    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
     from factbook.world import (
         Engagement,
         Entity,
@@ -35,6 +35,7 @@ __all__ = [
     "loop",
     "notice",
     "notify_state",
+    "origin",
     "preference",
     "schedule",
     "search",
@@ -65,12 +66,12 @@ def entity(one: Entity, number: int | None = None) -> Record:
     }
 
 
-def entity_view(view: EntityView, brought: Cause | None, *, place: int) -> Record:
+def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
     """Return a thing with what is known of it."""
     return {
         "entity": entity(view.entity, place),
         "interest": view.interest,
-        "brought_in_by": cause(brought),
+        "brought_in_by": origin(brought),
         "facts": [
             {**_fact(one), "url": url, "search": search}
             for one in view.facts
@@ -213,12 +214,23 @@ def cause(one: Cause | None) -> Record | None:
     return {"text": one.text, "at": iso(one.at), "command": one.is_command}
 
 
+def origin(one: Origin) -> Record:
+    """Return how something came here: what was asked, searched for and found."""
+    return {
+        "prompt": one.prompt or None,
+        "cause": cause(one.cause),
+        "search": None if one.search is None else search_log(one.search),
+        "title": one.title,
+        "url": one.url,
+    }
+
+
 def why_entity(why: EntityWhy) -> Record:
     """Return why a thing is there, and what its interest is made of."""
     return {
         "entity": entity(why.entity),
         "interest": why.interest,
-        "brought_in_by": cause(why.brought),
+        "brought_in_by": origin(why.brought),
         "engagements": [_part(one, why.at) for one in why.parts],
     }
 
@@ -246,11 +258,7 @@ def why_fact(why: FactWhy) -> Record:
 
 def _chain(one: Chain) -> Record:
     return {
-        "prompt": one.prompt or None,
-        "cause": cause(one.cause),
-        "search": None if one.search is None else search_log(one.search),
-        "title": one.title,
-        "url": one.url,
+        **origin(one.origin),
         "quote": one.evidence.quote,
         "start": one.evidence.start,
         "end": one.evidence.end,

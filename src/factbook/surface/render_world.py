@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from factbook.caring import EntityView, InterestRow, LearnStatus
     from factbook.interest.loops import LoopReport
     from factbook.model import Fact
-    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Part
+    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
     from factbook.world import (
         Entity,
         Notice,
@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 _WIDTH: Final = 100  # where no terminal says how wide a line may be
+_FORM: Final = 22  # cells of a command before what it does
 _LABEL: Final = 10  # cells of the words before the links of a chain
 _EXCERPT_LINES: Final = 3  # of a search result
 _SAID_CHARS: Final = 120  # of what somebody said, as a reason
@@ -116,11 +117,13 @@ class Look:
         return text.paint(safe_text, style, color=self.color)
 
 
-def _wrapped(raw: str, look: Look, *, lead: str = "", lines: int | None = None) -> list[str]:
+def _wrapped(
+    raw: str, look: Look, *, lead: str = "", style: str = "", lines: int | None = None
+) -> list[str]:
     """Return a raw text in lines behind a safe lead; the next lines stand under the first."""
     indent = text.cells(lead)
     found = text.wrap(one_line(raw), look.prose - indent, lines=lines)
-    return [lead + found[0], *(" " * indent + one for one in found[1:])]
+    return [look.paint(lead, style) + found[0], *(" " * indent + one for one in found[1:])]
 
 
 def _signed(value: float) -> str:
@@ -236,7 +239,7 @@ def _fate(one: Entity) -> str:
     return "muted" if one.muted else ""
 
 
-def entity(view: EntityView, brought: Cause | None, *, place: int, look: Look) -> str:
+def entity(view: EntityView, brought: Origin, *, place: int, look: Look) -> str:
     """Return one thing with what is known of it, newest first."""
     one = view.entity
     lines = [look.paint(f"{place}) {one_line(one.name)}", "bold")]
@@ -249,7 +252,7 @@ def entity(view: EntityView, brought: Cause | None, *, place: int, look: Look) -
         "muted" if one.muted else "",
     ]
     lines.append("   " + ", ".join(part for part in standing if part))
-    lines += _wrapped(f"here since {_day(one.created_at)}: {_cause(brought)}", look, lead="   ")
+    lines += _wrapped(f"here since {_day(one.created_at)}: {_origin(brought)}", look, lead="   ")
     for liked, cosine in view.preferences:
         said = f"near to what you {liked.type}: {liked.topic} (cosine {cosine:.2f})"
         lines += _wrapped(said, look, lead="   ")
@@ -294,7 +297,7 @@ def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *,
 def why_entity(why: EntityWhy, *, look: Look) -> str:
     """Return what brought a thing in, and what each thing that was done adds to its interest."""
     lines = [look.paint(f"{one_line(why.entity.name)}: interest {_signed(why.interest)}", "bold")]
-    lines += _wrapped(f"here since {_day(why.entity.created_at)}: {_cause(why.brought)}", look)
+    lines += _wrapped(f"here since {_day(why.entity.created_at)}: {_origin(why.brought)}", look)
     if not why.parts:
         return "\n".join([*lines, "", "Nothing that you did counts for it."])
     half = policy.INTEREST_HALF_LIFE_DAYS
@@ -364,15 +367,17 @@ def why_fact(why: FactWhy, *, look: Look) -> str:
 
 def _chain(one: Chain, look: Look) -> list[str]:
     """Return one way back, oldest first: what was asked, searched, found, and what stands there."""
-    lines = _asked(one, look)
-    if one.url:
-        lines += _link("found", f"{one.title}  {one.url}".strip(), look)
-    if one.evidence.quote and not _repeats(one):
-        lines += _link("it says", f"“{one.evidence.quote}”", look)
+    origin, quote = one.origin, one.evidence.quote
+    lines = _asked(origin, look)
+    if origin.url:
+        lines += _link("found", f"{origin.title}  {origin.url}".strip(), look)
+    repeated = origin.search is None and origin.cause is not None and quote in origin.cause.text
+    if quote and not repeated:
+        lines += _link("it says", f"“{quote}”", look)
     return lines
 
 
-def _asked(one: Chain, look: Look) -> list[str]:
+def _asked(one: Origin, look: Look) -> list[str]:
     lines = []
     if one.prompt:
         lines += _link("you asked", f"to learn '{one.prompt}'", look)
@@ -385,13 +390,8 @@ def _asked(one: Chain, look: Look) -> list[str]:
     return lines
 
 
-def _repeats(one: Chain) -> bool:
-    """Tell whether the quote is of the very message that was shown before it."""
-    return one.search is None and one.cause is not None and one.evidence.quote in one.cause.text
-
-
 def _link(label: str, said: str, look: Look) -> list[str]:
-    return _wrapped(said, look, lead=look.paint(label.ljust(_LABEL), "dim"))
+    return _wrapped(said, look, lead=label.ljust(_LABEL), style="dim")
 
 
 def why_notice(why: NoticeWhy, *, look: Look) -> str:
@@ -408,22 +408,27 @@ def why_notice(why: NoticeWhy, *, look: Look) -> str:
     shown: tuple[str, ...] = ()
     for fact in why.facts:
         chain = fact.chains[0] if fact.chains else None
-        asked = tuple(_asked(chain, look)) if chain is not None else ()
+        asked = tuple(_asked(chain.origin, look)) if chain is not None else ()
         lines += ["", *asked] if asked != shown else []  # facts of one search stand together
         shown = asked
         lead = f"f{fact.fact.id}  "
         lines += _wrapped(fact.fact.statement, look, lead=lead)
-        if chain is not None and chain.url:
-            lines.append(" " * len(lead) + look.paint(one_line(chain.url), "dim"))
+        if chain is not None and chain.origin.url:
+            lines.append(" " * len(lead) + look.paint(one_line(chain.origin.url), "dim"))
     if not why.facts:
         lines += ["", "None of its facts is held any more."]
     return "\n".join(lines)
 
 
-def _cause(cause: Cause | None) -> str:
-    if cause is None:
-        return "what brought it in was erased"
-    return f"you {'typed' if cause.is_command else 'said'} {_said(cause)}"
+def _origin(one: Origin) -> str:
+    """Return what brought a thing in."""
+    found = f"found by the search '{one.search.query}'" if one.search is not None else ""
+    if one.prompt:
+        return f"{found}, when you asked to learn '{one.prompt}'"
+    if one.cause is None:
+        return found or "what brought it in was erased"
+    did = f"you {'typed' if one.cause.is_command else 'said'} {_said(one.cause)}"
+    return f"{found}, when {did}" if found else did
 
 
 def _said(cause: Cause) -> str:
@@ -469,12 +474,12 @@ def notices(
 
 def help_of(found: Sequence[tuple[str, str]], examples: Sequence[str] = (), *, look: Look) -> str:
     """Return commands, each with what it does, and examples of one."""
-    columns = [
-        Column(title="", style="bold", least=12),
-        Column(title="", flexible=True, least=24),
-    ]
-    rows = [list(one) for one in found]
-    lines = list(text.table(columns, rows, width=look.width, color=look.color))
+    lines = []
+    for form, what in found:
+        if len(form) + 2 > _FORM:  # what it does stands below it
+            lines.append(look.paint(form, "bold"))
+            form = ""
+        lines += _wrapped(what, look, lead=form.ljust(_FORM), style="bold")
     return "\n".join([*lines, *(["", *("  " + one for one in examples)] if examples else [])])
 
 
