@@ -1,8 +1,8 @@
 """Show the main job on the example logs and chats.
 
 Reads them, asks, looks at what an answer rests on; then three evenings of chat pass, two nights of
-work put the facts in order, a context is built for a question, and a list is kept in its order. No
-language model takes part. Runs the very commands that a user would type, on a database of its own
+work put the facts in order, a context is built for a question, and a list is kept in its order. At
+the end it learns about something from a folder of documents. No language model takes part. Runs the very commands that a user would type, on a database of its own
 in `.demo/`.
 """
 
@@ -31,6 +31,9 @@ QUESTIONS = (
 ASKED = "Do I like mushrooms, and how do I take my coffee?"
 TOLD = "My favorite cakes are plum cake, carrot cake and poppy seed cake"
 LISTED = "What are my favorite cakes?"
+DOCUMENTS = ROOT / "examples" / "documents"
+WANTED = "find me stuff about cargo bikes"
+LIKED = "Halden Cargo 3"
 
 
 def title(text: str) -> None:
@@ -48,6 +51,8 @@ def run(*arguments: str, quiet: bool = False) -> str:
             **os.environ,
             "FACTBOOK_DB": str(PLACE / "factbook.db"),
             "FACTBOOK_KEY_FILE": str(PLACE / "redaction.key"),
+            "FACTBOOK_SEARCH_PROVIDER": "folder",
+            "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS),
         },
         check=True,
         text=True,
@@ -107,6 +112,14 @@ def main() -> None:
 
     run("tell", "--planner", "rules", TOLD)
     run("ask", "--planner", "rules", LISTED)
+
+    print(f"\nIt may search a folder: FACTBOOK_SEARCH_FOLDER={os.path.relpath(DOCUMENTS)}")
+    run("learn", WANTED)
+    run("worker", "--once")  # what it would do beside you while you do something else
+    run("learn")
+    run("like", LIKED)
+    run("memory", LIKED)
+    run("why", LIKED)
     print(
         f"\nThat was the demo; its database is {os.path.relpath(PLACE / 'factbook.db')}."
         " Now with your own logs:\n"
@@ -114,6 +127,7 @@ def main() -> None:
         "  .venv/bin/factbook recall 'what broke the build yesterday?'\n"
         "  .venv/bin/factbook consolidate            the nightly work; install-timer has it done\n"
         "  .venv/bin/factbook rejections             what was refused, and why; docs/refused.md\n"
+        "  .venv/bin/factbook chat                   talk, learn, like, be told what is new\n"
         "  .venv/bin/factbook --help                 everything else; README.md says more"
     )
 

@@ -389,11 +389,11 @@ def test_a_worker_says_what_was_put_aside_and_tries_it_again(here: Cli, opened: 
     claim = opened.store.claim_waiting("episode", limit=9, now=0, until=1)
     ids = [one for one, _ in claim.rows]
     opened.store.release(claim, ids, error="too \x1b[31mlong", until=1, aside=True)
-    shown = here("worker", "--once").out
+    shown = here("worker", "--once", "--off", "extraction").out
     assert "0 rows embedded; nothing waits." in shown
     assert f"e{ids[0]}  too \\x1b[31mlong" in shown
     assert here("stats", "--json").json()["aside"] == 1
-    found = here("worker", "--once", "--retry", "--json").json()
+    found = here("worker", "--once", "--retry", "--off", "extraction", "--json").json()
     assert (found["retried"], found["embedded"], found["aside"]) == (1, 1, [])
 
 

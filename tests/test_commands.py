@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -715,3 +716,81 @@ def test_the_look_only_changes_the_look(world: World) -> None:
         assert narrow.data == painted.data == plain.data
         assert max(map(len, narrow.text.splitlines())) <= 60
     assert replace(Look(), width=3).prose == 3
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+KETTLES = (
+    page(
+        "Kettles on test",
+        "The Brimley Swift is a kettle with a glass body. The Brimley Swift holds 1.7 litres."
+        " The Nordal is a kettle for four cups.",
+        host="kettles.example",
+    ),
+    page(
+        "Kettles in the office",
+        "The Brimley Swift is a kettle that boils in three minutes."
+        " The Nordal is a kettle made of steel.",
+        host="office.example",
+    ),
+)
+
+
+def replayed(text: str, folder: Path) -> str:
+    """Return a page with what its commands really answer, one after the other."""
+    head, begin, rest = text.partition("<!-- session:begin -->")
+    session, end, tail = rest.partition("<!-- session:end -->")
+    world = open_world(folder, KETTLES)
+    with world.memory as memory:
+
+        def answered(block: re.Match[str]) -> str:
+            lines = []
+            for line in re.findall(r"^> (.*)$", block[1], re.MULTILINE):
+                world.clock.now += 2 * DAY if line.startswith("/why") else MINUTE
+                lines += [f"> {line}", run(memory, line).text]
+                memory.work()
+            return "```\n" + "\n".join(lines) + "\n```"
+
+        done = re.sub(r"```\n(> .*?)\n```", answered, session, flags=re.DOTALL)
+        assert memory.check() == []
+    return head + begin + done + end + tail
+
+
+def test_the_page_shows_what_the_commands_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    text = PAGE.read_text(encoding="utf-8")
+    assert replayed(text, tmp_path) == text
+
+
+def test_the_page_names_every_command_and_its_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`/{name}" in text for name in COMMANDS)
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FACTBOOK_KEY_FILE", str(tmp_path / "key"))
+    exec(compile(example, str(PAGE), "exec"), {})
+    assert capsys.readouterr().out.startswith("Queued learning\n\n1) 'kettles' ...")
+
+
+def test_the_page_names_every_key(world: World, do: Do) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for line in ("/schedule daily tea", "/like tea", "/like speakers"):
+        do(line)
+    fact = world.memory.entity("kef ls50 meta").facts[0]
+    lines = ["/memory kef ls50 meta", "/learn", "/schedule", "/search tea", f"/why f{fact.id}"]
+    for line in [*lines, "/why tea", "/why n1", *EVERY.values()]:
+        missing = [key for key in keys_of(told(do(line))) if f'"{key}"' not in text]
+        assert not [key for key in missing if f"`{key}`" not in text], line
+
+
+def keys_of(value: Any) -> set[str]:
+    """Return the keys of a JSON value, at any depth."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()

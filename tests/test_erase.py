@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conftest import record
+from factbook import policy
 from factbook.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.memory import Memory
@@ -148,7 +149,7 @@ def statement(
         owner=episode.owner,
         confidence=0.9,
         trust=episode.trust,
-        quote=text,
+        quote=text[: policy.QUOTE_CHARS],
     )
 
 
@@ -867,7 +868,7 @@ _SECRETS = st.lists(
 
 
 @settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -878,7 +879,7 @@ def test_no_window_of_an_erased_text_is_left_in_the_file(
     """After erasing, no eight bytes in a row of random texts stand anywhere in the file."""
     rng = random.Random(seed)
     path = tmp_path / f"p{seed}-{time.monotonic_ns()}.db"
-    said = [" ".join(one) for one in secrets]
+    said = list(dict.fromkeys(" ".join(one) for one in secrets))
     plain = ["ABCDEFG"[n % 7 :] + f" AND NOTE {n} OF {rng.randrange(9999)}." for n in range(40)]
     with Memory(
         path, clock=FrozenClock(), key_file=tmp_path / "key", embedder=Words(), model=None
@@ -904,8 +905,6 @@ def test_no_window_of_an_erased_text_is_left_in_the_file(
                 memory.embed()
         numbers = {one.statement: one.id for one in memory.store.facts(Filters(), limit=None)}
         for text in said:
-            if text not in numbers:
-                continue  # two secrets were the same
             if rng.random() < 0.5:
                 done = memory.erase_fact(numbers.pop(text), whole_episodes=whole)
             else:

@@ -478,7 +478,7 @@ def _bases(word: str) -> list[str]:
             continue
         stem = word.removesuffix(ending)
         found += [stem + replacement for replacement in replacements]
-        if len(stem) > 2 and stem[-1] == stem[-2]:
+        if ending in ("ed", "ing", "er", "est") and len(stem) > 2 and stem[-1] == stem[-2]:
             found.append(stem[:-1])  # running, biggest
     if word.startswith(("un", "re", "non", "pre", "mis", "over", "out")) and len(word) > 6:
         found.append(re.sub(r"^(?:un|re|non|pre|mis|over|out)", "", word))

@@ -422,6 +422,9 @@ _NOT_ASKED: Final = spaced(
 )
 
 
+_POINTED: Final = spaced(r"\b(?:my|your|our|his|her|their|this|that|these|those|some|any) $")
+
+
 def _asked_for(
     sentence: Sentence, here: Sequence[_Place], *, known: Mapping[str, str]
 ) -> Iterator[_Place]:
@@ -449,6 +452,8 @@ def _asked_for(
     if len(words) == 1 and not is_uncommon(words[0]) and not is_plural(name):
         return  # "search for love"
     start = sentence.start + begin + topic.start
+    if _POINTED.search(text, 0, begin + topic.start):
+        return  # "search for my keys", "look up the weather"
     entity = _entity_of(topic.topic, known)
     yield _Place(
         entity or name, start, start + len(topic.topic), entity is not None, "is asked for"

@@ -54,6 +54,9 @@ TITLE_WORDS: Final = 4  # ours: words that a line has before its capitals may be
 TITLE_SHARE: Final = 0.7  # ours: of them, capitalised, where capitals tell nothing
 
 
+_TAKEN: Final = "\x1d"  # of a span that is read; unlike BLANK, no sentence ends there
+
+
 class NameSign(StrEnum):
     """Say what made a span look like a name."""
 
@@ -111,7 +114,7 @@ _UNREAD: Final = re.compile(
     r"|\b[A-Za-z]:\\\S{1,300}|\b[^\W_]{1,60}(?:_+[^\W_]{1,60}){1,10}|\b\w{1,60}(?:::|->)\w{1,60}"
     r"|\b[\w.]{1,80}\(\)?"  # code in prose
     r"|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"  # digests
-    r"|(?<!\w)--?[a-z][\w-]{0,40}(?:=\S{0,200})?",  # options of a command
+    r"|(?<!\w)--?[A-Za-z][\w-]{0,40}(?:=\S{0,200})?",  # options of a command
     re.DOTALL,
 )
 _CODE_LINE: Final = re.compile(
@@ -386,7 +389,8 @@ _PRESSED: Final = re.compile(
 )
 _PRESSED_AFTER: Final = re.compile(
     r"\s*(?:button|key|tab|menu|option|field|checkbox|link|column|flag|error|label|page|setting"
-    r"|command|parameter|argument|string|header|status|state|mode|folder|branch)\b",
+    r"|command|object|attribute|module|instance|type|exception|parameter"
+    r"|argument|string|header|status|state|mode|folder|branch)\b",
     re.IGNORECASE,
 )
 _SPOKEN: Final = re.compile(
@@ -411,13 +415,15 @@ def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
         before, after = text[: match.start()][-60:], text[match.end() : match.end() + 30]
         called = _CALLED.search(before) is not None
         if not called and (_PRESSED.search(before) or _PRESSED_AFTER.match(after)):
+            if len(words) < 3:
+                yield NameSpan(inner, "", start, end, NameSign.QUOTED)  # no name, however written
             continue
         headline = _is_headline(words)
         if inner[-1] in ".!?,;:…":
             end -= len(inner) - len(inner.rstrip(".,;:"))
             if inner[-1] in ".!?…" and not headline and not called:
                 continue
-        if _SPOKEN.search(inner) and not (called and _is_headline(words)):
+        if _SPOKEN.search(inner) and not headline:
             continue
         lows = [word.casefold().strip(".,:;!?'’") for word in words]
         if not called and not headline and not (english and any(map(is_uncommon, lows))):
@@ -460,7 +466,7 @@ def names_in(text: str) -> list[NameSpan]:
     found = [*_quoted(plain, english=english), *_hashtags(plain)]
     taken = list(plain)
     for span in found:
-        taken[span.start : span.end] = BLANK * (span.end - span.start)
+        taken[span.start : span.end] = _TAKEN * (span.end - span.start)
     tokens = _tokens("".join(taken))
     inside = _named_inside(tokens)
     read = "".join(taken)
@@ -530,6 +536,19 @@ def _in_sentence(
             index += 1
 
 
+_DETERMINERS: Final = word_set("""
+    a an my your his her our their this that these those some any no is are was were be
+    """)  # "my Laptop", "it is Blue": a capital that means nothing
+_NUMBERED: Final = word_set("""
+    room line chapter section page figure table step part phase level version day week question item
+    gate floor unit exit route highway lane grade year season episode volume number act building
+    apartment bus train flight terminal platform article group class tier rank option plan file
+    slide lesson task issue ticket bug pr row column team house street lot game round scene track
+    """)  # with a number they say which, and are no name
+_WISHES: Final = word_set("""
+    good great morning afternoon evening night day happy new year birthday merry christmas weekend
+    friday luck bless you all
+    """)
 _SELF: Final = frozenset(("i", "i'm", "i've", "i'd", "i'll", "im"))
 
 
@@ -753,9 +772,10 @@ def _trimmed(
         run = run[:-1]
     if len(run) != 1:
         return run if not run or _is_weighty(run) else []
-    return (
-        run if _stands_alone(run[0], following, title=title, sloppy=sloppy, inside=inside) else []
+    alone = _stands_alone(
+        run[0], following, before=before, title=title, sloppy=sloppy, inside=inside
     )
+    return run if alone else []
 
 
 def _leaves(run: list[_Token], *, opened: bool) -> bool:
@@ -772,7 +792,10 @@ def _leaves(run: list[_Token], *, opened: bool) -> bool:
     if is_function_word(first):
         return True
     return opens_sentences(first) and (
-        is_uncommon(second) or is_nationality(second) or second in ("the", "a", "an")
+        (len(run) == 2 and is_function_word(second))
+        or is_uncommon(second)
+        or is_nationality(second)
+        or second in ("the", "a", "an")
     )
 
 
@@ -801,6 +824,11 @@ _PEOPLE: Final = frozenset(("april", "june", "may", "august", "jan"))  # also gi
 
 def _is_weighty(run: list[_Token]) -> bool:
     """Say whether a run of words is more than grammar, numbers, days or short forms."""
+    lows = [token.low for token in run]
+    if all(low in _WISHES for low in lows) or (
+        len(run) == 2 and lows[0] in _NUMBERED and _NUMBER.fullmatch(run[1].text)
+    ):
+        return False
     return any(
         not is_function_word(token.low)
         and not is_calendar_word(token.low)
@@ -814,6 +842,7 @@ def _stands_alone(
     token: _Token,
     following: _Token | None,
     *,
+    before: str,
     title: bool,
     sloppy: bool,
     inside: frozenset[str],
@@ -835,6 +864,8 @@ def _stands_alone(
     if _ADJECTIVE.search(low):
         return False
     if not is_uncommon(low):
+        if before in _DETERMINERS:
+            return False
         # Everyday words are names too (Apple, Slack), where their writer gives no others a capital.
         if low in _ALSO_NAMES and not token.opens and not title:
             return True

@@ -147,7 +147,7 @@ _ANSWERED: Final = re.compile(
 )
 _COMMAND: Final = re.compile(r"\s*[/!][a-z]", re.IGNORECASE)
 _CODE: Final = re.compile(
-    r"\w\(.*\)|[=;]\s|[;{}]$|=>|->|::|\\\\|\\[nrtu]|^[\w.-]*/[\w./-]*/[\w./-]*$|\"\s*:"
+    r"\b[A-Za-z]:\\|\w\(.*\)|[=;]\s|[;{}]$|=>|->|::|\\\\|\\[nrtu]|^[\w.-]*/[\w./-]*/[\w./-]*$|\"\s*:"
 )
 _DIGEST: Final = re.compile(
     r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{20,}|(?=\w*\d\w*\d)(?=\w*[a-z])\w{24,}",

@@ -33,8 +33,8 @@ from factbook.extract.opinions import is_question
 from factbook.gate.names import structural_problem
 from factbook.interest.extraction import spoken_of
 from factbook.interest.relate import joined, unpacked
-from factbook.keys import entity_name
 from factbook.model import Fact, FactKind, Millis
+from factbook.recall.cues import stem
 from factbook.recall.plan import recency, relevance_score
 from factbook.recall.query import STOPWORDS, words
 from factbook.store.base import Filters
@@ -148,9 +148,10 @@ _SMALL_TALK: Final = _spaced(
 )
 # "How do I ...", "can I ...": advice, which whoever knows the thing can give.
 _ADVICE: Final = _spaced(
-    r"\b(?:how|what|which|where|when|why)\b[^.?!]{0,40}\b(?:do|can|could|should|would|must)"
-    r" (?:i|we) (?!(?:like|love|hate|live|work|own|have|want|need|say|said|prefer|know|think|call"
-    r"|eat|drink)\b)"
+    r"\b(?:how|what|which|where|when|why|who)\b[^.?!]{0,40}\b(?:can|could|should|would|must)"
+    r" (?:i|we)\b"
+    r"|\b(?:how|why) (?:\w+ )?(?:do|does one) (?:i|we) (?!(?:like|feel|look|know|say|spell my)\b)"
+    r"|\b(?:what|which)\b[^.?!]{0,30}\bdo (?:i|we) need\b"
     r"|^\W*(?:(?:so|and|ok)\b\W*)*(?:can|could|should|may|must|do) (?:i|we)\b"
     r"(?! (?:like|own|have)\b)"
 )
@@ -176,9 +177,14 @@ def asking(message: str, *, names: bool = False) -> Asking:
     text = " ".join(wanted)
     if _REMIND.search(text):
         return Asking.OWNER
-    if names or not _MINE.search(text) or _ADVICE.search(text):
+    if names or _ADVICE.search(text):
         return Asking.WORLD
-    return Asking.OWNER
+    # "tell me", "I wonder": who asks is not what is asked about
+    subject = _WONDER.sub(" ", " ".join(_REQUEST.sub(" ", one) for one in wanted))
+    if _MINE.search(subject.replace(" me ", " ", 1) if subject != text else subject):
+        return Asking.OWNER
+    bare = all(word in STOPWORDS or word in _BROAD for word in words(text))
+    return Asking.NOTHING if bare else Asking.WORLD  # "what else?"
 
 
 def _asks(sentence: str) -> bool:
@@ -199,8 +205,8 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
     """
     wanted = [one for one in _SENTENCE.split(message) if _asks(one)] or [message]
     topic = " ".join(topic_of(" ".join(wanted)).topic.split()).strip(" ?!.,;:")
-    folded = entity_name(topic)
-    missing = [one for one in names if one not in folded]
+    written = {stem(one) for one in words(topic)}
+    missing = [one for one in names if written.isdisjoint(map(stem, words(one)))]
     query = " ".join([*missing, topic]).strip()
     if len(query) <= QUERY_CHARS:
         return query
@@ -387,7 +393,10 @@ def _weighed(
 
 
 def _surfaces(known: Mapping[str, str], name: str) -> list[str]:
-    """Return how an entity may be written, the longest first: its names, and their last words."""
+    """Return how an entity may be written, the longest first: its names, and their last words.
+
+    In either number: "cargo bikes" are spoken of as "a cargo bike".
+    """
     whole = [surface for surface, other in known.items() if other == name]
     tails = [
         tail
@@ -395,7 +404,9 @@ def _surfaces(known: Mapping[str, str], name: str) -> list[str]:
         for cut in range(1, len(surface.split()))
         if not (tail := " ".join(surface.split()[cut:])).isdigit()
     ]
-    return sorted({*whole, *tails}, key=lambda one: (-len(one), one))
+    every = {*whole, *tails}
+    every |= {one[:-1] if one.endswith("s") else f"{one}s" for one in every if one[-1:].isalpha()}
+    return sorted(every, key=lambda one: (-len(one), one))
 
 
 def without_names(text: str, surfaces: Sequence[str]) -> str:
@@ -410,7 +421,7 @@ _BROAD_WORDS: Final = """
 about know known thing things stuff info information facts fact anything everything something
 overview summary summarize summarise describe explain give more new news remember learn learned
 heard hear tell say find search look up like kind sort little bit quick quickly briefly detail
-details hey hi hello ok okay so well now then penny thanks
+details hey hi hello ok okay so well now then penny thanks else
 """
 _BROAD: Final = frozenset(_BROAD_WORDS.split())
 
@@ -436,6 +447,9 @@ def _verdict(
     bearing = [one for one in facts if one.relevance >= policy.ENOUGH_RELEVANCE]
     spoken = {one.fact.subject for one in bearing}
     silent = [name for name in names if name not in spoken]
+    if not bearing:
+        held = "what is known" if facts else "nothing is known"
+        return False, f"{held} of {_listed(names)}{' does not bear on it' if facts else ''}"
     number = f"{len(bearing)} fact{'' if len(bearing) == 1 else 's'} about {_listed(names)}"
     if len(bearing) < policy.ENOUGH_FACTS:
         return False, (

@@ -1019,6 +1019,7 @@ def version(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
 
 
 # The commands of the other module take their places behind these.
+from factbook.surface import cli_chat as cli_chat  # noqa: E402 - as above
 from factbook.surface import cli_erase as cli_erase  # noqa: E402 - as above
 from factbook.surface import cli_keep as cli_keep  # noqa: E402 - as above
 from factbook.surface import cli_model as cli_model  # noqa: E402 - as above

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from factbook.errors import UsageError
+from factbook.errors import NotFound, UsageError
 from factbook.model import ME
 from factbook.surface import text as words
 from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin
@@ -191,7 +191,11 @@ def _erase(
         return
     done: list[tuple[str, Erased]] = []
     for name, how in wanted:
-        done.append((name, how(memory, False)))
+        try:
+            done.append((name, how(memory, False)))
+        except NotFound:  # it was there a moment ago
+            call.screen.note(f"{words.one_line(name)} went with the others")
+            continue
         if not call.screen.as_json:
             _show_erased(call, name, done[-1][1])
     if call.screen.as_json:

@@ -477,12 +477,13 @@ def _why(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         raise UsageError(
             detail="say of what: the name or the number of a thing, a fact as f12, a notice as n3"
         )
-    entity = _named(memory, argument, owner)
     fact, notice = _FACT.fullmatch(argument), _NOTICE.fullmatch(argument)
-    if entity is None and fact:
+    if (fact or notice) and _named(memory, argument, owner) is not None:
+        fact = notice = None  # a thing may be called so, too: a plane, a road
+    if fact:
         why = reasons.of_fact(memory, _fact_of(memory, int(fact[1]), owner))
         return Reply(text=render_world.why_fact(why, look=look), data=records_world.why_fact(why))
-    if entity is None and notice:
+    if notice:
         told = reasons.of_notice(memory, int(notice[1]), owner)
         return Reply(
             text=render_world.why_notice(told, look=look), data=records_world.why_notice(told)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from factbook.recall.when import iso
 from factbook.surface.records_model import unanswered
@@ -36,6 +36,8 @@ __all__ = [
 Record = dict[str, object]
 Redact = Callable[[str], str]
 RedactValue = Callable[[object], object]
+
+_ROWS: Final = {"fact": "f", "episode": "e"}  # how ids of rows begin; others are named
 
 
 def receipt(found: Receipt) -> Record:
@@ -127,7 +129,7 @@ def _moved(one: Moved) -> Record:
 def aside(rows: Iterable[tuple[str, int, str]], *, redact: Redact) -> list[Record]:
     """Return the rows that cannot be embedded, and why."""
     return [
-        {"id": f"{'f' if target == 'fact' else 'e'}{number}", "reason": redact(reason)}
+        {"id": f"{_ROWS.get(target, f'{target} ')}{number}", "reason": redact(reason)}
         for target, number, reason in rows
     ]
 

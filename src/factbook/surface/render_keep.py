@@ -43,6 +43,7 @@ _DAY_MS: Final = 24 * 3600 * 1000
 _PAYLOAD_LINES: Final = 14  # of a proposed rule
 _EXAMPLES: Final = 3
 _ASIDE_SHOWN: Final = 10
+_ROWS: Final = {"fact": "f", "episode": "e"}  # how ids of rows begin; others are named
 
 _STEPS: Final[Mapping[str, str]] = {
     "store": "first evidence",
@@ -349,7 +350,7 @@ def aside(screen: Screen, rows: Sequence[tuple[str, int, str]], *, redact: Redac
         return
     screen.line(screen.paint("put aside", "bold yellow") + f"  {count(len(rows))}")
     for target, number, reason in rows[:_ASIDE_SHOWN]:
-        lead = f"  {'f' if target == 'fact' else 'e'}{number}  "
+        lead = f"  {_ROWS.get(target, f'{target} ')}{number}  "
         room = max(20, screen.prose - len(lead))
         screen.line(screen.paint(lead, "dim") + text.fit(text.one_line(redact(reason)), room))
     if len(rows) > _ASIDE_SHOWN:

@@ -19,11 +19,14 @@ import orjson
 
 from factbook.errors import StoreReadOnly
 from factbook.store.base_erase import Erasure, Scoured, Sighting
-from factbook.store.sqlite.erasing import FTS, VALUES_SOUGHT, WORD_CHARS
+from factbook.store.sqlite.erasing import FTS, WORD_CHARS
 from factbook.store.sqlite.file import busy_timeout_ms, translated
 from factbook.store.sqlite.repeating import escaped
 
 SHOWN_ELSEWHERE: Final = 20
+TEXTS_SOUGHT: Final = 8
+"""Where more texts than these were erased at once, rows that repeat them are not looked for: each
+takes a pass over every row."""
 PATIENCE_MS: Final = 5_000  # how long readers may keep the file from being cleaned
 _BUSY: Final = "somebody is reading the file as it was before"
 
@@ -230,9 +233,11 @@ class EraseReads:
                 connection.execute("DROP TABLE temp.kept_terms")
 
     def _holding(self, texts: Sequence[str]) -> list[str]:
-        """Return rows that are kept and hold one of the texts."""
+        """Return rows that are kept and hold one of the texts; none where these are many."""
         low, _ = WORD_CHARS
-        wanted = [one for one in dict.fromkeys(texts) if len(one.strip()) >= low][:VALUES_SOUGHT]
+        wanted = [one for one in dict.fromkeys(texts) if len(one.strip()) >= low]
+        if len(wanted) > TEXTS_SOUGHT:
+            return []
         found: list[str] = []
         for letter, table, column in _KEPT:
             for text in wanted:

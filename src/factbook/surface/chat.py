@@ -1,0 +1,727 @@
+"""Talk with somebody: keep what is said, answer from memory, search where that is not enough.
+
+    Chat(memory, view, owner="me", session="monday").run()
+
+A turn: what was typed is kept, then what memory knows of it is looked up and judged (`Memory.
+knowledge`). Where that is enough, or it is about whoever asks, nothing is searched for; else the
+search provider is asked, where there is one. A model answers from what was found, with tools;
+without a model, or where it fails, what it would have been given is shown with its sources. The
+answer is kept as a turn of the assistant, so that it can be reacted to.
+
+Only lines that a person types are commands: neither a page nor a memory nor an answer ever becomes
+one. What goes on behind (`Memory.loops`) runs in this process while nobody is served; with `wait`,
+all of it is done after each turn instead, so that a script sees what comes of it.
+
+Ctrl-C stops an answer and keeps what was said of it; at the prompt, a second one ends the chat.
+
+Knows: the order of a turn. Does not know: a terminal (`chat_view`), or what a model is told
+(`chat_model`).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import signal
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+from factbook import policy
+from factbook.cancel import Cancel, Cancelled, cancelling
+from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError
+from factbook.interest.deliver import ChatChannel
+from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking
+from factbook.interest.loops import LoopResult, Step, Worker, moved
+from factbook.llm.prompt import estimate_tokens
+from factbook.model import ME, EpisodeKind, Hit, Role
+from factbook.recall.associate import seeks_advice
+from factbook.recall.budget import Context, ContextLimits, render_memories
+from factbook.recall.cues import stem
+from factbook.recall.plan import Turn
+from factbook.recall.query import STOPWORDS, words
+from factbook.sources.conversation.turn import turn_uid
+from factbook.store.base import Filters
+from factbook.surface import text
+from factbook.surface.chat_model import (
+    SYSTEM,
+    Asked,
+    Prompt,
+    SearchArguments,
+    SearchMemoryArguments,
+    Talk,
+    Toolbox,
+    ToolText,
+    pages_as_data,
+    room_for_memory,
+)
+from factbook.surface.chat_view import Basis, Memo, Source, View
+from factbook.surface.commands import is_command, run
+from factbook.surface.text import count
+
+if TYPE_CHECKING:
+    from factbook.interest.deliver import Delivery
+    from factbook.memory import Memory
+    from factbook.world import SearchAnswer
+
+__all__ = ["Chat", "new_session", "reaction_in"]
+
+# All of these are ours.
+HISTORY: Final = 40  # turns that are kept at hand; how many a model gets, its window decides
+KNOWN_FACTS: Final = 6  # facts of the entities in question that go before what else comes to mind
+BEARS: Final = (
+    0.36  # cosine of a memory that has to do with a message; of others, 2 in 100 reach it
+)
+FOUND_MEMORIES: Final = 5  # of one search of the memory by a model
+SCRIPTED_OFF: Final = ("enrichment", "cleaner")  # by itself, not for what was just said
+EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
+EXIT_TERMINATED: Final = 143  # 128 + SIGTERM
+STOPPED: Final = " [stopped]"  # behind what is kept of an answer that did not end
+
+_CITED: Final = re.compile(r"(?<![\w/.-])[ef]\d+(?![\w-])")
+_YES: Final = "👍"
+_NO: Final = "👎"
+_WRITTEN: Final = {"+1": _YES, "-1": _NO}
+_UNREACHED: Final = frozenset(
+    {
+        ModelFailure.CONNECT,
+        ModelFailure.TIMEOUT,
+        ModelFailure.HTTP,
+        ModelFailure.OVER_BUDGET,
+        ModelFailure.NOT_CONFIGURED,
+    }
+)  # whoever fails so will fail again at once
+
+
+def new_session() -> str:
+    """Return the name of a conversation that there was not before."""
+    return f"chat-{uuid.uuid4().hex[:12]}"
+
+
+def reaction_in(line: str) -> tuple[str, str] | None:
+    """Return (emoji, target) of a line that is nothing but a reaction; None for any other.
+
+    The target is "" for what was shown last, or a notice or a turn: "👎 n3".
+    """
+    sign, _, target = line.strip().partition(" ")
+    sign = _WRITTEN.get(sign, sign).replace("\ufe0f", "")
+    known = {
+        one.replace("\ufe0f", ""): one
+        for one in (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
+    }
+    target = target.strip()
+    if sign not in known or (target and not re.fullmatch(r"[ne]\d{1,18}", target)):
+        return None
+    return known[sign], target
+
+
+class Chat:
+    """One conversation of one owner."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        view: View,
+        *,
+        owner: str = ME,
+        session: str = "",
+        worker: bool = True,
+        wait: bool = False,
+    ) -> None:
+        """Compose a conversation; an earlier one of the same name is gone on with.
+
+        With `worker`, the work behind runs in this process while nobody is served. With `wait`, it
+        is done after each turn, before the next line is read.
+        """
+        self._memory = memory
+        self._view = view
+        self._owner = owner
+        self.session = session or new_session()
+        self._works = worker
+        self._waits = wait
+        self._history = self._before()
+        self._target = ""  # of a reaction: what was shown last
+        self._token: Cancel | None = None  # of the turn that goes on
+        self._terminated = False
+        self._talk: Talk | None = None
+        self._channel = ChatChannel(self._tell)
+        self._lock = threading.Lock()  # of the next two
+        self._serving = False  # whether a turn goes on, in which no notice is shown
+        self._held: list[Delivery] = []
+        self._remarked: set[str] = set()
+
+    # --- its life -------------------------------------------------------------------------------
+
+    def run(self) -> int:
+        """Talk until the last line or /quit; return the exit code."""
+        with self._signals(), self._warnings(), self._worker() as worker:
+            self._welcome()
+            interrupted = False
+            while not self._terminated:
+                try:
+                    line = self._view.read()
+                    if line is None:
+                        break
+                    if not self._turn(line, worker):
+                        return 0
+                    interrupted = False
+                except KeyboardInterrupt:
+                    if interrupted:
+                        return EXIT_INTERRUPTED
+                    interrupted = True
+                    self._view.note("Ctrl-C again ends the chat; so do Ctrl-D and /quit")
+        return EXIT_TERMINATED if self._terminated else 0
+
+    def _welcome(self) -> None:
+        memory = self._memory
+        model = memory.llm.id if memory.has_model else ""
+        parts = [
+            f"conversation {self.session}",
+            f"model {model}" if model else "no model is configured: what memory has is shown",
+            "searches where memory is not enough" if memory.has_search else "nothing is searched",
+            "/help lists the commands",
+        ]
+        self._view.note("; ".join(parts))
+
+    def _turn(self, line: str, worker: Worker | None) -> bool:
+        """Take one line; return whether the conversation goes on."""
+        if not line.strip():
+            return True
+        with self._lock:
+            self._serving = True
+        self._view.heard(self._memory.redactor.redact(line))
+        goes_on = True
+        with nullcontext() if worker is None else worker.busy():
+            token = self._token = Cancel()
+            try:
+                with cancelling(token):
+                    goes_on = self._take(line)
+            except Cancelled:
+                self._view.note("stopped")
+            except FactbookError as error:
+                self._view.problem(type(error).__name__, str(error))
+            finally:
+                self._token = None
+                self._show_held()
+        if goes_on:
+            self._behind(worker)
+        return goes_on
+
+    def _take(self, line: str) -> bool:
+        reaction = reaction_in(line)
+        if is_command(line):
+            reply = run(self._memory, line, owner=self._owner, look=self._view.look)
+            self._view.replied(line.split(maxsplit=1)[0], reply)
+            return not reply.quit
+        if reaction is not None:
+            self._react(*reaction)
+        else:
+            self._answer(line)
+        return True
+
+    def _react(self, emoji: str, target: str) -> None:
+        wanted = target or self._target
+        if not wanted:
+            self._view.note("there is nothing to react to yet; `👍 n3` reacts to a notice")
+            return
+        line = f"/react {wanted} {emoji}"
+        self._view.replied(
+            "/react", run(self._memory, line, owner=self._owner, look=self._view.look)
+        )
+
+    # --- a message ------------------------------------------------------------------------------
+
+    def _answer(self, message: str) -> None:
+        self._target = ""  # a reaction means what is shown from here on
+        memory = self._memory
+        recent = [turn.text for turn in reversed(self._history)]
+        uid = self._keep(message, Role.USER)
+        said = memory.redactor.redact(message)
+        known = memory.knowledge(message, owner=self._owner, recent=recent)
+        hits = self._hits(message, known, mine=not memory.has_model)
+        answer = _Answer(message=said, uid=uid, known=known, hits=hits)
+        if memory.has_model:
+            self._modelled(answer)
+        else:
+            self._bare(answer)
+
+    def _hits(self, message: str, known: Knowledge, *, mine: bool) -> list[Hit]:
+        """Return what memory has for a message, best first.
+
+        A model has the turns of this conversation before it; without one (`mine`) what its owner
+        said in it counts too.
+        """
+        hits = [_hit(one) for one in known.facts[:KNOWN_FACTS]]
+        seen = {one.id for one in hits}
+        said = {message.strip()}
+        said |= {
+            turn.text.strip() for turn in self._history if not mine or turn.role is Role.ASSISTANT
+        }
+        more = [
+            one
+            for one in self._memory.prefetch(message, session=self.session, owner=self._owner)
+            if one.id not in seen
+            and one.text.strip() not in said
+            and (mine or one.kind == "fact" or one.session != self.session)
+            and (one.kind == "fact" or asking(one.text) is Asking.NOTHING)  # no question of before
+        ]
+        return hits + self._bearing(message, more)
+
+    def _bearing(self, message: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits that have anything to do with a message.
+
+        The best of a small memory may be nothing. What advice has to respect shares neither words
+        nor meaning with what is asked ("where should I eat?"), so there all are kept.
+        """
+        if not hits or seeks_advice(message):
+            return list(hits)
+        vectors = self._memory.engine.vectors_of(one.id for one in hits)
+        asked = self._memory.embedder.embed([message])[0]
+        terms = {stem(one) for one in words(message) if one not in STOPWORDS}
+        return [
+            one
+            for one in hits
+            if (one.id in vectors and float(vectors[one.id] @ asked) >= BEARS)
+            or not terms.isdisjoint(map(stem, words(one.text)))
+        ]
+
+    def _context(self, hits: Sequence[Hit], window: int) -> Context:
+        room = room_for_memory(window)
+        limits = ContextLimits(
+            total=room,
+            recent_sure=0,
+            recent=0,
+            tools_sure=0,
+            tools=0,
+            facts_sure=room // 6,
+            facts=room // 3,
+            episodes_sure=room // 12,
+            episodes=room // 6,
+            system_sure=min(room, estimate_tokens(SYSTEM) + 1),
+        )
+        return self._memory.context(
+            memories=hits,
+            system=SYSTEM,
+            limits=limits,
+            count_tokens=estimate_tokens,
+            session=self.session,
+            owner=self._owner,
+        )
+
+    def _search(self, answer: _Answer, query: str) -> SearchAnswer | None:
+        """Search for the answer to a message; None where it fails, which is said."""
+        try:
+            found, _ = self._memory.search_for(query, episode=answer.uid, owner=self._owner)
+        except SearchError as error:
+            self._view.problem(type(error).__name__, str(error))
+            return None
+        redact = self._memory.redactor.redact
+        return replace(
+            found,
+            results=[
+                replace(one, title=redact(one.title), url=redact(one.url), text=redact(one.text))
+                for one in found.results
+            ],
+        )
+
+    # --- without a model ------------------------------------------------------------------------
+
+    def _bare(self, answer: _Answer) -> None:
+        """Show what an answer would be made from, and search where that is not enough."""
+        known = answer.known
+        found: SearchAnswer | None = None
+        if known.asking is Asking.WORLD and not known.enough and self._memory.has_search:
+            found = self._search(answer, known.query)
+        context = self._context(answer.hits, policy.NUM_CTX)
+        query = known.query if found is not None else ""
+        self._view.based(_basis(known, query, memories=len(context.included)))
+        shown = self._shown(answer, context)
+        if found is not None:
+            self._view.found(found, known.query)
+        elif not shown and known.asking is Asking.NOTHING:
+            self._view.note("kept")
+        self._keep_shown(answer, context)
+
+    def _shown(self, answer: _Answer, context: Context) -> bool:
+        """Show the memories of a context with their sources; return whether there were any."""
+        by_id = {one.id: one for one in answer.hits}
+        places = self._places(by_id.values())
+        memories = [
+            Memo(
+                id=one.id,
+                text=one.text,
+                day=(one.timestamp or "")[:10],
+                confidence=one.confidence,
+                place=places[one.id],
+            )
+            for one in (by_id[name] for name in context.included)
+        ]
+        self._view.remembered(memories)
+        return bool(memories)
+
+    def _keep_shown(self, answer: _Answer, context: Context) -> None:
+        """Keep what was shown as a turn, by ids and names alone, so that it can be reacted to."""
+        names = [one.entity.name for one in answer.known.entities]
+        facts = [one for one in context.included if one.startswith("f")]
+        if names and facts:
+            self._keep_answer(f"Shown from memory: {', '.join(names)} ({', '.join(facts)})")
+
+    # --- with a model ---------------------------------------------------------------------------
+
+    def _modelled(self, answer: _Answer) -> None:
+        memory = self._memory
+        if self._talk is None:
+            self._talk = Talk(memory.llm)
+        context = self._context(answer.hits, memory.llm.context_tokens)
+        answer.given.update(context.included)
+        pages = ""
+        try:
+            basis = self._decided(answer, context)
+        except ModelError as error:
+            self._failed(answer, context, error)
+            return
+        if basis.of == "search":
+            found = self._search(answer, basis.query)
+            if found is None:
+                basis = replace(basis, of="conversation", query="")
+            else:
+                pages = pages_as_data(found, redact=memory.redactor.redact)
+        self._view.based(basis)
+        prompt = Prompt(
+            system=context.text, history=self._history[:-1], message=answer.message, pages=pages
+        )
+        self._stream(answer, context, prompt)
+
+    def _decided(self, answer: _Answer, context: Context) -> Basis:
+        """Return what an answer stands on: the rule says so, or else the model does.
+
+        Raises ModelError where the model cannot be reached at all.
+        """
+        known = answer.known
+        if known.enough or known.asking is not Asking.WORLD or not self._memory.has_search:
+            return _basis(known, "", memories=len(context.included))
+        texts = {one.id: one.text for one in answer.hits if one.id in context.included}
+        assert self._talk is not None
+        try:
+            said = self._talk.judge(answer.message, texts)
+        except ModelError as error:
+            if error.kind in _UNREACHED:
+                raise
+            self._view.note(f"whether memory is enough is decided by the rule alone: {error}")
+            return _basis(known, known.query)
+        if said.needs == "memory":
+            why = f"{self._memory.llm.id} says that {', '.join(said.facts)} answer it"
+            return Basis(of="memory", why=why, facts=said.facts)
+        if said.needs == "neither":
+            return Basis(of="conversation", why="")
+        return _basis(known, self._memory.redactor.redact(said.query) or known.query)
+
+    def _stream(self, answer: _Answer, context: Context, prompt: Prompt) -> None:
+        """Show an answer as it comes, and keep it, also where it was stopped or broke off."""
+        assert self._talk is not None
+        said: list[str] = []
+        stopped = False
+        broken: ModelError | None = None
+        try:
+            for part in self._talk.answer(prompt, self._tools(answer)):
+                if isinstance(part, Asked):
+                    self._view.asked(part.tool, part.query, part.said)
+                    if said and not said[-1].endswith("\n"):
+                        said.append("\n")
+                else:
+                    said.append(part)
+                    self._view.piece(part)
+        except Cancelled:
+            stopped = True
+        except ModelError as error:
+            broken = error
+        whole = "".join(said).strip()
+        if broken is not None and not whole:
+            self._failed(answer, context, broken)
+            return
+        kept = ""
+        if whole:
+            kept = self._keep_answer(whole + (STOPPED if stopped or broken else ""))
+        cited = list(dict.fromkeys(_CITED.findall(whole)))
+        places = self._places([one for one in answer.seen() if one.id in cited])
+        self._view.answered(
+            kept,
+            [Source(id=one, place=places[one]) for one in cited if places.get(one)],
+            stopped=stopped,
+        )
+        if broken is not None:
+            self._view.problem(type(broken).__name__, str(broken))
+        elif not whole and not stopped:
+            self._view.note("the model said nothing")
+        invented = [one for one in cited if one not in answer.given]
+        if invented:
+            self._view.note(f"the answer names {', '.join(invented)}, which it was not given")
+
+    def _failed(self, answer: _Answer, context: Context, error: ModelError) -> None:
+        """Say that the model failed, and show what it would have answered from."""
+        self._view.problem(type(error).__name__, str(error))
+        if self._shown(answer, context):
+            self._keep_shown(answer, context)
+
+    def _tools(self, answer: _Answer) -> Toolbox:
+        memory = self._memory
+
+        def search_memory(given: SearchMemoryArguments) -> ToolText:
+            hits = memory.search_memory(
+                given.query,
+                given.search_type,
+                FOUND_MEMORIES,
+                session=self.session,
+                owner=self._owner,
+            )
+            hits = [one for one in hits if one.session != self.session]
+            answer.more += hits
+            answer.given.update(one.id for one in hits)
+            found = render_memories(hits, now=memory.now()) or "Nothing was found."
+            return ToolText(text=found, said=count(len(hits), "memory", "memories"))
+
+        def search(given: SearchArguments) -> ToolText:
+            query = memory.redactor.redact(given.query)
+            found = self._search(answer, query)
+            if found is None:
+                return ToolText(text="error: the search failed; answer without it", said="failed")
+            pages = pages_as_data(found, redact=memory.redactor.redact)
+            return ToolText(text=pages, said=count(len(found.results), "result"))
+
+        return Toolbox(search_memory=search_memory, search=search if memory.has_search else None)
+
+    # --- keeping --------------------------------------------------------------------------------
+
+    def _keep(self, said: str, role: Role) -> str:
+        """Keep a turn; return its uid, also where it held nothing that could be kept."""
+        own = str(uuid.uuid4())
+        self._memory.add_turn(said, role=role, session=self.session, uid=own, owner=self._owner)
+        turn = Turn(role=role, text=self._memory.redactor.redact(said))
+        self._history = [*self._history, turn][-HISTORY:]
+        # one with an id of its own, one of a kind, is that turn whatever it says and wherever
+        return turn_uid(self._owner, "", own_id=own, role=role, text="", occurred_at=None)
+
+    def _keep_answer(self, said: str) -> str:
+        """Keep a turn of the assistant as what a reaction means; return its id."""
+        uid = self._keep(said, Role.ASSISTANT)
+        found = self._memory.store.episode_ids([uid]).get(uid)
+        self._target = "" if found is None else f"e{found}"
+        return self._target
+
+    def _before(self) -> list[Turn]:
+        """Return what was said in this conversation when it was held before, oldest first."""
+        rows = self._memory.store.episodes(
+            Filters(owner=self._owner, session=self.session, episode_kinds=(EpisodeKind.TURN,)),
+            limit=HISTORY,
+            newest_first=True,
+        )
+        redact = self._memory.redactor.redact
+        return [
+            Turn(role=one.role, text=redact(one.text), at=one.occurred_at)
+            for one in reversed(list(rows))
+            if one.role in (Role.USER, Role.ASSISTANT)
+        ]
+
+    def _places(self, hits: Iterable[Hit]) -> dict[str, str]:
+        """Return where memories come from: the address of a page, or a place in a source."""
+        every = list(hits)
+        facts = [int(one.id[1:]) for one in every if one.kind == "fact"]
+        pages = self._memory.store.fact_places(facts)
+        found = {}
+        for one in every:
+            page = pages.get(int(one.id[1:]), ("", None))[0] if one.kind == "fact" else ""
+            found[one.id] = self._memory.redactor.redact(page) or text.place(
+                one.source, one.position
+            )
+        return found
+
+    # --- behind ---------------------------------------------------------------------------------
+
+    def _tell(self, delivery: Delivery) -> None:
+        """Show a notice between two turns; comes from the thread of the worker."""
+        with self._lock:
+            if self._serving:
+                self._held.append(delivery)
+                return
+        self._show(delivery)
+
+    def _show_held(self) -> None:
+        """End a turn, and show what was held back meanwhile."""
+        self._view.ended()
+        with self._lock:
+            self._serving = False
+            held, self._held = self._held, []
+        for one in held:
+            self._show(one)
+
+    def _show(self, delivery: Delivery) -> None:
+        self._target = f"n{delivery.notice.id}"
+        self._view.notice(delivery)
+
+    def _pass_notices(self) -> LoopResult:
+        """Tell this owner what waits: what others are told is none of this conversation's."""
+        done = self._memory.notifier([self._channel], owner=self._owner).pass_once()
+        return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
+
+    @contextmanager
+    def _worker(self) -> Iterator[Worker | None]:
+        """Run the work behind while the conversation lasts."""
+        if not self._works and not self._waits:
+            yield None
+            return
+        memory = self._memory
+        off = SCRIPTED_OFF if self._waits else ()
+        loops = [
+            replace(one, run=self._pass_notices) if one.name == "notices" else one
+            for one in memory.loops((), off=off)
+        ]
+        with Worker(
+            loops,
+            clock=memory.now,
+            foreground=moved(memory.store.generation, memory.store.last_action),
+            on_step=self._remark,
+        ) as worker:
+            if not self._waits:
+                worker.start()
+            yield worker
+
+    def _behind(self, worker: Worker | None) -> None:
+        """Do what has to be done between two turns."""
+        if worker is None:
+            self._guarded(self._pass_notices)
+        elif self._waits:
+            self._guarded(worker.drain)
+
+    def _guarded(self, work: Callable[[], object]) -> None:
+        token = self._token = Cancel()
+        try:
+            with cancelling(token):
+                work()
+        except Cancelled:
+            self._view.note("stopped; the rest is done later")
+        except FactbookError as error:
+            self._view.problem(type(error).__name__, str(error))
+        finally:
+            self._token = None
+
+    def _remark(self, step: Step) -> None:
+        """Say what a search that was made behind ran into, once."""
+        if step.loop == "searches" and step.note and step.note not in self._remarked:
+            self._remarked.add(step.note)
+            self._view.note(step.note)
+
+    # --- from outside ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Let Ctrl-C stop the turn that goes on, and SIGTERM end the conversation behind it."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            del frame
+            self._terminated = self._terminated or number == signal.SIGTERM
+            token = self._token
+            if token is None or token.cancelled:  # at the prompt, or what goes on does not end
+                raise KeyboardInterrupt
+            token.cancel()
+
+        before: dict[int, Any] = {}
+        for number in (int(signal.SIGINT), int(signal.SIGTERM)):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                before[number] = signal.signal(number, stop)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def _warnings(self) -> Iterator[None]:
+        """Show what fails behind between the turns, and not in the middle of a line."""
+        handler = _Remarks(self._view.note)
+        log = logging.getLogger("factbook")
+        propagates = log.propagate
+        log.addHandler(handler)
+        log.propagate = False
+        try:
+            yield
+        finally:
+            log.propagate = propagates
+            log.removeHandler(handler)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Answer:
+    """What one answer is made from."""
+
+    message: str  # redacted
+    uid: str  # of its episode
+    known: Knowledge
+    hits: Sequence[Hit]  # what memory has for it, best first
+    more: list[Hit] = field(default_factory=list)  # that a tool found
+    given: set[str] = field(default_factory=set)  # ids that the model was shown
+
+    def seen(self) -> list[Hit]:
+        """Return every memory that was at hand."""
+        return [*self.hits, *self.more]
+
+
+class _Remarks(logging.Handler):
+    """Hands warnings to a view, each once."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._note = note
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = record.getMessage()
+        if said not in self._said:
+            self._said.add(said)
+            self._note(said)
+
+
+def _hit(one: KnownFact) -> Hit:
+    """Return a fact in question as a context takes it."""
+    fact = one.fact
+    return Hit(
+        id=f"f{fact.id}",
+        kind="fact",
+        text=fact.statement,
+        score=min(1.0, one.relevance),
+        confidence=fact.confidence,
+        occurred_at=fact.occurred_at,
+        source=one.place,
+        position=0,
+        host="",
+        project="",
+        session="",
+        predicate=fact.predicate,
+        object=fact.object,
+    )
+
+
+def _basis(known: Knowledge, query: str, *, memories: int = 0) -> Basis:
+    """Return what an answer stands on, by the rule; with a query, it was searched for.
+
+    `memories` are at hand for it: what is about its owner is answered from them or not at all.
+    """
+    if known.asking is Asking.NOTHING:
+        return Basis(of="conversation", why="")
+    if known.enough:
+        facts = [f"f{one.fact.id}" for one in known.bearing]
+        return Basis(of="memory", why=known.why, facts=facts)
+    if query:
+        return Basis(of="search", why=known.why, query=query)
+    if known.asking is Asking.OWNER and memories:
+        bear = "memory bears" if memories == 1 else "memories bear"
+        return Basis(of="memory", why=f"it is about you, and {memories} {bear} on it")
+    if known.asking is Asking.OWNER:
+        return Basis(of="conversation", why="about you, so nothing is searched for")
+    return Basis(of="conversation", why=f"not enough in memory: {known.why}")

@@ -1,0 +1,85 @@
+"""`factbook erase`, run as people run it: as a process, on a real file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+
+
+@pytest.fixture
+def db(cli: Cli) -> tuple[Cli, Path]:
+    """A memory with two facts."""
+    path = cli.home / "m.db"
+    cli("remember", "My locker code is 77-zebra-19", "--db", path)
+    cli("remember", "I like tea", "--db", path)
+    return cli, path
+
+
+def test_it_erases_a_fact_and_shows_that_it_is_gone(db: tuple[Cli, Path]) -> None:
+    cli, path = db
+    assert "f1" in cli("erase", "--check", "77-zebra-19", "--db", path, code=1).out
+    shown = cli("erase", "f1", "--dry-run", "--db", path).out
+    assert "1 fact, 1 episode would go" in shown
+    done = cli("erase", "f1", "--yes", "--db", path)
+    assert "Erased f1: 1 fact, 1 episode." in done.out
+    assert "nothing of it is left" in done.out
+    assert b"77-zebra" not in path.read_bytes()
+    assert "Nothing of it" in cli("erase", "--check", "77-zebra-19", "--db", path).out
+    assert "1 fact, 1 episode" in cli("erase", "--list", "--db", path).out
+    assert "was erased" in cli("erase", "f1", "--yes", "--db", path, code=8).err
+    assert "f2" in cli("facts", "--db", path).out
+
+
+def test_json_is_one_document(db: tuple[Cli, Path]) -> None:
+    cli, path = db
+    would = cli("erase", "f1", "e1", "--dry-run", "--json", "--db", path).json()
+    assert [one["what"] for one in would["would_erase"]] == ["f1", "e1"]
+    (erased,) = cli("erase", "f1", "e1", "--yes", "--json", "--db", path).json()["erased"]
+    assert erased["rows"] == {"facts": 1, "episodes": 1}
+    assert erased["clean"] is True
+    assert erased["copies"] == []
+    (listed,) = cli("erase", "--list", "--json", "--db", path).json()["erasures"]
+    assert (listed["what"], listed["clean"], listed["actor"]) == ("fact", True, "cli")
+    found = cli("erase", "--check", "zebra", "--json", "--db", path).json()
+    assert found == {"rows": [], "in_file": False, "pieces": 0, "copies": []}
+    assert cli("erase", "--allow", "1", "--json", "--db", path).json() == {"allowed": 1}
+    assert cli("erase", "--finish", "--json", "--db", path).json()["clean"] is True
+    assert cli("erase", "--drop-copies", "--json", "--db", path).json() == {"deleted": []}
+
+
+def test_an_owner_goes(db: tuple[Cli, Path]) -> None:
+    cli, path = db
+    cli("remember", "I keep ferrets", "--owner", "bertramina", "--db", path)
+    cli("erase", "--owner", "bertramina", "--yes", "--db", path)
+    assert b"bertramina" not in path.read_bytes()
+    assert "tea" in cli("facts", "--db", path).out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        ([], 2, "one thing at a time"),
+        (["f1"], 2, "--yes"),
+        (["f1", "--json"], 2, "--yes"),
+        (["x1", "--yes"], 2, "is no id"),
+        (["f", "--yes"], 2, "is no id"),
+        (["f99999999999999999999", "--yes"], 2, "is no id"),
+        (["e1", "--whole-episodes", "--yes"], 2, "goes with facts"),
+        (["f1", "--list"], 2, "one thing at a time"),
+        (["f99", "--yes"], 8, "There is no fact 99"),
+        (["--source", "/nowhere.jsonl", "--yes"], 8, "There is no source"),
+        (["--entity", "ls50", "--yes"], 8, "There is no entity"),
+        (["--owner", "nobody", "--yes"], 8, "There is no owner"),
+        (["--allow", "7"], 8, "There is no erasure"),
+        (["--check", " "], 2, "empty"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    db: tuple[Cli, Path], args: list[str], code: int, said: str
+) -> None:
+    cli, path = db
+    assert said in cli("erase", *args, "--db", path, code=code).err
+    assert b"77-zebra-19" in path.read_bytes() or path.with_name("m.db-wal").exists()

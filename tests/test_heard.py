@@ -1,0 +1,357 @@
+"""What a message does about the names in it (seed 003: engagements from messages)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factbook import policy
+from factbook.extract.heard import PASSING_NAMES, hear, preferences_in
+from factbook.gate.names import structural_problem
+from factbook.world import EngagementType, PreferenceType, Valence
+
+KNOWN = {
+    "kef ls50 meta": "kef ls50 meta",
+    "ls50 meta": "kef ls50 meta",
+    "radiohead": "radiohead",
+    "espresso machines": "espresso machines",
+    "go": "go",
+}
+SAID, SEARCH, MORE, PASSING = (
+    EngagementType.EXPLICIT_STATEMENT,
+    EngagementType.SEARCH_INITIATED,
+    EngagementType.FOLLOW_UP_QUESTION,
+    EngagementType.MENTIONED_IN_PASSING,
+)
+GOOD, BAD, NEUTRAL = Valence.POSITIVE, Valence.NEGATIVE, Valence.NEUTRAL
+
+
+def heard(
+    text: str, *, recent: Collection[str] = (), proactive: str = ""
+) -> dict[str, tuple[EngagementType, Valence]]:
+    found = hear(text, known=KNOWN, recent=recent, proactive=proactive)
+    return {named.name: (named.type, named.valence) for named in found}
+
+
+# --- the ten engagements of seed 003, as far as messages bring them -------------------------------
+
+
+def test_explicit_statement_of_seed_003() -> None:
+    """Seed 003, engagements: "I love X" in message; "I'm really into espresso"."""
+    assert heard("I'm really into espresso machines") == {"espresso machines": (SAID, GOOD)}
+    assert heard("I love Portishead") == {"portishead": (SAID, GOOD)}
+
+
+def test_search_initiated_of_seed_003() -> None:
+    """Seed 003, engagements: "search for LS50 Meta reviews"."""
+    assert heard("search for LS50 Meta reviews") == {"kef ls50 meta": (SEARCH, GOOD)}
+
+
+def test_follow_up_question_of_seed_003() -> None:
+    """Seed 003, engagements: "what about the LS50's bass response?"."""
+    text = "what about the LS50's bass response?"
+    assert heard(text, recent=["kef ls50 meta"]) == {"kef ls50 meta": (MORE, GOOD)}
+
+
+def test_mentioned_in_passing_of_seed_003() -> None:
+    """Seed 003, engagements: "I was listening on my LS50s when..."."""
+    text = "I was listening on my LS50s when the doorbell rang"
+    assert heard(text, recent=["kef ls50 meta"]) == {"kef ls50 meta": (PASSING, GOOD)}
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("stop telling me about this", EngagementType.PROACTIVE_NEGATIVE_REACTION),
+        ("not interested", EngagementType.PROACTIVE_NEGATIVE_REACTION),
+        ("👎", EngagementType.PROACTIVE_NEGATIVE_REACTION),
+        ("more like this", EngagementType.PROACTIVE_POSITIVE_REACTION),
+        ("oh cool, tell me more!", EngagementType.PROACTIVE_POSITIVE_REACTION),
+        ("❤️", EngagementType.PROACTIVE_POSITIVE_REACTION),
+    ],
+)
+def test_reactions_to_a_notice_of_seed_003(text: str, type_: EngagementType) -> None:
+    """Seed 003, engagements: "stop telling me about this", "more like this" on a notice."""
+    valence = policy.ENGAGEMENTS[type_][1]
+    assert heard(text, proactive="radiohead") == {"radiohead": (type_, valence)}
+    assert all(kind != type_ for kind, _ in heard(text).values())
+
+
+def test_an_answer_that_is_no_reaction_is_none() -> None:
+    assert heard("what's for lunch", proactive="radiohead") == {}
+    assert heard("👍👎", proactive="radiohead") == {}
+
+
+# --- statements -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "liked", "disliked"),
+    [
+        (
+            "I love Portishead, Muse and The Cure but hate Coldplay",
+            "portishead muse cure",
+            "coldplay",
+        ),
+        ("I don't like Coldplay or Nickelback.", "", "coldplay nickelback"),
+        ("Elden Ring is my favorite game", "elden_ring", ""),
+        ("my favorite bands are Portishead and Muse", "portishead muse", ""),
+        ("Coldplay is so boring.", "", "coldplay"),
+        ("honestly, Elden Ring rocks!", "elden_ring", ""),
+        ("I'm a huge Radiohead fan", "radiohead", ""),
+        ("not a fan of Coldplay", "", "coldplay"),
+        ("I can't stand Coldplay anymore", "", "coldplay"),
+        ("please stop telling me about Coldplay", "", "coldplay"),
+        ("I prefer Muse over Coldplay", "muse", ""),
+        ("My wife and I love Muse", "muse", ""),
+        ("I love Elden Ring, do you?", "elden_ring", ""),
+        ("love the new Radiohead album!", "radiohead", ""),
+        ("i love radiohead", "radiohead", ""),
+        ("if you ask me, I love Muse", "muse", ""),
+        ("I don't think I like Coldplay", "", "coldplay"),
+        ("I love listening to Muse with Anna at Blue Bottle", "muse", ""),
+        ("I used to hate Muse. Now I love Muse.", "muse", ""),
+        ("Got the Wharfedale Denton 85 yesterday. I love it!", "wharfedale_denton_85", ""),
+        ("I absolutely adore Muse 😍🎸", "muse", ""),
+    ],
+)
+def test_what_its_owner_says_to_like(text: str, liked: str, disliked: str) -> None:
+    said = {name: valence for name, (kind, valence) in heard(text).items() if kind == SAID}
+    assert said == {name.replace("_", " "): GOOD for name in liked.split()} | {
+        name.replace("_", " "): BAD for name in disliked.split()
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My wife loves Radiohead",
+        "everybody loves Radiohead",
+        "do you like Radiohead?",
+        "if I liked Radiohead I would go",
+        "I wish I liked Radiohead",
+        "I'm not sure I like Radiohead",
+        "I used to love Radiohead",
+        "I would love a Radiohead ticket",
+        'He said "I love Radiohead" yesterday',
+        "> I love Radiohead",
+        "Anna: I love Radiohead",
+        "she told me I hate Radiohead",
+        "I don't hate Radiohead",
+        "please don't search for Radiohead",
+        "I love that you know Radiohead",
+        "Ich liebe Radiohead und meinen Hund",
+        "Me encanta Radiohead pero no el café",
+    ],
+)
+def test_what_is_no_statement_of_its_owner_is_a_mention(text: str) -> None:
+    assert heard(text)["radiohead"][0] == PASSING
+
+
+def test_speaking_ill_of_a_thing_is_no_interest_in_it() -> None:
+    assert heard("my wife hates Radiohead") == {"radiohead": (PASSING, NEUTRAL)}
+
+
+# --- questions and requests -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("look up sourdough starters", "sourdough starters"),
+        ("can you look Portishead up for me", "portishead"),
+        ("who is ada lovelace?", "ada lovelace"),
+        ("what is kubernetes?", "kubernetes"),
+        ("wharfedale denton 85 reviews?", "wharfedale denton 85"),
+        ("Is the Wharfedale Denton 85 any good?", "wharfedale denton 85"),
+        ("hey, find me some info about Elden Ring please", "elden ring"),
+        ("google wharfedale denton 85 thanks", "wharfedale denton 85"),
+    ],
+)
+def test_what_is_asked_for_is_a_search(text: str, name: str) -> None:
+    assert heard(text) == {name: (SEARCH, GOOD)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is love?",
+        "search for my keys",
+        "look up the weather",
+        "what time is it?",
+        "let's go",
+        "find me a good restaurant near here",
+        "google it",
+        "how are you?",
+        "look at that",
+        "search",
+    ],
+)
+def test_everyday_requests_name_nothing(text: str) -> None:
+    assert heard(text, recent=["radiohead"]) == {}
+
+
+def test_one_question_may_be_about_two() -> None:
+    found = heard("Is the KEF LS50 Meta better than the Wharfedale Denton 85?")
+    assert found == {"kef ls50 meta": (SEARCH, GOOD), "wharfedale denton 85": (SEARCH, GOOD)}
+
+
+@pytest.mark.parametrize(
+    "text", ["how much are they?", "is it any good for jazz?", "and what do they cost?"]
+)
+def test_it_is_what_was_spoken_of_where_that_is_one_thing(text: str) -> None:
+    assert heard(text, recent=["kef ls50 meta"]) == {"kef ls50 meta": (MORE, GOOD)}
+    assert heard(text, recent=["kef ls50 meta", "radiohead"]) == {}
+    assert heard(text) == {}
+
+
+def test_another_model_is_no_part_of_a_name() -> None:
+    found = heard("what about the LS60?", recent=["kef ls50 meta"])
+    assert found == {"ls60": (SEARCH, GOOD)}
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_known_names_are_found_in_any_case_number_and_by_alias() -> None:
+    assert heard("my espresso machine and the ls50 meta") == {
+        "espresso machines": (PASSING, GOOD),
+        "kef ls50 meta": (PASSING, GOOD),
+    }
+    assert heard("we code in Go") == {"go": (PASSING, GOOD)}
+    assert heard("let's go, go on") == {}
+
+
+def test_a_longer_name_is_another_one() -> None:
+    known = {"blade runner": "blade runner"}
+    names = [named.name for named in hear("I saw Blade Runner 2049 today", known=known)]
+    assert names == ["blade runner 2049"]
+
+
+def test_the_speaker_and_the_spoken_to_are_not_what_a_message_is_about() -> None:
+    assert heard("Hi Ola! My name is Mira. Nice to meet you, Tom.") == {}
+
+
+def test_pasted_text_makes_no_names_in_passing() -> None:
+    people = "Mira Holm, Ola Berg, Tom Dahl, Ida Lund, Per Moe, Liv Ness and Kai Rud were there."
+    assert heard(f"yesterday {people}") == {}
+    assert heard(f"I love Muse. Yesterday {people}") == {"muse": (SAID, GOOD)}
+    assert len(hear("we met Mira Holm and Ola Berg", known={})) <= PASSING_NAMES
+
+
+def test_one_name_counts_once_by_its_strongest() -> None:
+    found = hear("Muse is on. I love Muse! Muse, muse.", known={})
+    assert [(named.name, named.type) for named in found] == [("muse", SAID)]
+
+
+def test_places_and_why() -> None:
+    text = "I love the KEF LS50 Meta."
+    (named,) = hear(text, known=KNOWN)
+    assert text[named.start : named.end] == "KEF LS50 Meta"
+    assert named.is_known
+    assert named.why == "says to like it"
+
+
+@given(
+    st.text(max_size=300)
+    | st.from_regex(r"(I (love|hate|met) [A-Z][a-z]{2,8}[ ,.?!\"\n]{1,2}){1,9}")
+)
+@settings(max_examples=120, deadline=None)
+def test_any_text_is_heard(text: str) -> None:
+    found = hear(text, known=KNOWN, recent=["radiohead"])
+    assert len({named.name for named in found}) == len(found)
+    for named in found:
+        assert 0 <= named.start < named.end <= len(text)
+        assert named.is_known == (named.name in KNOWN.values())
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["so ", "I love ", "i really really ", "but hate ", "(", " ", "Anna: ", "search for the "],
+)
+def test_no_message_takes_long(piece: str) -> None:
+    text = piece * (60_000 // len(piece))
+    begin = time.process_time()
+    hear(text, known=KNOWN)
+    preferences_in(text)
+    assert time.process_time() - begin < 10
+
+
+# --- everyday chats: no junk ----------------------------------------------------------------------
+
+CHATS = (
+    "hey!! how was ur weekend",
+    "Good morning! Happy Friday! What are you up to today?",
+    "I'm a teacher from Ohio and I have 2 dogs and 3 cats. You?",
+    "Lol same. My mom said NO WAY haha",
+    "On March 3rd we drove from Berlin to Munich in 5 hours",
+    "It was 10/10, would do again. $20 for 2 people!",
+    "Can u fix the bug in line 42? TypeError: 'NoneType' object is not callable",
+    "git push origin main && npm run build  # see https://example.org/a?b=C",
+    "The meeting is at 3pm in Room 12. Bring your Laptop.",
+    "Merry Christmas and a Happy New Year to you and your Family!",
+    "Danke, bis Morgen! Wir sehen uns am Bahnhof mit den Kindern.",
+    "👍👍👍 😂",
+    "TODO: write tests. FIXME. N/A. Etc.",
+    "What's your favorite color? Mine is Blue.",
+)
+
+
+@pytest.mark.parametrize("text", CHATS)
+def test_everyday_chats_bring_no_names(text: str) -> None:
+    names = [named.name for named in hear(text, known={})]
+    assert [name for name in names if structural_problem(name) is None] == []
+
+
+# --- preferences ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "likes", "dislikes"),
+    [
+        ("I'm really into espresso", ["espresso"], []),  # seed 003's own
+        ("I like to play video games and listen to jazz", ["video games", "jazz"], []),
+        (
+            "I love hiking, baking cookies and old movies",
+            ["hiking", "baking cookies", "old movies"],
+            [],
+        ),
+        ("I like to bake cookies and to read", ["baking cookies"], []),
+        ("I can't stand golf. I'm not a fan of country music.", [], ["golf", "country music"]),
+        ("Cheeseburgers are my favorite food", ["cheeseburgers"], []),
+        ("my favorite band is Portishead", ["portishead"], []),
+        ("I'm a huge Radiohead fan", ["radiohead"], []),
+        ("I love jazz but hate country", ["jazz"], ["country"]),
+        ("i used to hate jazz", [], []),
+        ("do you like jazz?", [], []),
+        ("my wife loves jazz", [], []),
+        ("I'd like a coffee", [], []),
+        ("I like that idea, I love it, I like how it works", [], []),
+        ("I love my dog and I love you", [], []),
+        ("I like it when people are nice", [], []),
+        ("I hate Mondays", [], []),
+        ("Ich mag Jazz sehr und hasse den Regen", [], []),
+    ],
+)
+def test_topics_that_its_owner_likes_or_dislikes(
+    text: str, likes: list[str], dislikes: list[str]
+) -> None:
+    found = preferences_in(text)
+    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
+    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
+
+
+def test_what_is_said_last_holds() -> None:
+    (one,) = preferences_in("I love jazz. Well, I hate jazz now.")
+    assert (one.topic, one.type) == ("jazz", PreferenceType.DISLIKE)
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=80, deadline=None)
+def test_preferences_stand_in_their_text(text: str) -> None:
+    for one in preferences_in("I like " + text):
+        assert 0 <= one.start < one.end <= len(text) + 7

@@ -1,0 +1,298 @@
+"""Where names stand in a text, and what a request is about (seed 003, without a model)."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factbook import policy
+from factbook.commonplace import is_everyday, is_place, opens_sentences
+from factbook.extract.names import NameSign, is_english, learn_queries, names_in, topic_of
+from factbook.keys import entity_name
+
+
+def found(text: str) -> list[str]:
+    return [span.name for span in names_in(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I bought the KEF LS50 Meta yesterday.", ["kef ls50 meta"]),
+        ("My Sony WH-1000XM5 died, so I use AirPods now.", ["sony wh-1000xm5", "airpods"]),
+        (
+            "Watching Blade Runner 2049 tonight with Anna and Mark",
+            ["blade runner 2049", "anna", "mark"],
+        ),
+        ("Breaking Bad is the best show ever.", ["breaking bad"]),
+        (
+            "We saw The Dark Knight and New Kids on the Block live",
+            ["dark knight", "new kids on the block"],
+        ),
+        (
+            "Vincent van Gogh painted it, not Guillermo del Toro.",
+            ["vincent van gogh", "guillermo del toro"],
+        ),
+        (
+            "Mira played the Game of Thrones theme for Ola Berg of Nordlys Press.",
+            ["mira", "game of thrones", "ola berg", "nordlys press"],
+        ),
+        (
+            "we listened to Simon and Garfunkel, then to Anna and Mark",
+            ["simon and garfunkel", "anna", "mark"],
+        ),
+        (
+            "I use Python 3.12, Node.js, C++ and C# at Bowers & Wilkins",
+            ["python 3.12", "node.js", "c++", "c#", "bowers & wilkins"],
+        ),
+        ("J.R.R. Tolkien and J. K. Rowling wrote about it", ["j.r.r. tolkien", "j. k. rowling"]),
+        ("The KEF's LS50 won, and Ender's Game lost", ["kef", "ls50", "ender's game"]),
+        (
+            "I saw Guns N' Roses and Dr. Dre on the iPhone 15 Pro",
+            ["guns n' roses", "dr. dre", "iphone 15 pro"],
+        ),
+        ("I work at Apple and we use Slack and Notion", ["apple", "slack", "notion"]),
+        ("I met Anna 2 weeks ago, she owns 3 AirPods", ["anna", "airpods"]),
+        ("Radiohead is touring again", ["radiohead"]),
+        ("Solveig pushed the fix", ["solveig"]),
+    ],
+)
+def test_names_are_found_where_they_are_written_as_names(text: str, names: list[str]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("i was listening on my ls50s when anna called", ["ls50s"]),
+        (
+            "got the kef ls50 meta, sounds great with the wharfedale denton 85",
+            ["kef ls50 meta", "wharfedale denton 85"],
+        ),
+        ('just hit "the snooze button" lol', []),
+        ('i am reading a novel called "the left hand of darkness"', ["left hand of darkness"]),
+        ("so good #ElectricGuitar #fun #LS50Meta", ["electric guitar", "ls50 meta"]),
+        ("i ran 5km in 25min, 60years old, 5cats, b2b, 24/7", []),
+    ],
+)
+def test_names_in_lower_case_need_a_sign(text: str, names: list[str]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cheeseburgers are my favorite food. Knitting is my passion. Yes. No. Ok.",
+        "Hi there! Thanks. Good Morning. See you on Monday in March!",
+        "My Mom and Dad love Christmas. I speak Spanish and eat Italian food.",
+        "On Friday I fly to Paris, France and then to New York City.",
+        "The CEO said the API of the PDF is OK. IMHO the TV is too big, LOL.",
+        "I LOVE THIS SO MUCH AND THEN SOME",
+        "See https://example.com/Kef/Ls50, www.Example.org, Anna@example.org or @Anna",
+        "run `Foo Bar`, open ./src/Foo/Bar.py and C:\\Users\\Anna",
+        "```python\nfrom Foo import Bar\nclass Anna(Berg): pass\n```",
+        "import pandas as pd\ndf = Foo(Bar);\nTraceback (most recent):\nValueError: Bad Thing",
+        "2024-05-01 10:00:00 ERROR Worker Foo failed",
+        'click the "Save" button and type \'Cancel\' in the "Name" field',
+        'He called it "weird" and "good enough"',
+        "The Ten Best Things To Do This Weekend With Your Family",
+        "version v2.1 of 3.12 at 10:30 for $1,600, 50% off, 12 inches",
+        "Hello, my key is [REDACTED:token:abc] and I'm [user name]",
+        "deadbeef12 d41d8cd98f00b204e9800998ecf8427e --Foo=Bar snake_Case getUserName() useEffect",
+        "🎉🎉 Yay! 😀 So Happy 😀 Love It!!! ❤️",
+        "",
+        " \n\t",
+    ],
+)
+def test_what_is_no_name_is_left_alone(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich habe heute den Hund im Garten gesehen und ein Buch über Vögel gelesen.",
+        "Hier, j'ai vu Marie dans le jardin avec les enfants de Paul.",
+        "Ayer fui con María al Museo y la comida estaba muy rica.",
+        "Я люблю Москву и читаю Достоевского каждый вечер.",
+        "昨日は東京タワーに行きました。とても楽しかったです。",
+        "मैं कल Radiohead के बारे में पढ़ रहा था और यह बहुत अच्छा था",
+        "오늘은 친구와 영화를 봤어요. 정말 재미있었어요.",
+    ],
+)
+def test_other_languages_pass_through(text: str) -> None:
+    assert found(text) == []
+    assert not is_english(text)
+
+
+def test_titles_in_other_languages_are_found_by_their_quotes() -> None:
+    assert found("我昨天读完了《三体》，很喜欢。") == ["三体"]
+    assert [span.how for span in names_in("我昨天读完了《三体》")] == [NameSign.QUOTED]
+
+
+def test_the_sign_of_a_name_is_said() -> None:
+    spans = names_in('I like "Dune", Radiohead, the KEF LS50 and #ElectricGuitar.')
+    assert [(span.name, span.how) for span in spans] == [
+        ("dune", NameSign.QUOTED),
+        ("radiohead", NameSign.CAPITALISED),
+        ("kef ls50", NameSign.MODEL_NUMBER),
+        ("electric guitar", NameSign.HASHTAG),
+    ]
+
+
+def test_whoever_gives_capitals_to_every_word_gives_no_names() -> None:
+    assert found("i love Music and Dancing and my Dog and my Garden") == []
+
+
+@given(st.text(max_size=400) | st.from_regex(r"([A-Z][a-z]{2,8}[ ,.'\"\n#1-9-]{1,2}){1,30}"))
+@settings(max_examples=150, deadline=None)
+def test_every_name_stands_in_its_text(text: str) -> None:
+    last = 0
+    for span in names_in(text):
+        assert text[span.start : span.end] == span.surface
+        assert last <= span.start < span.end
+        assert span.name
+        assert span.name == entity_name(span.name)
+        last = span.end
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "so ",
+        "I love ",
+        '"a ',
+        "Anna Berg and ",
+        "(",
+        "a_",
+        "/a",
+        "a@",
+        "a.",
+        "#a ",
+        "«a ",
+        " ",
+        "[a](",
+        "ab12",
+        "1",
+        "\n",
+        "`",
+        "<a ",
+        "Anna: ",
+        "\u202e",
+    ],
+)
+def test_no_text_takes_long(piece: str) -> None:
+    text = piece * (60_000 // len(piece))
+    begin = time.process_time()
+    names_in(text)
+    topic_of(text)
+    assert time.process_time() - begin < 8  # a text made to be slow would take minutes
+
+
+# --- requests -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("request_", "topic"),
+    [
+        ("find me stuff about speakers", "speakers"),  # seed 003's own
+        ("kef ls50 meta reviews", "kef ls50 meta"),
+        ("search for LS50 Meta reviews", "LS50 Meta"),
+        ("ai conferences in europe", "ai conferences in europe"),
+        ("What about the LS50's bass response?", "LS50's bass response"),
+        ("can you please look up the best espresso machines for me?", "best espresso machines"),
+        ("what is a monad", "monad"),
+        ("any news on Elden Ring?", "Elden Ring"),
+        ("I want to learn about sourdough", "sourdough"),
+        ("google wharfedale denton 85 thanks", "wharfedale denton 85"),
+        ("what's new with KEF", "KEF"),
+        ("is the LS50 Meta any good?", "LS50 Meta"),
+        ("  espresso  ", "espresso"),
+        ("look up", "look up"),
+        ("", ""),
+        ("???", ""),
+    ],
+)
+def test_the_topic_of_a_request(request_: str, topic: str) -> None:
+    span = topic_of(request_)
+    assert span.topic == topic
+    assert request_[span.start : span.end] == topic
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_every_request_has_a_topic_that_stands_in_it(request_: str) -> None:
+    span = topic_of(request_)
+    assert request_[span.start : span.end] == span.topic
+
+
+def test_learn_makes_its_queries_by_fixed_patterns() -> None:
+    """Seed 003: 3-5 queries; without a model, topic, what is, latest, compared with, how to."""
+    assert learn_queries("kef ls50 meta") == [
+        "kef ls50 meta",
+        "what is kef ls50 meta",
+        "latest news about kef ls50 meta",
+        "kef ls50 meta compared with alternatives",
+        "how to get started with kef ls50 meta",
+    ]
+    assert learn_queries("speakers")[1] == "what are speakers"
+
+
+@given(st.text(min_size=1, max_size=80).filter(lambda text: text.strip(" ?!.,;:\n\t\r\f\v")))
+@settings(max_examples=100, deadline=None)
+def test_learn_makes_three_to_five_different_queries(topic: str) -> None:
+    try:
+        queries = learn_queries(topic)
+    except ValueError:
+        assert not " ".join(topic.split()).strip(" ?!.,;:")
+        return
+    assert policy.LEARN_QUERIES[0] <= len(queries) <= policy.LEARN_QUERIES[1]
+    assert len(set(queries)) == len(queries)
+
+
+def test_an_empty_topic_is_said_to_be_one() -> None:
+    with pytest.raises(ValueError, match="the topic to learn is empty; say what it is"):
+        learn_queries(" ?! ")
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "word", ["watched", "cities", "nicest", "running", "bookshelf", "long-term"]
+)
+def test_everyday_words_are_known_in_any_form(word: str) -> None:
+    assert is_everyday(word)
+
+
+@pytest.mark.parametrize(
+    "word", ["radiohead", "sony", "penny", "dune", "ls50", "wharfedale", "kef"]
+)
+def test_names_are_no_everyday_words(word: str) -> None:
+    assert not is_everyday(word)
+
+
+def test_what_may_open_a_sentence_is_told_from_what_begins_a_name() -> None:
+    assert opens_sentences("watching")
+    assert opens_sentences("yesterday")
+    assert not opens_sentences("dark")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("france", True),
+        ("northern italy", True),
+        ("paris, france", True),
+        ("new york city", True),
+        ("paris hilton", False),
+        ("bank of england", False),
+        ("kef", False),
+        ("north", True),
+    ],
+)
+def test_places_are_told_from_names_that_hold_one(name: str, expected: bool) -> None:
+    assert is_place(name) is expected
