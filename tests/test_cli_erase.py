@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from factbook.memory import Memory
 
 
 @pytest.fixture
 def db(cli: Cli) -> tuple[Cli, Path]:
     """A memory with two facts."""
     path = cli.home / "m.db"
-    cli("remember", "My locker code is 77-zebra-19", "--db", path)
-    cli("remember", "I like tea", "--db", path)
+    with Memory(path, key_file=cli.home / "redaction.key", model=None) as memory:
+        memory.remember("My locker code is 77-zebra-19")
+        memory.remember("I like tea")
     return cli, path
 
 

@@ -342,6 +342,7 @@ def test_a_worker_does_what_is_asked_for_until_it_is_told_to_stop(
     assert "Traceback" not in err
     assert "embedded; nothing waits.\n" in out
     assert "searches: " in out
+    assert "note: " in err
     assert "searches " in err  # as it goes, in lines of their own where no terminal is
 
 
@@ -368,6 +369,9 @@ def test_a_search_that_fails_is_shown_and_tried_again_when_asked(here: Cli, tmp_
     gone = {"FACTBOOK_SEARCH_FOLDER": str(tmp_path / "gone")}
     failed = here("worker", "--once", "--off", "enrichment", env=gone)
     assert "Traceback" not in failed.err
+    assert "warning: searches failed: brimley swift: The search with folder" in failed.err
+    assert "the last error: brimley swift: The search with folder failed" in failed.out
+    assert " not answered, to be tried again:\n  'brimley swift': The search" in failed.out
     assert "is tried again" in here("learn").out
     clock = FrozenClock(int(time.time() * 1000))
     with Memory(
@@ -380,6 +384,8 @@ def test_a_search_that_fails_is_shown_and_tried_again_when_asked(here: Cli, tmp_
             clock.advance(days=1)
             memory.run_searches()
         aside = memory.store.search_tasks(states=(SearchState.ASIDE,))
+    shown = here("worker", "--once").out
+    assert " put aside; `factbook worker --retry` tries them again:\n" in shown
     assert here("worker", "--once", "--retry", "--json").json()["retried"] == len(aside) > 0
     assert "✓" in here("learn").out
 

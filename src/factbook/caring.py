@@ -439,23 +439,30 @@ class Caring(Modelling):
         """
         from factbook.interest.score import interests
 
+        now = self._clock() if at is None else at
+        return interests(self._counted(owner), now, shares=self._shares(owner))
+
+    def _counted(self, owner: str) -> list[Engagement]:
+        """Return the engagements of an owner that count."""
         kept = {one.id for one in self.store.preferences(owner)}
-        engagements = [
+        return [
             one
             for one in self.store.engagements(owner)
             if one.preference_id is None or one.preference_id in kept
         ]
-        now = self._clock() if at is None else at
-        return interests(engagements, now, shares=self._shares(owner))
 
     def cares(self, owner: str, entity: str) -> bool:
         """Tell whether an owner cares about an entity, by its canonical name (interest above 0)."""
         generation = self.store.memory_generation()
         known = self._cared.get(owner)
         if known is None or known[0] != generation:
-            scores = self.interest_scores(owner)
-            names = {one.name for one in self.store.entities(owner) if scores.get(one.id, 0.0) > 0}
-            self._cared[owner] = known = (generation, frozenset(names))
+            from factbook.interest.score import interests
+
+            # Without what preferences add by their vectors: a turn must not wait for that.
+            scores = interests(self._counted(owner), self._clock())
+            names = self.store.entity_ids(owner)
+            cared = frozenset(name for one, name in names.items() if scores.get(one, 0.0) > 0)
+            self._cared[owner] = known = (generation, cared)
         return entity in known[1]
 
     def now(self) -> Millis:

@@ -183,8 +183,6 @@ class Erasing:
             doomed.add(self._writer.beside(doomed))
             doomed.facts |= self._left_alone(doomed)
             doomed.episodes |= self._emptied(doomed)
-            for entity in doomed.entities:
-                doomed.facts |= self._writer.about_entity(entity).facts
         for episode in doomed.episodes:
             doomed.masks.pop(episode, None)
         doomed.masks = {one: _united(spans) for one, spans in doomed.masks.items()}

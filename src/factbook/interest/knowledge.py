@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.confidence import as_of, is_deprecated
-from factbook.extract.heard import hear
+from factbook.extract.heard import Named, hear
 from factbook.extract.names import topic_of
 from factbook.extract.opinions import is_question
 from factbook.gate.names import structural_problem
 from factbook.interest.extraction import spoken_of
 from factbook.interest.relate import joined, unpacked
+from factbook.keys import entity_name
 from factbook.model import Fact, FactKind, Millis
 from factbook.recall.cues import stem
 from factbook.recall.plan import recency, relevance_score
@@ -131,9 +132,9 @@ _REQUEST: Final = _spaced(
     r"^\W*(?:(?:hey|hi|hello|ok|okay|so|now|then|please|pls|also|and|well)\b\W*)*"
     r"(?:(?:can|could|would|will) (?:you|u) (?:please )?|i want (?:you )?to |help me (?:to )?"
     r"|i(?:['’]d| would) (?:like|love) (?:you )?to )?"
-    r"(?:tell me|show me|remind me|explain|describe|summari[sz]e|compare|recommend|suggest|list"
-    r"|search|look up|look into|find|google|research|know (?:more )?about|learn (?:more )?about"
-    r"|read up on|give me)\b"
+    r"(?:(?:tell|show|remind)(?= (?:me|us)\b)|explain|describe|summari[sz]e|compare|recommend"
+    r"|suggest|list|search|look up|look into|find|google|research|know (?:more )?about"
+    r"|learn (?:more )?about|read up on|give)\b(?: (?:me|us)\b)?"
 )
 _WONDER: Final = _spaced(
     r"\b(?:i wonder|i['’]?d like to know|i want to know|do you know|any idea)\b"
@@ -181,7 +182,7 @@ def asking(message: str, *, names: bool = False) -> Asking:
         return Asking.WORLD
     # "tell me", "I wonder": who asks is not what is asked about
     subject = _WONDER.sub(" ", " ".join(_REQUEST.sub(" ", one) for one in wanted))
-    if _MINE.search(subject.replace(" me ", " ", 1) if subject != text else subject):
+    if _MINE.search(subject):
         return Asking.OWNER
     bare = all(word in STOPWORDS or word in _BROAD for word in words(text))
     return Asking.NOTHING if bare else Asking.WORLD  # "what else?"
@@ -305,8 +306,25 @@ def _named(
         if whole:
             names += whole
         elif one.type is EngagementType.SEARCH_INITIATED:
-            unknown.append(one.name)
+            unknown.append(_whole(message, one))
     return list(dict.fromkeys(names)), list(dict.fromkeys(unknown))
+
+
+_MORE_OF_A_NAME: Final = re.compile(r" (?:[^\W\d_a-z][\w'’.+-]*|\d[\w.+-]*)(?<![.'’+-])")
+
+
+def _whole(message: str, one: Named) -> str:
+    """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
+
+    What is asked about is looked up as it was written; a part of it is another thing.
+    """
+    end = one.end
+    while (more := _MORE_OF_A_NAME.match(message, end)) is not None:
+        end = more.end()
+    whole = entity_name(message[one.start : end])
+    if end == one.end or len(whole.split()) > policy.NAME_WORDS or structural_problem(whole):
+        return one.name
+    return whole
 
 
 def _near(
@@ -362,9 +380,11 @@ def _weighed(
         if not facts:
             continue
         surfaces = _surfaces(known, name)
-        written = one.cosine is not None or without_names(message, surfaces) != message
-        whole = message if written else f"{name}: {message}"
         asked = without_names(message, surfaces)
+        whole = message
+        if one.cosine is None:  # in full, however it was called: "the Swift", "it"
+            whole = without_names(message, surfaces, by=f"the {name}")
+            whole = whole if asked != message else f"{name}: {message}"
         vectors = embedder().embed([whole, asked, *(fact.statement for fact in facts)])
         cosines = vectors[2:] @ vectors[0]
         weighed = sorted(
@@ -409,12 +429,12 @@ def _surfaces(known: Mapping[str, str], name: str) -> list[str]:
     return sorted(every, key=lambda one: (-len(one), one))
 
 
-def without_names(text: str, surfaces: Sequence[str]) -> str:
-    """Return a text with "it" in place of the names of a thing."""
+def without_names(text: str, surfaces: Sequence[str], *, by: str = "it") -> str:
+    """Return a text with "it" (or another word) in place of the names of a thing."""
     if not surfaces:
         return text
     some = "|".join(re.escape(one).replace(r"\ ", r"[\s-]+") for one in surfaces)
-    return re.sub(rf"(?<!\w)(?:the\s+)?(?:{some})(?!\w)", "it", text, flags=re.IGNORECASE)
+    return re.sub(rf"(?<!\w)(?:the\s+)?(?:{some})(?!\w)", lambda _: by, text, flags=re.IGNORECASE)
 
 
 _BROAD_WORDS: Final = """

@@ -313,6 +313,12 @@ class Talk:
         shown = "\n".join(f"{fact_id}: {quoted(text)}" for fact_id, text in facts.items())
         room -= estimate_tokens(_JUDGE) + 4 * MESSAGE_TOKENS
         asked = _cut(message, room // 2)
+        if message and not asked:
+            raise ModelError(
+                kind=ModelFailure.TOO_LARGE,
+                model=self._llm.id,
+                reason="the question whether memory is enough does not fit its context",
+            )
         shown = _cut(shown, room - estimate_tokens(quoted(asked)))
         content = f"Message: {quoted(asked)}\n\nFacts:\n{shown or 'none'}"
         answer = self._llm.ask(

@@ -181,10 +181,11 @@ def _erase(
 ) -> None:
     rehearsed = [(name, how(memory, True).receipt) for name, how in wanted]
     if dry_run:
-        for name, receipt in rehearsed:
-            call.screen.say(f"{words.one_line(name)}: {_counted(receipt)} would go.")
         if call.screen.as_json:
             call.screen.json({"would_erase": [_counts(name, one) for name, one in rehearsed]})
+            return
+        for name, receipt in rehearsed:
+            call.screen.say(f"{words.one_line(name)}: {_counted(receipt)} would go.")
         return
     if not yes and not _agrees(call, rehearsed):
         call.screen.note("nothing was erased")

@@ -6,7 +6,6 @@ a command of a chat does too is done by the very same function (`commands`).
 
 from __future__ import annotations
 
-import logging
 import shlex
 import signal
 import sys
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from factbook.interest.loops import Step, Worker
     from factbook.memory import Memory
     from factbook.surface.commands import Look, Reply
+    from factbook.surface.output import Screen
     from factbook.surface.progress import Say
 
 IDLE_SECONDS: Final = 2.0  # nobody has acted for so long: work may begin
@@ -490,7 +490,7 @@ def _work(
     from factbook.surface.progress import line
 
     with line(quiet=call.screen.as_json) as say, _warnings():
-        progress = _Progress(say, quiet=call.screen.as_json)
+        progress = _Progress(say, call.screen)
         behind = memory.background(off=off, idle_ms=idle_ms, on_step=progress.note)
         with behind, _stopping():
             if "embedding" not in off:
@@ -503,6 +503,7 @@ def _work(
                 behind.serve()
         report = behind.report()
         progress.flush()
+    failed = _failed_searches(memory)
     aside = memory.set_aside()
     waiting = max(0, memory.waiting() - len(aside))
     embedded = progress.total["embedding"]
@@ -515,12 +516,29 @@ def _work(
                 "retried": retried,
                 "waiting": waiting,
                 "aside": records_keep.aside(aside, redact=redact),
+                "searches_failed": [
+                    {"query": query, "why": why, "aside": given_up}
+                    for query, why, given_up in failed
+                ],
                 "loops": [records_world.loop(one) for one in report],
             }
         )
         return
-    call.screen.lines(render_world.work(report, embedded=embedded, waiting=waiting).split("\n"))
+    said = render_world.work(report, failed, embedded=embedded, waiting=waiting)
+    call.screen.lines(said.split("\n"))
     render_keep.aside(call.screen, aside, redact=redact)
+
+
+def _failed_searches(memory: Memory) -> list[tuple[str, str, bool]]:
+    """Return (query, why, whether it was put aside) of searches that were not answered."""
+    from factbook.world import SearchState
+
+    redact = memory.redactor.redact
+    states = (SearchState.FAILED, SearchState.ASIDE)
+    return [
+        (redact(one.query), redact(one.error), one.state is SearchState.ASIDE)
+        for one in memory.store.search_tasks(states=states)
+    ]
 
 
 def _drain(behind: Worker) -> None:
@@ -549,6 +567,8 @@ def _stopping() -> Iterator[None]:
 @contextmanager
 def _warnings() -> Iterator[None]:
     """Show what fails behind on stderr, as it fails."""
+    import logging
+
     handler = logging.StreamHandler()  # where stderr is now: a line that moves takes care of it
     handler.setFormatter(logging.Formatter("warning: %(message)s"))
     log = logging.getLogger("factbook")
@@ -562,12 +582,14 @@ def _warnings() -> Iterator[None]:
 class _Progress:
     """Says what was done: in the line that moves, or now and then in a line of its own."""
 
-    def __init__(self, say: Say, *, quiet: bool) -> None:
+    def __init__(self, say: Say, screen: Screen) -> None:
         self.total: Counter[str] = Counter()
         self._say = say
-        self._plain = not quiet and not _moves()
+        self._screen = screen
+        self._plain = not screen.as_json and not _moves()
         self._new: Counter[str] = Counter()
-        self._notes: list[str] = []
+        self._notes: dict[str, str] = {}  # loop -> its last note
+        self._unsaid: list[str] = []
         self._said_at = time.monotonic()
 
     def add(self, loop: str, did: int) -> None:
@@ -578,22 +600,20 @@ class _Progress:
     def note(self, step: Step) -> None:
         """Take down a step; the worker calls this."""
         self.add(step.loop, step.did)
-        if step.note and step.note not in self._notes:
-            self._notes.append(step.note)
+        if step.note and step.note != self._notes.get(step.loop):
+            self._notes[step.loop] = step.note
+            self._unsaid.append(f"{step.loop}: {step.note}")
         self._say(self._counts(self.total) or "nothing to do yet")
         if time.monotonic() - self._said_at >= _LINE_S:
             self.flush()
 
     def flush(self) -> None:
         """Write what was not written yet, where no line moves."""
-        from factbook.surface.text import one_line
-
-        said = self._counts(self._new)
-        if self._plain and said:
-            notes = one_line("; ".join(self._notes))
-            print(f"{said}{f' ({notes})' if notes else ''}", file=sys.stderr, flush=True)
+        if self._plain:
+            for line in filter(None, [self._counts(self._new), *self._unsaid]):
+                self._screen.note(line)
         self._new.clear()
-        self._notes.clear()
+        self._unsaid.clear()
         self._said_at = time.monotonic()
 
     @staticmethod

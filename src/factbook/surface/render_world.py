@@ -486,21 +486,45 @@ def help_of(found: Sequence[tuple[str, str]], examples: Sequence[str] = (), *, l
 # --- the work behind ------------------------------------------------------------------------------
 
 
-def work(report: Sequence[LoopReport], *, embedded: int, waiting: int) -> str:
-    """Return what the loops did, and what went wrong last."""
-    done = f"{count(embedded, 'row')} embedded"
-    lines = [f"{done}; {f'{count(waiting)} still waiting' if waiting else 'nothing waits'}."]
+def work(
+    report: Sequence[LoopReport],
+    failed: Sequence[tuple[str, str, bool]],
+    *,
+    embedded: int,
+    waiting: int,
+) -> str:
+    """Return what the loops did, and what went wrong last.
+
+    `failed` are searches that were not answered: (query, why, whether it was put aside).
+    """
+    rest = f"{count(waiting)} still waiting" if waiting else "nothing waits"
+    lines = [f"{count(embedded, 'row')} embedded; {rest}."]
     for one in report:
         if not one.enabled:
             lines.append(f"{one.name}: off")
             continue
-        parts = [f"{count(one.did)} done"] if one.did else []
-        if one.cancelled:
-            parts.append(f"{count(one.cancelled)} interrupted")
-        if one.failed:
-            parts.append(f"{count(one.failed)} failed")
-        if (parts and one.name != "embedding") or one.failed or one.cancelled:
+        parts = [
+            f"{count(number)} {what}"
+            for number, what in (
+                (0 if one.name == "embedding" else one.did, "done"),
+                (one.cancelled, "interrupted"),
+                (one.failed, "failed"),
+            )
+            if number
+        ]
+        if parts:
             lines.append(f"{one.name}: {', '.join(parts)}")
         if one.error:
             lines.append(f"  the last error: {one_line(one.error)}")
+    again = [one for one in failed if not one[2]]
+    aside = [one for one in failed if one[2]]
+    if again:
+        lines.append(f"{count(len(again), 'search', 'searches')} not answered, to be tried again:")
+        lines.append(f"  '{one_line(again[0][0])}': {one_line(again[0][1])}")
+    if aside:
+        lines.append(
+            f"{count(len(aside), 'search', 'searches')} put aside;"
+            " `factbook worker --retry` tries them again:"
+        )
+        lines.append(f"  '{one_line(aside[0][0])}': {one_line(aside[0][1])}")
     return "\n".join(lines)
