@@ -310,7 +310,7 @@ def _named(
     return list(dict.fromkeys(names)), list(dict.fromkeys(unknown))
 
 
-_MORE_OF_A_NAME: Final = re.compile(r" (?:[^\W\d_a-z][\w'’.+-]*|\d[\w.+-]*)(?<![.'’+-])")
+_NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
 
 
 def _whole(message: str, one: Named) -> str:
@@ -319,7 +319,10 @@ def _whole(message: str, one: Named) -> str:
     What is asked about is looked up as it was written; a part of it is another thing.
     """
     end = one.end
-    while (more := _MORE_OF_A_NAME.match(message, end)) is not None:
+    while (more := _NEXT_WORD.match(message, end)) is not None:
+        word = more[1]
+        if not (word[0].isupper() or word[0].isdigit()) or word.casefold() in STOPWORDS:
+            break
         end = more.end()
     whole = entity_name(message[one.start : end])
     if end == one.end or len(whole.split()) > policy.NAME_WORDS or structural_problem(whole):

@@ -524,8 +524,8 @@ class Worker:
         if not result.did:
             return
         line.spent.append(now)
-        for other in self._lines:  # what found nothing before may find what this one left
-            if other is not line and other.quiet and not other.loop.last_resort:
+        for other in self._lines:  # each may find what this one left, also one that found some
+            if other is not line and not other.failing and not other.loop.last_resort:
                 other.next_at = 0
 
 
