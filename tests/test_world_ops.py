@@ -256,7 +256,7 @@ def test_other_texts_create_nothing(store: SQLiteStore, ops: Sequence[Op]) -> No
 )
 def test_what_is_no_name_is_refused_by_the_store_too(store: SQLiteStore, name: str) -> None:
     """Seed 003: the structural filter holds for whoever writes."""
-    write(store, *episode("c1"))
+    write(store, *episode("c1", kind=EpisodeKind.TURN))
     with pytest.raises(UsageError):
         write(store, CreateEntity(owner="me", name=name, episode="c1"))
 

@@ -226,7 +226,7 @@ class Caring(Modelling):
         return self._unprefer(topic, PreferenceType.DISLIKE, owner)
 
     def _prefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
-        from factbook.gate.names import structural_problem
+        from factbook.gate.names import command_problem
         from factbook.gate.same_entity import known_as
         from factbook.ops import CreateEntity, RecordEngagement, SetPreference
 
@@ -236,7 +236,7 @@ class Caring(Modelling):
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
         entity = known_as(name, self.store.known_names(owner), numbered=True)
-        if liked and entity is None and structural_problem(name) is None:
+        if liked and entity is None and command_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
         engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
         strength, valence = policy.ENGAGEMENTS[engaged]
@@ -704,15 +704,16 @@ class Caring(Modelling):
 
     def _topic_ops(self, text: str, kind: EngagementType, owner: str, uid: str) -> list[Op]:
         """Return the ops that bring in what an owner asks about, by name, and note the interest."""
-        from factbook.extract.names import topic_of
+        from factbook.extract.heard import asked_about
         from factbook.gate.names import structural_problem
         from factbook.gate.same_entity import known_as
         from factbook.ops import CreateEntity, RecordEngagement
 
-        name = entity_name(topic_of(text).topic)
-        if not name or structural_problem(name) is not None:
+        known = self.store.known_names(owner)
+        name = asked_about(text, known=known)
+        if name not in known and structural_problem(name) is not None:
             return []
-        name = known_as(name, self.store.known_names(owner), numbered=True) or name
+        name = known_as(name, known, numbered=True) or name
         strength, valence = policy.ENGAGEMENTS[kind]
         return [
             CreateEntity(owner=owner, name=name, episode=uid),

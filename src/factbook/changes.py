@@ -207,6 +207,7 @@ class Changes:
         if (
             life is None
             or not self._may_witness(op, life)
+            or self._is_ruled_out(op, life)
             or self._is_copy(op, life)
             or not self._add_evidence(op, life, Stance.SUPPORTS)
         ):
@@ -267,6 +268,13 @@ class Changes:
         """Tell whether an episode can speak of a fact: our own text and others' words cannot."""
         witness = self._witness(op.episode_id)
         return not witness.injected and witness.owner == life.owner
+
+    def _is_ruled_out(self, op: SupportFact, life: Life) -> bool:
+        """Tell whether its owner said that it is wrong: nobody else's words bring it back."""
+        if life.confidence > 0.0 or self._witness(op.episode_id).trust is Trust.DIRECT:
+            return False
+        rated = [one for one in self._history(life.id) if one.op == "rate"]
+        return bool(rated) and rated[-1].detail.get("why") == "wrong"
 
     def _is_copy(self, op: SupportFact, life: Life) -> bool:
         """Tell whether its text is that of an episode that counts already: a paste, no witness."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from factbook import policy
 from factbook.backoff import may_send
 from factbook.errors import NotAllowed, NotFound, UsageError
-from factbook.gate.names import structural_problem
+from factbook.gate.names import command_problem, structural_problem
 from factbook.keys import entity_name
 from factbook.model import EpisodeKind, Event, Millis, Receipt, Status, Trigger, Trust
 from factbook.ops import (
@@ -135,10 +135,11 @@ class WorldChanges:
                 detail=f"{op.name!r} is not the canonical name of an entity;"
                 f" {entity_name(op.name)!r} is"
             )
-        problem = structural_problem(op.name)
+        episode_id, kind = self._cause(op)
+        typed = kind is EpisodeKind.COMMAND  # a person's word for a thing is a name
+        problem = command_problem(op.name) if typed else structural_problem(op.name)
         if problem:
             raise UsageError(detail=f"{op.name!r:.80} is no name of an entity: {problem}")
-        episode_id, kind = self._cause(op)
         if self._entity(op.owner, op.name) is not None:
             self._receipt.unchanged += 1
             return

@@ -8,11 +8,13 @@ The lists are English; of a word of another language nothing is known.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from factbook.places import PLACES
+
 __all__ = [
-    "PLACES",
     "is_calendar_word",
     "is_everyday",
     "is_function_word",
@@ -334,66 +336,6 @@ mon tue tues wed thu thur thurs fri sat sun
 mondays tuesdays wednesdays thursdays fridays saturdays sundays
 """)
 
-PLACES: Final = frozenset(
-    " ".join(name.split())
-    for name in """
-africa|antarctica|asia|australia|europe|north america|south america|latin america|central america
-oceania|the americas|america|middle east|scandinavia|balkans|caribbean|far east|southeast asia
-afghanistan|albania|algeria|andorra|angola|antigua and barbuda|argentina|armenia|austria|azerbaijan
-bahamas|bahrain|bangladesh|barbados|belarus|belgium|belize|benin|bhutan|bolivia
-bosnia and herzegovina|bosnia|botswana|brazil|brunei|bulgaria|burkina faso|burundi|cambodia
-cameroon|canada|cape verde|central african republic|chad|chile|china|colombia|comoros|congo
-costa rica|croatia|cuba|cyprus|czech republic|czechia|denmark|djibouti|dominica|dominican republic
-east timor|ecuador|egypt|el salvador|equatorial guinea|eritrea|estonia|eswatini|ethiopia|fiji
-finland|france|gabon|gambia|georgia|germany|ghana|greece|greenland|grenada|guatemala|guinea|guyana
-haiti|honduras|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|ivory coast|jamaica
-japan|jordan|kazakhstan|kenya|kiribati|kosovo|kuwait|kyrgyzstan|laos|latvia|lebanon|lesotho|liberia
-libya|liechtenstein|lithuania|luxembourg|madagascar|malawi|malaysia|maldives|mali|malta|mauritania
-mauritius|mexico|micronesia|moldova|monaco|mongolia|montenegro|morocco|mozambique|myanmar|burma
-namibia|nauru|nepal|netherlands|holland|new zealand|nicaragua|niger|nigeria|north korea
-north macedonia|macedonia|norway|oman|pakistan|palau|palestine|panama|papua new guinea|paraguay|peru
-philippines|poland|portugal|puerto rico|qatar|romania|russia|rwanda|samoa|san marino|saudi arabia
-senegal|serbia|seychelles|sierra leone|singapore|slovakia|slovenia|solomon islands|somalia
-south africa|south korea|korea|south sudan|spain|sri lanka|sudan|suriname|sweden|switzerland|syria
-taiwan|tajikistan|tanzania|thailand|togo|tonga|trinidad and tobago|tunisia|turkey|turkmenistan
-tuvalu|uganda|ukraine|united arab emirates|uae|united kingdom|uk|u.k|great britain|britain|england
-scotland|wales|northern ireland|united states|united states of america|usa|u.s.a|u.s|us|uruguay
-uzbekistan|vanuatu|vatican city|vatican|venezuela|vietnam|yemen|zambia|zimbabwe|european union|eu
-alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho
-illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota
-mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|new york
-north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina
-south dakota|tennessee|texas|utah|vermont|virginia|west virginia|wisconsin|wyoming
-ontario|quebec|british columbia|alberta|manitoba|nova scotia|bavaria|tuscany|sicily|catalonia
-andalusia|normandy|brittany|new south wales|tasmania|crete|bali|new england|midwest|west coast
-east coast|silicon valley|bay area
-abu dhabi|accra|addis ababa|algiers|amsterdam|ankara|antwerp|athens|atlanta|auckland|austin|baghdad
-baltimore|bangalore|bangkok|barcelona|basel|beijing|beirut|belfast|belgrade|berlin|bern|birmingham
-bogota|bordeaux|boston|bratislava|brisbane|bristol|brooklyn|brussels|bucharest|budapest
-buenos aires|cairo|calgary|cambridge|canberra|cape town|caracas|casablanca|charlotte|chennai|chicago
-cincinnati|cleveland|cologne|columbus|copenhagen|dakar|dallas|damascus|delhi|denver|detroit|dhaka
-doha|dortmund|dresden|dubai|dublin|dusseldorf|edinburgh|florence|frankfurt|geneva|genoa|ghent
-glasgow|gothenburg|guadalajara|hamburg|hanoi|hanover|havana|helsinki|ho chi minh city|hollywood
-hong kong|honolulu|houston|hyderabad|indianapolis|istanbul|jakarta|jerusalem|johannesburg|kabul
-kansas city|karachi|kathmandu|kiev|kyiv|kolkata|krakow|kuala lumpur|kyoto|lagos|lahore|las vegas
-lausanne|leeds|leipzig|lima|lisbon|liverpool|ljubljana|london|los angeles|louisville|lucerne|lyon
-madrid|malaga|manchester|manhattan|manila|marrakesh|marseille|medellin|melbourne|memphis
-mexico city|miami|milan|milwaukee|minneapolis|minsk|montevideo|montreal|moscow|mumbai|munich|nagoya
-nairobi|naples|nashville|new delhi|new orleans|new york city|nyc|nice|oakland|orlando|osaka|oslo
-ottawa|oxford|palermo|palo alto|paris|perth|philadelphia|phoenix|pittsburgh|porto|portland|prague
-pretoria|queens|quito|raleigh|reykjavik|riga|rio de janeiro|rio|riyadh|rome|rotterdam|sacramento
-saint petersburg|st petersburg|st. petersburg|salt lake city|salzburg|san antonio|san diego
-san francisco|san jose|santiago|sao paulo|são paulo|sarajevo|seattle|seoul|seville|shanghai
-shenzhen|sofia|st louis|st. louis|stockholm|strasbourg|stuttgart|sydney|taipei|tallinn|tampa
-tbilisi|tehran|tel aviv|the hague|tokyo|toronto|toulouse|tucson|tulsa|turin|utrecht|valencia
-vancouver|venice|vienna|vilnius|warsaw|washington|washington dc|washington d.c|wellington
-winnipeg|yokohama|zagreb|zurich|zürich|münchen|köln|wien|roma|milano|los angeles county|la
-north|south|east|west|northeast|northwest|southeast|southwest|earth
-""".replace("\n", "|").split("|")
-    if name.strip()
-)
-"""Countries, regions and large cities, in lower case."""
-
 _PLACE_MODIFIERS: Final = _set("""
 central downtown east eastern greater in inner lower mainland mid near north northern old outer
 rural south southern the upper uptown west western
@@ -515,10 +457,11 @@ def is_nationality(word: str) -> bool:
 def is_place(name: str) -> bool:
     """Say whether a lower-case name is nothing but a country, a region or a large city.
 
-    "northern italy" and "paris, france" are; "paris hilton" and "bank of england" are not.
+    "northern italy", "malmö" and "paris, france" are; "paris hilton" and "bank of england" are not.
     """
-    parts = [part for part in _PLACE_PART.split(name.replace("’", "'")) if part]
-    return name in PLACES or (bool(parts) and all(map(_one_place, parts)))
+    plain = _without_marks(name.replace("’", "'"))
+    parts = [part for part in _PLACE_PART.split(plain) if part]
+    return plain in PLACES or (bool(parts) and all(map(_one_place, parts)))
 
 
 def _one_place(name: str) -> bool:
@@ -528,3 +471,16 @@ def _one_place(name: str) -> bool:
             return False
         words = words[1:]
     return bool(words)
+
+
+_LETTERS: Final = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
+)  # what has no mark that could be taken off
+
+
+def _without_marks(name: str) -> str:
+    """Return a name in the letters in which places are listed: "Malmö" and "Malmo" are one."""
+    if name.isascii():
+        return name
+    parted = unicodedata.normalize("NFD", name.translate(_LETTERS))
+    return "".join(char for char in parted if not unicodedata.combining(char))

@@ -186,10 +186,14 @@ class Memory(Caring):
         if self._worker is not None:
             self._worker.close()
             self._worker = None
+        if self._engine is not None:
+            self._engine.close()
         self.store.close()
 
     def _let_go(self) -> None:
         super()._let_go()
+        if self._engine is not None:
+            self._engine.close()
         self._engine = None
 
     # --- parts, made when first needed: most commands need few of them ---------------------------

@@ -721,6 +721,27 @@ def test_muting(world: World) -> None:
     assert len(deliver(world)) == 1
 
 
+def test_what_its_owner_called_wrong_is_not_brought_back_by_a_page(world: World) -> None:
+    """Text of others never overrules its owner's word."""
+    world.memory.search_web("kef ls50 meta")
+    world.memory.work()
+    fact = next(
+        one
+        for one in world.memory.store.world_facts("me", "kef ls50 meta")
+        if "1,600" in one.object
+    )
+    world.memory.feedback(fact.id, right=False)
+    assert fact.object not in world.facts("kef ls50 meta")
+    world.pages.pages.append(
+        page("Again", "The KEF LS50 Meta is a speaker that costs 1,600 dollars.", host="z.example")
+    )
+    world.clock.now += MINUTE
+    world.memory.search_web("kef ls50 meta price")
+    world.memory.work()
+    assert fact.object not in world.facts("kef ls50 meta")
+    assert world.memory.store.facts_by_id([fact.id])[fact.id].confidence == 0.0
+
+
 # --- what is told again ---------------------------------------------------------------------------
 
 

@@ -25,8 +25,10 @@ __all__ = [
     "Names",
     "Subject",
     "SubjectKind",
+    "base_forms",
     "head_noun",
     "is_a",
+    "is_part",
     "singular",
     "subject_of",
 ]
@@ -230,6 +232,29 @@ _ATTRIBUTES: Final = word_set("""
     author summit peak river coast border language currency website project platform package api
     syntax latest speaker camera machine phone laptop car bike tool library framework
     """)
+# What is part of a thing that was made, and what is done with it: in a text about one thing, "the
+# battery" is its battery. Nobody is among them ("the author"), nor what has parts of its own.
+_PARTS: Final = word_set("""
+    battery bag band bar base basket bearing bell belt blade boiler bolt boom bottom box bracket brake
+    button buckle cabinet cable cage camera canopy cap case casing cassette chain chainring chamber
+    charger cockpit cone connector controller cord cover crank crossover cylinder deck derailleur
+    dial diaphragm display door drawer drive driver drivetrain earcup element enclosure engine
+    exterior fan filter finish firmware fork frame front gear gearbox grill grille grinder grip hand
+    handle handlebar harness hatch headband headlight headset heel hinge hood hose housing hub hull
+    interface interior jack joint keel key keyboard kickstand knob latch lens lever lid light lining
+    lock mast mattress memory menu microphone mirror module motor mount mouthpiece nozzle outsole pad
+    padding panel pedal pickup plate plug pocket port pouch power price processor propeller pump rack
+    rail range rear receiver reservoir rim roof rotor rudder sail screen screw seal seat seatpost
+    sensor shaft shell shutter shoulder side sleeve slot socket software sole spacer speaker spindle
+    spoke spring stand steering stem strap string surface suspension switch system tail tank tap
+    tensioner throttle thread tip tire toe tongue top touchscreen trigger tube tweeter tyre upper
+    valve viewfinder volume warranty wheel wheelbase window wing wire woofer zip zipper weight width
+    height length depth colour color material fabric sound
+    """)
+_PROCESSES: Final = word_set("""
+    charging assembly setup installation cleaning maintenance production shipping delivery brewing
+    printing recording calibration steering braking shifting folding
+    """)
 # Who has to do with a thing and is another: what is said of it is not said of the thing.
 _OTHERS: Final = word_set("""
     rival competitor competition successor predecessor alternative replacement clone copy imitator
@@ -294,6 +319,23 @@ def singular(noun: str) -> str:
     return {"people": "person", "men": "man", "women": "woman", "children": "child"}.get(
         noun, noun.removesuffix("s")
     )
+
+
+def is_part(noun: str) -> bool:
+    """Tell whether a noun in the singular is a part of a thing, or what is done with it."""
+    return noun in _PARTS or noun in _PROCESSES
+
+
+@lru_cache(maxsize=4096)
+def base_forms(word: str) -> tuple[str, ...]:
+    """Return what a lower-case verb may be a form of: "stopped" gives `stop` among others."""
+    found = [word]
+    for ending, base in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", "")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            found.append(word.removesuffix(ending) + base)
+    if word.endswith("ed") and len(word) > 5 and word[-3] == word[-4]:
+        found.append(word[:-3])
+    return tuple(found)
 
 
 def _tokens(sentence: str, names: Names) -> list[_Token]:
@@ -437,6 +479,10 @@ def _subject_at(tokens: Sequence[_Token], at: int) -> Subject | None:
     if at >= len(tokens):
         return None
     first = tokens[at]
+    if first.low in _PROCESSES and not first.own:
+        verb = _verb_at(tokens, at + 1, plural=False)
+        if verb >= 0:
+            return _made(SubjectKind.NOUN, tokens, at, verb, noun=first.low)
     if first.low in _PRONOUNS and not first.name:
         verb = _verb_at(tokens, at + 1, plural=first.low == "they")
         kind = SubjectKind.PRONOUN
@@ -650,7 +696,7 @@ def _of_name(tokens: Sequence[_Token], at: int) -> Subject | None:
     if of >= len(tokens) or tokens[of].low != "of" or of == at:
         return None
     head = singular(tokens[of - 1].low)
-    if head not in _ATTRIBUTES or head in _OTHERS:
+    if head not in _ATTRIBUTES | _PARTS or head in _OTHERS:
         return None
     target = _past_qualifiers(tokens, of + 1, maker=True)
     if target >= len(tokens) or not tokens[target].name or tokens[target].own:

@@ -22,6 +22,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from factbook.extract.wrapped import unwrapped
+
 __all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "taint"]
 
 _READ_CHARS: Final = 100_000  # ours: of one text; a result of a search has far fewer
@@ -72,6 +74,9 @@ def taint(text: str) -> tuple[Taint, ...]:
     text = text[:_READ_CHARS]
     plain, places = _as_seen(text)
     found = [*_hidden(text), *_matches(text, plain, places)]
+    joined = unwrapped(text)
+    if joined != text:  # an order that goes on in the next line is one all the same
+        found += _matches(joined, *_as_seen(joined))
     found += _encoded(text)
     return tuple(sorted(set(found)))
 
@@ -414,6 +419,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
         TaintKind.PROMOTION,
         "it sells",
         r"^\W*(?:sponsored|advertisement|anzeige|promoted|advertorial|ad)\b"
+        r"|(?<=[.!?])\s+(?:sponsored|advertisement|anzeige|promoted|advertorial|ad)[ \t]*:"
         r"|\bsponsored (?:content|posts?|links?|results?|listings?|messages?|articles?)\b"
         r"|\b(?:this|our) (?:\w+ )?(?:is|was) sponsored\b|\bpaid (?:partnership|promotion|post)\b"
         r"|\baffiliate (?:links?|commission|program)|\b(?:promo|coupon|discount|voucher) codes?\b"

@@ -32,6 +32,7 @@ from factbook.extract.names import (
     is_english,
     is_uncommon,
     masked,
+    named_topic,
     names_in,
     topic_of,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "PASTED_CHARS",
     "Named",
     "PreferenceSpan",
+    "asked_about",
     "hear",
     "preferences_in",
 ]
@@ -458,6 +460,26 @@ def _asked_for(
     yield _Place(
         entity or name, start, start + len(topic.topic), entity is not None, "is asked for"
     )
+
+
+def asked_about(request: str, *, known: Mapping[str, str]) -> str:
+    """Return the canonical name of what a typed request asks about; empty where it names nothing.
+
+    A known name stands for its entity, also where everyday words follow it: "blade runner
+    soundtrack" is about the film, "blade runner 2049" about another one.
+    """
+    whole = _entity_of(request, known)
+    if whole is not None:
+        return whole
+    span = named_topic(request)
+    topic = span.topic if span else topic_of(request).topic
+    words = [match.span() for match in _WORD.finditer(topic)]
+    for count in range(len(words), 1, -1):
+        rest = [topic[start:end].casefold() for start, end in words[count:]]
+        entity = _entity_of(topic[words[0][0] : words[count - 1][1]], known)
+        if entity is not None and not any(word.isdigit() or is_uncommon(word) for word in rest):
+            return entity
+    return entity_name(span.topic) if span else ""
 
 
 def _search_order(text: str) -> re.Match[str] | None:

@@ -1218,8 +1218,9 @@ def _asks_of(thing: str, aspect: str, pattern: re.Pattern[str], last: re.Match[s
 
 _NO_PHRASE: Final = word_set("""
     i i'm i've i'd you you're we we're he she they me my mine your our us them it's is isn't are
-    aren't was wasn't were be been do does doesn't did didn't don't can can't could should would will
-    won't has have had what what's who who's whom whose how why when where which if because whether
+    aren't was wasn't were be been do does doesn't did didn't don't can can't could should would
+    will won't has have had what what's who who's whom whose how why when where which if because
+    whether
     """)
 
 

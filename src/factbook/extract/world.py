@@ -25,11 +25,14 @@ from factbook.extract.about import (
     SubjectKind,
     head_noun,
     is_a,
+    is_part,
     singular,
     subject_of,
 )
 from factbook.extract.base import word_set
 from factbook.extract.external import Taint, TaintKind, hostile, is_tainted_document, taint
+from factbook.extract.remarks import in_passing, own_words
+from factbook.extract.wrapped import needs_object, unwrapped
 from factbook.keys import entity_name
 from factbook.nouns import is_plural
 
@@ -40,6 +43,7 @@ __all__ = [
     "corroborated",
     "discover",
     "facts_about",
+    "incomplete",
     "no_statement",
 ]
 
@@ -99,7 +103,11 @@ def _no(why: str, pattern: str) -> _Refusal:
 
 _REFUSED: Final = (
     _no("it asks", r"\?[\"'”’)\]\s]*$|^(?:did|do|does|have|has|is|are|can|could|would) you\b"),
-    _no("it is cut off", r"(?:\.\.\.|…)[\"'”’)\]\s]*$|\b(?:the|a|an|of|and|or|with|to|for|in)\s*$"),
+    _no(
+        "it is cut off",
+        r"(?:\.\.\.|…)[\"'”’)\]\s]*$|\b(?:the|a|an|of|and|or|with|to|for|in|by|from|at|into|onto"
+        r"|between|without|during|per|via|than|which|whose|its|their|my|our|your)\s*$|,\s*$",
+    ),
     _no("it holds an address", r"\bhttps?:|\bwww\.|\bftp:|\b[\w.+-]+@[\w-]+\.\w|\bmagnet:|\btel:"),
     _no("it holds code", r"[{}<>|\\]|\w_\w|=>|==|::|\w\(\)|;\s*$"),
     _no("it speaks of its writer", r"\b(?:I|I'm|I've|I'd|my|mine|me|we|we're|we've|our|ours|us)\b"),
@@ -165,6 +173,50 @@ def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
         return "it speaks to its reader"
     if len(_LETTER.findall(plain)) < len(plain) / 2 and not item:
         return "it has few words"
+    return ""
+
+
+# Verbs in a form that is no noun's, so that one behind "and" is a second verb without its object.
+_SURE_VERBS: Final = word_set("""
+    takes has includes contains weighs requires provides allows enables keeps gets gives lets makes
+    carries delivers produces brings becomes receives consists belongs depends adds is are was were
+    """)
+_MEANS_NOTHING_ALONE: Final = word_set("""
+    is are was were can cannot will could would may might must should does do did
+    """)
+# "The Q40 made in Norway" is no sentence, "The Q40 launched in 2021" is one.
+_PARTICIPLES: Final = word_set("""
+    made built designed reviewed compared tested used sold manufactured priced rated based powered
+    equipped named given called written composed developed produced invented owned recommended
+    bought seen shown taken found
+    """)
+_BEHIND_PARTICIPLES: Final = word_set("""
+    by in at with from for against on as under after to
+    """)
+_TRAILING: Final = word_set("also too only now still often always never usually then again")
+
+
+def incomplete(words: str, said: Subject) -> str:
+    """Say why words with a subject are no whole sentence; "" where they are.
+
+    `said` is what `about.subject_of` returns for them.
+    """
+    behind = [token.lower() for token in _MEMBER.findall(words[said.verb :])]
+    while len(behind) > 1 and behind[-1] in _TRAILING:
+        behind.pop()
+    if not said.verb or not behind:
+        return "it has no verb"
+    verb, last = behind[0], behind[-1]
+    if len(behind) == 1:
+        lacks = needs_object(verb) or verb in _MEANS_NOTHING_ALONE
+        return "it ends in its verb" if lacks else ""
+    if verb in _PARTICIPLES and behind[1] in _BEHIND_PARTICIPLES and behind[1:3] != ["to", "be"]:
+        return "it has no verb"
+    cut = not words.rstrip().endswith((".", "!", "?"))
+    if behind[-2] in ("and", "or", "but") and (
+        last in _SURE_VERBS or (cut and last.endswith("s") and needs_object(last))
+    ):
+        return "it ends in a verb"
     return ""
 
 
@@ -364,17 +416,20 @@ class _Reader:
     """Reads one text from its beginning to its end, and remembers what it spoke of last."""
 
     def __init__(self, text: str, names: Names, title: str, *, external: bool) -> None:
-        self._text = text
-        self._plain = _unmarked(text)
+        begin = 0
+        if title and text.startswith(title) and text[len(title) : len(title) + 1] in ("", "\n"):
+            begin = len(title)
+        self._begin = begin
+        # of the same length: all places are those of the text itself
+        self._text = unwrapped(text, begin=begin)
+        self._plain = _unmarked(self._text)
+        title = title or _top_heading(self._text)
         known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
         short = _short_names(known, f"{title}\n{self._plain}")
         self._full = known
         self._names = known.with_short(short)
         self._external = external
         self._title_entity = _title_entity(title, self._names)
-        self._begin = 0
-        if title and text.startswith(title) and text[len(title) : len(title) + 1] in ("", "\n"):
-            self._begin = len(title)
         self._taints = [one for one in taint(text) if external or one.kind in _PASTED]
         self._focus = self._title_entity
         self._nouns: dict[
@@ -393,12 +448,33 @@ class _Reader:
             self._text, self._plain, self._names, self._title_entity, self._begin, loose=loose
         )
         listed = [(item.start, item.end) for item in items if self._listed(item)]
-        for sentence in sentences.split(self._text):
-            if sentence.start < self._begin or _within(sentence.start, listed):
+        read = self._begin
+        for start, end in _sentences(self._text):
+            if start < self._begin:
                 continue
-            self._sentence(sentence.start, sentence.end)
+            if self._focus and self._leaves_it(read, start):
+                self._focus = ""
+            read = end
+            if not _within(start, listed):
+                self._sentence(start, end)
         claims = sorted(self._claims, key=lambda one: one.start)
         return claims[:MAX_FACTS], list(self._refused.items())[:MAX_REFUSED]
+
+    def _leaves_it(self, start: int, end: int) -> bool:
+        """Tell whether a heading between two sentences says that something else comes now."""
+        for line in self._plain[start:end].splitlines():
+            heading = _HEADING.match(line)
+            if heading is None:
+                continue
+            words = _plain(heading["words"])
+            if _AGAINST.search(words):
+                return True
+            if self._names.find(words):
+                if self._focus not in {owner for _, _, owner in self._names.find(words)}:
+                    return True
+            elif any(not is_everyday(word.lower()) for word in _MEMBER.findall(words)):
+                return True
+        return False
 
     def _listed(self, item: _Item) -> bool:
         """Take a line under a name; False where it is a sentence and is read as one."""
@@ -449,7 +525,12 @@ class _Reader:
         if self._external:
             cut = self._first_clauses(words)
             marked, end = marked[:cut], start + cut
-        problem = no_statement(_plain(marked), external=self._external)
+        own = words if self._external else own_words(words, self._names.find(words))
+        judged = marked if own == words else own
+        problem = no_statement(_plain(judged), external=self._external)
+        problem = problem or incomplete(words[: len(marked)], said)
+        if not problem and not self._external:
+            problem = in_passing(words, said)
         if not problem and len(marked) == len(words):
             problem = self._unfinished(start, end)
         if problem:
@@ -478,6 +559,8 @@ class _Reader:
                 return [owner] if owner else []
             if said.noun in _ANYTHING and self._focus:
                 return [self._focus]
+            if is_part(said.noun) and self._focus and self._focus == self._title_entity:
+                return [self._focus]
         return []
 
     def _sure(self, said: Subject) -> float:
@@ -487,14 +570,22 @@ class _Reader:
         return direct
 
     def _unfinished(self, start: int, end: int) -> str:
-        """Say that a sentence of others has no end: its text was cut there."""
-        last = self._text[end - 1]
-        rest = self._text[end:]
-        if last in ".!\"'”’)]*_…。" or (rest[:1] == "\n" and last.isalnum()):
+        """Say that a sentence has no end; one of others may be cut where its text was."""
+        last, rest = self._text[end - 1], self._text[end:]
+        closed = last in ".!\"'”’)]*_…。"
+        if not rest.strip():
+            room = policy.RESULT_TEXT_CHARS if closed else policy.RESULT_TEXT_CHARS // 2
+            if self._external and len(self._text) >= room:
+                return "its text was cut there"
+            return "" if closed or _ends_line(last) else "it has no end"
+        if closed:
             return ""
-        if not rest.strip() and last.isalnum() and len(self._text) < policy.RESULT_TEXT_CHARS:
-            return ""
-        return "it has no end"
+        if not rest.startswith("\n") or not _ends_line(last):
+            return "it has no end"
+        below = rest[1:].lstrip(" \t>")
+        if below[:1].islower() or below.lstrip().startswith(("[...]", "[…]", "...", "…")):
+            return "it has no end"
+        return ""
 
     def _touching(self, start: int, end: int) -> Taint | None:
         touching = [one for one in self._taints if one.start < end and start < one.end]
@@ -525,6 +616,24 @@ class _Reader:
             self._refused.setdefault(content[:MOST_CHARS], why)
 
 
+def _ends_line(last: str) -> bool:
+    """Tell whether a line without a full stop may end so: "costs 40 %"."""
+    return last.isalnum() or last in "%€$£°+″′"
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the sentences of an unwrapped text: a line break ends one as well."""
+    for sentence in sentences.split(text):
+        at = sentence.start
+        for line in sentence.text.split("\n"):
+            bare = line.lstrip(" \t>\0")
+            start = at + len(line) - len(bare)
+            end = start + len(bare.rstrip(" \t\r\0"))
+            at += len(line) + 1
+            if start < end:
+                yield start, end
+
+
 def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
 
@@ -551,6 +660,12 @@ def _title_entity(title: str, names: Names) -> str:
         word = follows["word"].lower()
         return owner if word in _ABOUT_IT or word in ("review", "test", "wikipedia") else ""
     return owner
+
+
+def _top_heading(text: str) -> str:
+    """Return the heading that a text begins with, which is its title; "" for none."""
+    heading = _HEADING.match(text.lstrip().partition("\n")[0])
+    return _plain(_unmarked(heading["words"])) if heading else ""
 
 
 def _short_names(names: Names, text: str) -> dict[str, str]:
@@ -698,15 +813,15 @@ def _kinds(query: str, topic: str) -> frozenset[str]:
 
 def _named_kinds(result: ResultText, kinds: Collection[str]) -> Iterator[tuple[str, int, int, str]]:
     """Yield (name, start, end, why) of what a result says to be of one of the kinds."""
-    text = result.text
+    taints = taint(result.text)
+    begin = len(result.title) if result.text.startswith(result.title) else 0
+    text = unwrapped(result.text, begin=begin)
     plain = _unmarked(text)
     nothing = Names({})
-    taints = taint(text)
-    begin = len(result.title) if text.startswith(result.title) else 0
-    for sentence in sentences.split(text):
-        if sentence.start < begin:
+    for first, last in _sentences(text):
+        if first < begin:
             continue
-        marked = plain[sentence.start : sentence.end]
+        marked = plain[first:last]
         words = marked.replace("\0", " ")
         said = subject_of(words, nothing)
         if not said.words or not said.verb:
@@ -714,9 +829,9 @@ def _named_kinds(result: ResultText, kinds: Collection[str]) -> Iterator[tuple[s
         noun = is_a(words, said.verb)
         if noun not in kinds or no_statement(_plain(marked), external=True):
             continue
-        start = sentence.start + said.start
+        start = first + said.start
         end = start + len(said.words)
-        if any(one.start < sentence.end and sentence.start < one.end for one in taints):
+        if any(one.start < last and first < one.end for one in taints):
             continue
         yield said.words, start, end, f"a result says that it is a {noun}"
     listed = _listed_kind(result.title, kinds)

@@ -35,6 +35,7 @@ __all__ = [
     "NAME_CHARS",
     "NAME_THRESHOLD",
     "NameVerdict",
+    "command_problem",
     "judge_name",
     "name_text",
     "semantic_ok",
@@ -320,6 +321,21 @@ def structural_problem(name: str) -> str | None:
     return None
 
 
+def command_problem(name: str) -> str | None:
+    """Say why a name that a person typed after a command cannot be one; None where it can.
+
+    Whoever types `/like 1984` or `/like The Who` means a thing: only what is no name in any
+    reading is refused.
+    """
+    written = name.strip()
+    if not entity_name(written):
+        return _CHECKS[0][0]
+    for reason, finds in _CHECKS:
+        if reason in _NEVER and finds(written):
+            return reason
+    return None
+
+
 def _too_many_words(name: str) -> bool:
     return len(name.split()) > policy.NAME_WORDS
 
@@ -438,6 +454,18 @@ _CHECKS: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is a clause", _is_clause),
 )
 """Asked of a name as it was written; the first that finds something gives the reason."""
+
+_NEVER: Final = frozenset(
+    {
+        "it holds a line break",
+        f"it has more than {policy.NAME_WORDS} words",
+        "it is longer than a name",
+        "it holds what a model wrote around its answer",
+        "it holds an address",
+        "it holds Markdown",
+        "it holds signs that cannot be seen",
+    }
+)  # the reasons that hold for what a person typed as well
 
 _MEANT: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is one letter", _is_letter),

@@ -705,8 +705,10 @@ def known_as(
     `known` leads from every name and alias to the entity, `cosines` from entities to that of their
     name. A part of a name stands for the only entity that holds it (`part_of`, with `numbered`).
     """
-    if name in known:
-        return known[name]
+    bare = name.removeprefix("the ")
+    for written in (name, bare, f"the {bare}"):  # "The Hollow Crown" is "Hollow Crown" to most
+        if written in known:
+            return known[written]
     part = part_of(name, list(known), numbered=numbered)
     if part is not None:
         return known[part]

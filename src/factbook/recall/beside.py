@@ -42,3 +42,11 @@ class Beside:
             done: Future[T] = Future()
             done.set_result(work())
             return done
+
+    def close(self) -> None:
+        """End the threads, after what they have begun; the next piece of work starts new ones."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+            mine = self._process == os.getpid()
+        if pool is not None and mine:
+            pool.shutdown()

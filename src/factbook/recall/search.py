@@ -207,6 +207,10 @@ class Engine:
         self._beside = Beside()
         self._logged: set[str] = set()
 
+    def close(self) -> None:
+        """End the threads of this engine."""
+        self._beside.close()
+
     def recall(
         self,
         question: str,

@@ -56,6 +56,8 @@ MEMORY_TOKENS: Final = 3_000  # of the system text with memory, or a third of a 
 PAGE_CHARS: Final = 1_200  # of one result of a search
 PAGES: Final = 5  # results that a model is given
 QUERY_CHARS: Final = 500
+LEAST_REPLY: Final = MESSAGE_TOKENS + 16  # tokens of a tool's answer that says nothing
+LEAST_ROUND: Final = 256  # tokens that must be left for tools to be offered once more
 MIN_ROOM: Final = 64  # tokens below which a text is not worth cutting
 
 SYSTEM: Final = """\
@@ -351,10 +353,12 @@ class Talk:
     def _rounds(self, prompt: Prompt, tools: Toolbox, rounds: int) -> Iterator[str | Asked]:
         offered: Sequence[Tool] = tools.offered if rounds else ()
         limit = self._llm.context_tokens - _reserve(self._llm.context_tokens)
-        messages = self._messages(prompt, limit - _tool_tokens(offered))
+        limit -= _tool_tokens(offered)
+        messages = self._messages(prompt, limit)
         made = 0
         for left in range(rounds, -1, -1):
-            now = offered if left and made < CALLS else ()
+            wanting = left and made < CALLS and limit - _tokens(messages) > LEAST_ROUND
+            now = offered if wanting else ()
             said: list[str] = []
             calls: list[ToolCall] = []
             for piece in self._stream(messages, now):
@@ -365,28 +369,25 @@ class Talk:
             if not calls or not now:  # asked for without an offer, there is nobody to make them
                 return
             messages.append(Message(role="assistant", content="".join(said), calls=calls))
+            room = limit - _tokens(messages) - len(calls) * LEAST_REPLY
+            if room < 0:
+                raise ModelError(
+                    kind=ModelFailure.TOO_LARGE,
+                    model=self._llm.id,
+                    reason="what it asks of tools is larger than its context",
+                )
             for call in calls:
                 if made < CALLS:
                     shown, text = tools.use(call)
                     made += 1
                     yield shown
                 else:
-                    text = f"error: not made, {CALLS} calls are the most"
-                room = limit - _tool_tokens(offered) - _tokens(messages) - MESSAGE_TOKENS
-                messages.append(
-                    Message(
-                        role="tool",
-                        content=_cut(text, room) or "no room is left",
-                        name=call.name,
-                        call_id=call.id,
-                    )
-                )
-            if _tokens(messages) > limit - _tool_tokens(offered):
-                raise ModelError(
-                    kind=ModelFailure.TOO_LARGE,
-                    model=self._llm.id,
-                    reason="what it asked for is larger than its context",
-                )
+                    text = "error: too many calls"
+                # half of what is left: what is asked for next needs room, too
+                text = _cut(text, LEAST_REPLY - MESSAGE_TOKENS + room // 2) or "no room is left"
+                reply = Message(role="tool", content=text, name=call.name, call_id=call.id)
+                room -= max(0, _tokens([reply]) - LEAST_REPLY)
+                messages.append(reply)
 
     def _stream(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[Piece]:
         return self._llm.stream(messages, tools, purpose="chat")

@@ -30,7 +30,10 @@ from factbook.world import (
 
 _IN = "(SELECT value FROM json_each(?))"
 _OPEN = "('queued', 'failed')"
-_WORLD = "f.owner = n.owner AND f.subject = n.name AND f.kind = 'world' AND f.retired_at IS NULL"
+_WORLD = (
+    "f.owner = n.owner AND f.subject = n.name AND f.kind = 'world' AND f.retired_at IS NULL"
+    " AND f.confidence > 0"  # what its owner called wrong is kept, and counts no more
+)
 
 _ENTITY = f"""
 SELECT n.id, n.owner, n.name, n.created_at, n.updated_at, n.episode_id, n.trigger, n.retired_at,
@@ -591,7 +594,7 @@ class WorldReads:
         """Return the current facts about an entity, newest first."""
         rows = self._rows(
             f"{FACT} WHERE f.owner = ? AND f.subject = ? AND f.kind = 'world'"
-            " AND f.retired_at IS NULL AND f.status <> 'proposed'"
+            " AND f.retired_at IS NULL AND f.status <> 'proposed' AND f.confidence > 0"
             " ORDER BY f.learned_at DESC, f.id DESC LIMIT ?",
             (owner, name, -1 if limit is None else limit),
         )
