@@ -31,6 +31,21 @@ def test_what_the_pages_show_is_what_the_program_prints() -> None:
     assert done.stdout.count("shows what the program prints") == 3
 
 
+def test_the_session_of_the_readme_is_what_the_program_prints() -> None:
+    """Learning about something from documents, liking it, and being told what is new."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "learning_session.py"), "--check"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"run scripts/learning_session.py\n{done.stdout}{done.stderr}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for said in ("/learn find me stuff about", "/like Halden Cargo 3", "I just discovered"):
+        assert said in readme
+
+
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("refused", ROOT / "scripts" / "refused.py")

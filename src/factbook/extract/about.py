@@ -28,6 +28,7 @@ __all__ = [
     "base_forms",
     "head_noun",
     "is_a",
+    "is_irregular",
     "is_part",
     "singular",
     "subject_of",
@@ -207,6 +208,7 @@ _VERBS: Final = word_set("""
     share shelter shift shoot skip slow smoke spin stack steer store strengthen strike supervise
     swim tie time tolerate top total touch tow transfer transform transport trigger trim vent
     warm weave withdraw drain detail credit rule reign fish mine mill hike burn stem bake brew
+    leak rattle squeak crack rust overheat fade vibrate wobble hum buzz beep blink jam crash
     """)
 _IRREGULAR: Final = word_set("""
     became began bore bought broke brought built came caught chose cost cut did died drew drove
@@ -324,6 +326,11 @@ def singular(noun: str) -> str:
 def is_part(noun: str) -> bool:
     """Tell whether a noun in the singular is a part of a thing, or what is done with it."""
     return noun in _PARTS or noun in _PROCESSES
+
+
+def is_irregular(verb: str) -> bool:
+    """Tell whether a word is the past of a verb that does not put it with "-ed": "fell"."""
+    return verb in _IRREGULAR
 
 
 @lru_cache(maxsize=4096)

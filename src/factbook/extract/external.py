@@ -68,8 +68,8 @@ def taint(text: str) -> tuple[Taint, ...]:
     """Return what of a text is no statement, in order; pieces may overlap.
 
     A forged turn and a forged block reach to the end of their paragraph, an instruction that ends
-    in a colon takes along what it announces, and anything else ends where its words end: a sentence
-    that one of them touches is not to be used.
+    in a colon takes along what it announces, any other one ends with its sentence, and anything
+    else where its words end: a sentence that one of them touches is not to be used.
     """
     text = text[:_READ_CHARS]
     plain, places = _as_seen(text)
@@ -461,6 +461,7 @@ _COMPILED: Final = tuple(
 )
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 _OPENED: Final = re.compile(r"[<\[]\|?(?P<name>[a-z][\w-]*)")
+_SENTENCE_END: Final = re.compile(r"[.!?](?=\s|$)|\n[ \t]*(?=\n|[-*+•#|]|\d+[.)]|$)|$")
 _REST_OF_LINE: Final = re.compile(r"[^\n.!?]*:[ \t]*(?:\n|$)")
 
 
@@ -474,10 +475,20 @@ def _matches(text: str, plain: str, places: list[int] | None) -> Iterator[Taint]
                 rule.kind not in _HARMLESS and _REST_OF_LINE.match(plain, end)
             ):
                 end = _block_end(plain, start, end)
+            elif rule.kind in (TaintKind.INSTRUCTION, TaintKind.SPEECH):
+                end = _sentence_end(plain, end)
             if places is None:
                 yield Taint(start, end, rule.why, rule.kind)
             else:
                 yield Taint(places[start], places[end - 1] + 1, rule.why, rule.kind)
+
+
+def _sentence_end(plain: str, end: int) -> int:
+    """Return where an order ends: with its sentence, over the breaks of its lines."""
+    if plain[end - 1] in ".!?\n":
+        return end
+    found = _SENTENCE_END.search(plain, end)
+    return found.start() if found else len(plain)
 
 
 def _block_end(plain: str, start: int, end: int) -> int:

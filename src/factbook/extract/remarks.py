@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from factbook.extract.about import Subject, SubjectKind, base_forms
+from factbook.extract.about import Subject, SubjectKind, base_forms, is_irregular
 from factbook.extract.base import word_set
 
 __all__ = ["in_passing", "own_words"]
@@ -27,7 +27,8 @@ _GUESS: Final = "it is a guess"
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _TIME: Final = re.compile(
     rf"\b(?:today|yesterday|tonight|tomorrow|(?:this|last|next) (?:morning|afternoon|evening|night"
-    rf"|week|weekend|month|summer|winter|spring|autumn|{_WEEKDAY})|on {_WEEKDAY}|the other day"
+    rf"|week|weekend|month|summer|winter|spring|autumn|{_WEEKDAY})|(?:on|since|until|by|for|before|after) {_WEEKDAY}"
+    r"|all (?:day|night|week|weekend|morning|evening|afternoon)|the other day|overnight"
     r"|just now|right now|at the moment|a (?:minute|moment|while) ago"
     r"|(?:an?|\d+|two|three|a few|some|several) (?:hours?|days?|weeks?|months?) ago"
     r"|after (?:work|school|lunch|dinner)|before (?:work|bed|lunch|dinner)"
@@ -35,8 +36,11 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _PLACE: Final = re.compile(
-    r"\bat (?:work|home|school|lunch|dinner|breakfast|uni|(?:the|a|an) (?:office|party|meeting|gym"
-    r"|wedding|conference|barbecue|weekend))\b"
+    r"\bat (?:work|home|school|lunch|dinner|breakfast|uni|(?:the|a|an|his|her|their) (?:\w+ ){0,2}?"
+    r"(?:office|party|meeting|gym|wedding|conference|barbecue|weekend|shop|store|market|repair shop"
+    r"|airport|beach|pub|bar|club|desk|door|neighbou?rs?|garage))\b"
+    r"|\bin (?:the|a|his|her|their) (?:box|bag|boot|trunk|shop|cupboard|cellar|shed|rain|lake|pool"
+    r"|window(?: of)?)\W*$"
     r"|\bover (?:lunch|dinner|breakfast|coffee|tea|drinks|a (?:beer|coffee))\b"
     r"|\bduring (?:lunch|dinner|breakfast|the (?:meeting|call|break|flight))\b"
     r"|\bin (?:bed|class|the (?:kitchen|car|office|news|mail|post|meeting|bathroom|bedroom|garage"
@@ -51,10 +55,17 @@ _SOMEBODY: Final = re.compile(
     r"|somebody|everyone|everybody|people|the (?:phone|kids?|children|boss|baby|dog|cat))\b"
     r"|\b(?:his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|brother|sister|mother|mum"
     r"|mom|father|dad|son|daughter|kids?|children|friends?|boss|colleagues?|neighbou?rs?|uncle|aunt"
-    r"|cousin|parents)\b|\b(?:gift|present|surprise) (?:for|from)\b",
+    r"|cousin|parents)\b|\b(?:gift|present|surprise) (?:for|from)\b"
+    r"|\b(?:everyone|everybody|anyone|anybody|nobody|no one|someone|somebody)\b"
+    r"|\b(?:is|was) (?:what|why|how|all|everything|where (?!the\b|it\b|its\b))"
+    r"|\b(?:sold|given|lent|sent) to\b",
     re.IGNORECASE,
 )
-_WILL: Final = re.compile(r"\b(?:will|won['’]t|shall|going to|gonna|about to)\b|['’]ll\b", re.I)
+_WILL: Final = re.compile(
+    r"\b(?:will|won['’]t|shall|going to|gonna|about to"
+    r"|(?:needs?|has|have|wants?) to (?:go|come|get|wait|leave))\b|['’]ll\b",
+    re.IGNORECASE,
+)
 _ANNOUNCED: Final = re.compile(
     r"\bwill be (?:discontinued|released|replaced|succeeded|followed|renamed|closed|opened|built"
     r"|updated|launched|sold)\b",
@@ -66,13 +77,22 @@ _LIKED: Final = word_set("""
     overrated underrated brilliant disappointing joke scam bargain steal fun cool neat sweet crazy
     weird cute adorable annoying useless rubbish crap garbage trash ok okay fine worth interesting
     impressive decent solid mediocre meh magnificent horrible hideous pretty charming delightful
-    addictive relaxing exciting tempting favourite favorite
+    addictive relaxing exciting tempting favourite favorite dream joy hit treat pleasure delight
+    beast blast keeper winner mess nightmare pain hassle miracle gem talk plan idea late
     """)
 # Between "is" and what is thought of it.
 _FILLERS: Final = word_set("""
     a an the such so very really quite just simply truly absolutely pretty totally still also not
-    too one of actually kind sort bit rather far always never my our much by pure
+    too one of actually kind sort bit rather far always never my our much by pure big huge real
+    complete total little true absolute definitely
     """)
+_SUPERLATIVE: Final = re.compile(
+    r"\b(?:best|worst|nicest|coolest|finest|greatest|prettiest|most (?:beautiful|amazing|fun))\b"
+    r"(?! (?:known|kept|served|before))",
+    re.IGNORECASE,
+)
+# Where something is when neither a name nor a number says where: for now, or as people put it.
+_AT: Final = word_set("on in at with under behind beside near by inside around")
 _KNOWN_FOR: Final = re.compile(r"^best (?:known|kept|served)\b|^good for (?:up to )?\d", re.I)
 
 _BE: Final = word_set("is are was were isn't aren't wasn't weren't been being be")
@@ -92,31 +112,47 @@ _HANDLED: Final = word_set("""
     wrapped packed parked back here there away home ready next over out upstairs downstairs
     outside around finally everywhere
     """)
-# What is made of a thing, and becomes of it: past, and part of what it is.
+# What is made of a thing ("was designed by ..."), and what became of it ("has been discontinued").
 _MADE: Final = word_set("""
-    accept acquire add announce appear appoint assemble award base become begin build cancel carve
-    certify change close compose consist construct contain cost create debut dedicate demolish
-    design destroy develop direct discontinue discover dissolve draw drop earn employ end equip
-    establish exist expand extend film finish fit found fund grow have hold include inspire install
-    intend introduce invent know last launch lead locate lose make manufacture mean measure merge
-    move name need nominate offer open originate paint perform power premiere price print produce
-    promote publish raise rank rate reach rebuild recall receive recommend record redesign release
-    remain rename replace require restore retire rise run sell serve shoot sign split stand start
-    study succeed support survive switch take teach translate turn unveil update use weigh win work
-    write live graduate join call cover coat connect limit line protect seal treat
+    accept acquire add announce appoint assemble award base become begin build call cancel carve
+    certify change close coat compose connect construct contain cover create debut dedicate
+    demolish design destroy develop direct discontinue discover dissolve draw drop earn employ end
+    equip establish expand extend film finish fit found fund graduate grow include inspire install
+    intend introduce invent join know last launch lead limit line locate lose make manufacture mean
+    measure merge move name need nominate offer open originate paint perform power premiere price
+    print produce promote protect publish raise rank rate reach rebuild recall receive recommend
+    record redesign release remain rename replace require restore retire rise run seal sell serve
+    shoot sign split start study succeed support survive switch take teach translate treat turn
+    unveil update use weigh win work write
     """)
 _MADE_PAST: Final = word_set("""
-    became begun began built come cost done drawn drew fitted found grew grown had held known led
-    lost made meant ran run rose risen sold shot split stood taken took taught used was were been
-    weighed won wore worn written wrote born bred bound cut cast forged spun woven wove
+    become begun built come cost done drawn fitted found grown had held known led lost made meant
+    run risen sold shot split taken taught used been weighed won written born bred bound cut cast
+    forged spun woven
     """)
+# What a thing, a place or somebody known for something did: active, and past.
+_BECAME: Final = word_set("""
+    add announce begin become change close compose contain create debut design develop direct discontinue drop
+    earn end establish expand found gain graduate grow include introduce invent last launch lose
+    measure merge move need offer open originate premiere produce publish reach receive record
+    release remain replace retire rise sell serve start study survive switch teach use weigh win
+    write
+    """)
+_BECAME_PAST: Final = word_set("""
+    became began grew had held lost rose sold taught won wrote
+    """)
+# What one has of a day, not of oneself.
+_HAD: Final = re.compile(
+    r"^(?:[\w'-]+ ){0,3}(?:lunch|dinner|breakfast|fun|coffee|tea"
+    r"|drinks?|time|day|night|look|chat|talk|go|laugh|idea|problems?|trouble|luck)\b"
+)
 # What may happen to a thing at any hour and is about the thing all the same.
 _BREAKS: Final = word_set("""
     break fail crack die leak burst rust stop overheat jam tear melt shrink fade warp wear squeak
     rattle crash freeze flicker swell bend snap chip peel
     """)
 _BROKEN: Final = word_set("""
-    broke broken fell fallen tore torn wore worn froze frozen swelled swollen bent burst shrank
+    broke broken tore torn wore worn froze frozen swelled swollen bent burst shrank
     shrunk stopped
     """)
 _MAKERS: Final = word_set("""
@@ -149,25 +185,33 @@ def own_words(words: str, places: list[tuple[int, int, str]]) -> str:
     return words
 
 
-def in_passing(words: str, said: Subject) -> str:
+def in_passing(words: str, said: Subject, *, names_another: bool = False) -> str:
     """Say why a sentence of a message is no statement about its subject; "" where it is one.
 
-    `said` is what `about.subject_of` returns for the words.
+    `said` is what `about.subject_of` returns for the words; `names_another` tells that they name
+    another known thing behind the verb.
     """
     rest = [token.lower().replace("’", "'") for token in _TOKEN.findall(words[said.verb :])]
     if not rest:
         return ""
     if _SOMEBODY.search(words):
         return _DAY
+    if _SUPERLATIVE.search(words):
+        return _OPINION
     if _WILL.search(words) and not _ANNOUNCED.search(words):
         return _PLAN
-    problem, breaks = _told(rest, said.kind)
+    problem, breaks = _told(rest, said.kind, names_another=names_another)
     if problem:
         return problem
+    if rest[0] in _BE and said.kind is not SubjectKind.PART:
+        behind = _behind(rest[1:])
+        somewhere = re.search(r"[A-Z\d]", words[said.verb :])
+        if behind and behind[0] in _AT and (rest[0] not in ("is", "are") or not somewhere):
+            return _DAY
     return _DAY if not breaks and (_TIME.search(words) or _PLACE.search(words)) else ""
 
 
-def _told(rest: list[str], kind: SubjectKind) -> tuple[str, bool]:
+def _told(rest: list[str], kind: SubjectKind, *, names_another: bool) -> tuple[str, bool]:
     """Judge what begins with the verb: (the problem, whether something of the thing broke)."""
     verb, behind = rest[0], _behind(rest[1:])
     word = behind[0] if behind else ""
@@ -177,24 +221,39 @@ def _told(rest: list[str], kind: SubjectKind) -> tuple[str, bool]:
         return ("" if _one_of(verb, _MAKERS) else _DAY), False
     if verb in _HAVE:
         if word in ("been", "got"):
-            return _is(verb, _behind(behind[1:]), past=True)
+            return _is(_behind(behind[1:]), past=True)
         if not _participle(word):
-            return "", False
-        breaks = word in _BROKEN or _one_of(word, _BREAKS)
-        return ("" if breaks or word in _MADE_PAST or _one_of(word, _MADE) else _DAY), breaks
+            day = names_another or _HAD.match(" ".join(behind))
+            return (_DAY if day else ""), False
+        return _became(word)
     if verb in _BE:
-        return _is(verb, behind, past=verb in ("was", "were", "wasn't", "weren't"))
+        return _is(behind, past=verb in ("was", "were", "wasn't", "weren't"))
     if verb in _DO or verb in ("can", "cannot", "can't", "will", "won't"):
+        if verb in ("do", "does", "did") and rest[1:2] != ["not"]:
+            return _DAY, False  # "did its job"
         return _does(word, behind[1:]), False
-    breaks = verb in _BROKEN or _one_of(verb, _BREAKS) or word == "apart"
-    if breaks or verb in _MADE_PAST or verb in _MADE:
-        return "", breaks
-    if verb.endswith("ed") and len(verb) > 4:
-        judged = _one_of(verb, _JUDGED)
-        return (_OPINION if judged else "" if _one_of(verb, _MADE) else _DAY), False
-    if not verb.endswith("s") and verb in _PAST:
-        return ("" if verb == "came" and word in _COMES else _DAY), False
+    if verb in _BROKEN or word == "apart" or _one_of(verb, _BREAKS):
+        other = word in ("the", "his", "her", "their")  # "broke the build": it is not what broke
+        return (_DAY if other else ""), not other
+    if verb == "cost":  # "cost Jens a fortune" is his story
+        return ("" if any(token[0].isdigit() for token in behind) else _DAY), False
+    if (verb.endswith("ed") and len(verb) > 4) or is_irregular(verb):
+        if _one_of(verb, _JUDGED):
+            return _OPINION, False
+        if verb == "came" and word in _COMES:
+            return "", False
+        became = verb in _BECAME_PAST or (verb.endswith("ed") and _one_of(verb, _BECAME))
+        own = verb != "won" or not {"heart", "hearts"} & set(behind)
+        alone = not names_another or _one_of(verb, _MAKERS)
+        return ("" if became and own and alone else _DAY), False
     return _does(verb, behind), False
+
+
+def _became(participle: str) -> tuple[str, bool]:
+    """Judge what has been done to a thing, or what it has done: "discontinued", "won"."""
+    breaks = participle in _BROKEN or _one_of(participle, _BREAKS)
+    made = participle in _MADE_PAST or _one_of(participle, _MADE)
+    return ("" if breaks or made else _DAY), breaks
 
 
 # The past of verbs that are not put with "-ed"; what is made of a thing is above.
@@ -206,7 +265,7 @@ _PAST: Final = word_set("""
     """)
 
 
-def _is(verb: str, behind: list[str], *, past: bool) -> tuple[str, bool]:
+def _is(behind: list[str], *, past: bool) -> tuple[str, bool]:
     """Judge what stands behind "is" or "was"."""
     word = behind[0] if behind else ""
     if word in _HANDLED:
@@ -216,8 +275,7 @@ def _is(verb: str, behind: list[str], *, past: bool) -> tuple[str, bool]:
     if _thought(behind):
         return _OPINION, False
     if past and _participle(word):
-        breaks = word in _BROKEN or _one_of(word, _BREAKS)
-        return ("" if breaks or word in _MADE_PAST or _one_of(word, _MADE) else _DAY), breaks
+        return _became(word)
     return "", False
 
 

@@ -188,10 +188,17 @@ _MEANS_NOTHING_ALONE: Final = word_set("""
 _PARTICIPLES: Final = word_set("""
     made built designed reviewed compared tested used sold manufactured priced rated based powered
     equipped named given called written composed developed produced invented owned recommended
-    bought seen shown taken found
+    bought seen shown taken found explained spotted captured ranked described presented repaired
+    restored modified upgraded
     """)
 _BEHIND_PARTICIPLES: Final = word_set("""
     by in at with from for against on as under after to
+    """)
+# Verbs in the past that are adjectives and nouns as well: "the Q40 left channel".
+_DOUBTFUL: Final = word_set("left set cut split shot hit read cost")
+_BEHIND_DOUBTFUL: Final = word_set("""
+    a an the its their his her in on at into off up out about over more less around nearly almost
+    no some many all from for to
     """)
 _TRAILING: Final = word_set("also too only now still often always never usually then again")
 
@@ -212,6 +219,10 @@ def incomplete(words: str, said: Subject) -> str:
         return "it ends in its verb" if lacks else ""
     if verb in _PARTICIPLES and behind[1] in _BEHIND_PARTICIPLES and behind[1:3] != ["to", "be"]:
         return "it has no verb"
+    if verb in _DOUBTFUL and not (behind[1] in _BEHIND_DOUBTFUL or behind[1][0].isdigit()):
+        follows = words[said.verb + len(verb) :].lstrip()
+        if not follows[:1].isupper():
+            return "it has no verb"
     cut = not words.rstrip().endswith((".", "!", "?"))
     if behind[-2] in ("and", "or", "but") and (
         last in _SURE_VERBS or (cut and last.endswith("s") and needs_object(last))
@@ -255,6 +266,7 @@ _LINE: Final = re.compile(r"[^\n]*\n?")
 _HEADING: Final = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<words>.*?)[ \t#]*$")
 _BOLD_LINE: Final = re.compile(r"[ \t]*\*\*(?P<words>[^*\n]{2,80})\*\*:?[ \t]*$")
 _BULLET: Final = re.compile(r"[ \t>]*(?:[-*+•‣▪·–]|\d{1,2}[.)])[ \t]+")
+_NUMBERED: Final = re.compile(r"[ \t>]*(?:[02-9]|\d\d{1,2})[.)][ \t]")
 _PAIR: Final = re.compile(
     r"(?P<key>[A-Za-z][^\W_]*(?:[ /&'’\-]{1,3}[^\W_]+){0,4}(?: \([^\W_]{1,20}\))?)\s?:\s+"
     r"(?P<value>\S.*)$"
@@ -530,7 +542,9 @@ class _Reader:
         problem = no_statement(_plain(judged), external=self._external)
         problem = problem or incomplete(words[: len(marked)], said)
         if not problem and not self._external:
-            problem = in_passing(words, said)
+            places = self._names.find(words[said.verb :])
+            others = any(owner not in entities for _, _, owner in places)
+            problem = in_passing(words, said, names_another=others)
         if not problem and len(marked) == len(words):
             problem = self._unfinished(start, end)
         if problem:
@@ -582,10 +596,19 @@ class _Reader:
             return ""
         if not rest.startswith("\n") or not _ends_line(last):
             return "it has no end"
-        below = rest[1:].lstrip(" \t>")
-        if below[:1].islower() or below.lstrip().startswith(("[...]", "[…]", "...", "…")):
+        if rest.lstrip().startswith(("[...]", "[…]", "...", "…")):
             return "it has no end"
-        return ""
+        line = rest[1:].partition("\n")[0]
+        if _BULLET.match(self._text, self._text.rfind("\n", 0, start) + 1):
+            return ""  # an item; what goes on with it is joined to it
+        below = line.strip(" \t>\0")
+        named = self._names.find(below)
+        if not below or (named and named[0][0] == 0) or not _goes_on(line, below):
+            return ""
+        # of somebody who writes without capitals lower case says nothing
+        if not self._external and self._text[start].islower() and below[0].islower():
+            return ""
+        return "it has no end"
 
     def _touching(self, start: int, end: int) -> Taint | None:
         touching = [one for one in self._taints if one.start < end and start < one.end]
@@ -614,6 +637,18 @@ class _Reader:
     def _refuse(self, content: str, why: str) -> None:
         if content:
             self._refused.setdefault(content[:MOST_CHARS], why)
+
+
+def _goes_on(line: str, words: str) -> bool:
+    """Tell whether a line may be the rest of a sentence that has no end in the one above."""
+    if _NUMBERED.match(line):
+        return True  # "with version / 3. It": a list begins with 1
+    if _BULLET.match(line) or _HEADING.match(line) or _PAIR.match(words) or words[0] in "|`~<=_-*":
+        return False
+    first = _MEMBER.search(words)
+    if first is None or not first[0][0].isupper():
+        return first is not None
+    return not is_everyday(first[0].lower())
 
 
 def _ends_line(last: str) -> bool:

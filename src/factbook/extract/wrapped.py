@@ -23,6 +23,8 @@ __all__ = ["needs_object", "unwrapped"]
 WIDEST: Final = 120  # ours: nobody wraps wider; text beyond is not wrapped at all
 FULL_CHARS: Final = 45  # ours: a shorter line is not taken to be full
 RUN_ON_CHARS: Final = 30  # ours: the same, where the next line begins in lower case
+FILLED_LINES: Final = 3  # ours: lines that are all full show that a text is wrapped
+FILLED_CHARS: Final = 30  # ours: nobody wraps narrower
 SHARE: Final = 0.6  # ours: of the widest line; a shorter one is much shorter than its neighbours
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
@@ -120,16 +122,41 @@ def unwrapped(text: str, *, begin: int = 0) -> str:
         return text
     parts: list[str] = []
     done = 0
-    for block in _blocks(text, begin):
+    blocks = list(_blocks(text, begin))
+    filled = _filled(text, blocks)
+    for block in blocks:
         widest = _widest(text, block)
         for above, below in zip(block, block[1:], strict=False):
-            if not _goes_on(text, above, below, widest, block[0]):
+            if not _goes_on(text, above, below, widest, filled, block[0]):
                 continue
             hyphen = text[above.end - 1] == "-" and text[above.end - 2].isalpha()
             parts += [text[done : above.end], ("\0" if hyphen else " ") * (below.body - above.end)]
             done = below.body
     parts.append(text[done:])
     return "".join(parts)
+
+
+def _filled(text: str, blocks: Sequence[Sequence[_Line]]) -> int:
+    """Return the width to which a text fills its lines; 0 where its lines end anywhere."""
+    breaks = [
+        (above, below)
+        for block in blocks
+        for above, below in zip(block, block[1:], strict=False)
+        if above.kind in ("text", "item") and below.kind == "text" and not _closed(text, above)
+    ]
+    width = max((above.width for above, _ in breaks), default=0)
+    full = all(_is_full(text, above, below, width) for above, below in breaks)
+    return width if full and len(breaks) >= FILLED_LINES and width >= FILLED_CHARS else 0
+
+
+def _closed(text: str, line: _Line) -> bool:
+    said = line.words(text)
+    return _CLOSED.search(said) is not None and _SHORTENED.search(said) is None
+
+
+def _is_full(text: str, above: _Line, below: _Line, width: int) -> bool:
+    """Tell whether the first word of a line had no room in the one above it."""
+    return above.width + 1 + len(below.words(text).split(maxsplit=1)[0]) > width
 
 
 def _blocks(text: str, begin: int) -> Iterator[list[_Line]]:
@@ -166,7 +193,7 @@ def _lines(text: str, begin: int) -> Iterator[_Line]:
             fenced, kind = not fenced, "block"
         elif fenced or (blank and not listed and inner.startswith(("    ", "\t"))):
             kind = "code"
-        elif _ITEM.match(inner):
+        elif (item := _ITEM.match(inner)) and (listed or blank or _opens_list(item)):
             kind = "item"
         elif _BLOCK.match(inner):
             kind = "block"
@@ -178,6 +205,12 @@ def _lines(text: str, begin: int) -> Iterator[_Line]:
         body = start + behind + indent
         asked = line.endswith("\\") or raw.removesuffix("\n").endswith("  ")
         yield _Line(start, start + len(line), body, depth, indent, kind, asked)
+
+
+def _opens_list(item: re.Match[str]) -> bool:
+    """Tell whether an item may stand directly under a paragraph: "3. It" is what a line goes on."""
+    number = item[0].strip("( .)\t")
+    return not number.isdigit() or number == "1"
 
 
 def _widest(text: str, block: Sequence[_Line]) -> int:
@@ -193,12 +226,14 @@ def _widest(text: str, block: Sequence[_Line]) -> int:
     return widest
 
 
-def _goes_on(text: str, above: _Line, below: _Line, widest: int, first: _Line) -> bool:
+def _goes_on(
+    text: str, above: _Line, below: _Line, widest: int, filled: int, first: _Line
+) -> bool:
     """Tell whether a line goes on with the one above it."""
     if above.kind not in ("text", "item") or below.kind != "text" or above.depth != below.depth:
         return False
     said, more = above.words(text), below.words(text)
-    if _CLOSED.search(said) and not _SHORTENED.search(said):
+    if _closed(text, above):
         return False
     opens = _FIRST.match(more)
     word = (opens["word"] if opens else "") or ""
@@ -217,7 +252,9 @@ def _goes_on(text: str, above: _Line, below: _Line, widest: int, first: _Line) -
         return True
     if above.breaks:
         return False
-    full = bool(widest) and above.width + 1 + len(more.split()[0]) > widest
+    if filled:
+        return _is_full(text, above, below, filled)
+    full = bool(widest) and _is_full(text, above, below, widest)
     if lower:
         if below.indent > above.indent and above.kind == "item":
             return True

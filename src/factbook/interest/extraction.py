@@ -39,6 +39,7 @@ from factbook.extract.world import (
 from factbook.gate.grounding import Support, ground, read_passage
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.names import judge_name, name_text, structural_problem
+from factbook.gate.restated import RESTATED_SIMILARITY, restates
 from factbook.gate.same_entity import known_as, part_of
 from factbook.interest.notify import Find, mode_of, worth_telling
 from factbook.keys import entity_name
@@ -673,7 +674,12 @@ def _nearest(
             older_reading=one.reading,
             newer_reading=reading,
         )
-        if said.relation is Relation.SAME:
+        same = said.relation is Relation.SAME or (
+            said.relation in (Relation.AMBIGUOUS, Relation.DIFFERENT)
+            and cosine >= RESTATED_SIMILARITY
+            and restates(entity, one.text, says)
+        )
+        if same:
             return cosine, one
     return float(cosines[order[0]]), None
 

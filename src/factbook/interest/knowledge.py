@@ -29,7 +29,7 @@ from factbook import policy
 from factbook.confidence import as_of, is_deprecated
 from factbook.extract.heard import Named, hear
 from factbook.extract.names import topic_of
-from factbook.extract.opinions import is_question
+from factbook.extract.opinions import HEARD_CHARS, is_question
 from factbook.gate.names import structural_problem
 from factbook.interest.extraction import spoken_of
 from factbook.interest.relate import joined, unpacked
@@ -172,7 +172,7 @@ def asking(message: str, *, names: bool = False) -> Asking:
 
     Rules are English; in another language a question mark is what tells.
     """
-    wanted = [one for one in _SENTENCE.split(message) if _asks(one)]
+    wanted = [one for one in _SENTENCE.split(message[:HEARD_CHARS]) if _asks(one)]
     if not wanted:
         return Asking.NOTHING
     text = " ".join(wanted)
@@ -204,6 +204,7 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
 
     `names` are what it is about, put in front where it does not name them ("how heavy is it?").
     """
+    message = message[:HEARD_CHARS]
     wanted = [one for one in _SENTENCE.split(message) if _asks(one)] or [message]
     topic = " ".join(topic_of(" ".join(wanted)).topic.split()).strip(" ?!.,;:")
     written = {stem(one) for one in words(topic)}
@@ -250,6 +251,7 @@ def knowledge(
     `recent` are the texts said before in the conversation, newest first: "it" may refer to what
     they are about. Raises EmbedderError.
     """
+    message = message[:HEARD_CHARS]  # longer ones hold pasted text
     known = store.known_names(owner)
     named, unknown = _named(message, known, spoken_of(recent, known))
     if named:

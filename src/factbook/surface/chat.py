@@ -21,6 +21,7 @@ Knows: the order of a turn. Does not know: a terminal (`chat_view`), or what a m
 from __future__ import annotations
 
 import logging
+import os
 import re
 import signal
 import threading
@@ -146,6 +147,7 @@ class Chat:
         self._history = self._before()
         self._target = ""  # of a reaction: what was shown last
         self._token: Cancel | None = None  # of the turn that goes on
+        self._pressed = 0  # signals that came in it
         self._terminated = False
         self._talk: Talk | None = None
         self._channel = ChatChannel(self._tell)
@@ -196,6 +198,7 @@ class Chat:
         self._view.heard(self._memory.redactor.redact(line))
         goes_on = True
         with nullcontext() if worker is None else worker.busy():
+            self._pressed = 0
             token = self._token = Cancel()
             try:
                 with cancelling(token):
@@ -313,9 +316,16 @@ class Chat:
         )
 
     def _search(self, answer: _Answer, query: str) -> SearchAnswer | None:
-        """Search for the answer to a message; None where it fails, which is said."""
+        """Search for the answer to a message; None where it fails, which is said.
+
+        Where nothing has the words of the question, what it is about is searched for alone.
+        """
+        known = answer.known
+        names = " ".join([*(one.entity.name for one in known.entities), *known.unknown])
         try:
             found, _ = self._memory.search_for(query, episode=answer.uid, owner=self._owner)
+            if not found.results and names and names != query:
+                found, _ = self._memory.search_for(names, episode=answer.uid, owner=self._owner)
         except SearchError as error:
             self._view.problem(type(error).__name__, str(error))
             return None
@@ -597,6 +607,7 @@ class Chat:
             self._guarded(worker.drain)
 
     def _guarded(self, work: Callable[[], object]) -> None:
+        self._pressed = 0
         token = self._token = Cancel()
         try:
             with cancelling(token):
@@ -626,8 +637,9 @@ class Chat:
         def stop(number: int, frame: FrameType | None) -> None:
             del frame
             self._terminated = self._terminated or number == signal.SIGTERM
+            self._pressed += 1
             token = self._token
-            if token is None or token.cancelled:  # at the prompt, or what goes on does not end
+            if token is None or self._pressed > 1:  # at the prompt, or the turn does not end
                 raise KeyboardInterrupt
             token.cancel()
 
@@ -636,10 +648,38 @@ class Chat:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
                 before[number] = signal.signal(number, stop)
         try:
-            yield
+            with self._watched(before):
+                yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    @contextmanager
+    def _watched(self, signals: Iterable[int]) -> Iterator[None]:
+        """Cancel the turn that goes on as soon as a signal comes.
+
+        A handler runs in the main thread when that comes back from what it waits for, and a signal
+        that comes right before it begins to wait does not end the waiting. The number of a signal
+        is written to a pipe at once, wherever any thread is.
+        """
+        known = frozenset(signals)
+        ours, pythons = os.pipe()
+        os.set_blocking(pythons, False)
+
+        def watch() -> None:
+            while numbers := os.read(ours, 64):
+                token = self._token
+                if token is not None and not known.isdisjoint(numbers):
+                    token.cancel()
+            os.close(ours)
+
+        threading.Thread(target=watch, name="factbook-signals", daemon=True).start()
+        before = signal.set_wakeup_fd(pythons, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            os.close(pythons)  # the thread reads its end
 
     @contextmanager
     def _warnings(self) -> Iterator[None]:
