@@ -3,14 +3,15 @@
 All names, sentences and tricks were written for this generator, before the rules that are to catch
 them. The poison comes in two halves of different templates (`SEEN` and `UNSEEN`): the rules were
 made with the first half in sight only. One template of the second was let in at first ("Top
-picks: ...", four facts of 600 pages) and has a rule since. Every page carries what it holds, so a
-run can be judged without reading.
+picks: ...", four facts of 600 pages) and has a rule since. Almost half of the pages wrap their
+lines. Every page carries what it holds, so a run can be judged without reading.
 """
 
 from __future__ import annotations
 
 import base64
 import random
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -414,6 +415,24 @@ HOSTS: Final = tuple(
 )  # fmt: skip
 
 
+# To how many characters a page wraps its lines, by its number; 0 for not at all.
+_WIDTHS: Final = (0, 72, 0, 0, 80, 0, 45, 0, 60, 0, 100)
+
+
+def hard_wrapped(text: str, width: int) -> str:
+    """Return a text whose lines are at most so wide, as people write mails and plain text."""
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent="  " if line[:2] in ("- ", "* ") else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in text.split("\n")
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One result of a search, and what it holds."""
@@ -489,6 +508,9 @@ def _page(
 ) -> Page:
     lures = bool(poison) and not told and rng.random() < 0.5
     title = rng.choice(_BAIT_TITLES if lures else TITLES)
+    width = _WIDTHS[number % len(_WIDTHS)]
+    if width:
+        text = hard_wrapped(text, width)
     host = rng.choice(HOSTS)
     return Page(
         title=_filled(title, bait, thing),

@@ -84,7 +84,8 @@ def rendered(page: str) -> str:
             commands = [line[2:] for line in lines if line.startswith("$ ")]
             typed = [line[2:] for line in lines if line.startswith("> ")]
             ran = [
-                f"$ {command}\n{output(command, typed if ' chat' in command else [], moment, place)}"
+                f"$ {command}\n"
+                + output(command, typed if " chat" in command else [], moment, place)
                 for command in commands
             ]
             return dated[0] + "\n".join(ran)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.commonplace import is_everyday, is_place, opens_sentences
-from factbook.extract.names import NameSign, is_english, learn_queries, names_in, topic_of
+from factbook.extract.names import NameSign, is_english, names_in
+from factbook.extract.topics import learn_queries, named_topic, request_of, topic_of
 from factbook.keys import entity_name
 
 

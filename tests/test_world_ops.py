@@ -229,9 +229,9 @@ def test_a_search_that_its_owner_caused_may_create_one(
 ) -> None:
     """Seed 003, trigger table: user_message and learn_command make new entities."""
     searched(store, "r1", trigger=trigger)
-    done = write(store, CreateEntity(owner="me", name="zork", episode="r1"), trigger=trigger)
+    done = write(store, CreateEntity(owner="me", name="ls50 meta", episode="r1"), trigger=trigger)
     assert done.entities == 1
-    assert [one.name for one in store.entities()] == ["zork"]
+    assert [one.name for one in store.entities()] == ["ls50 meta"]
 
 
 @pytest.mark.parametrize(
@@ -439,6 +439,57 @@ def test_merged_entities_share_everything_and_come_apart_again(store: SQLiteStor
     assert shape(store) == before
 
 
+def test_a_chain_of_merges_comes_apart_link_by_link(store: SQLiteStore) -> None:
+    """Reversible: what went on with the next merge comes back only the way it went."""
+    one, other = two_speakers(store)
+    last = entity(store, "kef ls50 meta speaker")
+    before = shape(store)
+    write(store, MergeEntities(winner_id=one, loser_id=other, rule="test"))
+    middle = shape(store)
+    write(store, MergeEntities(winner_id=last, loser_id=one, rule="test"))
+    assert list(shape(store)) == ["kef ls50 meta speaker"]
+    with pytest.raises(UsageError, match="first"):
+        write(store, UnmergeEntity(entity_id=other))
+    write(store, UnmergeEntity(entity_id=one))
+    assert shape(store) == middle
+    write(store, UnmergeEntity(entity_id=other))
+    assert shape(store) == before
+
+
+def test_a_merge_keeps_a_mute_and_what_waits_to_be_told(store: SQLiteStore) -> None:
+    one, other = entity(store, "kef"), entity(store, "kef speaker")
+    told(store, "kef speaker", "r1", "kef speaker is loud.")
+    write(store, MergeEntities(winner_id=one, loser_id=other, rule="test"))
+    waiting = store.notices(states=[NoticeState.WAITING])
+    assert [(item.entity_id, len(item.fact_ids)) for item in waiting] == [(one, 1)]
+    third = entity(store, "kef box")
+    write(store, MuteEntity(entity_id=third, muted=True))
+    write(store, MergeEntities(winner_id=one, loser_id=third, rule="test"))
+    assert store.entities(ids=[one])[0].muted
+    write(store, UnmergeEntity(entity_id=third))
+    assert [item.muted for item in store.entities(ids=[one, third])] == [False, True]
+
+
+def test_an_alias_of_what_was_deleted_brings_nothing_back(store: SQLiteStore) -> None:
+    one = entity(store, "sony wh-1000xm5")
+    write(store, AddAlias(owner="me", entity="sony wh-1000xm5", alias="sony wh1000xm5"))
+    write(store, RetireEntity(entity_id=one, why="test"))
+    done = write(
+        store,
+        *episode("m1", "my Sony WH1000XM5", kind=EpisodeKind.TURN),
+        CreateEntity(owner="me", name="sony wh1000xm5", episode="m1"),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    assert done.rejections == {"deleted_by_owner": 1}
+    assert store.entities() == []
+
+
+def test_an_entity_must_be_named_by_what_brings_it_in(store: SQLiteStore) -> None:
+    searched(store, "r1", trigger=Trigger.USER_MESSAGE)
+    with pytest.raises(NotAllowed, match="does not name"):
+        write(store, CreateEntity(owner="me", name="evil corp", episode="r1"))
+
+
 def test_entities_of_two_owners_are_never_merged(store: SQLiteStore) -> None:
     one, other = entity(store, "kef"), entity(store, "kef", owner="ann")
     with pytest.raises(UsageError):
@@ -578,9 +629,22 @@ def test_a_search_that_fails_waits_longer_each_time_and_is_set_aside(store: SQLi
     assert waits == [policy.SEARCH_BACKOFF_MS * 2**n for n in range(policy.SEARCH_ATTEMPTS)]
     aside = store.search_tasks(states=[SearchState.ASIDE])
     assert [one.error for one in aside] == ["down"] * 3
-    assert store.learn_prompts("me")[0].status == "completed"
-    assert write(store, RetrySearches()).updated == 3
+    # What was set aside was not made: nothing is complete that was given up.
     assert store.learn_prompts("me")[0].status == "active"
+    assert store.learn_prompts("me")[0].searches_remaining == 3
+    assert write(store, RetrySearches()).updated == 3
+    assert len(store.search_tasks(now=NOW)) == 3
+
+
+def test_a_provider_that_nobody_reaches_costs_no_attempt(store: SQLiteStore) -> None:
+    one = entity(store, "kef")
+    write(store, QueueSearch(owner="me", query="kef", entity_id=one), trigger=Trigger.ENRICHMENT)
+    down = FailSearch(task_id=1, error="nobody answers", tried=False)
+    for _ in range(3 * policy.SEARCH_ATTEMPTS):
+        write(store, down, trigger=Trigger.ENRICHMENT)
+    task = store.search_tasks()[0]
+    assert (task.state, task.attempts) == (SearchState.FAILED, 0)
+    assert task.until == NOW + policy.SEARCH_BACKOFF_MS
 
 
 @pytest.mark.parametrize("count", [1, 2, 6])
@@ -637,6 +701,10 @@ def test_a_schedule_queues_one_search_however_long_it_was_away(store: SQLiteStor
     task = store.search_tasks(now=late)[0]
     assert (task.query, task.trigger) == ("tea", Trigger.USER_MESSAGE)
     assert store.schedules(due=late) == []
+    # While its search waits, another one would ask for the same again.
+    later = late + 5 * day
+    assert write(store, run, trigger=Trigger.USER_MESSAGE, at=later).searches == 0
+    assert len(store.search_tasks(now=later)) == 1
 
 
 def test_a_message_is_read_once(store: SQLiteStore) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from factbook import policy
 from factbook.errors import NotFound, SearchError, SearchFailure, UsageError
@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from factbook.upkeep.cleaner import CleanReport
 
 __all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport"]
+
+
+NUMBER_DIGITS: Final = 18  # more are no number of a row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +238,7 @@ class Caring(Modelling):
         uid, ops = self._said(f"/{kind} {text}", owner)
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
-        entity = known_as(name, self.store.known_names(owner), numbered=True)
+        entity = known_as(name, self.store.known_names(owner))
         if liked and entity is None and command_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
         engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
@@ -289,7 +292,7 @@ class Caring(Modelling):
     def find_entity(self, which: int | str, *, owner: str = ME) -> Entity:
         """Return an entity by its place in `entities` (from 1) or its name; raises NotFound."""
         text = str(which).strip().removeprefix("#")
-        if text.isdigit():
+        if _is_number(text):
             known = self.entities(owner=owner)
             if 1 <= int(text) <= len(known):
                 return known[int(text) - 1]
@@ -390,7 +393,7 @@ class Caring(Modelling):
             known = " ".join((*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS))
             raise UsageError(detail=f"{emoji!r} is no reaction; use one of {known}")
         kind, number = target[:1], target[1:]
-        if kind not in ("n", "e") or not number.isdigit():
+        if kind not in ("n", "e") or not _is_number(number):
             raise UsageError(detail=f"{target!r} is no target; use n3 for a notice, e12 for a turn")
         engaged, names = self._reacted_to(kind, int(number), owner, positive=positive)
         strength, _ = policy.ENGAGEMENTS[engaged]
@@ -415,13 +418,13 @@ class Caring(Modelling):
             found = self.store.notices(owner, ids=[number])
             if not found:
                 raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
-            entity = self.store.entities(owner, ids=[found[0].entity_id])
+            entity = [self._standing_entity(found[0].entity_id)]
             engaged = (
                 EngagementType.PROACTIVE_POSITIVE_REACTION
                 if positive
                 else EngagementType.PROACTIVE_NEGATIVE_REACTION
             )
-            return engaged, [one.name for one in entity]
+            return engaged, [one.name for one in entity if one.current]
         episode = self.store.episodes_by_id([number]).get(number)
         if episode is None or episode.owner != owner or episode.role is not Role.ASSISTANT:
             raise NotFound(what="answer", name=number, hint="react to a turn of the assistant.")
@@ -429,6 +432,11 @@ class Caring(Modelling):
 
         names = spoken_of([episode.text], self.store.known_names(owner))
         return EngagementType.NORMAL_REACTION, names
+
+    def _standing_entity(self, entity_id: int) -> Entity:
+        """Return an entity, or what it was merged into."""
+        one = self.store.entities(include_retired=True, ids=[entity_id])[0]
+        return one if one.merged_into_id is None else self._standing_entity(one.merged_into_id)
 
     # --- interest -------------------------------------------------------------------------------
 
@@ -713,7 +721,7 @@ class Caring(Modelling):
         name = asked_about(text, known=known)
         if name not in known and structural_problem(name) is not None:
             return []
-        name = known_as(name, known, numbered=True) or name
+        name = known_as(name, known) or name
         strength, valence = policy.ENGAGEMENTS[kind]
         return [
             CreateEntity(owner=owner, name=name, episode=uid),
@@ -808,6 +816,11 @@ class Caring(Modelling):
 
         before = self.store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
         return [one for one in before if one.role is Role.USER]
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number as people count and a store keeps them."""
+    return text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS
 
 
 def _signs(emojis: Sequence[str]) -> set[str]:

@@ -8,6 +8,8 @@ back; what was told unasked is counted before it is sent, so that no two process
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -165,6 +167,10 @@ class WorldChanges:
         kind = self._writer.episode_kinds([episode_id])[episode_id]
         if witness.owner != op.owner or witness.injected:
             raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
+        if not _stands_in(op.name, self._writer.texts([episode_id])[episode_id]):
+            raise NotAllowed(
+                trigger=self._trigger, op=f"CreateEntity of what {op.episode} does not name"
+            )
         if witness.trust is Trust.DIRECT:
             return episode_id, kind
         asked = self._writer.search_triggers(op.owner, episode_id) & _ASKED
@@ -206,9 +212,10 @@ class WorldChanges:
         self._writer.move_aliases(loser.owner, names, winner.id)
         if self._writer.put_alias(loser.owner, loser.name, winner.id):
             names.append(loser.name)
-        waiting = self._writer.waiting_notice(loser.owner, loser.id)
-        if waiting is not None:
-            self._drop(waiting, f"it is now known as {winner.name}")
+        mutes = loser.muted and not winner.muted
+        if mutes:
+            self._writer.write_entity(winner._replace(muted=True))
+        self._hand_over(loser, winner, muted=winner.muted or mutes)
         self._writer.touch_entities([winner.id])
         self._known.clear()
         self._receipt.merged += 1
@@ -224,8 +231,24 @@ class WorldChanges:
                 "merged": merged,
                 "engagements": engagements,
                 "names": names,
+                "muted_by_it": mutes,
             },
         )
+
+    def _hand_over(self, loser: Entity, winner: Entity, *, muted: bool) -> None:
+        """Let what waits to be told of one entity be told of the other."""
+        waiting = self._writer.waiting_notice(loser.owner, loser.id)
+        if waiting is None:
+            return
+        if not muted and winner.current:
+            other = self._writer.waiting_notice(winner.owner, winner.id)
+            if other is not None:
+                self._writer.add_notice_facts(other.id, waiting.fact_ids)
+            else:
+                self._writer.add_notice(
+                    waiting._replace(entity_id=winner.id, kind=NoticeKind.LEARNED)
+                )
+        self._drop(waiting, f"it is now known as {winner.name}")
 
     def _move_facts(
         self, loser: Entity, winner: Entity, op: MergeEntities
@@ -267,6 +290,12 @@ class WorldChanges:
             )
         event: Mapping[str, Any] = self._last(loser.id, "merge").detail
         winner = self._life(int(event["winner"]))
+        if winner.merged_into_id is not None:
+            # What is this one's went on with it, and comes back only the way it went.
+            raise UsageError(
+                detail=f"{winner.name}, which {loser.name} was merged into, was itself merged into"
+                f" entity {winner.merged_into_id}; take entity {winner.id} out of there first"
+            )
         for name in event["names"]:
             self._writer.drop_alias(loser.owner, name)
         self._writer.write_entity(loser._replace(retired_at=None, merged_into_id=None))
@@ -285,6 +314,8 @@ class WorldChanges:
             if lives[one].merged_into_id is not None:
                 self._facts.unmerge(UnmergeFact(fact_id=one))
         self._writer.move_engagements(event["engagements"], winner.id, loser.id)
+        if event.get("muted_by_it") and winner.current:
+            self._writer.write_entity(winner._replace(muted=False))
         self._writer.touch_entities([winner.id])
         self._receipt.unmerged += 1
         self._facts.event("unmerge", "entity", loser.id, {"winner": winner.id})
@@ -388,11 +419,9 @@ class WorldChanges:
         if entity is None and liked is None:
             self._receipt.unchanged += 1
             return
-        episode_id, at = None, self._now
-        if op.episode:
-            episode_id = self._own_words(op.owner, op.episode)
-            said = self._writer.places([episode_id])[episode_id].occurred_at
-            at = self._now if said is None else min(said, self._now)
+        episode_id = self._own_words(op.owner, op.episode)
+        said = self._writer.places([episode_id])[episode_id].occurred_at
+        at = self._now if said is None else min(said, self._now)
         one = Engagement(
             0,
             op.owner,
@@ -551,25 +580,22 @@ class WorldChanges:
         if task.state not in (SearchState.QUEUED, SearchState.FAILED):
             self._receipt.unchanged += 1
             return
-        attempts = task.attempts + 1
+        attempts = task.attempts + op.tried
         aside = attempts >= policy.SEARCH_ATTEMPTS
         self._writer.write_search_task(
             task._replace(
                 state=SearchState.ASIDE if aside else SearchState.FAILED,
                 attempts=attempts,
                 error=op.error,
-                until=self._now + policy.SEARCH_BACKOFF_MS * 2 ** (attempts - 1),
+                until=self._now + policy.SEARCH_BACKOFF_MS * 2 ** max(0, attempts - 1),
             )
         )
-        if aside and task.learn_prompt_id is not None:
-            self._settle(task.learn_prompt_id)
         self._receipt.updated += 1
 
     def retry_searches(self, op: RetrySearches) -> None:
         """Let searches that were set aside be tried again."""
         del op
         self._receipt.updated += self._writer.retry_searches()
-        self._writer.reopen_learn_prompts()
 
     def mark_extracted(self, op: MarkExtracted) -> None:
         """Remember that a search was read."""
@@ -721,13 +747,12 @@ class WorldChanges:
             return
         missed = (self._now - known.next_at) // known.every_ms
         self._writer.write_schedule(known.id, next_at=known.next_at + (missed + 1) * known.every_ms)
-        self._writer.add_search_task(
-            known.owner,
-            known.topic,
-            Trigger.USER_MESSAGE,
-            cause_id=self._writer.schedule_cause(known.id),
-        )
-        self._receipt.searches += 1
+        cause_id = self._writer.schedule_cause(known.id)
+        if not self._writer.is_asked(cause_id):  # what nobody could make does not pile up
+            self._writer.add_search_task(
+                known.owner, known.topic, Trigger.USER_MESSAGE, cause_id=cause_id
+            )
+            self._receipt.searches += 1
         self._facts.event("run", "schedule", known.id)
 
     # --- rows -----------------------------------------------------------------------------------
@@ -772,6 +797,16 @@ class WorldChanges:
         if witness.owner != owner or witness.injected or witness.trust is not Trust.DIRECT:
             raise NotAllowed(trigger=self._trigger, op=f"this by {uid}, which {owner} did not say")
         return episode_id
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Tell whether a text holds every word of a name, in whatever number and spelling of signs."""
+    words = set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    words |= {one.removesuffix("s") for one in words} | {f"{one}s" for one in words}
+    return all(one in words for one in _WORD.findall(name))
 
 
 _HANDLERS: Mapping[type[Op], Callable[[WorldChanges, Any], None]] = {

@@ -511,7 +511,7 @@ class RecordEngagement:
     strength: float  # 0 to 1
     entity: str = ""  # its canonical name, or
     preference: str = ""  # the topic of a current preference, or both
-    episode: str = ""  # Episode.uid of what was said or typed
+    episode: str  # Episode.uid of what was said or typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -582,6 +582,7 @@ class FailSearch:
 
     task_id: int
     error: str
+    tried: bool = True  # False: nobody answered there, so the count stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

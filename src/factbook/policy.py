@@ -383,7 +383,6 @@ _CARING: Final = frozenset(
         "AddAlias",
         "RecordEngagement",
         "SetPreference",
-        "DropPreference",
         "QueueSearch",
         "RecordSearch",
         "FailSearch",
@@ -410,11 +409,15 @@ MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
         | _DELETING
         | _DELIVERING
         | _ERASING
-        | {"MuteEntity", "MuteOwner", "SetSchedule", "DropSchedule", "RetrySearches"},
-        Trigger.LEARN_COMMAND: _CARING
-        | _OBSERVING
-        | _ASKING
-        | {"OpenLearnPrompt", "PlanLearning"},
+        | {
+            "MuteEntity",
+            "MuteOwner",
+            "DropPreference",
+            "SetSchedule",
+            "DropSchedule",
+            "RetrySearches",
+        },
+        Trigger.LEARN_COMMAND: _CARING | _OBSERVING | _ASKING | {"OpenLearnPrompt", "PlanLearning"},
         # Seed 003: facts about what is known, and never an entity, a preference or an engagement.
         Trigger.ENRICHMENT: _OBSERVING
         | _ASKING

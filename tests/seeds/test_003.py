@@ -655,6 +655,42 @@ def test_enrichment_keeps_to_its_daily_budget(world: World) -> None:
     assert world.memory.run_enrichment(daily=3).query
 
 
+def test_what_was_only_named_in_passing_is_not_looked_up(world: World) -> None:
+    """A name that somebody just mentions does not leave the machine by itself."""
+    world.say("I was listening on my KEF LS50 Meta when the bell rang.")
+    world.memory.work()
+    assert world.names() == ["kef ls50 meta"]
+    assert world.memory.run_enrichment().query == ""
+    world.memory.like("kef ls50 meta")
+    assert world.memory.run_enrichment().entity == "kef ls50 meta"
+
+
+def test_a_dislike_reaches_what_it_is_about(world: World) -> None:
+    """Preferences relate to entities: disliking a topic lowers the interest in things of it."""
+    world.memory.learn(LEARN)
+    world.memory.work()
+    before = {one.entity.name: one.score for one in world.memory.interests()}
+    world.memory.dislike("bookshelf speakers with a walnut cabinet")
+    world.memory.work()
+    after = {one.entity.name: one.score for one in world.memory.interests()}
+    assert after["wharfedale denton 85"] < before["wharfedale denton 85"]
+
+
+def test_a_query_is_redacted_by_what_is_known_when_it_leaves(tmp_path: Path) -> None:
+    """Secrets never leave the machine, also those that a rule learned of after it was queued."""
+    world = open_world(tmp_path, SPEAKERS)
+    world.memory.learn("speakers")
+    for task in world.memory.store.search_tasks():
+        world.memory.store._file.connection.execute(
+            "UPDATE search_task SET query = 'speakers AKIAIOSFODNN7EXAMPLE' WHERE id = ?",
+            (task.id,),
+        )
+    world.memory.run_searches()
+    assert world.pages.asked
+    assert not any("AKIAIOSFODNN7EXAMPLE" in one for one in world.pages.asked)
+    world.memory.close()
+
+
 def test_what_was_looked_up_in_vain_rests(world: World) -> None:
     """Learned: what cannot be found is not asked for again and again."""
     world.memory.like("zorblatt quux machine")

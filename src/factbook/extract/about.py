@@ -237,20 +237,21 @@ _ATTRIBUTES: Final = word_set("""
 # What is part of a thing that was made, and what is done with it: in a text about one thing, "the
 # battery" is its battery. Nobody is among them ("the author"), nor what has parts of its own.
 _PARTS: Final = word_set("""
-    battery bag band bar base basket bearing bell belt blade boiler bolt boom bottom box bracket brake
-    button buckle cabinet cable cage camera canopy cap case casing cassette chain chainring chamber
-    charger cockpit cone connector controller cord cover crank crossover cylinder deck derailleur
-    dial diaphragm display door drawer drive driver drivetrain earcup element enclosure engine
-    exterior fan filter finish firmware fork frame front gear gearbox grill grille grinder grip hand
-    handle handlebar harness hatch headband headlight headset heel hinge hood hose housing hub hull
-    interface interior jack joint keel key keyboard kickstand knob latch lens lever lid light lining
-    lock mast mattress memory menu microphone mirror module motor mount mouthpiece nozzle outsole pad
-    padding panel pedal pickup plate plug pocket port pouch power price processor propeller pump rack
-    rail range rear receiver reservoir rim roof rotor rudder sail screen screw seal seat seatpost
-    sensor shaft shell shutter shoulder side sleeve slot socket software sole spacer speaker spindle
-    spoke spring stand steering stem strap string surface suspension switch system tail tank tap
-    tensioner throttle thread tip tire toe tongue top touchscreen trigger tube tweeter tyre upper
-    valve viewfinder volume warranty wheel wheelbase window wing wire woofer zip zipper weight width
+    battery bag band bar base basket bearing bell belt blade boiler bolt boom bottom box bracket
+    brake button buckle cabinet cable cage camera canopy cap case casing cassette chain
+    chainring chamber charger cockpit cone connector controller cord cover crank crossover
+    cylinder deck derailleur dial diaphragm display door drawer drive driver drivetrain earcup
+    element enclosure engine exterior fan filter finish firmware fork frame front gear gearbox
+    grill grille grinder grip hand handle handlebar harness hatch headband headlight headset
+    heel hinge hood hose housing hub hull interface interior jack joint keel key keyboard
+    kickstand knob latch lens lever lid light lining lock mast mattress memory menu microphone
+    mirror module motor mount mouthpiece nozzle outsole pad padding panel pedal pickup plate
+    plug pocket port pouch power price processor propeller pump rack rail range rear receiver
+    reservoir rim roof rotor rudder sail screen screw seal seat seatpost sensor shaft shell
+    shutter shoulder side sleeve slot socket software sole spacer speaker spindle spoke spring
+    stand steering stem strap string surface suspension switch system tail tank tap tensioner
+    throttle thread tip tire toe tongue top touchscreen trigger tube tweeter tyre upper valve
+    viewfinder volume warranty wheel wheelbase window wing wire woofer zip zipper weight width
     height length depth colour color material fabric sound
     """)
 _PROCESSES: Final = word_set("""

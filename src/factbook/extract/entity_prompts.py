@@ -21,7 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from factbook import policy
 from factbook.extract.about import Names, SubjectKind, subject_of
 from factbook.extract.external import Taint, hostile, taint
-from factbook.extract.world import WorldClaim, no_statement
+from factbook.extract.remarks import in_passing, own_words
+from factbook.extract.world import WorldClaim, incomplete, no_statement
+from factbook.extract.wrapped import unwrapped
 from factbook.keys import entity_name
 from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
@@ -225,7 +227,7 @@ def read_entities(
         elif not full:
             refused.append((offered, "unknown_entity", "only known entities were asked for"))
         else:
-            place = _place(offered, text, taints)
+            place = _place(offered, unwrapped(text), taints)
             if place is None:
                 refused.append((offered, "no_span", "the text does not name it"))
             elif steering:
@@ -303,7 +305,7 @@ def read_facts(
             continue
         start, end = place
         touched = _touching(taints, start, end)
-        problem = _problem(content, text[start:end], named, start, known)
+        problem = _problem(content, text[start:end], named, start, known, external=external)
         if touched is not None:
             reason = "external_instruction" if hostile(touched) else "not_a_fact"
             refused.append((content, reason, touched.why))
@@ -340,14 +342,20 @@ def _touching(taints: Sequence[Taint], start: int, end: int) -> Taint | None:
     return max(touching, key=hostile, default=None)
 
 
-def _problem(content: str, quote: str, named: Sequence[int], start: int, known: Names) -> str:
+def _problem(
+    content: str, quote: str, named: Sequence[int], start: int, known: Names, *, external: bool
+) -> str:
     """Say why an item is no fact about the entity; "" where it may be one."""
-    problem = no_statement(content, external=True)
+    own = content if external else own_words(content, known.find(content))
+    problem = no_statement(own, external=True)
     if problem:
         return problem
     said = subject_of(content, known)
     if said.kind is SubjectKind.OTHER:
         return "the entity is not the subject of what it says"
+    problem = incomplete(content, said) or ("" if external else in_passing(content, said))
+    if problem:
+        return problem
     source = subject_of(quote, known)
     if source.words:
         return f"its quote speaks of {source.words}"

@@ -27,6 +27,7 @@ from factbook.extract.wrapped import unwrapped
 __all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "taint"]
 
 _READ_CHARS: Final = 100_000  # ours: of one text; a result of a search has far fewer
+_SENTENCE_CHARS: Final = 600  # ours: as far as an order reaches that has no end
 
 
 class TaintKind(StrEnum):
@@ -487,8 +488,9 @@ def _sentence_end(plain: str, end: int) -> int:
     """Return where an order ends: with its sentence, over the breaks of its lines."""
     if plain[end - 1] in ".!?\n":
         return end
-    found = _SENTENCE_END.search(plain, end)
-    return found.start() if found else len(plain)
+    limit = min(len(plain), end + _SENTENCE_CHARS)
+    found = _SENTENCE_END.search(plain, end, limit)
+    return found.start() if found else limit
 
 
 def _block_end(plain: str, start: int, end: int) -> int:

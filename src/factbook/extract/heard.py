@@ -32,9 +32,7 @@ from factbook.extract.names import (
     is_english,
     is_uncommon,
     masked,
-    named_topic,
     names_in,
-    topic_of,
 )
 from factbook.extract.opinions import (
     BLAME,
@@ -51,6 +49,7 @@ from factbook.extract.opinions import (
     sentences_of,
     spaced,
 )
+from factbook.extract.topics import named_topic, topic_of
 from factbook.keys import entity_name
 from factbook.nouns import counted, is_plural
 from factbook.world import EngagementType, Valence

@@ -1,8 +1,7 @@
-"""Find what may be a name in a text, and what a request is about.
+"""Find what may be a name in a text.
 
-Knows: the signs of a name (quotes, capitals, digits in a word, a hashtag), where capitals tell
-nothing (the first word of a sentence, titles, shouting, code, other languages), and the ways in
-which people ask for something to be looked up. Does not know which names are known already, who
+Knows: the signs of a name (quotes, capitals, digits in a word, a hashtag) and where capitals tell
+nothing (the first word of a sentence, titles, shouting, code, other languages). Does not know which names are known already, who
 speaks, or what is kept: `heard` reads what an owner says of a name, and the gate judges it.
 
 Names are read in English text. Of a text in another language only signs that need no grammar are
@@ -33,23 +32,20 @@ from factbook.nouns import is_plural
 from factbook.spoken import split_spoken_list
 
 __all__ = [
+    "ALSO_NAMES",
     "BLANK",
     "MAX_TEXT_CHARS",
     "NameSign",
     "NameSpan",
-    "TopicSpan",
     "is_english",
+    "is_headline",
     "is_uncommon",
-    "learn_queries",
     "masked",
     "name_words",
-    "named_topic",
     "names_in",
-    "topic_of",
 ]
 
 MAX_TEXT_CHARS: Final = 100_000  # ours: of one text; what follows is pasted material
-REQUEST_CHARS: Final = 2_000  # ours: of a request; nobody asks for more at once
 NAME_CHARS: Final = 100  # ours: of one name; a longer span joins more than a name
 TITLE_WORDS: Final = 4  # ours: words that a line has before its capitals may be a title's
 TITLE_SHARE: Final = 0.7  # ours: of them, capitalised, where capitals tell nothing
@@ -75,14 +71,6 @@ class NameSpan(NamedTuple):
     start: int
     end: int
     how: NameSign
-
-
-class TopicSpan(NamedTuple):
-    """What a request is about, as it stands there, and its place."""
-
-    topic: str
-    start: int
-    end: int
 
 
 class _Token(NamedTuple):
@@ -299,7 +287,7 @@ _NEVER: Final = word_set("""
     democrat amen x xd xoxo
     """)
 # Names of makers, tools and people that are everyday words.
-_ALSO_NAMES: Final = word_set("""
+ALSO_NAMES: Final = word_set("""
     apple slack notion discord signal steam target shell gap subway square stripe zoom teams word
     excel chrome safari edge swift rust go oracle meta amazon twitch medium reddit spark airflow
     snowflake linear figma sketch obsidian kindle switch tinder bumble hinge peloton ring nest alexa
@@ -419,7 +407,7 @@ def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
             if len(words) < 3:
                 yield NameSpan(inner, "", start, end, NameSign.QUOTED)  # no name, however written
             continue
-        headline = _is_headline(words)
+        headline = is_headline(words)
         if inner[-1] in ".!?,;:…":
             end -= len(inner) - len(inner.rstrip(".,;:"))
             if inner[-1] in ".!?…" and not headline and not called:
@@ -436,7 +424,7 @@ def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
         yield from _span(text, start, end, NameSign.QUOTED)
 
 
-def _is_headline(words: list[str]) -> bool:
+def is_headline(words: list[str]) -> bool:
     """Say whether every word that carries meaning has a capital."""
     weighty = [word for word in words if len(word) > 3 or not is_function_word(word.casefold())]
     return words[0][:1].isupper() and all(not word[:1].islower() for word in weighty)
@@ -722,7 +710,7 @@ def _is_plain(token: _Token) -> bool:
         token.text.istitle()
         and is_everyday(token.low)
         and token.low not in _NEVER
-        and token.low not in _ALSO_NAMES
+        and token.low not in ALSO_NAMES
         and not is_place(token.low)
         and not is_nationality(token.low)
     )
@@ -738,7 +726,7 @@ def _is_sloppy(tokens: list[_Token]) -> bool:
         and not before.text.istitle()
         and is_everyday(token.low)
         and token.low not in _NEVER
-        and token.low not in _ALSO_NAMES
+        and token.low not in ALSO_NAMES
     }
     return len(high) > 1
 
@@ -868,7 +856,7 @@ def _stands_alone(
         if before in _DETERMINERS:
             return False
         # Everyday words are names too (Apple, Slack), where their writer gives no others a capital.
-        if low in _ALSO_NAMES and not token.opens and not title:
+        if low in ALSO_NAMES and not token.opens and not title:
             return True
         if token.opens or title or sloppy or opens_sentences(low) or token.text.isupper():
             return False
@@ -926,369 +914,3 @@ def _span(text: str, start: int, end: int, how: NameSign) -> Iterator[NameSpan]:
     if how != NameSign.QUOTED and all(is_calendar_word(word) for word in name.split()):
         return
     yield NameSpan(stripped, name, start, start + len(stripped), how)
-
-
-# --- what a request is about ----------------------------------------------------------------------
-
-_POLITE: Final = (
-    r"(?:(?:hey|hi|hello|ok(?:ay)?|so|now|then|well|please|pls|plz|kindly|just|also|and|penny"
-    r"|thanks|(?:can|could|would|will)\s+(?:you|we)(?:\s+(?:please|kindly|just|maybe))?"
-    r"|(?:i(?:['’]d|\s+would)?|we)\s+(?:just\s+|really\s+)?(?:want|need|like"
-    r"|love)\s+(?:you\s+)?to|i\s+want\s+(?:you\s+)?to|i(?:['’]m|\s+am)\s+(?:curious|trying"
-    r"|looking)\s+(?:to|about|for)|i\s+was\s+wondering(?:\s+if\s+you\s+could)?|go\s+ahead\s+and"
-    r"|let['’]?s|help\s+me(?:\s+to)?|do\s+you\s+mind|i\s+wonder|try\s+(?:to|and))\b[\s,:!]*)*"
-)
-_ABOUT: Final = r"(?:about|on|regarding|concerning|for|of|into|around|related\s+to|to\s+do\s+with)"
-_STUFF: Final = (
-    r"(?:(?:me|us|out|up|online|the\s+web(?:\s+for)?|the\s+internet(?:\s+for)?|some|any|all|more"
-    r"|a\s+bit|a\s+lot|the|latest|newest|recent|new|current|interesting|good|useful|detailed"
-    r"|further|general)\s+)*(?:stuff|things?|something|anything|everything|info|information"
-    r"|details?|facts?|news|articles?|updates?|resources?|material|data|reviews?|opinions?"
-    r"|reports?|research|papers?|posts?|links?|results?|more|background|an?\s+overview"
-    r"|the\s+latest|what['’]?s\s+new|what\s+there\s+is)"
-)
-_VERB: Final = (
-    r"(?:search(?:\s+(?:the\s+(?:web|internet|net)|online|around|google))?(?:\s+(?:for|on|about"
-    r"|up))?|google(?:\s+for)?|look(?:\s+(?:up|for|into|around\s+for|at))|find(?:\s+out)?|get"
-    r"|fetch|dig\s+up|research|learn|study|explore|investigate|read\s+up|check(?:\s+out)?|show"
-    r"|give|tell|teach|explain|describe|track|follow|monitor|keep\s+an\s+eye\s+on|watch\s+for"
-    r"|hear|know|see|do\s+(?:some\s+|a\s+bit\s+of\s+)?(?:research|reading))"
-)
-_ASKED: Final = (
-    r"(?:what\s+do\s+(?:you|we)\s+know\s+about|(?:do|did|have)\s+you\s+(?:know|heard?"
-    r"|have)\s+(?:(?:anything|something|much|any\s+\w+)\s+)?(?:about|of|on)"
-    r"|what\s+can\s+you\s+(?:tell\s+me|say)\s+about|what['’]?s\s+(?:new|going\s+on|happening"
-    r"|up)\s+(?:with|in|on|at)|what\s+is\s+(?:new|happening)\s+(?:with|in)|what(?:['’]s|\s+(?:is"
-    r"|are|was|were))\s+(?:the\s+(?:deal|story|latest)\s+(?:with|on|about)\s+)?|who(?:['’]s"
-    r"|\s+(?:is|are|was|were))|what\s+about|how\s+about|any\s+(?:news|updates?|info|word"
-    r"|thoughts)\s+(?:about|on|of|from|regarding)|how\s+(?:good|great|bad|big|old|expensive|much"
-    r"|heavy|fast)\s+(?:is|are)|how\s+(?:does|do|did)|(?:is|are|was|were)(?=\s+.*\b(?:any\s+good"
-    r"|worth\s+it)))"
-)
-_LEAD: Final = re.compile(
-    rf"\s*{_POLITE}(?:(?:{_ASKED}|{_VERB})\b\s*)?(?:{_STUFF}\s+{_ABOUT}\s+|(?:me|us|out|more)\s+"
-    rf"|{_ABOUT}\s+)*",
-    re.IGNORECASE,
-)
-_ONLY_LEADS: Final = re.compile(rf"\s*{_POLITE}", re.IGNORECASE)
-_STUFF_FIRST: Final = re.compile(rf"\s*{_STUFF}\s+{_ABOUT}\s+", re.IGNORECASE)
-_TAIL: Final = re.compile(
-    r"(?:[\s,]+(?:please|pls|plz|thanks|thank\s+you|thx|for\s+me|online|on\s+the\s+(?:web"
-    r"|internet)|info|information|details|today|now|again|right\s+now|asap|when\s+you\s+(?:can|have\s+(?:time|a\s+\w+))|if\s+you\s+(?:can"
-    r"|could)|or\s+so|stuff|(?:is|are|was|were)(?:\s+(?:all|really))?(?:\s+(?:any\s+good|like"
-    r"|about|worth\s+it))?|any\s+good|worth\s+(?:it|buying|the\s+money)|like|work|works)"
-    r"|[\s?.!,;:…\"”’')\]]+)+$",
-    re.IGNORECASE,
-)
-_ARTICLE: Final = re.compile(r"(?:the|a|an|some|my|our|this|that|these|those|any)\s+(?=\S)", re.I)
-_OPENING: Final = re.compile(r"[\s\"“‘'(\[,:;.!?-]+")
-
-
-# What is asked of a thing; the thing is the topic. Words that are as well the last one of names
-# ("history", "museum", "club") are only read in front ("the history of jazz").
-_ASPECT: Final = (
-    r"(?:(?:best|lowest|current|used|retail|street|new|latest|common|known|main|user|owner['’]?s"
-    r"|customer|online|full|technical|detailed|official)\s+)?"
-    r"(?:prices?|pricing|costs?|reviews?|ratings?|opinions|problems?|issues?|bugs?|faults?|defects"
-    r"|troubles?|troubleshooting|complaints|alternatives?|comparisons?|competitors|manuals?"
-    r"|instructions|warranty|guarantee|release\s+dates?|launch\s+date|release\s+notes|changelog"
-    r"|specs?|specifications?|spec\s+sheet|data\s*sheet|features|dimensions|measurements"
-    r"|battery\s+life|opening\s+(?:hours|times)|hours|firmware|drivers|discounts?|coupons?|deals?"
-    r"|availability|pros\s+and\s+cons|advantages|disadvantages|benefits|drawbacks|downsides"
-    r"|side\s+effects|faqs?|setup|tutorials?|beginner['’]?s\s+guide|tips|tricks|definition"
-    r"|meaning|biography|wiki|wikipedia|website|home\s?page|phone\s+number|lyrics|plot|synopsis"
-    r"|spoilers|trailers?|screenshots|accessories|spare\s+parts|replacement\s+parts|maintenance"
-    r"|resale\s+value|tests?|test\s+results|benchmarks?|news|updates?)"
-)
-_ONLY_BEFORE: Final = (
-    r"(?:best|histor(?:y|ies)|stor(?:y|ies)\s+behind|origins?|future|quality|weight|size|author|designer"
-    r"|maker|makers|manufacturer|inventor|founder|guide|introduction|basics|rules|ending|cast"
-    r"|summary|recipes?|soundtrack|pictures|photos|videos|list|overview|explanation|differences?"
-    r"|colou?rs?|name|age|cause|causes|symptoms|types|kinds|examples)"
-)
-_QUALITY: Final = (
-    r"(?:(?:the|some|any|a|an|really|very|most|more)\s+)*(?:best|better|good|great|nice|decent"
-    r"|cheap|cheaper|cheapest|affordable|popular|recommended|reliable|latest|newest|upcoming|top(?:[\s-]+(?:\d{1,3}|ten"
-    r"|five|rated))?|high[\s-]end|inexpensive|expensive|worthwhile)\s+"
-)
-_ASKED_OF: Final = re.compile(
-    rf"(?:(?:the|a|an|any|some|all|its|their)\s+)?(?:{_QUALITY})?"
-    rf"(?P<aspect>(?:{_ASPECT}|{_ONLY_BEFORE})(?:\s*(?:,|\band\b|\bor\b|&)\s*(?:the\s+)?"
-    rf"(?:{_ASPECT}|{_ONLY_BEFORE}))*)\s+(?:of|for|with|about|on|to|from|(?P<two>between))\s+",
-    re.IGNORECASE,
-)
-_SECOND: Final = re.compile(r"\s+(?:and|&)\s.*$", re.DOTALL)
-_LOOSE_END: Final = re.compile(r"(?:[\s,:;]+(?:and|or|&|of|for|with|the|its)|[\s,:;–—-]+)$", re.I)
-_HOW_TO: Final = re.compile(
-    r"how\s+(?:to|do\s+(?:i|you|we|people)|can\s+(?:i|you|we)|should\s+i)\s+(?:best\s+|properly\s+)?"
-    r"(?:(?:get|getting)\s+(?:started\s+(?:with|in|on)|into|better\s+at)|(?:begin|start|work|deal)"
-    r"\s+(?:with|on)|take\s+care\s+of|care\s+for|set\s+up|use|fix|repair|clean|maintain|install"
-    r"|configure|buy|choose|pick|learn|play|make|build|brew|cook|bake|grow|train|get|find)\s+",
-    re.IGNORECASE,
-)
-_DID: Final = (
-    r"(?:made|makes?|designed|designs|wrote|writes|invented|built|builds|founded|created|creates"
-    r"|develops?|developed|directed|produced|produces|sang|sings|composed|painted|owns|published"
-    r"|publishes|sells|discovered|starred\s+in|stars\s+in|plays\s+in)"
-)
-_ASKS_WHO: Final = re.compile(
-    rf"(?:who|which\s+\w+|what\s+(?:company|brand|band|studio))\s+(?:has\s+|have\s+)?{_DID}\s+",
-    re.IGNORECASE,
-)
-_ASKS_WHEN: Final = re.compile(
-    r"(?:(?:how\s+much|how\s+long|when|where)\s+(?P<being>is|are|was|were|can\s+(?:i|you|we)"
-    r"\s+(?:buy|get|find|see|watch|read))|(?:how\s+much|how\s+long|how\s+many\s+\w+|what|when|where)"
-    r"\s+(?:does|do|did|will|would|has|have))\s+(?P<thing>.+?)(?P<done>\s+(?:cost|weigh|measure|take|last|mean|do|look\s+like|sound\s+like|coming\s+out"
-    r"|come\s+out|going\s+to\s+be\s+released|(?:be(?:en)?\s+)?(?:released|made|built|produced"
-    r"|published|founded|invented|designed|written|filmed|sold|set|located|available)|from|out|hold"
-    r"|start|open|close|end|be|have|on\s+sale))?",
-    re.IGNORECASE,
-)
-_RATHER: Final = re.compile(
-    r"[\s,]+(?:vs\.?|versus|(?:as\s+)?compared\s+(?:with|to|against)|in\s+comparison\s+(?:with|to)"
-    r"|instead\s+of|rather\s+than)(?:\s.*|$)|[\s,]+(?:compared|comparison)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_BOUNDS: Final = re.compile(
-    r"[\s,]+(?:for\s+(?:beginners|dummies|newbies|me|us|sale)|near\s+(?:me|here|by)|nearby"
-    r"|(?:in|of|from|for)\s+(?:19|20)\d\d|(?:under|below|over|above|around|up\s+to|less\s+than"
-    r"|cheaper\s+than)\s+(?:[$€£¥]\s?)?\d[\d.,]*k?(?:\s*(?:[$€£¥]|euros?|dollars|bucks|pounds|usd"
-    r"|eur|gbp))?|to\s+buy|worth\s+buying|(?:this|next|last)\s+(?:year|month|week)|explained"
-    r"|step\s+by\s+step|so\s+far|lately|recently)$",
-    re.IGNORECASE,
-)
-_ASPECT_LAST: Final = re.compile(
-    rf"(?P<owned>['’]s?)?[\s,:]+(?P<aspect>(?:{_ASPECT})(?:(?:\s*(?:,|\band\b|\bor\b|&)\s*|\s+)"
-    rf"(?:{_ASPECT}))*)$",
-    re.IGNORECASE,
-)
-_AFTER_NAME: Final = re.compile(
-    rf"(?P<owned>['’]s?)?\s+(?P<aspect>{_ONLY_BEFORE})$", re.IGNORECASE
-)  # behind what is written as a name: "Elden Ring ending"
-_BEST: Final = re.compile(_QUALITY, re.IGNORECASE)
-_SET_PHRASE: Final = re.compile(
-    r"(?:best\s+(?:practices?|buy|man|men|friends?|seller|western)|good\s+(?:friday|faith|morning"
-    r"|night|omens|place|doctor|wife|fight|will)|top\s+(?:gun|gear|chef)|cheap\s+(?:trick|thrills"
-    r"|talk)|great\s+(?:gatsby|expectations|depression|war|wall|lakes|dane|danes)|better\s+call"
-    r"|better\s+things|nice\s+guys)\b",
-    re.IGNORECASE,
-)  # in lower case too these words are names, or mean something of their own
-_QUOTED_WHOLE: Final = re.compile(r"[\"“«](?P<inner>[^\"”»\n]{1,100})[\"”»]")
-_NARROWED: Final = 6  # ours: times that a request is taken apart: "the best price of good X"
-
-
-def topic_of(request: str) -> TopicSpan:
-    """Return what a request to search or to learn is about, as it stands in the request.
-
-    "find me stuff about speakers" is about `speakers`, "search for LS50 Meta reviews" and "what
-    does the LS50 Meta cost?" about `LS50 Meta`. What is put between quotes is taken as it stands.
-    Where nothing else is left, it is about its own words; an empty text has an empty topic.
-    """
-    text = request[:REQUEST_CHARS]
-    stop = len(text.rstrip())
-    start = _past(_OPENING, text, 0)
-    lead = _LEAD.match(text, start)
-    inner = lead.end() if lead else start
-    if inner >= stop:
-        inner = start
-    again = _STUFF_FIRST.match(text, inner)
-    if again and again.end() < stop:
-        inner = again.end()
-    inner = _past(_OPENING, text, inner)
-    quoted = _QUOTED_WHOLE.match(text, max(0, inner - 1))
-    if quoted and quoted["inner"].strip():
-        return _topic_span(text, *quoted.span("inner"))
-    asked = _question(text, start, stop)
-    if asked is not None:
-        inner, end = asked
-    else:
-        inner, end = _without_ends(text, inner, stop)
-    if not text[inner:end].strip():
-        inner, end = start, stop
-    inner, end = _narrowed(text, inner, end, first=start)
-    return _topic_span(text, inner, end)
-
-
-def _topic_span(text: str, start: int, end: int) -> TopicSpan:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return TopicSpan(text[start:end], start, max(start, end))
-
-
-def _without_ends(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Leave out an article before a topic, and what only asks or thanks after it."""
-    article = _ARTICLE.match(text, start)
-    if article and article.end() < stop:
-        start = article.end()
-    tail = _TAIL.search(text, start)
-    return start, tail.start() if tail and tail.start() > start else stop
-
-
-def _question(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """Return the place of what a question asks something of: "who designed X", "how much is X"."""
-    lead = _ONLY_LEADS.match(text, start)
-    begin = lead.end() if lead else start
-    _, end = _without_ends(text, begin, stop)
-    for pattern in (_HOW_TO, _ASKS_WHO):
-        found = pattern.match(text, begin, end)
-        if found and found.end() < end:
-            return _without_ends(text, found.end(), stop)
-    found = _ASKS_WHEN.fullmatch(text, begin, end)
-    if found is None or not (found["being"] or found["done"]):
-        return None
-    where = found.span("thing")
-    article = _ARTICLE.match(text, where[0], where[1])
-    return (article.end() if article else where[0]), where[1]
-
-
-def _narrowed(text: str, start: int, end: int, *, first: int) -> tuple[int, int]:
-    """Return the place of the thing that something is asked of: the X in "the price of X".
-
-    A word with a capital inside a request belongs to a title: "The Price of Salt", "Good Omens".
-    """
-    for _ in range(_NARROWED):
-        before = start, end
-        asked = _ASKED_OF.match(text, start, end)
-        if (
-            asked
-            and asked.end() < end
-            and (asked.start("aspect") == first or not _titled(text, asked.start("aspect")))
-        ):
-            start = asked.end()
-            article = _ARTICLE.match(text, start, end)
-            start = article.end() if article and article.end() < end else start
-            second = _SECOND.search(text, start, end) if asked["two"] else None
-            end = second.start() if second and second.start() > start else end
-        best = _BEST.match(text, start, end)
-        if (
-            best
-            and best.end() < end
-            and not _SET_PHRASE.match(text, start, end)
-            and not _titled(text, best.end() if start == first else start)
-        ):
-            start = best.end()
-        for pattern in (_RATHER, _BOUNDS, _LOOSE_END):
-            found = pattern.search(text, start, end)
-            if found and found.start() > start:
-                end = found.start()
-        for pattern in (_ASPECT_LAST, _AFTER_NAME):
-            last = pattern.search(text, start, end)
-            thing = text[start : last.start()] if last else ""
-            if last and thing and _asks_of(thing, text[last.start("aspect") :], pattern, last):
-                end = last.start()
-        if (start, end) == before:
-            break
-    return start, end
-
-
-def _titled(text: str, at: int) -> bool:
-    return text[at : at + 1].isupper()
-
-
-_LAST_NOUNS: Final = re.compile(
-    r".*\b(?:of|for|with|about|on|in|at|to|from|and|or|the|a|an)\s+", re.I | re.DOTALL
-)
-
-
-def _asks_of(thing: str, aspect: str, pattern: re.Pattern[str], last: re.Match[str]) -> bool:
-    """Say whether the last words of a request ask something of the words before them.
-
-    "the prices of speakers" do, "gas prices" and "code review" are themselves what is asked about.
-    """
-    if aspect[:1].isupper():
-        return False  # a title: "The Price Guide"
-    if pattern is _AFTER_NAME and not _is_headline(thing.split()):
-        return False
-    head = _LAST_NOUNS.sub("", thing)
-    words = [word.casefold() for word in _WORD.findall(head)]
-    return last["owned"] is not None or (
-        bool(words)
-        and not all(map(is_function_word, words))
-        and (
-            len(words) > 1
-            or any(char.isdigit() for char in head)
-            or is_uncommon(words[0])
-            or words[0] in _ALSO_NAMES
-            or is_plural(words[0])
-        )
-    )
-
-
-_NO_PHRASE: Final = word_set("""
-    i i'm i've i'd you you're we we're he she they me my mine your our us them it's is isn't are
-    aren't was wasn't were be been do does doesn't did didn't don't can can't could should would
-    will won't has have had what what's who who's whom whose how why when where which if because
-    whether
-    """)
-
-
-def named_topic(request: str) -> TopicSpan | None:
-    """Return what a request is about where it names that; None where it only says something.
-
-    "does the LS50 need a subwoofer?" names the LS50; "why do people snore" names nothing that could
-    be kept by its words.
-    """
-    span = topic_of(request)
-    owned = _OF_A_NAME.fullmatch(span.topic)
-    if owned and (any(map(str.isdigit, owned["name"])) or _is_headline(owned["name"].split())):
-        return TopicSpan(owned["name"], span.start, span.start + owned.end("name"))
-    words = [match[0] for match in _SPOKEN_WORD.finditer(span.topic)]
-    said = any(
-        word.casefold().replace("’", "'") in _NO_PHRASE and (not at or not word[0].isupper())
-        for at, word in enumerate(words)
-    )
-    titled = len(words) > 1 and all(
-        word[0].isupper() or word[0].isdigit() or is_function_word(word.casefold())
-        for word in words
-    )
-    if not said or (titled and words[0][0].isupper() and words[-1][0].isupper()):
-        return span if span.topic else None
-    names = [one for one in names_in(request) if span.start <= one.start < span.end]
-    if len({one.name for one in names}) != 1:
-        return None
-    return TopicSpan(names[0].surface, names[0].start, names[0].end)
-
-
-_OF_A_NAME: Final = re.compile(r"(?P<name>[^'’]+)['’]s\s+[a-z][a-z -]*")
-_SPOKEN_WORD: Final = re.compile(r"[^\W_]+(?:['’.&+-][^\W_]+)*")
-
-
-def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
-
-
-_ASKS_ITSELF: Final = re.compile(
-    r"(?:what|who|how|why|when|where|which|is|are|do|does|can)\b",
-    re.I,
-)
-
-
-def learn_queries(topic: str) -> list[str]:
-    """Return the searches by which a topic is learned without a model: 3 to 5, all different.
-
-    They follow fixed patterns: the topic itself; what it is; its latest; what it compares with; how
-    to. A topic that is a question already is not asked about once more.
-
-    Raises:
-        ValueError: the topic is empty.
-    """
-    topic = " ".join(topic.split()).strip(" ?!.,;:")
-    if not topic:
-        raise ValueError("the topic to learn is empty; say what it is, as in `/learn espresso`")
-    asks = _ASKS_ITSELF.match(topic) is not None
-    last = topic.split()[-1].casefold()
-    verb = "are" if is_plural(last) else "is"
-    if asks:
-        queries = [topic, f"{topic}: the latest", f"{topic}: the answers compared"]
-    else:
-        queries = [
-            topic,
-            f"what {verb} {topic}",
-            f"latest news about {topic}",
-            f"{topic} compared with alternatives",
-            f"how to get started with {topic}",
-        ]
-    return queries[: policy.LEARN_QUERIES[1]]

@@ -27,7 +27,8 @@ _GUESS: Final = "it is a guess"
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _TIME: Final = re.compile(
     rf"\b(?:today|yesterday|tonight|tomorrow|(?:this|last|next) (?:morning|afternoon|evening|night"
-    rf"|week|weekend|month|summer|winter|spring|autumn|{_WEEKDAY})|(?:on|since|until|by|for|before|after) {_WEEKDAY}"
+    rf"|week|weekend|month|summer|winter|spring|autumn|{_WEEKDAY})"
+    rf"|(?:on|since|until|by|for|before|after) {_WEEKDAY}"
     r"|all (?:day|night|week|weekend|morning|evening|afternoon)|the other day|overnight"
     r"|just now|right now|at the moment|a (?:minute|moment|while) ago"
     r"|(?:an?|\d+|two|three|a few|some|several) (?:hours?|days?|weeks?|months?) ago"
@@ -74,11 +75,12 @@ _ANNOUNCED: Final = re.compile(
 _LIKED: Final = word_set("""
     great good bad better worse best worst amazing awesome fantastic terrible awful beautiful
     wonderful lovely nice perfect incredible excellent superb stunning gorgeous boring ugly
-    overrated underrated brilliant disappointing joke scam bargain steal fun cool neat sweet crazy
-    weird cute adorable annoying useless rubbish crap garbage trash ok okay fine worth interesting
-    impressive decent solid mediocre meh magnificent horrible hideous pretty charming delightful
-    addictive relaxing exciting tempting favourite favorite dream joy hit treat pleasure delight
-    beast blast keeper winner mess nightmare pain hassle miracle gem talk plan idea late
+    overrated underrated brilliant disappointing joke scam bargain steal fun cool neat sweet
+    crazy weird cute adorable annoying useless rubbish crap garbage trash ok okay fine worth
+    interesting impressive decent solid mediocre meh magnificent horrible hideous pretty
+    charming delightful addictive relaxing exciting tempting favourite favorite dream joy hit
+    treat pleasure delight beast blast keeper winner mess nightmare pain hassle miracle gem talk
+    plan idea late
     """)
 # Between "is" and what is thought of it.
 _FILLERS: Final = word_set("""
@@ -105,7 +107,9 @@ _ADVERB: Final = word_set("""
     """)
 
 # What something is doing right now is a moment of a day, but for these.
-_LASTING: Final = word_set("missing lacking running using failing leaking breaking rusting rattling")
+_LASTING: Final = word_set(
+    "missing lacking running using failing leaking breaking rusting rattling"
+)
 # What happens to a thing that somebody has, and says nothing of the thing.
 _HANDLED: Final = word_set("""
     borrowed lent gone lost stolen delivered shipped ordered bought gifted mentioned discussed
@@ -116,14 +120,14 @@ _HANDLED: Final = word_set("""
 _MADE: Final = word_set("""
     accept acquire add announce appoint assemble award base become begin build call cancel carve
     certify change close coat compose connect construct contain cover create debut dedicate
-    demolish design destroy develop direct discontinue discover dissolve draw drop earn employ end
-    equip establish expand extend film finish fit found fund graduate grow include inspire install
-    intend introduce invent join know last launch lead limit line locate lose make manufacture mean
-    measure merge move name need nominate offer open originate paint perform power premiere price
-    print produce promote protect publish raise rank rate reach rebuild recall receive recommend
-    record redesign release remain rename replace require restore retire rise run seal sell serve
-    shoot sign split start study succeed support survive switch take teach translate treat turn
-    unveil update use weigh win work write
+    demolish design destroy develop direct discontinue discover dissolve draw drop earn employ
+    end equip establish expand extend film finish fit found fund graduate grow include inspire
+    install intend introduce invent join know last launch lead limit line locate lose make
+    manufacture mean measure merge move name need nominate offer open originate paint perform
+    power premiere price print produce promote protect publish raise rank rate reach rebuild
+    recall receive recommend record redesign release remain rename replace require restore
+    retire rise run seal sell serve shoot sign split start study succeed support survive switch
+    take teach translate treat turn unveil update use weigh win work write
     """)
 _MADE_PAST: Final = word_set("""
     become begun built come cost done drawn fitted found grown had held known led lost made meant
@@ -132,11 +136,11 @@ _MADE_PAST: Final = word_set("""
     """)
 # What a thing, a place or somebody known for something did: active, and past.
 _BECAME: Final = word_set("""
-    add announce begin become change close compose contain create debut design develop direct discontinue drop
-    earn end establish expand found gain graduate grow include introduce invent last launch lose
-    measure merge move need offer open originate premiere produce publish reach receive record
-    release remain replace retire rise sell serve start study survive switch teach use weigh win
-    write
+    add announce begin become change close compose contain create debut design develop direct
+    discontinue drop earn end establish expand found gain graduate grow include introduce invent
+    last launch lose measure merge move need offer open originate premiere produce publish reach
+    receive record release remain replace retire rise sell serve start study survive switch
+    teach use weigh win write
     """)
 _BECAME_PAST: Final = word_set("""
     became began grew had held lost rose sold taught won wrote

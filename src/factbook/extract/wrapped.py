@@ -3,9 +3,9 @@
 Knows: how plain text, Markdown and mails wrap a paragraph over lines, and what begins a line of its
 own (items, headings, rows, `key: value`). Does not know what is said, nor what a name is.
 
-A break counts as a blank only where something says so: the line above does not end yet, or the line
-below goes on in lower case, or the line above is as full as its neighbours. All else stays a line of
-its own, which costs a sentence at most; two lines that are joined wrongly would make one up.
+A break counts as a blank only where something says so: the line above does not end yet, or the
+line below goes on in lower case, or all lines are full. All else stays a line of its own, which
+costs a sentence at most; two lines that are joined wrongly would make one up.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from factbook.commonplace import is_everyday, is_function_word
@@ -26,6 +27,8 @@ RUN_ON_CHARS: Final = 30  # ours: the same, where the next line begins in lower 
 FILLED_LINES: Final = 3  # ours: lines that are all full show that a text is wrapped
 FILLED_CHARS: Final = 30  # ours: nobody wraps narrower
 SHARE: Final = 0.6  # ours: of the widest line; a shorter one is much shorter than its neighbours
+
+_TAIL_CHARS: Final = 80  # of a line, to see how it ends: one may be megabytes long
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _QUOTE: Final = re.compile(r"(?:[ \t]{0,3}>[ \t]?)*")
@@ -126,7 +129,7 @@ def unwrapped(text: str, *, begin: int = 0) -> str:
     filled = _filled(text, blocks)
     for block in blocks:
         widest = _widest(text, block)
-        for above, below in zip(block, block[1:], strict=False):
+        for above, below in pairwise(block):
             if not _goes_on(text, above, below, widest, filled, block[0]):
                 continue
             hyphen = text[above.end - 1] == "-" and text[above.end - 2].isalpha()
@@ -141,7 +144,7 @@ def _filled(text: str, blocks: Sequence[Sequence[_Line]]) -> int:
     breaks = [
         (above, below)
         for block in blocks
-        for above, below in zip(block, block[1:], strict=False)
+        for above, below in pairwise(block)
         if above.kind in ("text", "item") and below.kind == "text" and not _closed(text, above)
     ]
     width = max((above.width for above, _ in breaks), default=0)
@@ -150,7 +153,7 @@ def _filled(text: str, blocks: Sequence[Sequence[_Line]]) -> int:
 
 
 def _closed(text: str, line: _Line) -> bool:
-    said = line.words(text)
+    said = line.words(text)[-_TAIL_CHARS:]
     return _CLOSED.search(said) is not None and _SHORTENED.search(said) is None
 
 
@@ -226,15 +229,13 @@ def _widest(text: str, block: Sequence[_Line]) -> int:
     return widest
 
 
-def _goes_on(
-    text: str, above: _Line, below: _Line, widest: int, filled: int, first: _Line
-) -> bool:
+def _goes_on(text: str, above: _Line, below: _Line, widest: int, filled: int, first: _Line) -> bool:
     """Tell whether a line goes on with the one above it."""
     if above.kind not in ("text", "item") or below.kind != "text" or above.depth != below.depth:
         return False
-    said, more = above.words(text), below.words(text)
     if _closed(text, above):
         return False
+    said, more = above.words(text)[-_TAIL_CHARS:], below.words(text)
     opens = _FIRST.match(more)
     word = (opens["word"] if opens else "") or ""
     pair = _PAIR.match(more)

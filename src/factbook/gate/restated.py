@@ -114,9 +114,9 @@ _PHRASES: Final = (
     (re.compile(r"\bcomes? (?=with\b)|\bis delivered (?=with\b)|\bships (?=with\b)"), "bundles "),
     (re.compile(r"\btakes? place\b|\btook place\b|\bplays? (?=in [A-Z])"), "set"),
     (re.compile(r"\bat (?:once|a time|the same time)\b|\bin total\b"), " "),
-    # What is said of a part or a property needs no verb of its own: "the warranty of it runs for".
-    (re.compile(r"(?<= of \x00) (?:(?:runs|lasts)(?: for)?|(?:takes|holds|reaches|measures|stands at"
-                r"|amounts to|comes to))\b"), " is"),
+    # A property needs no verb of its own: "the warranty of it runs for".
+    (re.compile(r"(?<= of \x00) (?:(?:runs|lasts)(?: for)?|(?:takes|holds|reaches|measures"
+                r"|stands at|amounts to|comes to))\b"), " is"),
     (re.compile(r"\b(?:an? \w+|the \w+) one\b"), lambda match: match[0].removesuffix(" one")),
     (re.compile(r",? (?:made|built|manufactured) by\b"), " by"),
 )  # fmt: skip

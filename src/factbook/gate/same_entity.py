@@ -669,18 +669,15 @@ def _maker_only(left: Sequence[Term], longer: Sequence[Term], both: Alignment) -
     return bool(codes) or bool(words and numbers)
 
 
-def part_of(name: str, known: Sequence[str], *, numbered: bool = False) -> str | None:
+def part_of(name: str, known: Sequence[str]) -> str | None:
     """Return the one known name that holds all words of a shorter one, in their order; else None.
 
-    Whoever says "the LS50" or "the Denton" of the only thing called so means that thing. The name
-    without its number may be another thing ("python" and "python 3"). With `numbered` only a word
-    with a digit is enough of a name. All names are canonical.
+    Whoever says "the LS50" or "the Denton" of what was just spoken of means that thing. The name
+    without its number may be another thing ("python" and "python 3"). All names are canonical.
     """
     words = name.split()
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
-    if numbered and not any(any(char.isdigit() for char in word) for word in words):
-        return None
     if not any(len(word) > 2 and not word.isdigit() for word in words):
         return None
     found = [one for one in known if len(one.split()) > len(words) and _holds(one.split(), words)]
@@ -697,21 +694,17 @@ def known_as(
     name: str,
     known: Mapping[str, str],
     *,
-    numbered: bool = False,
     cosines: Mapping[str, float] | None = None,
 ) -> str | None:
     """Return the known entity that a name stands for without asking anybody; None for a new one.
 
     `known` leads from every name and alias to the entity, `cosines` from entities to that of their
-    name. A part of a name stands for the only entity that holds it (`part_of`, with `numbered`).
+    name. A part of a name stands for nothing: "apple" is not "apple pie".
     """
     bare = name.removeprefix("the ")
     for written in (name, bare, f"the {bare}"):  # "The Hollow Crown" is "Hollow Crown" to most
         if written in known:
             return known[written]
-    part = part_of(name, list(known), numbered=numbered)
-    if part is not None:
-        return known[part]
     entities = sorted(set(known.values()))
     near = [math.nan if cosines is None else cosines.get(one, math.nan) for one in entities]
     match = best_match(name, entities, near)

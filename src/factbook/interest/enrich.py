@@ -59,12 +59,13 @@ def enrich(
 ) -> Enriched:
     """Queue one search about the entity with the highest priority that has rested enough.
 
-    `interests` gives an owner's interest by entity id. At most `daily` searches in a day (UTC).
+    `interests` gives an owner's interest by entity id. At most `daily` searches of each owner in a
+    day (UTC), those in vain too, and only about what the owner asked for or spoke well of.
     """
     now = clock()
     made = store.searches_since(Trigger.ENRICHMENT, now - now % _DAY)
-    if made >= daily:
-        return Enriched(why=f"the {daily} searches of the day are made")
+    asked_for: dict[str, set[int]] = {}
+    spent = False
     waiting = {one.entity_id for one in store.search_tasks() if one.entity_id is not None}
     made_about = store.looked_up()
     scores: dict[str, Mapping[int, float]] = {}
@@ -72,6 +73,13 @@ def enrich(
     for entity in store.entities():
         if entity.owner not in scores:
             scores[entity.owner] = interests(entity.owner)
+            asked_for[entity.owner] = store.asked_for(entity.owner)
+        if made.get(entity.owner, 0) >= daily:
+            spent = True
+            continue
+        # What was only named in passing is nobody's business: its name does not leave the machine.
+        if entity.id not in asked_for[entity.owner]:
+            continue
         interest = scores[entity.owner].get(entity.id, 0.0)
         mode = mode_of(entity.fact_count, interest)
         if mode is Mode.SKIP or interest <= 0 or entity.id in waiting:
@@ -80,7 +88,8 @@ def enrich(
             continue
         ranked.append((priority(interest, entity.fact_count), -entity.id, entity, mode))
     if not ranked:
-        return Enriched(why="nothing that its owner cares about is due")
+        over = f"the {daily} searches of the day are made"
+        return Enriched(why=over if spent else "nothing that its owner cares about is due")
     _, _, entity, mode = max(ranked)
     mine = made_about.get(entity.id, [])
     known = [one.object for one in store.world_facts(entity.owner, entity.name)]

@@ -27,7 +27,7 @@ from factbook.errors import ModelError, ModelFailure
 from factbook.extract import entity_prompts
 from factbook.extract.external import hostile, taint
 from factbook.extract.heard import Named, hear, preferences_in
-from factbook.extract.names import topic_of
+from factbook.extract.topics import topic_of
 from factbook.extract.world import (
     Discovery,
     ResultText,
@@ -305,8 +305,9 @@ class Extraction:
             if said is not None:
                 found.ops.append(_refusal(episode, log.owner, one.name, "unrelated_name", said))
                 continue
-            self._bring_in(one.name, one.surface, episode, log.owner, found)
-            self._engage_discovered(log, one.name, found)
+            name = self._bring_in(one.name, one.surface, episode, log.owner, found)
+            if name:
+                self._engage_discovered(log, name, found)
 
     def _engage_discovered(self, log: SearchLog, name: str, found: _Read) -> None:
         """Note what its owner did to bring an entity in: a search for things like it."""
@@ -320,20 +321,24 @@ class Extraction:
     def _bring_in(
         self, name: str, surface: str, episode: StoredEpisode, owner: str, found: _Read
     ) -> str:
-        """Return the entity of a name: a known one that is the same thing, or a new one."""
+        """Return the entity of a name: a known one that is the same thing, or a new one.
+
+        Empty for one that its owner removed: a mention does not bring it back.
+        """
         known = self._store.known_names(owner)
         known.update({one: one for one in found.new})
-        # What a page calls a part of a known name may well be another thing; whoever speaks of
-        # what they know means that.
-        own = episode.trust is Trust.DIRECT
         cosines = self._name_cosines(name, owner)
-        canonical = known_as(name, known, numbered=not own, cosines=cosines)
+        canonical = known_as(name, known, cosines=cosines)
         if canonical is not None:
-            if part_of(name, list(known)) is None:
-                found.ops.append(AddAlias(owner=owner, entity=canonical, alias=name))
-                found.names.setdefault(canonical, [canonical]).append(name)
-                found.names[name] = []  # it has no facts of its own
+            found.ops.append(AddAlias(owner=owner, entity=canonical, alias=name))
+            found.names.setdefault(canonical, [canonical]).append(name)
+            found.names[name] = []  # it has no facts of its own
             return canonical
+        deleted = known_as(name, {one: one for one in self._store.deleted_names(owner)})
+        if deleted is not None:
+            why = f"its owner removed {deleted}"
+            found.ops.append(_refusal(episode, owner, surface, "deleted_by_owner", why))
+            return ""
         found.ops.append(CreateEntity(owner=owner, name=name, episode=episode.uid))
         found.names[name] = sorted({name, entity_name(surface), surface} - {""})
         found.new.add(name)
@@ -386,6 +391,8 @@ class Extraction:
                 found.ops.append(_refusal(message, owner, name, "not_a_name", problem))
                 return
             name = self._bring_in(name, message.text[one.start : one.end], message, owner, found)
+            if not name:
+                return
         found.ops.append(_engagement(owner, name, one.type, message.uid, valence=one.valence))
 
     def _prefer(

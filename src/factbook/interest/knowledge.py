@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.confidence import as_of, is_deprecated
 from factbook.extract.heard import Named, hear
-from factbook.extract.names import topic_of
 from factbook.extract.opinions import HEARD_CHARS, is_question
+from factbook.extract.topics import request_of
 from factbook.gate.names import structural_problem
 from factbook.interest.extraction import spoken_of
 from factbook.interest.relate import joined, unpacked
@@ -206,7 +206,9 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
     """
     message = message[:HEARD_CHARS]
     wanted = [one for one in _SENTENCE.split(message) if _asks(one)] or [message]
-    topic = " ".join(topic_of(" ".join(wanted)).topic.split()).strip(" ?!.,;:")
+    asked = " ".join(wanted)
+    topic = request_of(asked).topic if _REQUEST.match(asked) else asked
+    topic = " ".join(topic.split()).strip(" ?!.,;:")
     written = {stem(one) for one in words(topic)}
     missing = [one for one in names if written.isdisjoint(map(stem, words(one)))]
     query = " ".join([*missing, topic]).strip()

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from factbook import policy
 from factbook.apply import apply
 from factbook.errors import ModelError
-from factbook.extract.names import learn_queries, topic_of
+from factbook.extract.topics import learn_queries, request_of
 from factbook.llm.base import LLM, Message
 from factbook.llm.prompt import quoted
 from factbook.model import Millis, Receipt, Trigger
@@ -53,7 +53,7 @@ class LearnQueries(BaseModel):
 
 def queries_for(request: str) -> list[str]:
     """Return the searches for a request by fixed patterns; 3 to 5, all different."""
-    return learn_queries(topic_of(request).topic or request)
+    return learn_queries(request_of(request).topic or request)
 
 
 def plan_learning(

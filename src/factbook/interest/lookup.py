@@ -194,7 +194,8 @@ def _episode(
         "title": title,
         "host": host_of(url),
         "provider": provider,
-        "image": result.image[:ADDRESS_CHARS],
+        # An address that holds a secret is no picture to show.
+        "image": result.image[:ADDRESS_CHARS] if redact(result.image) == result.image else "",
     }
     if result.published_at is not None:
         attributes["published_at"] = str(result.published_at)

@@ -79,9 +79,6 @@ class WorldWriter(Protocol):
     def settle_learn_prompt(self, prompt_id: int) -> bool:
         """Complete a prompt whose searches are all made and read; True where it was just then."""
 
-    def reopen_learn_prompts(self) -> None:
-        """Make prompts active again that have searches to make."""
-
     def add_search_task(
         self,
         owner: str,
@@ -148,6 +145,9 @@ class WorldWriter(Protocol):
     def schedule_cause(self, schedule_id: int) -> int:
         """Return the command that made a schedule."""
 
+    def is_asked(self, cause_id: int) -> bool:
+        """Tell whether a search that something caused waits still."""
+
     def has_tasks(self, prompt_id: int) -> bool:
         """Tell whether the searches of a prompt were planned."""
 
@@ -189,7 +189,10 @@ class WorldStore(Protocol):
         """Return when a notice about an entity was made last."""
 
     def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
-        """Return (when, query) of the searches about each entity, oldest first."""
+        """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
+
+    def asked_for(self, owner: str) -> set[int]:
+        """Return the entities that an owner asked about or spoke well of, and did not just name."""
 
     def deleted_names(self, owner: str) -> set[str]:
         """Return the names of entities that their owner removed and did not bring back."""
@@ -229,8 +232,11 @@ class WorldStore(Protocol):
     ) -> list[SearchLog]:
         """Return searches, oldest first unless `newest_first`."""
 
-    def searches_since(self, trigger: Trigger, at: Millis) -> int:
-        """Return how many searches with this trigger were made or queued from a moment on."""
+    def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
+        """Return how many searches each owner was given with this trigger from a moment on.
+
+        Those that failed count as well: they were asked for, and left the machine perhaps.
+        """
 
     def search_tasks(
         self,

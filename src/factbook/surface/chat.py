@@ -25,6 +25,7 @@ import os
 import re
 import signal
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -79,10 +80,13 @@ BEARS: Final = (
 )
 FOUND_MEMORIES: Final = 5  # of one search of the memory by a model
 SCRIPTED_OFF: Final = ("enrichment", "cleaner")  # by itself, not for what was just said
+KICKS_S: Final = (0.0, 0.05)  # after a signal, when whoever waits for a line is woken
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 EXIT_TERMINATED: Final = 143  # 128 + SIGTERM
 STOPPED: Final = " [stopped]"  # behind what is kept of an answer that did not end
 
+# of no meaning by default, so that nobody else uses it for anything; Windows has none
+_KICK: Final[int | None] = getattr(signal, "SIGURG", None)
 _CITED: Final = re.compile(r"(?<![\w/.-])[ef]\d+(?![\w-])")
 _YES: Final = "👍"
 _NO: Final = "👎"
@@ -161,10 +165,12 @@ class Chat:
     def run(self) -> int:
         """Talk until the last line or /quit; return the exit code."""
         with self._signals(), self._warnings(), self._worker() as worker:
-            self._welcome()
-            interrupted = False
+            interrupted = welcomed = False
             while not self._terminated:
                 try:
+                    if not welcomed:
+                        welcomed = True
+                        self._welcome()
                     line = self._view.read()
                     if line is None:
                         break
@@ -656,29 +662,40 @@ class Chat:
 
     @contextmanager
     def _watched(self, signals: Iterable[int]) -> Iterator[None]:
-        """Cancel the turn that goes on as soon as a signal comes.
+        """Cancel the turn that goes on as soon as a signal comes, and wake who waits for a line.
 
-        A handler runs in the main thread when that comes back from what it waits for, and a signal
-        that comes right before it begins to wait does not end the waiting. The number of a signal
-        is written to a pipe at once, wherever any thread is.
+        A handler runs in the main thread when that comes back from what it waits for. A signal that
+        comes right before it begins to wait, or to another thread, does not end the waiting. But
+        its number is written to a pipe at once; whoever reads it there cancels the turn, and sends
+        the main thread a signal that means nothing, which does.
         """
         known = frozenset(signals)
         ours, pythons = os.pipe()
         os.set_blocking(pythons, False)
+        waiting = threading.get_ident()
 
         def watch() -> None:
             while numbers := os.read(ours, 64):
+                if known.isdisjoint(numbers):
+                    continue
                 token = self._token
-                if token is not None and not known.isdisjoint(numbers):
+                if token is not None:
                     token.cancel()
+                for pause in KICKS_S:
+                    time.sleep(pause)
+                    if _KICK is not None:
+                        signal.pthread_kill(waiting, _KICK)
             os.close(ours)
 
         threading.Thread(target=watch, name="factbook-signals", daemon=True).start()
+        kicked = None if _KICK is None else signal.signal(_KICK, lambda number, frame: None)
         before = signal.set_wakeup_fd(pythons, warn_on_full_buffer=False)
         try:
             yield
         finally:
             signal.set_wakeup_fd(before)
+            if _KICK is not None:
+                signal.signal(_KICK, kicked)
             os.close(pythons)  # the thread reads its end
 
     @contextmanager

@@ -420,7 +420,7 @@ def _erased_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
 
 def _erased_entity(memory: Memory, target: str, owner: str) -> Reply:
     known = memory.entities(owner=owner)
-    numbered = target.isdigit() and 1 <= int(target) <= len(known)
+    numbered = target.isascii() and target.isdigit() and 1 <= int(target) <= len(known)
     name = known[int(target) - 1].name if numbered else entity_name(target)
     done = memory.erase_entity(name, owner=owner)
     memory.note_action(owner=owner)

@@ -108,6 +108,8 @@ CREATE TABLE search_task (
   created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX search_task_open ON search_task(id) WHERE state IN ('queued', 'failed');
+CREATE INDEX search_task_by_entity ON search_task(entity_id) WHERE entity_id IS NOT NULL;
+CREATE INDEX search_task_by_cause ON search_task(cause_id);
 CREATE INDEX search_task_by_prompt ON search_task(learn_prompt_id);
 
 -- A search that was made, and what its owner did that caused it; its results are episodes. A page that is found again is the same episode.
@@ -201,7 +203,7 @@ CREATE VIEW searchlog AS
 CREATE VIEW learnprompt AS
   SELECT p.id, p.owner AS user, p.text AS prompt_text, p.status,
          (SELECT count(*) FROM search_task t
-           WHERE t.learn_prompt_id = p.id AND t.state IN ('queued', 'failed'))
+           WHERE t.learn_prompt_id = p.id AND t.state <> 'done')
            AS searches_remaining,
          strftime('%Y-%m-%dT%H:%M:%fZ', p.created_at / 1000.0, 'unixepoch') AS created_at,
          strftime('%Y-%m-%dT%H:%M:%fZ', p.updated_at / 1000.0, 'unixepoch') AS updated_at

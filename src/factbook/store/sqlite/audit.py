@@ -186,7 +186,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE EXISTS (SELECT 1 FROM search_task t WHERE t.learn_prompt_id = p.id)
              AND (p.status = 'completed') <> (
              NOT EXISTS (SELECT 1 FROM search_task t
-               WHERE t.learn_prompt_id = p.id AND t.state IN ('queued', 'failed'))
+               WHERE t.learn_prompt_id = p.id AND t.state <> 'done')
              AND NOT EXISTS (SELECT 1 FROM search_log_row l
                WHERE l.learn_prompt_id = p.id AND l.extracted = 0))""",
     ),

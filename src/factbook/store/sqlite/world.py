@@ -30,6 +30,7 @@ from factbook.world import (
 
 _IN = "(SELECT value FROM json_each(?))"
 _OPEN = "('queued', 'failed')"
+_LEFT = "('queued', 'failed', 'aside')"  # what is set aside was not made, however long it waits
 _WORLD = (
     "f.owner = n.owner AND f.subject = n.name AND f.kind = 'world' AND f.retired_at IS NULL"
     " AND f.confidence > 0"  # what its owner called wrong is kept, and counts no more
@@ -61,7 +62,7 @@ _TASK = (
 )
 _PROMPT = f"""
 SELECT p.id, p.owner, p.text, p.status,
-       (SELECT count(*) FROM search_task t WHERE t.learn_prompt_id = p.id AND t.state IN {_OPEN}),
+       (SELECT count(*) FROM search_task t WHERE t.learn_prompt_id = p.id AND t.state IN {_LEFT}),
        p.created_at, p.updated_at
 FROM learn_prompt_row p"""
 _NOTICE = """
@@ -158,8 +159,10 @@ class WorldVerbs:
     def deleted_entity(self, owner: str, name: str) -> Entity | None:
         """Return the entity of that name that was forgotten last, merged ones aside."""
         row = self._one(
-            f"{_ENTITY} WHERE n.owner = ? AND n.name = ? AND n.retired_at IS NOT NULL"
-            " AND n.merged_into_id IS NULL ORDER BY n.retired_at DESC, n.id DESC LIMIT 1",
+            f"{_ENTITY} WHERE n.owner = ?1 AND (n.name = ?2 OR n.id ="
+            " (SELECT entity_id FROM entity_alias WHERE owner = ?1 AND name = ?2))"
+            " AND n.retired_at IS NOT NULL AND n.merged_into_id IS NULL"
+            " ORDER BY n.name = ?2 DESC, n.retired_at DESC, n.id DESC LIMIT 1",
             (owner, name),
         )
         return _entity(row) if row else None
@@ -287,21 +290,12 @@ class WorldVerbs:
             "UPDATE learn_prompt_row SET status = 'completed', updated_at = ?1"
             " WHERE id = ?2 AND status = 'active'"
             f" AND NOT EXISTS (SELECT 1 FROM search_task WHERE learn_prompt_id = ?2"
-            f" AND state IN {_OPEN})"
+            f" AND state IN {_LEFT})"
             " AND NOT EXISTS (SELECT 1 FROM search_log_row WHERE learn_prompt_id = ?2"
             " AND extracted = 0)",
             (self._now, prompt_id),
         )
         return self._db.changes() == 1
-
-    def reopen_learn_prompts(self) -> None:
-        """Make prompts active again that have searches to make."""
-        self._db.execute(
-            "UPDATE learn_prompt_row SET status = 'active', updated_at = ?"
-            " WHERE status = 'completed' AND id IN (SELECT learn_prompt_id FROM search_task"
-            f" WHERE state IN {_OPEN})",
-            (self._now,),
-        )
 
     def add_search_task(
         self,
@@ -468,6 +462,13 @@ class WorldVerbs:
         row = self._one("SELECT episode_id FROM schedule_row WHERE id = ?", (schedule_id,))
         return int(row[0])
 
+    def is_asked(self, cause_id: int) -> bool:
+        """Tell whether a search that something caused waits still."""
+        row = self._one(
+            f"SELECT 1 FROM search_task WHERE cause_id = ? AND state IN {_LEFT}", (cause_id,)
+        )
+        return row is not None
+
     def has_tasks(self, prompt_id: int) -> bool:
         """Tell whether the searches of a prompt were planned."""
         row = self._one("SELECT 1 FROM search_task WHERE learn_prompt_id = ?", (prompt_id,))
@@ -560,14 +561,26 @@ class WorldReads:
         return None if rows[0][0] is None else int(rows[0][0])
 
     def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
-        """Return (when, query) of the searches about each entity, oldest first."""
+        """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
         found: dict[int, list[tuple[Millis, str]]] = {}
         for entity, at, query in self._rows(
-            "SELECT entity_id, at, query FROM search_log_row WHERE entity_id IS NOT NULL"
+            "SELECT entity_id, created_at, query FROM search_task WHERE entity_id IS NOT NULL"
             " ORDER BY id"
         ):
             found.setdefault(entity, []).append((at, query))
         return found
+
+    def asked_for(self, owner: str) -> set[int]:
+        """Return the entities that an owner asked about or spoke well of, and did not just name."""
+        rows = self._rows(
+            "SELECT DISTINCT entity_id FROM engagement_row WHERE owner = ? AND valence = 'positive'"
+            f" AND entity_id IS NOT NULL AND type NOT IN {_IN}",
+            (
+                owner,
+                json_list([EngagementType.MENTIONED_IN_PASSING, EngagementType.NORMAL_REACTION]),
+            ),
+        )
+        return {row[0] for row in rows}
 
     def deleted_names(self, owner: str) -> set[str]:
         """Return the names of entities that their owner removed and did not bring back."""
@@ -664,14 +677,18 @@ class WorldReads:
         )
         return [_log(row) for row in rows]
 
-    def searches_since(self, trigger: Trigger, at: Millis) -> int:
-        """Return how many searches with this trigger were made or queued from a moment on."""
-        rows = self._rows(
-            "SELECT (SELECT count(*) FROM search_log_row WHERE trigger = ?1 AND at >= ?2)"
-            f" + (SELECT count(*) FROM search_task WHERE trigger = ?1 AND state IN {_OPEN})",
-            (trigger, at),
+    def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
+        """Return how many searches each owner was given with this trigger from a moment on.
+
+        Those that failed count as well: they were asked for, and left the machine perhaps.
+        """
+        return dict(
+            self._rows(
+                "SELECT owner, count(*) FROM search_task WHERE trigger = ? AND created_at >= ?"
+                " GROUP BY owner",
+                (trigger, at),
+            )
         )
-        return int(rows[0][0])
 
     def search_tasks(
         self,
