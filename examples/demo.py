@@ -2,8 +2,8 @@
 
 Reads them, asks, looks at what an answer rests on; then three evenings of chat pass, two nights of
 work put the facts in order, a context is built for a question, and a list is kept in its order. At
-the end it learns about something from a folder of documents. No language model takes part. Runs the very commands that a user would type, on a database of its own
-in `.demo/`.
+the end it learns about something from a folder of documents. No language model takes part. Runs the
+very commands that a user would type, on a database of its own in `.demo/`.
 """
 
 from __future__ import annotations

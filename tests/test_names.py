@@ -223,6 +223,46 @@ def test_the_topic_of_a_request(request_: str, topic: str) -> None:
     assert request_[span.start : span.end] == topic
 
 
+@pytest.mark.parametrize(
+    ("request_", "topic"),
+    [
+        ("what is the price of the LS50 Meta?", "LS50 Meta"),
+        ("kef ls50 meta price", "kef ls50 meta"),
+        ("LS50 Meta problems and fixes", "LS50 Meta problems and fixes"),
+        ("best espresso machines under 500 euros", "espresso machines"),
+        ("who designed the LS50 Meta?", "LS50 Meta"),
+        ("how much does the LS50 Meta cost", "LS50 Meta"),
+        ("the history of jazz", "jazz"),
+        ("The Price of Salt", "Price of Salt"),
+        ("gas prices", "gas prices"),
+        ("best practices", "best practices"),
+        ("LS50 Meta vs Denton 85", "LS50 Meta"),
+    ],
+)
+def test_what_is_asked_of_a_thing_is_not_its_name(request_: str, topic: str) -> None:
+    assert topic_of(request_).topic == topic
+
+
+def test_a_search_asks_for_what_was_asked_of_the_thing() -> None:
+    asked = "can you look up the LS50 Meta reviews?"
+    assert request_of(asked).topic == "LS50 Meta reviews"
+    assert topic_of(asked).topic == "LS50 Meta"
+
+
+@pytest.mark.parametrize(
+    ("request_", "topic"),
+    [
+        ("what is the LS50 Meta?", "LS50 Meta"),
+        ("the LS50's bass", "LS50"),
+        ("why do people snore", None),
+        ("restaurants in Porto", None),
+    ],
+)
+def test_a_request_names_a_thing_or_only_says_something(request_: str, topic: str | None) -> None:
+    span = named_topic(request_)
+    assert (span.topic if span else None) == topic
+
+
 @given(st.text(max_size=300))
 @settings(max_examples=150, deadline=None)
 def test_every_request_has_a_topic_that_stands_in_it(request_: str) -> None:

@@ -1,8 +1,9 @@
 """Find what may be a name in a text.
 
 Knows: the signs of a name (quotes, capitals, digits in a word, a hashtag) and where capitals tell
-nothing (the first word of a sentence, titles, shouting, code, other languages). Does not know which names are known already, who
-speaks, or what is kept: `heard` reads what an owner says of a name, and the gate judges it.
+nothing (the first word of a sentence, titles, shouting, code, other languages). Does not know which
+names are known already, who speaks, or what is kept: `heard` reads what an owner says of a name,
+and the gate judges it.
 
 Names are read in English text. Of a text in another language only signs that need no grammar are
 taken: quoted titles, words with digits, hashtags.

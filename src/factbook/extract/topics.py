@@ -334,7 +334,7 @@ def _asks_of(thing: str, aspect: str, pattern: re.Pattern[str], last: re.Match[s
     if pattern is _AFTER_NAME and not is_headline(thing.split()):
         return False
     head = _LAST_NOUNS.sub("", thing)
-    words = [word.casefold() for word in _WORD.findall(head)]
+    words = [word.casefold() for word in _SPOKEN_WORD.findall(head)]
     return last["owned"] is not None or (
         bool(words)
         and not all(map(is_function_word, words))

@@ -32,7 +32,7 @@ from factbook.extract.about import (
 from factbook.extract.base import word_set
 from factbook.extract.external import Taint, TaintKind, hostile, is_tainted_document, taint
 from factbook.extract.remarks import in_passing, own_words
-from factbook.extract.wrapped import needs_object, unwrapped
+from factbook.extract.wrapped import may_be_name, needs_object, unwrapped
 from factbook.keys import entity_name
 from factbook.nouns import is_plural
 
@@ -603,7 +603,11 @@ class _Reader:
             return ""  # an item; what goes on with it is joined to it
         below = line.strip(" \t>\0")
         named = self._names.find(below)
-        if not below or (named and named[0][0] == 0) or not _goes_on(line, below):
+        if not below or (named and named[0][0] == 0):
+            return ""
+        # "the Lindqvist / Prize": a name that goes on
+        named_so_far = self._text[start:end].rsplit(None, 1)[-1][0].isupper()
+        if not _goes_on(line, below) and not (named_so_far and below[0].isupper()):
             return ""
         # of somebody who writes without capitals lower case says nothing
         if not self._external and self._text[start].islower() and below[0].islower():
@@ -648,7 +652,7 @@ def _goes_on(line: str, words: str) -> bool:
     first = _MEMBER.search(words)
     if first is None or not first[0][0].isupper():
         return first is not None
-    return not is_everyday(first[0].lower())
+    return may_be_name(first[0])
 
 
 def _ends_line(last: str) -> bool:

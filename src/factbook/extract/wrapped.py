@@ -16,15 +16,21 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from factbook.commonplace import is_everyday, is_function_word
+from factbook.commonplace import (
+    is_calendar_word,
+    is_everyday,
+    is_function_word,
+    is_nationality,
+)
 from factbook.extract.base import word_set
 
-__all__ = ["needs_object", "unwrapped"]
+__all__ = ["may_be_name", "needs_object", "unwrapped"]
 
 WIDEST: Final = 120  # ours: nobody wraps wider; text beyond is not wrapped at all
 FULL_CHARS: Final = 45  # ours: a shorter line is not taken to be full
 RUN_ON_CHARS: Final = 30  # ours: the same, where the next line begins in lower case
 FILLED_LINES: Final = 3  # ours: lines that are all full show that a text is wrapped
+FILLED_SHARE: Final = 0.9  # ours: of all lines that end in no full stop
 FILLED_CHARS: Final = 30  # ours: nobody wraps narrower
 SHARE: Final = 0.6  # ours: of the widest line; a shorter one is much shorter than its neighbours
 
@@ -56,7 +62,7 @@ _FIRST: Final = re.compile(r"[\"'“‘(\[*_`]*(?P<word>[^\W_]+(?:['’\-.][^\W_
 _LEADS_ON: Final = word_set("""
     the a an these those my your his her its our their of by with from for to at into onto between
     among during without within until per via than and or but nor as if because while whether whose
-    every either about around under against toward towards
+    every either about around under against toward towards since until after before
     """)
 # These end a sentence too, a title ("What it is") and a link of a menu ("Log in").
 _MAY_LEAD_ON: Final = word_set("""
@@ -145,11 +151,16 @@ def _filled(text: str, blocks: Sequence[Sequence[_Line]]) -> int:
         (above, below)
         for block in blocks
         for above, below in pairwise(block)
-        if above.kind in ("text", "item") and below.kind == "text" and not _closed(text, above)
+        if above.kind in ("text", "item")
+        and below.kind == "text"
+        and above.width <= WIDEST
+        and not _closed(text, above)
+        and not _PAIR.match(below.words(text))
     ]
     width = max((above.width for above, _ in breaks), default=0)
-    full = all(_is_full(text, above, below, width) for above, below in breaks)
-    return width if full and len(breaks) >= FILLED_LINES and width >= FILLED_CHARS else 0
+    full = sum(_is_full(text, above, below, width) for above, below in breaks)
+    fills = full >= max(FILLED_LINES, FILLED_SHARE * len(breaks)) and width >= FILLED_CHARS
+    return width if fills else 0
 
 
 def _closed(text: str, line: _Line) -> bool:
@@ -268,7 +279,16 @@ def _goes_on(text: str, above: _Line, below: _Line, widest: int, filled: int, fi
         return False
     # a capital inside a sentence is that of a name
     last = said.rsplit(None, 1)[-1].lstrip("\"'“‘(*_`")
-    return not word[0].isupper() or not is_everyday(word.lower()) or last[:1].isupper()
+    return open_ended or not word[0].isupper() or may_be_name(word) or last[:1].isupper()
+
+
+def may_be_name(word: str) -> bool:
+    """Tell whether a word with a capital may stand inside a sentence: "March", "Danish", "Odense".
+
+    An everyday word has its capital from the beginning of a sentence or of a line.
+    """
+    low = word.lower()
+    return not is_everyday(low) or is_calendar_word(low) or is_nationality(low)
 
 
 def _open_ended(said: str) -> tuple[bool, bool]:
