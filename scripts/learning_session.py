@@ -34,6 +34,7 @@ _FILE = re.compile(r"# file (\S+)\n")
 _AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d)\n")
 _SHOWN = re.compile(r"(?<=<!-- learning -->\n```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _CHILD = "--at"
+SET_UP = "$ export FACTBOOK_SEARCH_PROVIDER=folder FACTBOOK_SEARCH_FOLDER=$PWD/examples/documents"
 
 
 def output(command: str, typed: list[str], moment: datetime, place: Path) -> str:
@@ -94,9 +95,9 @@ def rendered(page: str) -> str:
 
 
 def shown_first(page: str) -> str:
-    """Return the first conversation of the page, without its date."""
+    """Return the first conversation of the page with what has to be set, without its date."""
     first = next(one for one in _BLOCK.findall(page) if _AT.match(one))
-    return _AT.sub("", first, count=1)
+    return f"{SET_UP}\n{_AT.sub('', first, count=1)}"
 
 
 def differences(name: str, before: str, after: str) -> list[str]:

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from factbook import policy
 from factbook.apply import apply
 from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import DeliveryError, UsageError
@@ -659,6 +660,20 @@ def test_without_a_channel_notices_wait(store: SQLiteStore) -> None:
     assert (report.sent, report.failed) == ([], 0)
     assert store.notify_state(ME).unanswered == 0
     the_notice(store, NoticeState.WAITING)
+
+
+def test_what_waited_for_a_month_is_no_news(store: SQLiteStore) -> None:
+    clock, chat = FrozenClock(START), Shown()
+    announce(store, "kef ls50 meta", DRIVER, now=START)
+    announce(store, "wharfedale denton", "The wharfedale denton is heavy.", now=START)
+    clock.now += policy.NOTICE_STALE_MS + 1
+    announce(store, "kef ls50 meta", PRICE, now=clock.now)
+    notifier(store, clock, chat).pass_once()
+    assert [list(one.facts.values()) for one in chat.seen] == [[PRICE]]
+    clock.now += policy.NOTICE_CAP_MS
+    notifier(store, clock, chat).pass_once()
+    assert "no news" in the_notice(store, NoticeState.DROPPED).reason
+    assert len(chat.seen) == 1
 
 
 def test_one_channel_that_takes_it_is_enough(store: SQLiteStore) -> None:

@@ -299,6 +299,7 @@ NOTIFY_ON: Final = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND, Trigg
 # seed 003's table; a configuration may narrow it
 NOTICE_FIRST_MS: Final = 60_000  # seed 003: 0, 1, 2, 4, 8 ... minutes
 NOTICE_CAP_MS: Final = 3_600_000  # seed 003, learned
+NOTICE_STALE_MS: Final = 30 * 24 * 3600 * 1000  # ours: "I just learned" is not true for longer
 SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
 SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
 SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly

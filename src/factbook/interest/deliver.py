@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from factbook import cancel
+from factbook import cancel, policy
 from factbook.apply import apply
 from factbook.errors import DeliveryError
 from factbook.http import one_line
@@ -254,10 +254,13 @@ class Notifier:
         if found[0].muted:
             return "its entity is muted"
         held = self._store.facts_by_id(notice.fact_ids)
+        since = self._clock() - policy.NOTICE_STALE_MS
+        if held and all(one.learned_at < since for one in held.values()):
+            return "it waited for so long that it is no news"
         facts = {
             one: self._redact(held[one].object)
             for one in notice.fact_ids
-            if one in held and held[one].retired_at is None
+            if one in held and held[one].retired_at is None and held[one].learned_at >= since
         }
         name = self._redact(found[0].name)
         text = notice_text(name, notice.kind, list(facts.values()))
