@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -148,6 +149,42 @@ def test_the_noun_means_the_thing_that_was_said_to_be_one() -> None:
         "The speaker has a rubber foot."
     )
     assert len(contents(text)) == 1
+
+
+BREAD: Final = {"sourdough": ["sourdough"]}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_one"),
+    [
+        ("A sourdough starter is a mixture of flour and water.", True),
+        ("Good sourdough bread needs two days of rest.", True),
+        ("Most wholegrain sourdough rises slowly in a cold kitchen.", True),
+        ("Tartine sourdough loaves have a very dark crust.", False),  # another thing's name
+        ("A sourdough reviewer visited forty bakeries in a year.", False),
+        ("Bakers of sourdough get up at three in the morning.", False),
+    ],
+)
+def test_what_belongs_to_a_topic_is_about_it(sentence: str, is_one: bool) -> None:
+    text = f"{sentence} Many people like sourdough."
+    claims, _ = facts_about(text, names=BREAD)
+    assert [one.content for one in claims] == ([sentence] if is_one else [])
+
+
+def test_what_belongs_to_a_thing_is_another_thing() -> None:
+    """A name with capitals, or one in a text without any, is that of a single thing."""
+    names = {"orvik lastrad": ["orvik lastrad"]}
+    for text in (
+        "We rode the Orvik Lastrad. The Orvik Lastrad bag weighs two kilograms.",
+        "the orvik lastrad bag weighs two kilograms.",
+        "Our orvik q40 lamp weighs two kilograms.",
+    ):
+        assert facts_about(text, names={**names, "orvik q40": ["orvik q40"]})[0] == []
+
+
+def test_it_behind_a_part_of_a_topic_is_that_part() -> None:
+    text = "A sourdough starter is a mixture of flour and water. It is fed once a day."
+    assert len(facts_about(text, names=BREAD)[0]) == 1
 
 
 def test_a_title_says_what_a_text_is_about() -> None:

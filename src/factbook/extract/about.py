@@ -11,7 +11,7 @@ which costs a fact and never gives one to the wrong thing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -38,6 +38,7 @@ LEAD_WORDS: Final = 14  # ours: words before the comma that the subject follows
 LEAD_COMMAS: Final = 3  # ours: commas among them
 ASIDE_WORDS: Final = 24  # ours: words between the commas behind a name
 PART_WORDS: Final = 5  # ours: words of what something has
+TOPIC_WORDS: Final = 2  # ours: words that say which of a topic's things are meant
 NAME_WORDS: Final = 8  # seed 003: a longer name is none
 
 
@@ -49,6 +50,7 @@ class SubjectKind(StrEnum):
     PRONOUN = "pronoun"  # "It weighs ...", "Its cabinet is ..."
     NOUN = "noun"  # "The speaker weighs ..."
     MADE = "made"  # "Halden Audio introduced the Halden Q40 in ..."
+    TOPIC = "topic"  # "A sourdough starter is ...", "Electric cargo bikes cost ..."
     OTHER = "other"  # something else
 
 
@@ -57,7 +59,7 @@ class Subject:
     """What a sentence is about; for OTHER the words that stand there, as far as they are known."""
 
     kind: SubjectKind
-    names: Sequence[str] = ()  # canonical, for NAME, PART and MADE
+    names: Sequence[str] = ()  # canonical, for NAME, PART, MADE and TOPIC
     noun: str = ""  # in the singular, for NOUN
     start: int = 0  # of the subject in the sentence
     verb: int = 0  # where its verb begins
@@ -429,13 +431,17 @@ _OPENERS: Final = _CONJUNCTIONS | word_set("""
     """)
 
 
-def subject_of(sentence: str, names: Names) -> Subject:
-    """Return what a sentence is about; `names` are the known things."""
+def subject_of(sentence: str, names: Names, *, topics: Collection[str] = ()) -> Subject:
+    """Return what a sentence is about; `names` are the known things.
+
+    `topics` are those among them that are a kind or a matter and no single thing: what is said of
+    some of it, or of what belongs to it, is said about it.
+    """
     tokens = _tokens(sentence, names)
     at = _past_openers(tokens)
     if at >= len(tokens):
         return Subject(kind=SubjectKind.OTHER)
-    found = _subject_at(tokens, at)
+    found = _subject_at(tokens, at) or _topic(tokens, at, topics)
     if found is not None:
         return found
     if tokens[at].low in _LEADS or tokens[at].low.endswith(("ed", "ing", "ly")):
@@ -499,6 +505,38 @@ def _subject_at(tokens: Sequence[_Token], at: int) -> Subject | None:
         verb = _after_part(tokens, at + 1)
         return None if verb < 0 else _made(SubjectKind.PRONOUN, tokens, at, verb)
     return _named(tokens, at) or _of_name(tokens, at) or _noun(tokens, at) or _object(tokens, at)
+
+
+def _topic(tokens: Sequence[_Token], at: int, topics: Collection[str]) -> Subject | None:
+    """Read "A sourdough starter is", "Most electric cargo bikes cost"."""
+    if not topics:
+        return None
+    index = at + (tokens[at].low in _DETERMINERS)
+    limit = index + TOPIC_WORDS
+    while index < min(limit, len(tokens)) and _describes(tokens[index], first=index == at):
+        index += 1
+    if index >= len(tokens) or tokens[index].own or tokens[index].name not in topics:
+        return None
+    for last in range(index, min(index + TOPIC_WORDS, len(tokens) - 1) + 1):
+        token = tokens[last]
+        if last > index and not (
+            _describes(token, first=False) and singular(token.low) not in _OTHERS
+        ):
+            return None
+        verb = _verb_at(tokens, last + 1, plural=is_plural(token.low))
+        if verb >= 0:
+            return _made(SubjectKind.TOPIC, tokens, at, verb, [tokens[index].name])
+    return None
+
+
+def _describes(token: _Token, *, first: bool) -> bool:
+    """Tell whether a word may stand before or behind a topic's name: no name, and no grammar.
+
+    The first word of a sentence has its capital from there, if it is an everyday one.
+    """
+    if token.name or token.own or not token.text[:1].isalpha() or token.low in _NO_NOUN:
+        return False
+    return token.text.islower() or (first and is_everyday(token.low))
 
 
 def _made(

@@ -65,7 +65,7 @@ class WorldClaim:
     content: str  # the sentence, without marks of emphasis and targets of links
     start: int
     end: int
-    rule: str  # world:name, world:part, world:pronoun, world:noun, world:made or world:listed
+    rule: str  # "world:" with a `SubjectKind`, or world:listed
     confidence: float
 
 
@@ -440,6 +440,7 @@ class _Reader:
         short = _short_names(known, f"{title}\n{self._plain}")
         self._full = known
         self._names = known.with_short(short)
+        self._topics = _topics(known, self._plain[begin:])
         self._external = external
         self._title_entity = _title_entity(title, self._names)
         self._taints = [one for one in taint(text) if external or one.kind in _PASTED]
@@ -522,7 +523,7 @@ class _Reader:
             # "Location: Osterlund lies ..." is what stands behind its label
             start += label.start("value")
             marked, words = marked[label.start("value") :], label["value"]
-        said = subject_of(words, self._names)
+        said = subject_of(words, self._names, topics=self._topics)
         entities = self._meant(said)
         noun = is_a(words, said.verb) if said.verb else ""
         if noun:
@@ -530,6 +531,8 @@ class _Reader:
             if single or said.words:
                 self._nouns[noun] = single
         self._focus = entities[0] if len(entities) == 1 else ""
+        if said.kind is SubjectKind.TOPIC:
+            self._focus = ""  # "it" is then the starter, and not all sourdough
         if not entities:
             if self._names.find(words):
                 self._refuse(_plain(marked), "a known thing is not its subject")
@@ -728,6 +731,29 @@ def _short_names(names: Names, text: str) -> dict[str, str]:
             if _stands_alone(parts) and found.setdefault(short, owner) != owner:
                 shared.add(short)
     return {short: owner for short, owner in found.items() if short not in shared}
+
+
+_BEGINS: Final = re.compile(r"(?:^|[.!?:]\s)[\"'“‘(\s>*_\-\0]*$", re.MULTILINE)
+_SPACE: Final = re.compile(r"[\s\-]+")
+
+
+def _topics(names: Names, text: str) -> frozenset[str]:
+    """Return the known things that a text speaks of as a kind or a matter, in lower case.
+
+    That tells only where the text has capitals: "the halden q40 stand" is written in haste.
+    """
+    if not any(map(str.isupper, text)):
+        return frozenset()
+    found: dict[str, bool] = {}
+    for start, end, owner in names.find(text):
+        line = text.rfind("\n", 0, start) + 1
+        if _HEADING.match(text[line:end]):
+            continue  # headings have capitals of their own
+        words = text[start:end]
+        common = words.islower() or (words[1:].islower() and _BEGINS.search(text, line, start))
+        plain = all(part.isalpha() for part in _SPACE.split(words))
+        found[owner] = found.get(owner, True) and plain and bool(common)
+    return frozenset(owner for owner, common in found.items() if common)
 
 
 def _stands_alone(words: Sequence[str]) -> bool:
