@@ -373,7 +373,10 @@ def test_a_fact_is_forgotten_softly(world: World, do: Do) -> None:
     assert do(f"/forget f{fact.id}").text.startswith(f"f{fact.id} is out of all retrieval: ")
     hits = world.memory.search_memory("kef ls50 meta driver", limit=20)
     assert f"f{fact.id}" not in [one.id for one in hits]
-    assert "out of all retrieval" in do("/memory kef ls50 meta").text
+    shown = do("/memory kef ls50 meta").text
+    assert f"f{fact.id} " not in shown
+    assert fact.object not in shown
+    assert do(f"/why f{fact.id}").text  # it is kept, with its sources
 
 
 def test_forgetting_for_good_leaves_nothing(world: World, do: Do) -> None:
