@@ -1,13 +1,13 @@
-"""Run the conversations of docs/learning.md, each at its time, and put what they print there.
+"""Run the conversations of docs/learning.md and docs/chat.md, and put what they print there.
 
-    .venv/bin/python scripts/learning_session.py           writes the page and the README anew
+    .venv/bin/python scripts/learning_session.py           writes the pages and the README anew
     .venv/bin/python scripts/learning_session.py --check   says where they differ, exits with 1
 
-The page is the script, as docs/life-of-a-fact.md is: a block that begins with `# file NAME` is a
+A page is the script, as docs/life-of-a-fact.md is: a block that begins with `# file NAME` is a
 file that is written, one that begins with `# 2026-03-02 21:00` is run at that time. Its first line
 with `$ ` is a command; where that is `factbook chat`, the lines that begin with `> ` are what is
 typed. The documents that are searched are those of examples/documents. The README shows the first
-conversation of the page.
+conversation of docs/learning.md.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from life_of_a_fact import run_at
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "learning.md"
+CHAT = ROOT / "docs" / "chat.md"
 README = ROOT / "README.md"
 DOCUMENTS = ROOT / "examples" / "documents"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
@@ -41,7 +42,7 @@ def output(command: str, typed: list[str], moment: datetime, place: Path) -> str
     """Return what a command prints at a time, with lines typed into it."""
     words = shlex.split(command)
     if words[0] != "factbook":
-        sys.exit(f"{PAGE.name}: {command!r} is no command of factbook")
+        sys.exit(f"{command!r} is no command of factbook")
     done = subprocess.run(
         [sys.executable, str(Path(__file__).resolve()), _CHILD, str(moment), *words[1:]],
         cwd=place,
@@ -111,16 +112,19 @@ def main() -> None:
     if sys.argv[1:2] == [_CHILD]:
         run_at(datetime.fromisoformat(sys.argv[2]), sys.argv[3:])
         return
-    page, readme = PAGE.read_text(encoding="utf-8"), README.read_text(encoding="utf-8")
-    now = rendered(page)
-    first = shown_first(now)
-    front = _SHOWN.sub(lambda _: first, readme)
-    changed = differences(PAGE.name, page, now) + differences(README.name, readme, front)
+    now = {one: rendered(one.read_text(encoding="utf-8")) for one in (PAGE, CHAT)}
+    first = shown_first(now[PAGE])
+    now[README] = _SHOWN.sub(lambda _: first, README.read_text(encoding="utf-8"))
+    changed = [
+        line
+        for one, after in now.items()
+        for line in differences(one.name, one.read_text(encoding="utf-8"), after)
+    ]
     if "--check" in sys.argv[1:]:
-        print("\n".join(changed) or "docs/learning.md and README.md show what the program prints")
+        print("\n".join(changed) or "the pages and the README show what the program prints")
         sys.exit(bool(changed))
-    PAGE.write_text(now, encoding="utf-8")
-    README.write_text(front, encoding="utf-8")
+    for one, after in now.items():
+        one.write_text(after, encoding="utf-8")
     print(f"{len(changed)} lines differed")
 
 

@@ -49,7 +49,11 @@ from factbook.surface.chat_model import (
     pages_as_data,
     room_for_memory,
 )
+from factbook.surface.chat_view import Flow
+from factbook.surface.text import cells
 from factbook.testing.model_server import ModelServer, Reply, Request
+from factbook.testing.search_server import Hits, SearchServer, hit
+from factbook.testing.search_server import Reply as SearchReply
 from factbook.world import EngagementType, NoticeState, SearchAnswer, SearchResult
 
 DOCUMENTS = {
@@ -299,6 +303,84 @@ def test_without_a_provider_everything_else_works(here: Here) -> None:
         assert {one.topic for one in memory.preferences()} == {"espresso", "tea"}
 
 
+def test_it_goes_to_what_was_asked_about_last(learned: Here) -> None:
+    """After a question about something else, "it" is no longer the kettle."""
+    found = learned.events(
+        ASKED, "What is rye bread?", "How long does it keep?", args=("--no-worker",)
+    )
+    assert [one["of"] for one in found.of("basis")] == ["memory", "search", "search"]
+    assert found.of("basis")[2]["query"] == "rye bread How long does it keep"
+    # what pages say of a kettle is no wish to respect in an answer about bread
+    assert not any(
+        "Swift" in row["text"] for one in found.of("memories")[1:] for row in one["memories"]
+    )
+
+
+def searching(here: Here, server: SearchServer) -> Here:
+    """Return the same with a search engine on loopback."""
+    more = {"FACTBOOK_SEARCH_PROVIDER": "searxng", "FACTBOOK_SEARCH_URL": server.url}
+    env = {**here.without_search().cli.env, **more}
+    return Here(cli=Cli(home=here.cli.home, env=env), db=here.db)
+
+
+def test_a_search_engine_is_asked_over_http(here: Here) -> None:
+    text = "The Brimley Swift is a kettle with a glass body. The Brimley Swift costs 45 euros."
+    found = Hits([hit("Brimley Swift, a test", text=text, url="https://kettles.example/swift")])
+    with SearchServer(found) as server:
+        out, _ = searching(here, server).talk(ASKED, args=("--wait",))
+        assert [one.text for one in server.searches][:1] == [ASKED.rstrip("?")]
+    assert "searched: How much does the Brimley Swift cost" in " ".join(out.split())
+    assert "https://kettles.example/swift" in out
+    assert "n1  I just discovered brimley swift and learned 2 facts about it" in out
+
+
+def test_a_search_that_fails_is_said_and_the_turn_is_kept(here: Here) -> None:
+    with SearchServer(SearchReply.status(500, "out of order")) as server:
+        out, _ = searching(here, server).talk("My cat is called Mo.", ASKED, args=("--no-worker",))
+    assert "! The search with searxng failed (http: " in out
+    assert "what you said is kept" in out
+    assert "not enough in memory: nothing is known of brimley swift" in out
+    with here.opened() as memory:
+        assert ASKED in [one.text for one in episodes(memory)]
+
+
+def test_ctrl_c_stops_a_search(here: Here) -> None:
+    with (
+        SearchServer(SearchReply.hang()) as server,
+        running(searching(here, server), "--no-worker") as child,
+    ):
+        assert child.stdout is not None
+        out = Reader(child.stdout.fileno())
+        say(child, ASKED)
+        wait_for(lambda: server.searches)
+        began = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        out.until("stopped")
+        assert time.monotonic() - began < 2.0
+        say(child, "/quit")
+        assert child.wait(30) == 0
+
+
+def test_a_message_cancels_the_work_behind(here: Here) -> None:
+    """Seed 003, learned: a foreground message cancels background work."""
+    with (
+        SearchServer(SearchReply.hang()) as server,
+        running(searching(here, server)) as child,
+    ):
+        assert child.stdout is not None
+        out = Reader(child.stdout.fileno())
+        say(child, "/learn brimley swift")
+        wait_for(lambda: server.searches)  # it hangs in the search, behind
+        began = time.monotonic()
+        say(child, "hello")
+        out.until("kept")
+        assert time.monotonic() - began < policy.SEARCH_TIMEOUT_S / 2
+        say(child, "/quit")
+        assert child.wait(30) == 0
+    with here.opened() as memory:
+        assert not memory.learned()[0].done  # taken up again later
+
+
 def test_no_search_is_obeyed(here: Here) -> None:
     found = here.events(ASKED, args=("--no-search", "--wait"))
     assert not found.of("results")
@@ -329,6 +411,49 @@ def test_any_bytes_are_a_conversation(here: Here) -> None:
     assert "\x1b" not in out
     assert "\x07" not in out
     assert "\\x1b[2J" in out
+
+
+# --- messages of several lines --------------------------------------------------------------------
+
+PRIVATE_KEY = (
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "MIIEpAIBAAKCAQEAx7a1bG9uZ2tleW1hdGVyaWFsMTIzNDU2Nzg5MGFiY2RlZmdo",
+    "aWprbG1ub3BxcnN0dXZ3eHl6QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVoxMjM0",
+    "-----END RSA PRIVATE KEY-----",
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "after"),
+    [
+        (PRIVATE_KEY, ["hello"]),
+        (('"""', "here it is:", *PRIVATE_KEY, '"""'), ["hello"]),
+        (PRIVATE_KEY[:-1], ["hello there!"]),  # cut off: what follows is no line of a key
+        (PRIVATE_KEY[:-1], []),  # and at the end
+    ],
+)
+def test_a_private_key_is_redacted_though_it_has_many_lines(
+    here: Here, tmp_path: Path, lines: Sequence[str], after: list[str]
+) -> None:
+    """Secrets typed into the chat are redacted before storing and in --transcript."""
+    path = tmp_path / "talk.txt"
+    out, _ = here.talk(*lines, *after, args=("--transcript", str(path)))
+    assert out.count("REDACTED:private-key") == 1  # it does not remind of itself
+    assert out.count("\n> ") == 1 + len(after)
+    with here.opened() as memory:
+        kept = [one.text for one in episodes(memory)]
+    assert kept[1:] == after
+    written = [out, path.read_text(encoding="utf-8"), *kept]
+    assert not any(line in text for line in PRIVATE_KEY[1:3] for text in written)
+
+
+def test_lines_between_quotation_marks_are_one_message(here: Here) -> None:
+    found = here.events('"""', "/like tea", "and 👍", '"""', '"""', '"""', "more", '"""', "no end")
+    said = [one["text"] for one in found.of("said")]
+    assert said == [" /like tea\nand 👍", "more", "no end"]
+    assert not found.of("reply")
+    with here.opened() as memory:
+        assert memory.preferences() == []
 
 
 # --- commands come from a person ------------------------------------------------------------------
@@ -378,6 +503,8 @@ def test_help_names_every_command(here: Here) -> None:
     [
         ("👍", ("👍", "")),
         (" +1 ", ("👍", "")),
+        ("👍🏽", ("👍", "")),
+        ("👎🏿 n3", ("👎", "n3")),
         ("-1 n3", ("👎", "n3")),
         ("❤️", ("❤️", "")),
         ("❤", ("❤️", "")),
@@ -405,6 +532,31 @@ def test_a_reaction_means_what_was_shown_last(learned: Here) -> None:
         (EngagementType.NORMAL_REACTION, 0.3),
         (EngagementType.PROACTIVE_NEGATIVE_REACTION, 0.8),
     }
+
+
+@pytest.mark.parametrize("emoji", [*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS])
+def test_every_reaction_of_the_set_engages(learned: Here, emoji: str) -> None:
+    """Seed 003, learned: emoji set; on what came by itself 0.5, or 0.8 where it is negative."""
+    positive = emoji in policy.POSITIVE_REACTIONS
+    found = learned.events(f"{emoji} n1", args=("--no-worker",))
+    assert not found.of("error")
+    with learned.opened() as memory:
+        kind = (
+            EngagementType.PROACTIVE_POSITIVE_REACTION
+            if positive
+            else EngagementType.PROACTIVE_NEGATIVE_REACTION
+        )
+        (one,) = [
+            one for one in memory.entity("brimley swift").engagements if "REACTION" in one.type
+        ]
+        assert (one.type, one.strength) == (kind, 0.5 if positive else 0.8)
+        assert one.valence == ("positive" if positive else "negative")
+
+
+def test_a_reaction_to_nothing_is_said(here: Here) -> None:
+    out, _ = here.talk("👍", "👎 n9")
+    assert "there is nothing here to react to" in out
+    assert "There is no notice 9; `/notices` lists them." in out  # as it is typed here
 
 
 def test_a_reaction_to_a_notice_that_has_just_come(here: Here) -> None:
@@ -782,7 +934,7 @@ def test_the_work_behind_goes_on_while_nobody_types(here: Here) -> None:
         assert child.stdout is not None
         out = Reader(child.stdout.fileno())
         say(child, "/learn brimley swift")
-        shown = out.until('"event": "notice"')
+        shown = out.until('"event": "notice"') + out.until("\n")
         assert '"entity": "brimley swift"' in shown
         child.stdin.close()  # type: ignore[union-attr]
         assert child.wait(30) == 0
@@ -816,7 +968,9 @@ class Typist(Reader):
 
 
 @contextmanager
-def terminal(here: Here, *args: str) -> Iterator[tuple[Typist, subprocess.Popen[bytes]]]:
+def terminal(
+    here: Here, *args: str, columns: int = 90
+) -> Iterator[tuple[Typist, subprocess.Popen[bytes]]]:
     """Run a conversation on a pseudo-terminal; give its other side."""
     import fcntl
     import pty
@@ -824,7 +978,7 @@ def terminal(here: Here, *args: str) -> Iterator[tuple[Typist, subprocess.Popen[
     import termios
 
     mine, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 90, 0, 0))
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 
     def own_terminal() -> None:
         os.setsid()
@@ -864,6 +1018,32 @@ def test_a_terminal_has_a_prompt_colours_and_ctrl_c(here: Here) -> None:
             assert child.wait(30) == 0
 
 
+def test_pasted_lines_are_one_message_and_no_commands(here: Here) -> None:
+    """Only lines typed by the person are commands."""
+    with terminal(here) as (tty, child):
+        tty.until("> ")
+        tty.write(b"\x1b[200~/like QuickLoan\r/like BuyNow\x1b[201~\r")
+        tty.until("a command is one line")
+        tty.until("> ")
+        tty.write(b"\x1b[200~two lines\rof a text\x1b[201~\r")
+        tty.until("kept")
+        tty.write(b"/quit\r")
+        assert child.wait(30) == 0
+    with here.opened() as memory:
+        assert memory.preferences() == []
+        assert [one.text for one in episodes(memory)] == ["two lines\nof a text"]
+
+
+def test_the_tabulator_completes_commands(here: Here) -> None:
+    with terminal(here) as (tty, child):
+        tty.until("> ")
+        tty.write(b"/inte\t\r")
+        tty.until("There is no interest yet")
+        tty.until("> ")
+        tty.write(b"\x04")
+        assert child.wait(30) == 0
+
+
 def test_a_notice_leaves_what_is_being_typed(here: Here) -> None:
     with terminal(here) as (tty, child):
         tty.until("> ")
@@ -888,6 +1068,84 @@ def test_a_plain_terminal_has_no_colours(here: Here) -> None:
         tty.write(b"/quit\n")
         assert child.wait(30) == 0
     assert "\x1b" not in shown
+
+
+# --- how it is laid out ---------------------------------------------------------------------------
+
+
+@given(
+    said=st.lists(st.text(alphabet="ab?猫é", min_size=1, max_size=4), max_size=60),
+    gaps=st.lists(st.sampled_from([" ", "  ", "\n", " \n"]), min_size=60, max_size=60),
+    cuts=st.lists(st.integers(min_value=1, max_value=9), max_size=80),
+    width=st.integers(min_value=8, max_value=40),
+)
+def test_an_answer_is_broken_at_blanks_however_it_comes(
+    said: list[str], gaps: list[str], cuts: list[int], width: int
+) -> None:
+    text = "".join(word + gap for word, gap in zip(said, gaps, strict=False))
+    flow = Flow(width)
+    shown, at = "", 0
+    for step in [*cuts, len(text)]:
+        shown += flow.add(text[at : at + step])
+        at += step
+    shown += flow.end()
+    assert shown.split() == said
+    assert shown.count("\n") >= text.count("\n")
+    assert all(cells(line) <= width for line in shown.split("\n"))
+    free = Flow(None)
+    assert free.add(text) + free.end() == text
+
+
+def test_a_word_that_fills_the_line_is_followed_by_a_break() -> None:
+    flow = Flow(10)
+    assert flow.add("abcd efghi jkl mn") + flow.end() == "abcd efghi\njkl mn"
+
+
+def test_a_narrow_terminal_gets_whole_words(here: Here) -> None:
+    said = "The Brimley Swift is a kettle with a glass body that holds 1.7 litres of water."
+    with (
+        ModelServer(Scripted(streams=[Reply.text(said)])) as server,
+        terminal(here.asking(server), "--plain", "--no-search", columns=40) as (tty, child),
+    ):
+        tty.until("> ")
+        tty.write(b"tell me about something\n")
+        shown = tty.until("water.")
+        tty.write(b"/quit\n")
+        assert child.wait(30) == 0
+    answer = shown[shown.index("The Brimley") :].replace("\r", "")
+    assert answer.split() == said.split()
+    assert all(len(line) <= 40 for line in answer.split("\n"))
+
+
+def test_a_long_list_is_cut_for_people_and_whole_for_programs(here: Here) -> None:
+    lines = [f"My friend {name} likes tea." for name in ("Ann", "Bob", "Cid", "Dan", "Eve", "Fay")]
+    lines += [f"My friend {name} has a cat." for name in ("Gil", "Hal", "Ida", "Jim")]
+    here.without_search().talk(*lines, args=("--session", "a", "--wait"))
+    found = here.events("which friends do I have?", args=("--no-worker", "--no-search"))
+    out, _ = here.talk("which friends do I have?", args=("--no-worker", "--no-search"))
+    (memories,) = [one["memories"] for one in found.of("memories") if one["memories"]]
+    shown = re.findall(r"^[ef]\d+ ", out, re.MULTILINE)
+    assert len(shown) == min(len(memories), 8)
+    assert ("more)" in out) == (len(memories) > 8)
+
+
+def test_a_result_is_shown_from_what_was_asked_for() -> None:
+    from factbook.surface.render_world import Look, results
+
+    text = "# Kettles\n\nWe boiled water for weeks.\n\nThe Swift is loud. It costs 45 euros."
+    found = SearchAnswer(
+        provider="p",
+        duration_ms=1,
+        results=[SearchResult(title="Kettles", url="https://a.example/", text=text)],
+    )
+    assert "   … It costs 45 euros." in results(found, "what does it cost", look=Look())
+    assert "   We boiled water for" in results(found, "anything", look=Look())
+
+
+def test_a_conversation_that_is_gone_on_with_says_so(here: Here) -> None:
+    here.talk("hello", args=("--session", "a"))
+    out, _ = here.talk(args=("--session", "a"))
+    assert out.startswith("conversation a, gone on with after 1 turn; ")
 
 
 # --- options --------------------------------------------------------------------------------------

@@ -146,6 +146,20 @@ def test_it_and_parts_of_names_mean_what_was_spoken_of(world: World) -> None:
     assert world.memory.knowledge("what does the Swift weigh?").entities[0].cosine is None
 
 
+def test_it_means_what_was_asked_about_last(world: World) -> None:
+    """A question about something that is not known ends what "it" meant before."""
+    asked = "How often do I feed it?"
+    before = ["What is a sourdough starter?", "I saw the Brimley Swift"]
+    found = world.memory.knowledge(asked, recent=before)
+    assert not found.entities
+    assert found.query == "sourdough starter How often do I feed it"
+    on = world.memory.knowledge("and its price?", recent=["is it loud?", *before])
+    assert not on.entities
+    # of a part of the thing, it is still spoken of
+    part = ["What does the lid weigh?", "I saw the Brimley Swift"]
+    assert world.memory.knowledge("how much does it cost?", recent=part).entities
+
+
 def test_a_message_without_names_is_about_what_is_near(world: World) -> None:
     """Seed 003: retrieve relevant entities via embedding similarity against the message."""
     found = world.memory.knowledge("which kettle with a glass body was that?")
@@ -230,6 +244,10 @@ def test_a_question_about_a_thing_one_has_is_about_the_thing() -> None:
         ("How much does it cost?", ("halden cargo 3",), "halden cargo 3 How much does it cost"),
         ("which cargo bike is light?", ("cargo bikes",), "which cargo bike is light"),
         ("I was in Rome. Who built the Pantheon?", (), "Who built the Pantheon"),
+        ("And the Pelle Mini?", (), "Pelle Mini"),
+        ("ok, so what about the Pelle Mini?", (), "Pelle Mini"),
+        ("Android phones?", (), "Android phones"),
+        ("and?", (), "and"),
     ],
 )
 def test_what_is_searched_for(said: str, names: tuple[str, ...], query: str) -> None:

@@ -29,7 +29,7 @@ from factbook import policy
 from factbook.confidence import as_of, is_deprecated
 from factbook.extract.heard import Named, hear
 from factbook.extract.opinions import HEARD_CHARS, is_question
-from factbook.extract.topics import request_of
+from factbook.extract.topics import request_of, topic_of
 from factbook.gate.names import structural_problem
 from factbook.interest.extraction import spoken_of
 from factbook.interest.relate import joined, unpacked
@@ -188,6 +188,18 @@ def asking(message: str, *, names: bool = False) -> Asking:
     return Asking.NOTHING if bare else Asking.WORLD  # "what else?"
 
 
+_LINK: Final = _spaced(
+    r"^\W*(?:(?:and|but|so|ok|okay|well|then|now|also|or|hey|hi|hello)\b\W*)+"
+    r"(?:(?:what|how) about\b\W*)?(?:(?:the|a|an)\b\W*)?"
+    r"|^\W*(?:what|how) about\b\W*(?:(?:the|a|an)\b\W*)?"
+)
+# What refers to something that was said before: to a thing as "it", or to a part of one.
+_POINTS: Final = _spaced(
+    r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|these|those|such)\b"
+)
+_REFERS: Final = _spaced(rf"{_POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
+
+
 def _asks(sentence: str) -> bool:
     if _SMALL_TALK.match(sentence):
         return False
@@ -207,6 +219,7 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
     message = message[:HEARD_CHARS]
     wanted = [one for one in _SENTENCE.split(message) if _asks(one)] or [message]
     asked = " ".join(wanted)
+    asked = _LINK.sub("", asked, count=1) or asked  # "and the Pelle Mini?"
     topic = request_of(asked).topic if _REQUEST.match(asked) else asked
     topic = " ".join(topic.split()).strip(" ?!.,;:")
     written = {stem(one) for one in words(topic)}
@@ -255,7 +268,8 @@ def knowledge(
     """
     message = message[:HEARD_CHARS]  # longer ones hold pasted text
     known = store.known_names(owner)
-    named, unknown = _named(message, known, spoken_of(recent, known))
+    lately, other = _since(recent, known)
+    named, unknown = _named(message, known, spoken_of(lately, known))
     if named:
         found = [store.entity_named(owner, name) for name in named]
         entities = [InQuestion(entity=one) for one in found if one is not None]
@@ -289,8 +303,26 @@ def knowledge(
         facts=shown,
         enough=enough,
         why=why,
-        query=redact(search_query(message, names if named else ())),
+        query=redact(search_query(message, names if named else _meant(message, unknown, other))),
     )
+
+
+def _since(recent: Sequence[str], known: Mapping[str, str]) -> tuple[Sequence[str], str]:
+    """Return what was said since a question about something that is not known, and its topic.
+
+    After "what is a sourdough starter?", "it" is the starter, and not what was spoken of before.
+    """
+    for number, said in enumerate(recent):
+        if spoken_of([said], known):
+            return recent, ""
+        if asking(said) is Asking.WORLD and not _REFERS.search(said):
+            return recent[:number], topic_of(said[:HEARD_CHARS]).topic
+    return recent, ""
+
+
+def _meant(message: str, unknown: Sequence[str], other: str) -> list[str]:
+    """Return what a message that names nothing known refers to, as far as it was asked about."""
+    return [other] if other and not unknown and _POINTS.search(message) else []
 
 
 def _named(

@@ -14,6 +14,9 @@ all of it is done after each turn instead, so that a script sees what comes of i
 
 Ctrl-C stops an answer and keeps what was said of it; at the prompt, a second one ends the chat.
 
+A message is one line. More lines are one where they come pasted into a terminal, stand between two
+lines of three quotation marks, or are a private key, which could not be told for one line by line.
+
 Knows: the order of a turn. Does not know: a terminal (`chat_view`), or what a model is told
 (`chat_model`).
 """
@@ -35,8 +38,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.cancel import Cancel, Cancelled, cancelling
-from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError
+from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError, UsageError
 from factbook.interest.deliver import ChatChannel
+from factbook.interest.extraction import ABOUT
 from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking
 from factbook.interest.loops import LoopResult, Step, Worker, moved
 from factbook.llm.prompt import estimate_tokens
@@ -62,7 +66,7 @@ from factbook.surface.chat_model import (
     room_for_memory,
 )
 from factbook.surface.chat_view import Basis, Memo, Source, View
-from factbook.surface.commands import is_command, run
+from factbook.surface.commands import COMMANDS, is_command, run
 from factbook.surface.text import count
 
 if TYPE_CHECKING:
@@ -75,9 +79,10 @@ __all__ = ["Chat", "new_session", "reaction_in"]
 # All of these are ours.
 HISTORY: Final = 40  # turns that are kept at hand; how many a model gets, its window decides
 KNOWN_FACTS: Final = 6  # facts of the entities in question that go before what else comes to mind
-BEARS: Final = (
-    0.36  # cosine of a memory that has to do with a message; of others, 2 in 100 reach it
-)
+BEARS: Final = 0.36
+"""Cosine of a memory that has to do with a message; of others, 2 in 100 reach it."""
+BEARS_BY_WORD: Final = 0.18
+"""The same where they share a word: "two tickets, please" has nothing to do with two wheels."""
 FOUND_MEMORIES: Final = 5  # of one search of the memory by a model
 SCRIPTED_OFF: Final = ("enrichment", "cleaner")  # by itself, not for what was just said
 KICKS_S: Final = (0.0, 0.05)  # after a signal, when whoever waits for a line is woken
@@ -88,9 +93,21 @@ STOPPED: Final = " [stopped]"  # behind what is kept of an answer that did not e
 # of no meaning by default, so that nobody else uses it for anything; Windows has none
 _KICK: Final[int | None] = getattr(signal, "SIGURG", None)
 _CITED: Final = re.compile(r"(?<![\w/.-])[ef]\d+(?![\w-])")
+_BLOCK: Final = '"""'  # a line that begins and ends a message of several
+_KEY: Final = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY\b"
+_KEY_BEGINS: Final = re.compile(rf"-- ?BEGIN {_KEY}(?!.*-- ?END )")
+_KEY_ENDS: Final = re.compile(rf"-- ?END {_KEY}")
+_OF_KEY: Final = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z][\w-]*: .*)?\s*")  # one of its lines
+_DEFINED: Final = re.compile(  # "what is a lathe?": nobody asks for advice so
+    r"\W*what(?:['’]s| is| are) an? (?!(?:good|great|nice|better|fun|healthy|cheap)\b)",
+    re.IGNORECASE,
+)
+_ON_COMMAND_LINE: Final = re.compile(r"`factbook ([a-z]+)")  # as errors name a command
 _YES: Final = "👍"
 _NO: Final = "👎"
 _WRITTEN: Final = {"+1": _YES, "-1": _NO}
+# A picture and its colour of skin are asked for by signs of their own.
+_NO_LOOKS: Final = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
 _UNREACHED: Final = frozenset(
     {
         ModelFailure.CONNECT,
@@ -113,9 +130,9 @@ def reaction_in(line: str) -> tuple[str, str] | None:
     The target is "" for what was shown last, or a notice or a turn: "👎 n3".
     """
     sign, _, target = line.strip().partition(" ")
-    sign = _WRITTEN.get(sign, sign).replace("\ufe0f", "")
+    sign = _WRITTEN.get(sign, sign).translate(_NO_LOOKS)
     known = {
-        one.replace("\ufe0f", ""): one
+        one.translate(_NO_LOOKS): one
         for one in (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
     }
     target = target.strip()
@@ -159,6 +176,7 @@ class Chat:
         self._serving = False  # whether a turn goes on, in which no notice is shown
         self._held: list[Delivery] = []
         self._remarked: set[str] = set()
+        self._ahead: list[str | None] = []  # read already, and part of the next message
 
     # --- its life -------------------------------------------------------------------------------
 
@@ -171,7 +189,7 @@ class Chat:
                     if not welcomed:
                         welcomed = True
                         self._welcome()
-                    line = self._view.read()
+                    line = self._typed()
                     if line is None:
                         break
                     if not self._turn(line, worker):
@@ -187,13 +205,42 @@ class Chat:
     def _welcome(self) -> None:
         memory = self._memory
         model = memory.llm.id if memory.has_model else ""
+        before = f", gone on with after {count(len(self._history), 'turn')}"
         parts = [
-            f"conversation {self.session}",
+            f"conversation {self.session}{before if self._history else ''}",
             f"model {model}" if model else "no model is configured: what memory has is shown",
             "searches where memory is not enough" if memory.has_search else "nothing is searched",
             "/help lists the commands",
         ]
         self._view.note("; ".join(parts))
+
+    def _typed(self) -> str | None:
+        """Return the next message that a person typed; None at the end."""
+        line = self._ahead.pop() if self._ahead else self._view.read()
+        if line is None:
+            return None
+        lines = [line]
+        if line.strip() == _BLOCK:
+            lines = []
+            while (more := self._more()) is not None and more.strip() != _BLOCK:
+                lines.append(more)
+            said = "\n".join(lines)
+            return f" {said}" if is_command(said) else said  # a text, whatever it begins with
+        while _KEY_BEGINS.search(lines[0]) and (more := self._more()) is not None:
+            if not _KEY_ENDS.search(more) and not _OF_KEY.fullmatch(more):
+                self._ahead.append(more)
+                break
+            lines.append(more)
+            if _KEY_ENDS.search(more):
+                break
+        return "\n".join(lines)
+
+    def _more(self) -> str | None:
+        """Return the next line of a message of several; None where there is none."""
+        line = self._view.read(more=True)
+        if line is None:
+            self._ahead.append(None)  # the end of the message is that of the conversation
+        return line
 
     def _turn(self, line: str, worker: Worker | None) -> bool:
         """Take one line; return whether the conversation goes on."""
@@ -212,7 +259,7 @@ class Chat:
             except Cancelled:
                 self._view.note("stopped")
             except FactbookError as error:
-                self._view.problem(type(error).__name__, str(error))
+                self._problem(error)
             finally:
                 self._token = None
                 self._show_held()
@@ -223,6 +270,11 @@ class Chat:
     def _take(self, line: str) -> bool:
         reaction = reaction_in(line)
         if is_command(line):
+            if "\n" in line.strip():  # pasted: nobody has read what stands further below
+                raise UsageError(
+                    detail="a command is one line, and this has more, so nothing was done; put a"
+                    " blank before it to say it as it is"
+                )
             reply = run(self._memory, line, owner=self._owner, look=self._view.look)
             self._view.replied(line.split(maxsplit=1)[0], reply)
             return not reply.quit
@@ -235,7 +287,7 @@ class Chat:
     def _react(self, emoji: str, target: str) -> None:
         wanted = target or self._target
         if not wanted:
-            self._view.note("there is nothing to react to yet; `👍 n3` reacts to a notice")
+            self._view.note("there is nothing here to react to; `👍 n3` reacts to a notice")
             return
         line = f"/react {wanted} {emoji}"
         self._view.replied(
@@ -266,7 +318,7 @@ class Chat:
         """
         hits = [_hit(one) for one in known.facts[:KNOWN_FACTS]]
         seen = {one.id for one in hits}
-        said = {message.strip()}
+        said = {self._memory.redactor.redact(message).strip()}
         said |= {
             turn.text.strip() for turn in self._history if not mine or turn.role is Role.ASSISTANT
         }
@@ -284,19 +336,25 @@ class Chat:
         """Return the hits that have anything to do with a message.
 
         The best of a small memory may be nothing. What advice has to respect shares neither words
-        nor meaning with what is asked ("where should I eat?"), so there all are kept.
+        nor meaning with what is asked ("where should I eat?"), so there all is kept that may be a
+        wish of whoever asks; what pages say of things is none.
         """
-        if not hits or seeks_advice(message):
-            return list(hits)
+        if not hits:
+            return []
+        advice = seeks_advice(message) and not _DEFINED.match(message)
         vectors = self._memory.engine.vectors_of(one.id for one in hits)
         asked = self._memory.embedder.embed([message])[0]
         terms = {stem(one) for one in words(message) if one not in STOPWORDS}
-        return [
-            one
-            for one in hits
-            if (one.id in vectors and float(vectors[one.id] @ asked) >= BEARS)
-            or not terms.isdisjoint(map(stem, words(one.text)))
-        ]
+
+        def bears(one: Hit) -> bool:
+            if advice and one.predicate != ABOUT:
+                return True
+            shares = not terms.isdisjoint(map(stem, words(one.text)))
+            if one.id not in vectors:  # it waits for its vector
+                return shares
+            return float(vectors[one.id] @ asked) >= (BEARS_BY_WORD if shares else BEARS)
+
+        return [one for one in hits if bears(one)]
 
     def _context(self, hits: Sequence[Hit], window: int) -> Context:
         room = room_for_memory(window)
@@ -333,7 +391,7 @@ class Chat:
             if not found.results and names and names != query:
                 found, _ = self._memory.search_for(names, episode=answer.uid, owner=self._owner)
         except SearchError as error:
-            self._view.problem(type(error).__name__, str(error))
+            self._problem(error, kept=True)
             return None
         redact = self._memory.redactor.redact
         return replace(
@@ -470,7 +528,7 @@ class Chat:
             stopped=stopped,
         )
         if broken is not None:
-            self._view.problem(type(broken).__name__, str(broken))
+            self._problem(broken, kept=True)
         elif not whole and not stopped:
             self._view.note("the model said nothing")
         invented = [one for one in cited if one not in answer.given]
@@ -479,7 +537,7 @@ class Chat:
 
     def _failed(self, answer: _Answer, context: Context, error: ModelError) -> None:
         """Say that the model failed, and show what it would have answered from."""
-        self._view.problem(type(error).__name__, str(error))
+        self._problem(error, kept=True)
         if self._shown(answer, context):
             self._keep_shown(answer, context)
 
@@ -621,9 +679,24 @@ class Chat:
         except Cancelled:
             self._view.note("stopped; the rest is done later")
         except FactbookError as error:
-            self._view.problem(type(error).__name__, str(error))
+            self._problem(error)
         finally:
             self._token = None
+
+    def _problem(self, error: FactbookError, *, kept: bool = False) -> None:
+        """Say what went wrong; commands are named as they are typed here.
+
+        `kept`: what was said is in memory, whatever failed behind it.
+        """
+        said = str(error)
+        if kept:
+            said = said.replace("nothing was written", "what you said is kept")
+
+        def typed(found: re.Match[str]) -> str:
+            name = "search" if found[1] == "lookup" else found[1]
+            return f"`/{name}" if name in COMMANDS else found[0]
+
+        self._view.problem(type(error).__name__, _ON_COMMAND_LINE.sub(typed, said))
 
     def _remark(self, step: Step) -> None:
         """Say what a search that was made behind ran into, once."""

@@ -16,7 +16,7 @@ import stat
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["Basis", "JsonView", "Memo", "Source", "TerminalView", "View", "open_transcript"]
 
 PROMPT: Final = "> "
+MORE: Final = "… "  # before the next line of a message of several
+_MORE_PLAIN: Final = ". "
 _SHORT: Final = 3  # lines of one memory that are shown
+_MEMORIES: Final = 8  # ours: that are shown at once; the best come first
+_RESULTS: Final = 5  # ours: of a search, as many as a model is given
+_HELD: Final = 24  # cells of a word of which the end is waited for
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -74,8 +79,11 @@ class View(Protocol):
     def look(self) -> Look:
         """How the answers of commands may look."""
 
-    def read(self) -> str | None:
-        """Return the next line that a person typed; None at the end. Raises KeyboardInterrupt."""
+    def read(self, *, more: bool = False) -> str | None:
+        """Return the next line that a person typed; None at the end. Raises KeyboardInterrupt.
+
+        With `more`, it is part of the message that the line before began.
+        """
 
     def heard(self, line: str) -> None:
         """Begin a turn with what was typed, redacted."""
@@ -127,8 +135,12 @@ class TerminalView:
         source: TextIO,
         plain: bool = False,
         transcript: TextIO | None = None,
+        commands: Sequence[str] = (),
     ) -> None:
-        """Look at the streams; `plain` leaves out colours and everything that moves."""
+        """Look at the streams; `plain` leaves out colours and everything that moves.
+
+        `commands` are what the tabulator key completes.
+        """
         self._screen = screen
         self._source = source
         self._transcript = transcript
@@ -138,34 +150,50 @@ class TerminalView:
         self._echoes = not typing  # who reads the output of a script wants to see what was said
         if plain:
             screen.color = False
-        self._editor = _line_editor() if self._live else None
+        self._editor = _line_editor(commands) if self._live else None
         self._lock = threading.RLock()  # of everything that is written
         self._reading = False
+        self._prompt = PROMPT
         self._rest = ""  # of a piece: half of what may be one sign
+        self._flow = Flow(None if screen.width is None else screen.prose)
         self._in_answer = False
+        self._listed = False  # whether memories were shown in this turn
         self.look = Look(
             width=screen.width, color=screen.color, plain=not _can_write("█·│✓", sys.stdout)
         )
 
     # --- in -------------------------------------------------------------------------------------
 
-    def read(self) -> str | None:
-        """Return the next line; None at the end."""
+    def read(self, *, more: bool = False) -> str | None:
+        """Return the next line, or the next lines where they were pasted; None at the end."""
         with self._lock:
             self._screen.flush()
+            self._prompt = (_MORE_PLAIN if self.look.plain else MORE) if more else PROMPT
             self._reading = True
         try:
             if self._live:
-                return input(PROMPT)
+                return input(self._prompt).rstrip("\r\n")
             if self._prompts:
-                self._screen.raw(PROMPT)
+                self._screen.raw(self._prompt)
                 self._screen.flush()
             line = self._source.readline()
-            return line.rstrip("\r\n") if line else None
+            if line:
+                return line.rstrip("\r\n")
         except EOFError:
-            return None
+            pass
+        except KeyboardInterrupt:
+            self._leave_prompt()
+            raise
         finally:
             self._reading = False
+        self._leave_prompt()
+        return None
+
+    def _leave_prompt(self) -> None:
+        """Begin a new line below what is typed, where no key has done so."""
+        if self._prompts:
+            self._screen.raw("\n")
+            self._screen.flush()
 
     def heard(self, line: str) -> None:
         """Begin a turn."""
@@ -197,12 +225,16 @@ class TerminalView:
 
     def found(self, answer: SearchAnswer, query: str) -> None:
         """Show what a search found."""
-        self._write(results(answer, query, look=self.look).split("\n"))
+        shown = replace(answer, results=answer.results[:_RESULTS])
+        if self._listed:
+            self._write([""])
+        self._write(results(shown, query, look=self.look).split("\n"))
+        self._left_out(len(answer.results) - _RESULTS)
 
     def remembered(self, memories: Sequence[Memo]) -> None:
         """Show memories with where they come from."""
         width = max((len(one.id) for one in memories), default=0)
-        for one in memories:
+        for one in memories[:_MEMORIES]:
             lead = f"{one.id.ljust(width)}  "
             room = self._screen.prose - len(lead)
             lines = text.wrap(text.one_line(one.text), room, lines=_SHORT)
@@ -213,6 +245,12 @@ class TerminalView:
                 if part
             )
             self._write([" " * len(lead) + where], "dim")
+        self._left_out(len(memories) - _MEMORIES)
+        self._listed = bool(memories)
+
+    def _left_out(self, number: int) -> None:
+        if number > 0:
+            self._write([f"(and {number} more)"], "dim")
 
     def asked(self, tool: str, query: str, said: str) -> None:
         """Show that a model used a tool."""
@@ -230,7 +268,7 @@ class TerminalView:
             return
         with self._lock:
             self._in_answer = not shown.endswith("\n")
-            self._screen.raw(shown)
+            self._screen.raw(self._flow.add(shown))
             self._screen.flush()
             if self._transcript is not None:
                 self._transcript.write(shown)
@@ -260,30 +298,45 @@ class TerminalView:
 
     def ended(self) -> None:
         """End a turn; one that shows something is followed by an empty line."""
+        self._listed = False
         self._end_line()
         self._write([""])
 
     def notice(self, delivery: Delivery) -> None:
         """Show a notice, above what is being typed."""
-        lines = delivery.text.split("\n")
-        lines[0] = f"n{delivery.notice.id}  {lines[0]}"
+        head, *facts = map(text.safe, delivery.text.split("\n"))
+        lines = self._hanging(f"n{delivery.notice.id}  ", head)
+        for one in facts:
+            lines += self._hanging("- ", one[2:]) if one.startswith("- ") else [one]
         if delivery.image:
-            lines.append(delivery.image)
+            lines.append(text.safe(delivery.image))
         with self._lock:
-            self._over_prompt([*map(text.safe, lines), ""], "green")
+            self._over_prompt([*lines, ""], "green")
 
     # --- parts ----------------------------------------------------------------------------------
+
+    def _hanging(self, lead: str, said: str) -> list[str]:
+        """Return a safe text in lines behind a lead, the next ones below the first."""
+        first, *more = text.wrap(said, self._screen.prose - len(lead))
+        return [lead + first, *(" " * len(lead) + one for one in more)]
 
     def _over_prompt(self, lines: Sequence[str], style: str) -> None:
         """Write safe lines above the prompt, where there is one, and show it again below them."""
         reading = self._reading and self._prompts
+        typed = "" if self._editor is None else self._editor.get_line_buffer()
+        shown = self._prompt + text.safe(typed)
         if reading:
-            self._screen.raw("\r\x1b[K" if self._live else "\n")
+            self._screen.raw(self._to_its_begin(shown) if self._live else "\n")
         self._write(lines, style)
         if reading:
-            typed = "" if self._editor is None else self._editor.get_line_buffer()
-            self._screen.raw(PROMPT + text.safe(typed))
+            self._screen.raw(shown)
             self._screen.flush()
+
+    def _to_its_begin(self, shown: str) -> str:
+        """Return what removes the rows that a prompt and what is typed behind it take."""
+        width = self._screen.width or 1
+        rows = sum(max(text.cells(one) - 1, 0) // width + 1 for one in shown.split("\n")) - 1
+        return "\r" + (f"\x1b[{rows}A\x1b[J" if rows else "\x1b[K")
 
     def _say(self, raw: str, style: str) -> None:
         with self._lock:
@@ -304,17 +357,86 @@ class TerminalView:
             self._transcript.flush()
 
     def _end_line(self) -> None:
-        if self._in_answer:
-            self._in_answer = False
-            self._write([""])
+        with self._lock:
+            self._screen.raw(self._flow.end())
+            if self._in_answer:
+                self._in_answer = False
+                self._write([""])
 
 
-def _line_editor() -> ModuleType | None:
+class Flow:
+    """Breaks a text that comes in pieces into lines of a width, at its blanks.
+
+    A word that has begun waits for its end, unless it is a long one. What is not written with
+    blanks, or is wider than a line, is left to the terminal.
+    """
+
+    def __init__(self, width: int | None) -> None:
+        """Take a width in cells; without one, all is passed on as it comes."""
+        self._width = width
+        self._used = 0  # cells of the line that goes on
+        self._gap = ""  # blanks before the next word
+        self._word = ""  # that goes on
+
+    def add(self, part: str) -> str:
+        """Return what can be written now."""
+        if self._width is None:
+            return part
+        out = []
+        for one in re.findall(r"\n| +|[^ \n]+", part):
+            if one[0] in " \n":
+                out.append(self._take())
+            if one == "\n":
+                self._used, self._gap = 0, ""
+                out.append(one)
+            elif one[0] == " ":
+                self._gap += one
+            else:
+                self._word += one
+                if text.cells(self._word) > _HELD:
+                    out.append(self._take())
+        return "".join(out)
+
+    def end(self) -> str:
+        """Return what was held back; the next text begins a line."""
+        out = self._take()
+        self._used, self._gap = 0, ""
+        return out
+
+    def _take(self) -> str:
+        """Return the word that went on, behind blanks or on a line of its own."""
+        word, gap, self._word = self._word, self._gap, ""
+        if not word:
+            return ""
+        self._gap = ""
+        width, cells = self._width or 1, text.cells(word)
+        lead, used = gap, self._used + len(gap)
+        if gap and self._used and used + cells > width:
+            lead, used = "\n", 0
+        used += cells
+        self._used = used if used <= width else used % width
+        return lead + word
+
+
+def _line_editor(commands: Sequence[str]) -> ModuleType | None:
     """Return what edits lines on a terminal, where Python has it: on Windows it has not."""
     try:
         import readline
     except ImportError:
         return None
+
+    def completed(typed: str, number: int) -> str | None:
+        fits = [one for one in commands if typed.startswith("/") and one.startswith(typed)]
+        fits = fits if readline.get_begidx() == 0 else []
+        return f"{fits[number]} " if number < len(fits) else None
+
+    readline.set_completer(completed)
+    readline.set_completer_delims(" ")
+    # the library of macOS goes by another name for the same, and has no pasting as one
+    other = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if other else "tab: complete")
+    if not other:
+        readline.parse_and_bind("set enable-bracketed-paste on")
     return readline
 
 
@@ -361,8 +483,9 @@ class JsonView:
         self._lock = threading.RLock()  # of everything that is written
         self.look = Look()
 
-    def read(self) -> str | None:
+    def read(self, *, more: bool = False) -> str | None:
         """Return the next line; None at the end."""
+        del more
         line = self._source.readline()
         return line.rstrip("\r\n") if line else None
 

@@ -134,12 +134,19 @@ def chat(
 
 def _view(call: Call, stack: ExitStack, *, plain: bool, transcript: Path | None) -> View:
     from factbook.surface.chat_view import JsonView, TerminalView, open_transcript
+    from factbook.surface.commands import COMMANDS
 
     written = None if transcript is None else stack.enter_context(open_transcript(transcript))
     source = _typed()
     if call.screen.as_json:
         return JsonView(call.screen, source=source, transcript=written)
-    return TerminalView(call.screen, source=source, plain=plain, transcript=written)
+    return TerminalView(
+        call.screen,
+        source=source,
+        plain=plain,
+        transcript=written,
+        commands=[f"/{name}" for name in COMMANDS],
+    )
 
 
 def _typed() -> TextIO:

@@ -7,12 +7,15 @@ can command a terminal. Values come redacted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.model import Millis, Trigger, Trust
+from factbook.recall.cues import stem
+from factbook.recall.query import STOPWORDS, words
 from factbook.surface import text
 from factbook.surface.plots_interest import Standing, interest_lines
 from factbook.surface.text import Column, count, moment, one_line
@@ -54,6 +57,7 @@ _WIDTH: Final = 100  # where no terminal says how wide a line may be
 _FORM: Final = 22  # cells of a command before what it does
 _LABEL: Final = 10  # cells of the words before the links of a chain
 _EXCERPT_LINES: Final = 3  # of a search result
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _SAID_CHARS: Final = 120  # of what somebody said, as a reason
 _EVIDENCE_SHOWN: Final = 5  # ways back from one fact
 _MINUTE: Final = 60_000
@@ -169,9 +173,21 @@ def results(found: SearchAnswer, query: str, *, look: Look) -> str:
         titled = _wrapped(one.title or one.url, look, lead=lead)
         lines += ["", *(look.paint(line, "bold") for line in titled)]
         lines.append(" " * len(lead) + look.paint(one_line(one.url), "cyan"))
-        if one.text.strip():
-            lines += _wrapped(one.text, look, lead=" " * len(lead), lines=_EXCERPT_LINES)
+        excerpt = _excerpt(one.text, one.title, query)
+        if excerpt:
+            lines += _wrapped(excerpt, look, lead=" " * len(lead), lines=_EXCERPT_LINES)
     return "\n".join(lines)
+
+
+def _excerpt(found: str, title: str, query: str) -> str:
+    """Return a text from its first sentence with most words of the query, without its title."""
+    sentences = [one.strip() for one in _SENTENCE.split(found) if one.strip()]
+    if len(sentences) > 1 and one_line(sentences[0]).lstrip("# ") == one_line(title):
+        del sentences[0]
+    asked = {stem(one) for one in words(query) if one not in STOPWORDS}
+    said = [len(asked.intersection(map(stem, words(one)))) for one in sentences]
+    first = said.index(max(said)) if sentences else 0
+    return " ".join(["…"] * bool(first) + sentences[first:])
 
 
 def every(ms: int) -> str:
