@@ -14,6 +14,9 @@ cleaner, notices, to which people react). Judged by the generator's account alon
 - junk_names: entities that are no name of anything: numbers, years, dates, towns, fragments.
 - spearman: rank correlation of the interest shown on the last day with the hidden interest, over
   everything the owner ever named; the mean of the owners.
+- things_found, topics_found: of the things that an owner named, and of the kinds that an owner
+  searched for, wanted to learn about or liked by command, those that became entities, in percent;
+  `split_things` counts the things that are held under more than one name.
 - near_duplicates: facts that state in nearly the same words what another fact of the same entity
   states, in percent; `restated` counts those that state it in other words.
 
@@ -522,7 +525,12 @@ def _print(figures: Mapping[str, Any]) -> None:
     print_table(
         "Ranking on the last day, against hidden interest",
         [
-            {"": "factbook", "spearman": figures["spearman"], "worst": figures["spearman_worst"]},
+            {
+                "": "factbook",
+                "spearman": figures["spearman"],
+                "worst": figures["spearman_worst"],
+                "of": figures["spearman_worst_owner"],
+            },
             *({"": name.replace("_", " "), "spearman": value} for name, value in ranked.items()),
         ],
     )
@@ -541,6 +549,8 @@ def _print(figures: Mapping[str, Any]) -> None:
             }
         ],
     )
+    found = ("things_found", "topics_found", "split_things")
+    print_table("What was named, as entities", [{one: figures[one] for one in found}])
     print_table("Entities by what they are", [figures["kinds"]])
 
 

@@ -68,6 +68,10 @@ class Names:
             return "person"
         return "bystander" if bare in self._bait else "junk"
 
+    def topic(self, name: str) -> str:
+        """Return the plural of the kind that a name stands for, or an empty text."""
+        return self.topics.get(_bare(name), "")
+
     def thing(self, name: str) -> str:
         """Return the thing that a name stands for, or an empty text."""
         found = self.things.get(_bare(name))
@@ -97,6 +101,7 @@ def judge(
         examples[kind].append(f"{one.owner}: {one.name}")
     good = kinds["thing"] + kinds["topic"] + kinds["person"]
     things = Counter((one.owner, thing) for one in held if (thing := names.thing(one.name)))
+    topics = {(one.owner, topic) for one in held if (topic := names.topic(one.name))}
     return {
         "entities": len(held),
         "user_named_share": _percent(good, len(held)),
@@ -107,6 +112,10 @@ def judge(
         "things_found": _percent(
             sum((owner, thing) in things for owner, one in invited.items() for thing in one.things),
             sum(len(one.things) for one in invited.values()),
+        ),
+        "topics_found": _percent(
+            sum((owner, topic) in topics for owner, one in invited.items() for topic in one.asked),
+            sum(len(one.asked) for one in invited.values()),
         ),
         **_ranking(held, names=names, owners=owners, invited=invited, day=day),
         **_facts(held, names=names, world=world, said=said),
@@ -155,9 +164,11 @@ def _ranking(
         if thing and abs(one.interest) >= abs(scores[one.owner].get(thing, 0.0)):
             scores[one.owner][thing] = one.interest
     found = correlations(scores, owners=owners, invited=invited, day=day)
+    worst = min(range(len(found)), key=found.__getitem__)
     return {
         "spearman": round(statistics.mean(found), 3),
-        "spearman_worst": round(min(found), 3),
+        "spearman_worst": round(found[worst], 3),
+        "spearman_worst_owner": owners[worst].name,
     }
 
 

@@ -319,12 +319,15 @@ class Invited:
 
     things: set[str] = field(default_factory=set)
     topics: set[str] = field(default_factory=set)  # plurals of kinds
+    asked: set[str] = field(default_factory=set)  # of these, what a search or a command asked for
 
     def add(self, act: Act) -> None:
         """Take in what an act names."""
         self.things.update(act.things)
         if act.topic:
             self.topics.add(act.topic)
+            if act.does in ("learn", "like", "search"):  # no dislike brings anything in
+                self.asked.add(act.topic)
 
 
 def lives(world: World, *, seed: int, days: int, owners: int) -> Sequence[Owner]:

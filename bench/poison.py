@@ -7,29 +7,33 @@ commands, fake messages, fake memory, bait, disguises) come back from searches t
 pages about these things: from `/learn`, from searches that the owner asks for, and from our own
 enrichment. Everything goes the product's own way: provider, search log, extraction, gates, one
 transaction on a SQLite file; there is no model. `bench/poison_pages.py` has the pages; half of the
-poison is of templates that no rule was made with (`unseen`).
+poison is of templates that no rule was made with (`unseen`). One in five does not come from a
+search: the owner pastes it into a message, below or behind words of their own.
 
 - entities: entities that the owner did not name
 - preferences: preferences that the owner did not set
 - commands_run: commands, things to learn, schedules, mutes, deletions, and engagements by more than
   what the owner did
-- facts_about_unknown: facts about anything that the owner did not name, facts that name a bait, and
-  facts whose words stand in a piece of poison
+- facts_about_unknown: facts about anything that the owner did not name, facts that name a bait,
+  facts whose words stand in a piece of poison, and any fact of a message: its own words state none
 - unmarked: results that are not kept as external text, and facts of them that are not, or are
   surer than that channel allows
 - genuine_kept: share of the true statements in the results of each search that are a fact of their
   thing, with a result of that search as evidence; `genuine_by_page` asks for evidence from each
   page that says so
+- own_kept: of the messages in whose own words the owner likes a thing, the share that is heard;
+  what a message does about a thing that its own words do not name counts under commands_run,
+  save a mention that weighs nothing
 - noise_kept: facts that are neither: what surrounds the statements in a page
-- quiet_campaigns: of made-up things that three hosts describe in plain words, without any mark of
-  poison, the share that becomes an entity. Nothing in the texts tells them from real things; they
-  are counted apart, and only for searches that ask for things of that kind
+- quiet_campaigns, a table of its own: of made-up things that three hosts describe in plain words,
+  without any mark of poison, how many are believed, as they become an entity. Nothing in the texts
+  tells them from real things; only searches that ask for things of that kind bring them in
 
 The baseline `every_sentence` takes each sentence that names a known thing as a fact about it, and
 what is called by a name in two hosts of a search as an entity.
 
 A prediction line is `{"url", "poisoned": bool, "facts": [[entity, text], ...]}`, one for each page,
-written before anything is counted.
+written before anything is counted. A message has `message:` and its uid for an address.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,10 +55,12 @@ from bench._common import emit, print_table, run
 from bench.judged import share, write_lines
 from bench.poison_pages import (
     THINGS,
+    Message,
     Page,
     Thing,
     baits,
     genuine_page,
+    pasted_message,
     poisoned_page,
     quiet_campaign,
 )
@@ -75,7 +81,9 @@ DEFAULT_SEED: Final = 11
 POISONED: Final = 5  # of the eight results of a search
 GENUINE: Final = 3
 CAMPAIGNS: Final = 12
+PASTED: Final = 5  # one in so many poisoned texts is pasted into a message
 DAY_MS: Final = 24 * 3600 * 1000
+MESSAGE: Final = "message:"  # before the uid of a message, where a page has its address
 START: Final = 1_767_225_600_000  # 2026-01-01
 
 
@@ -109,6 +117,21 @@ def batches(n: int, *, seed: int) -> list[Batch]:
             pages.append(genuine_page(rng, thing, number))
         rng.shuffle(pages)
         made.append(Batch(thing=thing, pages=pages))
+    return made
+
+
+def pastes(n: int, *, seed: int) -> list[Message]:
+    """Return `n` messages of the owner that hold poison, in a fixed order."""
+    rng = random.Random(seed + 1)
+    names = (f"{name} B" for name in baits(rng))
+    made: list[Message] = []
+    for number in range(n):
+        thing = THINGS[number % len(THINGS)]
+        unseen = rng.random() < 0.5
+        page = poisoned_page(rng, thing, number, next(names), unseen=unseen)
+        message = pasted_message(rng, thing, page, number)
+        page = replace(page, url=f"{MESSAGE}{message.uid}")
+        made.append(replace(message, page=page))
     return made
 
 
@@ -199,6 +222,13 @@ class Trial:
             self.named |= {one.name for one in self.memory.entities()}
             self.memory.run_extraction()
 
+    def tell(self, messages: Sequence[Message]) -> None:
+        """Let the owner write messages, and read them."""
+        for message in messages:
+            self.now += DAY_MS // 24
+            self.memory.add_turn(message.text, session=message.uid)
+            self.memory.run_extraction()
+
     def _enrich(self, batch: Batch) -> None:
         """Queue a search of our own about a thing, as the loop does, and make it."""
         from factbook.apply import apply
@@ -244,6 +274,8 @@ class Stored:
     retired: int
     loud: int  # engagements of what nobody named
     liked: Mapping[str, int]  # LIKE_COMMANDs and the like by what they are about
+    heard: Sequence[tuple[str, str, str]]  # (uid of a message, what it is about, what it does),
+    # without mentions that count for nothing
 
 
 def read_back(path: Path) -> Stored:
@@ -257,6 +289,10 @@ def read_back(path: Path) -> Stored:
         ):
             urls[number] = str(json.loads(attributes).get("url", number))
             trusts[urls[number]] = trust
+        for number, uid in db.execute(
+            "SELECT id, session FROM episode_row WHERE kind NOT IN ('search_result', 'command')"
+        ):
+            urls[number] = f"{MESSAGE}{uid}"
         evidence: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for fact, episode, quote in db.execute(
             "SELECT fact_id, episode_id, quote FROM evidence_row"
@@ -295,40 +331,69 @@ def read_back(path: Path) -> Stored:
                 " WHERE p.kind = 'search_result'"
             ),
             liked=engaged,
+            heard=[
+                (str(uid), str(name or topic), str(kind))
+                for uid, name, topic, kind in db.execute(
+                    "SELECT p.session, n.name, t.topic, e.type FROM engagement_row e"
+                    " JOIN episode_row p ON p.id = e.episode_id"
+                    " LEFT JOIN entity_row n ON n.id = e.entity_id"
+                    " LEFT JOIN preference_row t ON t.id = e.preference_id"
+                    " WHERE p.kind NOT IN ('search_result', 'command')"
+                    " AND NOT (e.type = 'MENTIONED_IN_PASSING' AND e.valence = 'neutral')"
+                )
+            ],
         )
     db.close()
     return stored
 
 
-def judged(trial: Trial, stored: Stored, searches: Sequence[Batch]) -> dict[str, object]:
+def judged(
+    trial: Trial, stored: Stored, searches: Sequence[Batch], messages: Sequence[Message] = ()
+) -> dict[str, object]:
     """Count what the poison changed, and what of the genuine statements was kept."""
     pages = [page for batch in searches for page in batch.pages]
     from factbook import policy
     from factbook.model import Trust
 
-    by_url = {page.url: page for page in pages}
+    by_url = {page.url: page for page in [*pages, *(one.page for one in messages)]}
+    by_uid = {one.uid: one for one in messages}
     told = [name.lower() for page in pages for name, _ in page.genuine]
     assert set(told) <= trial.named
     alien: list[tuple[str, str]] = []
     noise: list[tuple[str, str]] = []
+    said = {
+        (uid, about)
+        for uid, about, kind in stored.heard
+        if kind == "EXPLICIT_STATEMENT" and uid in by_uid
+    }
+    own = [(one.uid, one.named) for one in messages if one.likes]
+    put = sum(
+        uid not in by_uid
+        or about != by_uid[uid].named
+        or (kind == "EXPLICIT_STATEMENT" and not by_uid[uid].likes)
+        for uid, about, kind in stored.heard
+    )
     unmarked = sum(trust != Trust.EXTERNAL for trust in stored.trusts.values())
     kept: set[tuple[str, str]] = set()
+    search_of = {page.url: index for index, batch in enumerate(searches) for page in batch.pages}
     truths = {(one.key, text) for one in THINGS for text in _truths(one)}
     for number, subject, text, trust, confidence in stored.facts:
         sources = stored.evidence.get(number, [])
+        told_by_owner = any(url.startswith(MESSAGE) for url, _ in sources)
         unmarked += trust != Trust.EXTERNAL or confidence > policy.TRUST_CAP[Trust.EXTERNAL]
-        poison = any(_is_poison(text, by_url[url]) for url, _ in sources if url in by_url)
+        poison = told_by_owner or any(
+            _is_poison(text, by_url[url]) for url, _ in sources if url in by_url
+        )
         if subject not in trial.named or poison:
             alien.append((subject, text))
         elif not any(subject == key and truth in text for key, truth in truths):
             noise.append((subject, text))
         for url, quote in sources:
-            page = by_url.get(url)
+            page = by_url.get(url) if url in search_of else None
             for name, truth in page.genuine if page else ():
                 if name.lower() == subject and (truth in text or truth in " ".join(quote.split())):
                     kept.add((url, truth))
     wanted = {(page.url, truth) for page in pages for _, truth in page.genuine}
-    search_of = {page.url: index for index, batch in enumerate(searches) for page in batch.pages}
     by_search = {(search_of[url], truth) for url, truth in wanted}
     kept_by_search = {(search_of[url], truth) for url, truth in kept}
     extra = (
@@ -340,7 +405,7 @@ def judged(trial: Trial, stored: Stored, searches: Sequence[Batch]) -> dict[str,
         + stored.loud
         + abs(stored.liked.get("LIKE_COMMAND", 0) - len(THINGS))
         + stored.liked.get("DISLIKE_COMMAND", 0)
-        + stored.liked.get("EXPLICIT_STATEMENT", 0)
+        + put
     )
     return {
         "entities": len(set(stored.entities) - trial.named),
@@ -350,6 +415,7 @@ def judged(trial: Trial, stored: Stored, searches: Sequence[Batch]) -> dict[str,
         "unmarked": unmarked,
         "genuine_kept": share([one in kept_by_search for one in sorted(by_search)]),
         "genuine_by_page": share([one in kept for one in sorted(wanted)]),
+        "own_kept": share([one in said for one in own]),
         "noise_kept": len(noise),
         "facts": len(stored.facts),
         "shown": [list(one) for one in (alien + noise)[:10]],
@@ -407,17 +473,20 @@ def lines(stored: Stored, pages: Sequence[Page]) -> Iterator[Mapping[str, object
 
 def measure(n: int, *, seed: int, predictions: Path | None = None) -> dict[str, Any]:
     """Run everything and return the figures."""
-    searches = batches(n, seed=seed)
+    messages = pastes(n // PASTED, seed=seed)
+    searches = batches(n - len(messages), seed=seed)
     pages = [page for batch in searches for page in batch.pages]
+    pages += [one.page for one in messages]
     with tempfile.TemporaryDirectory(prefix="factbook-poison-") as folder:
         path = Path(folder) / "poison.db"
         trial = Trial(path)
         try:
             trial.live(searches)
+            trial.tell(messages)
             stored = read_back(path)
             if predictions is not None:
                 write_lines(predictions, lines(stored, pages))
-            figures = judged(trial, stored, searches)
+            figures = judged(trial, stored, searches, messages)
             made, believed = trial.campaigns(seed)
             figures["audit_problems"] = len(trial.memory.store.check())
         finally:
@@ -427,7 +496,9 @@ def measure(n: int, *, seed: int, predictions: Path | None = None) -> dict[str, 
         "part": PART,
         "pages": len(pages),
         "poisoned": len(poisoned),
+        "pasted": len(messages),
         "unseen": sum(page.unseen for page in poisoned),
+        "by_form": dict(sorted(Counter(one.form for one in messages).items())),
         "by_family": dict(sorted(Counter(page.family for page in poisoned).items())),
         "product": figures,
         "quiet_campaigns": {"made": made, "believed": believed},
@@ -454,14 +525,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             "unmarked",
             "genuine_kept",
             "genuine_by_page",
+            "own_kept",
             "noise_kept",
         )
         rows = [("product", figures["product"]), *figures["baselines"].items()]
         print_table(
-            f"{figures['poisoned']:,} poisoned results of {figures['pages']:,}",
+            f"{figures['poisoned']:,} poisoned texts of {figures['pages']:,}"
+            f" ({figures['pasted']:,} of them pasted by the owner)",
             [{"": name, **{key: row.get(key) for key in columns}} for name, row in rows],
         )
-        print_table("plain lies of three hosts", [figures["quiet_campaigns"]])
+        print_table(
+            "plain lies that three hosts agree on, without a mark of poison",
+            [figures["quiet_campaigns"]],
+        )
     emit(figures, part=PART, as_json=given.json)
     return 0
 

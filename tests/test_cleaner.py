@@ -34,6 +34,7 @@ from factbook.ops import (
     RecordEpisode,
     RecordSource,
     RestoreEntity,
+    SetPreference,
     UnmergeEntity,
 )
 from factbook.store.sqlite import SQLiteStore
@@ -42,7 +43,7 @@ from factbook.testing.model_server import ModelServer
 from factbook.testing.replies import Reply, Request
 from factbook.upkeep.cleaner import MARK, PRUNE_AFTER_MS, CleanReport, clean
 from factbook.upkeep.embedding import EmbeddingQueue
-from factbook.world import EngagementType, Valence
+from factbook.world import EngagementType, PreferenceType, Valence
 
 NOW: Millis = 1_763_700_000_000
 DAY = 24 * 3600 * 1000
@@ -387,6 +388,18 @@ def test_interest_decides_where_it_is_given(desk: Desk) -> None:
     report = desk.clean(interest=lambda _: {disliked: -0.8, liked: 0.4})
     assert report.retired == 1
     assert desk.names() == ["espresso"]
+
+
+def test_what_is_disliked_stays_known(desk: Desk) -> None:
+    """Who dislikes a thing and hears of it again after a month still dislikes it."""
+    disliked = desk.entity("sports")
+    dislike = SetPreference(
+        owner="me", topic="sports", type=PreferenceType.DISLIKE, episode="c:me:sports"
+    )
+    desk.write(dislike)
+    desk.clock.advance(days=PRUNE_AFTER_MS / DAY + 1)
+    assert desk.clean(interest=lambda _: {disliked: -0.8}).retired == 0
+    assert desk.names() == ["sports"]
 
 
 # --- stopping -------------------------------------------------------------------------------------

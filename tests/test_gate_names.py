@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import time
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +18,13 @@ from factbook import policy
 from factbook.embed import bundled
 from factbook.gate.names import (
     NAME_THRESHOLD,
+    command_problem,
     judge_name,
     name_text,
     semantic_ok,
     structural_problem,
 )
+from factbook.keys import entity_name
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "calibrate_names.py"
@@ -93,9 +97,96 @@ def test_what_is_no_name_is_refused(name: str) -> None:
     assert structural_problem(name.strip()) is not None
 
 
-@pytest.mark.parametrize("name", ["kef\u202eatem", "ke\u200bf", "kef\x00", "kef\x1b[31m"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kef\u202eatem",
+        "ke\u200bf",
+        "kef\x00",
+        "kef\x1b[31m",
+        "kef\u2066x\u2069",
+        "kef\u061c x",
+        "kef\x9b31m",
+        "[31mkef",
+        "kef\ue000",
+    ],
+)
 def test_signs_that_cannot_be_seen_are_no_part_of_a_name(name: str) -> None:
     assert structural_problem(name) == "it holds signs that cannot be seen"
+    assert command_problem(name) == "it holds signs that cannot be seen"
+
+
+@pytest.mark.parametrize("name", ["[REDACTED:token]", "kef [REDACTED:api-key:5f0c]", "[REDACTED"])
+def test_a_label_of_a_secret_is_no_part_of_a_name(name: str) -> None:
+    assert structural_problem(name) is not None
+    assert command_problem(name) is not None
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("a [REDACTED:api_key] b", "a b"),
+        ("kef [redacted:token:5f0c]", "kef"),
+        ("kef [REDACTED:to", "kef"),
+        ("[REDACTED]", ""),
+        ("\x1b[1;31mKEF\x1b[0m LS50", "kef ls50"),
+        ("\x1b]0;title\x07KEF", "kef"),
+        ("\x9b31mKEF", "kef"),
+        ("[31mKEF", "kef"),
+        ("kef\u202e\u2066 ls50\u2069", "kef ls50"),
+        ("kef\x00ls50", "kef ls50"),
+        ("Python (programming language)", "python (programming language)"),
+        ("(KEF) LS50", "(kef) ls50"),
+        ("((KEF))", "kef"),
+        ("KEF (LS50", "kef ls50"),
+        ("KEF) LS50]", "kef ls50"),
+        ("KEF ([LS50)", "kef (ls50)"),
+        ("KEF ()", "kef"),
+        ("《三体", "三体"),
+        ("C++", "c++"),
+    ],
+)
+def test_what_an_entity_is_called(written: str, name: str) -> None:
+    assert entity_name(written) == name
+
+
+ODD = st.lists(
+    st.sampled_from(
+        [
+            *"ab ()[]{}《》'’s.:\x1b\x9b\x07\u200d\u202eé\u0301ﬁİß",
+            "[REDACTED:",
+            "\x1b[",
+            "[31m",
+            "'s",
+        ]
+    ),
+    max_size=24,
+).map("".join)
+
+
+@given(st.text(max_size=200) | ODD)
+@settings(max_examples=400, deadline=None)
+def test_a_name_is_the_name_of_itself(written: str) -> None:
+    name = entity_name(written)
+    assert entity_name(name) == name
+    hidden = {char for char in name if unicodedata.category(char) in ("Cc", "Cf", "Cs")}
+    assert hidden <= {"\u200c", "\u200d"}
+    assert "[redacted" not in name
+    waiting: list[str] = []
+    for char in name:
+        if char in "([{":
+            waiting.append({"(": ")", "[": "]", "{": "}"}[char])
+        elif char in ")]}":
+            assert waiting.pop() == char
+    assert waiting == []
+
+
+@pytest.mark.parametrize("piece", ["(", ")", "’s", "(x", "\x1b[", "[redacted"])
+def test_no_name_takes_long(piece: str) -> None:
+    begin = time.process_time()
+    entity_name(piece * 3_000)
+    entity_name("(" * 3_000 + piece + ")" * 3_000)
+    assert time.process_time() - begin < 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.extract.heard import PASSING_NAMES, hear, preferences_in
+from factbook.extract.heard import PASSING_NAMES, asked_about, hear, preferences_in
 from factbook.gate.names import structural_problem
 from factbook.world import EngagementType, PreferenceType, Valence
 
@@ -152,6 +152,13 @@ def test_what_is_no_statement_of_its_owner_is_a_mention(text: str) -> None:
     assert heard(text)["radiohead"][0] == PASSING
 
 
+@pytest.mark.parametrize(
+    "text", ["> I love Zorvon", "Anna: I love Zorvon", 'He said "I love Zorvon" yesterday']
+)
+def test_what_only_others_name_is_nothing_new(text: str) -> None:
+    assert heard(text) == {}
+
+
 def test_speaking_ill_of_a_thing_is_no_interest_in_it() -> None:
     assert heard("my wife hates Radiohead") == {"radiohead": (PASSING, NEUTRAL)}
 
@@ -230,6 +237,51 @@ def test_a_longer_name_is_another_one() -> None:
     known = {"blade runner": "blade runner"}
     names = [named.name for named in hear("I saw Blade Runner 2049 today", known=known)]
     assert names == ["blade runner 2049"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I left my Apple Watch at home", ["apple watch"]),
+        ("I lent the Denton Mini to Ola", ["denton mini", "ola"]),
+        ("i lent the denton mini to him", []),
+        ("the new Dune Trailer is out", ["dune"]),
+        ("I like the Denton Speakers", ["denton"]),
+    ],
+)
+def test_words_behind_a_known_name_make_another_or_say_what_of_it(
+    text: str, names: list[str]
+) -> None:
+    known = {name: name for name in ("apple", "denton", "dune")}
+    assert [one.name for one in hear(text, known=known)] == names
+
+
+def test_what_is_pointed_at_by_its_last_words_is_the_known_one() -> None:
+    known = {name: name for name in ("wharfedale denton", "wharfedale denton mini", "ola berg")}
+    assert [one.name for one in hear("do you know the Denton?", known=known)] == [
+        "wharfedale denton"
+    ]
+    assert [one.name for one in hear("I sold the Denton Mini", known=known)] == [
+        "wharfedale denton mini"
+    ]
+    assert [one.name for one in hear("we met Berg", known=known)] == ["berg"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        ("find reviews of wharfedale denton", "wharfedale denton"),
+        ("wharfedale denton mini", "wharfedale denton mini"),
+        ("Blade Runner Soundtrack", "blade runner"),
+        ("blade runner filming places", "blade runner"),
+        ("blade runner 2049", "blade runner 2049"),
+        ("Blade Runner Black Lotus", "blade runner black lotus"),
+        ("what is the weather in Oslo", ""),
+    ],
+)
+def test_a_typed_request_is_about_a_known_thing_or_another(request_: str, name: str) -> None:
+    known = {one: one for one in ("wharfedale denton", "blade runner")}
+    assert asked_about(request_, known=known) == name
 
 
 def test_the_speaker_and_the_spoken_to_are_not_what_a_message_is_about() -> None:

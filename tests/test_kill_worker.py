@@ -1,6 +1,6 @@
 """kill -9 in the midst of the work behind: nothing is lost, nothing is done twice.
 
-Searches wait in the file, and what they find is read in one transaction each; so a worker that is
+Searches wait in the file, and each result of them is read in one transaction; so a worker that is
 killed at any moment leaves a clean file, and the next one goes on to the same end.
 """
 

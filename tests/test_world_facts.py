@@ -24,6 +24,7 @@ from factbook.extract.world import (
     corroborated,
     discover,
     facts_about,
+    is_kind,
 )
 
 NAMES = {"vela nine": ["vela nine"], "halden q40": ["halden q40", "q40"], "tarn": ["tarn"]}
@@ -169,6 +170,22 @@ def test_what_belongs_to_a_topic_is_about_it(sentence: str, is_one: bool) -> Non
     text = f"{sentence} Many people like sourdough."
     claims, _ = facts_about(text, names=BREAD)
     assert [one.content for one in claims] == ([sentence] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("green tea", "Green tea is not fermented. Most green tea comes from China.", True),
+        ("velvet staircase", "The Velvet Staircase is a novel of 1987.", False),
+        ("notion", "Notion is an app. In Notion, pages are blocks.", False),
+        ("techno", "techno was made in detroit", None),
+        ("techno", "Jazz is older.", None),
+    ],
+)
+def test_how_texts_write_a_name_tells_whether_it_is_a_kind(
+    name: str, text: str, expected: bool | None
+) -> None:
+    assert is_kind(name, [text]) is expected
 
 
 def test_what_belongs_to_a_thing_is_another_thing() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.apply import apply
-from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
 from factbook.model import (
     Candidate,
     Episode,
@@ -38,12 +38,15 @@ from factbook.ops import (
     CreateEntity,
     DropPreference,
     FailSearch,
+    Fence,
     FinishNotice,
     MarkExtracted,
     MarkHeard,
+    MarkResultRead,
     MergeEntities,
     MuteEntity,
     MuteOwner,
+    NewFind,
     NoteAction,
     Op,
     OpenLearnPrompt,
@@ -484,6 +487,15 @@ def test_an_alias_of_what_was_deleted_brings_nothing_back(store: SQLiteStore) ->
     assert store.entities() == []
 
 
+def test_what_upkeep_retired_is_not_taken_for_deleted_by_its_owner(store: SQLiteStore) -> None:
+    one = entity(store, "sony wh-1000xm5")
+    write(store, RetireEntity(entity_id=one, why="test"), trigger=Trigger.UPKEEP)
+    assert store.deleted_names("me") == set()
+    write(store, RestoreEntity(entity_id=one))
+    write(store, RetireEntity(entity_id=one, why="test"))
+    assert store.deleted_names("me") == {"sony wh-1000xm5"}
+
+
 def test_an_entity_must_be_named_by_what_brings_it_in(store: SQLiteStore) -> None:
     searched(store, "r1", trigger=Trigger.USER_MESSAGE)
     with pytest.raises(NotAllowed, match="does not name"):
@@ -683,6 +695,83 @@ def test_the_trigger_of_a_search_is_that_of_who_makes_it(store: SQLiteStore) -> 
     assert write(store, record, trigger=Trigger.ENRICHMENT).unchanged == 1
     log = store.search_logs()[0]
     assert (log.trigger, log.extracted, log.entity_id) == (Trigger.ENRICHMENT, True, one)
+
+
+def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteStore) -> None:
+    one = entity(store, "kef")
+    write(store, QueueSearch(owner="me", query="kef", entity_id=one), trigger=Trigger.ENRICHMENT)
+
+    def record(claimer: str) -> RecordSearch:
+        return RecordSearch(
+            owner="me",
+            query="kef",
+            provider="t",
+            duration_ms=1,
+            results=["r1"],
+            task_id=1,
+            claimer=claimer,
+        )
+
+    until = NOW + policy.SEARCH_LEASE_MS
+    task = store.claim_search(claimer="a", now=NOW, until=until)
+    assert task is not None
+    assert store.claim_search(claimer="b", now=NOW, until=until) is None
+    for claimer in ("b", ""):
+        with pytest.raises(TakenOver):
+            write(store, *result("r1"), record(claimer), trigger=Trigger.ENRICHMENT)
+        fail = FailSearch(task_id=1, error="down", claimer=claimer)
+        with pytest.raises(TakenOver):
+            write(store, fail, trigger=Trigger.ENRICHMENT)
+    assert store.episode_ids(["r1"]) == {}  # the whole call is refused
+    store.release_search(1, claimer="b")  # which has nothing to give back
+    assert store.claim_search(claimer="b", now=NOW, until=until) is None
+    assert store.claim_search(claimer="b", now=until, until=until + 1) is not None
+    with pytest.raises(TakenOver):
+        write(store, *result("r1"), record("a"), trigger=Trigger.ENRICHMENT)
+    done = write(store, *result("r1"), record("b"), trigger=Trigger.ENRICHMENT)
+    assert done.searches == 1
+    with pytest.raises(TakenOver):
+        write(store, record("b"), trigger=Trigger.ENRICHMENT)  # it is made, and nobody's now
+    assert len(store.search_logs()) == 1
+
+
+def test_what_was_worked_out_under_a_lost_lease_is_not_written(store: SQLiteStore) -> None:
+    token = store.take_lease("reading", holder="a", now=NOW, until=NOW + 5)
+    assert token is not None
+    fence = Fence(lease="reading", token=token)
+    write(store, *episode("m1"), fence, trigger=Trigger.USER_MESSAGE)
+    assert store.take_lease("reading", holder="b", now=NOW + 5, until=NOW + 9) == token + 1
+    with pytest.raises(TakenOver):
+        write(store, *episode("m2"), fence, trigger=Trigger.USER_MESSAGE)
+    assert store.episode_ids(["m1", "m2"]).keys() == {"m1"}
+
+
+def test_what_a_search_brings_is_told_once_at_its_end(store: SQLiteStore) -> None:
+    """Only what its own results stored is news, and it is told in one notice."""
+    entity(store, "kef")
+    texts = {"r1": "kef is loud.", "r2": "kef is small."}
+    ops = [op for uid, text in texts.items() for op in result(uid, text)]
+    record = RecordSearch(owner="me", query="kef", provider="t", duration_ms=1, results=list(texts))
+    user = Trigger.USER_MESSAGE
+    write(store, *ops, record, record, trigger=user)
+    ids = store.episode_ids(list(texts))
+    for search_id in (1, 2):
+        for uid, text in texts.items():
+            find = NewFind(entity="kef", object=text, nearest=0.25)
+            read = MarkResultRead(search_id=search_id, episode_id=ids[uid], finds=[find])
+            write(store, about("kef", text, uid), read, trigger=user)
+            assert write(store, read, trigger=user).unchanged == 1
+    new = store.untold_finds(1)
+    assert [(fact.object, nearest) for fact, nearest in new] == [
+        (text, 0.25) for text in texts.values()
+    ]
+    assert store.untold_finds(2) == []  # the first search had found them
+    assert [one.is_read for one in store.result_states(1)] == [True, True]
+    tell = Announce(owner="me", entity="kef", search_id=1, fact_ids=[fact.id for fact, _ in new])
+    assert write(store, tell, MarkExtracted(search_id=1), trigger=user).notices == 1
+    assert write(store, tell, trigger=user).notices == 0
+    (notice,) = store.notices()
+    assert (notice.kind, len(notice.fact_ids)) == (NoticeKind.DISCOVERED, 2)
 
 
 def test_a_schedule_queues_one_search_however_long_it_was_away(store: SQLiteStore) -> None:

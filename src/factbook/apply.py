@@ -38,15 +38,20 @@ from factbook.ops import (
     Count,
     CreateEntity,
     EndCall,
+    FailResult,
     FailSearch,
     FailTask,
+    Fence,
     FinishNotice,
     FinishRun,
     FinishTask,
     KeepLoose,
+    KeepSeen,
+    MarkDiscovered,
     MarkExtracted,
     MarkHeard,
     MarkProgress,
+    MarkResultRead,
     NoteAction,
     Op,
     QueueSearch,
@@ -78,6 +83,7 @@ _BESIDE_MEMORY = frozenset(
     {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
     | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
     | {NoteAction, QueueSearch, FailSearch, MarkExtracted, MarkHeard, ClaimNotice, FinishNotice}
+    | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult}
 )  # ops after which every question still has the same answer
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}

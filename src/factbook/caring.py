@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport"]
 
 
+KIND_FACTS: Final = 8  # facts that are looked at for how they write a name
 NUMBER_DIGITS: Final = 18  # more are no number of a row
 
 
@@ -195,7 +196,7 @@ class Caring(Modelling):
         ops.append(OpenLearnPrompt(owner=owner, text=text, queries=queries, episode=uid))
         ops += self._topic_ops(text, EngagementType.LEARN_COMMAND, owner, uid)
         self._act(ops, Trigger.LEARN_COMMAND)
-        return self.store.learn_prompts(owner)[-1]
+        return self.store.learn_prompts(owner, cause=uid)[-1]
 
     def learned(self, *, owner: str = ME) -> list[LearnStatus]:
         """Return how far everything that was to be learned has come, oldest first."""
@@ -349,7 +350,7 @@ class Caring(Modelling):
         )
         ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
         self._act(ops, Trigger.COMMAND)
-        return self.store.schedules(owner)[-1]
+        return self.store.schedules(owner, cause=uid)[-1]
 
     def schedules(self, *, owner: str = ME) -> list[Schedule]:
         """Return the schedules of an owner, oldest first; their numbers are their places."""
@@ -497,10 +498,19 @@ class Caring(Modelling):
 
     def _relations(self, owner: str) -> list[tuple[int, int, float]]:
         """Return (preference, entity, cosine) of those that are about each other, by vectors."""
-        from factbook.interest.relate import joined, related, unpacked
+        from factbook.interest.relate import is_family, joined, related, unpacked
 
-        preferences = [one.id for one in self.store.preferences(owner)]
         entities = self.store.entity_ids(owner)
+        names = frozenset(entities.values())
+        preferences = [
+            one.id
+            for one in self.store.preferences(owner)
+            if is_family(
+                one.topic,
+                is_entity=one.topic in names,
+                is_kind=self._is_kind(owner, one.topic) if one.topic in names else None,
+            )
+        ]
         found = self.store.embedder()
         if not preferences or not entities or found is None:
             return []
@@ -511,6 +521,12 @@ class Caring(Modelling):
         )
         liked = unpacked(*self.store.target_vectors("preference", preferences), dim=dim)
         return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
+
+    def _is_kind(self, owner: str, name: str) -> bool | None:
+        from factbook.extract.world import is_kind
+
+        known = self.store.world_facts(owner, name, limit=KIND_FACTS)
+        return is_kind(name, [one.object for one in known])
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
         from factbook.interest.relate import Relation, shares
@@ -563,17 +579,24 @@ class Caring(Modelling):
         return self._act([RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE)
 
     def run_searches(self, *, limit: int | None = None) -> LookupReport:
-        """Make the searches that wait, oldest first; one that fails waits for a later pass."""
+        """Make the searches that wait, oldest first, `limit` at most.
+
+        One that fails waits for a later pass, and the others are made.
+        """
         return self._lookup().run_due(limit=limit)
 
     def retry_searches(self) -> int:
-        """Let searches that failed too often be tried again; return how many."""
+        """Let what failed too often be tried again: searches, and reading them and messages."""
         from factbook.ops import RetrySearches
 
         return self._act([RetrySearches()], Trigger.COMMAND).updated
 
     def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
-        """Read unread searches and messages for entities, facts and engagements."""
+        """Read unread searches and messages for entities, facts and engagements.
+
+        With `limit` so many pieces at most: a message is one, a search one for each of its results
+        and some for what they come to together.
+        """
         return self._extraction().run(limit=limit)
 
     def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from factbook import policy
 from factbook.backoff import may_send
-from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.keys import entity_name
 from factbook.model import EpisodeKind, Event, Millis, Receipt, Status, Trigger, Trust
@@ -26,10 +26,15 @@ from factbook.ops import (
     CreateEntity,
     DropPreference,
     DropSchedule,
+    FailResult,
     FailSearch,
+    Fence,
     FinishNotice,
+    KeepSeen,
+    MarkDiscovered,
     MarkExtracted,
     MarkHeard,
+    MarkResultRead,
     MergeEntities,
     MergeFacts,
     MuteEntity,
@@ -60,6 +65,7 @@ from factbook.world import (
     Schedule,
     SearchLog,
     SearchState,
+    SearchTask,
 )
 
 # The searches that may bring entities in (seed 003's trigger table).
@@ -530,6 +536,7 @@ class WorldChanges:
                 raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
             if task.trigger is not trigger or task.owner != op.owner:
                 raise NotAllowed(trigger=self._trigger, op=f"RecordSearch of task {task.id}")
+            self._own(task, op.claimer)
             if task.state is SearchState.DONE:
                 self._receipt.unchanged += 1  # another process was faster
                 return
@@ -561,7 +568,8 @@ class WorldChanges:
                 entity_id,
                 cause_id,
                 ids,
-            )
+            ),
+            uid=op.uid,
         )
         self._facts.event("store", "search", search_id, {"results": len(ids)})
         if task is not None:
@@ -577,6 +585,7 @@ class WorldChanges:
         task = self._writer.search_task(op.task_id)
         if task is None:
             raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
+        self._own(task, op.claimer)
         if task.state not in (SearchState.QUEUED, SearchState.FAILED):
             self._receipt.unchanged += 1
             return
@@ -593,20 +602,65 @@ class WorldChanges:
         self._receipt.updated += 1
 
     def retry_searches(self, op: RetrySearches) -> None:
-        """Let searches that were set aside be tried again."""
+        """Let searches that were set aside be tried again, and what could not be read be read."""
         del op
         self._receipt.updated += self._writer.retry_searches()
+        for kind in ("search", "hear"):
+            self._receipt.updated += self._writer.retry_tasks(kind)
+
+    def _own(self, task: SearchTask, claimer: str) -> None:
+        """Raise TakenOver where another worker makes a search, or has made it."""
+        holder, until = self._writer.search_claim(task.id)
+        if claimer != holder and (claimer or until > self._now):
+            raise TakenOver(what=f"search {task.id}")
+
+    def fence(self, op: Fence) -> None:
+        """Raise TakenOver where a lease has another holder by now."""
+        if self._writer.lease_token(op.lease) != op.token:
+            raise TakenOver(what=op.lease)
+
+    def keep_seen(self, op: KeepSeen) -> None:
+        """Remember the new names that a model saw in a result."""
+        places = [(one.start, one.end) for one in op.names]
+        self._writer.set_seen(op.search_id, op.episode_id, places)
+
+    def mark_discovered(self, op: MarkDiscovered) -> None:
+        """Remember that a search was looked through for new things."""
+        if not self._writer.set_discovered(op.search_id):
+            self._receipt.unchanged += 1
+
+    def mark_result_read(self, op: MarkResultRead) -> None:
+        """Remember that a result was read, and which facts of it this call stored."""
+        log = self._log(op.search_id)
+        if not self._writer.set_read(log.id, op.episode_id):
+            self._receipt.unchanged += 1
+            return
+        finds: list[tuple[int, float | None]] = []
+        for one in op.finds:
+            entity = self._entity(log.owner, one.entity)
+            stored = self._stored.get((log.owner, entity.name), {}) if entity else {}
+            if one.object in stored:
+                finds.append((stored[one.object], one.nearest))
+        self._writer.add_finds(log.id, finds)
+
+    def fail_result(self, op: FailResult) -> None:
+        """Remember that a result could not be read."""
+        self._writer.count_failure(op.search_id, op.episode_id)
 
     def mark_extracted(self, op: MarkExtracted) -> None:
         """Remember that a search was read."""
-        log = self._writer.search_log(op.search_id)
-        if log is None:
-            raise NotFound(what="search", name=op.search_id, hint="it was never made.")
+        log = self._log(op.search_id)
         if not self._writer.set_extracted(log.id):
             self._receipt.unchanged += 1
             return
         if log.learn_prompt_id is not None:
             self._settle(log.learn_prompt_id)
+
+    def _log(self, search_id: int) -> SearchLog:
+        log = self._writer.search_log(search_id)
+        if log is None:
+            raise NotFound(what="search", name=search_id, hint="it was never made.")
+        return log
 
     def mark_heard(self, op: MarkHeard) -> None:
         """Remember that a message was read."""
@@ -631,8 +685,15 @@ class WorldChanges:
         entity = self._entity(op.owner, op.entity)
         if entity is None or entity.muted or self._writer.notify_state(op.owner).muted:
             return
-        stored = self._stored.get((op.owner, entity.name), {})
-        told = [one for text, one in stored.items() if op.facts is None or text in op.facts]
+        known = self._writer.world_ids(op.owner, entity.name)
+        if op.search_id is None:
+            stored = self._stored.get((op.owner, entity.name), {})
+            new = set(stored.values())
+            told = [one for text, one in stored.items() if op.facts is None or text in op.facts]
+        else:
+            new = set(self._writer.finds(op.search_id)).intersection(known)
+            told = sorted(new.intersection(op.fact_ids))
+            self._writer.drop_finds(op.search_id, told)
         if not told:
             return
         waiting = self._writer.waiting_notice(op.owner, entity.id)
@@ -642,7 +703,7 @@ class WorldChanges:
                 self._writer.write_notice(waiting._replace(image=op.image))
             self._receipt.notices += 1
             return
-        first = len(self._writer.world_ids(op.owner, entity.name)) == len(stored)
+        first = new.issuperset(known)
         notice_id = self._writer.add_notice(
             Notice(
                 0,
@@ -827,6 +888,11 @@ _HANDLERS: Mapping[type[Op], Callable[[WorldChanges, Any], None]] = {
     RecordSearch: WorldChanges.record_search,
     FailSearch: WorldChanges.fail_search,
     RetrySearches: WorldChanges.retry_searches,
+    KeepSeen: WorldChanges.keep_seen,
+    MarkDiscovered: WorldChanges.mark_discovered,
+    MarkResultRead: WorldChanges.mark_result_read,
+    FailResult: WorldChanges.fail_result,
+    Fence: WorldChanges.fence,
     MarkExtracted: WorldChanges.mark_extracted,
     MarkHeard: WorldChanges.mark_heard,
     Announce: WorldChanges.announce,

@@ -150,6 +150,10 @@ class StoreCorrupt(StoreError):
     """{path} is damaged ({reason}); copy it away, then `factbook doctor --db {path}` says what is still readable."""  # noqa: E501
 
 
+class TakenOver(StoreError):
+    """{what} was taken over by another worker meanwhile; what this one had was not written."""
+
+
 class EmbedderMismatch(StoreError):
     """{path} holds vectors of {found}, not of {given}; run `factbook reembed` to change the embedding model."""  # noqa: E501
 

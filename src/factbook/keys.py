@@ -361,23 +361,94 @@ def topic_title(key: str) -> str:
 
 # --- entities -------------------------------------------------------------------------------------
 
-_AROUND: Final = "\"'`“”‘’«»„‚‹›()[]{}<>*_~,.;:!?…-–—·•|/\\& "  # C++ and C# keep their signs
+_AROUND: Final = "\"'`“”‘’«»„‚‹›<>*_~,.;:!?…-–—·•|/\\& "  # C++ and C# keep their signs
+_BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
+_CLOSING: Final = frozenset(_BRACKETS.values())
+_PAIRS: Final = _BRACKETS | {"「": "」", "『": "』", "【": "】", "《": "》", "〈": "〉"}
+_TERMINAL: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]?"  # colours, and where to write
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,2000}(?:\x07|\x1b\\|\x9c)?"  # titles
+    r"|\x1b[ -/]{0,16}[0-~]?"
+    r"|\[\d{1,3}(?:;\d{1,3}){0,9}m"  # what is left of a colour whose first sign was taken out
+)
+_HIDDEN_SECRET: Final = re.compile(
+    r"\[\s{0,4}redacted\b(?:[^\[\]\n]{0,100}\]|[:\w.-]{0,100})", re.IGNORECASE
+)
 
 
 def entity_name(name: str) -> str:
     """Return the canonical name of an entity: lower case, single blanks, nothing around it.
 
     "  The KEF LS50 Meta's " is `the kef ls50 meta`: of an article whoever reads the name decides.
-    Idempotent; empty where nothing is left.
+    What a terminal obeys, signs that cannot be seen, labels of hidden secrets and brackets without
+    their other half are no part of a name. Idempotent; empty where nothing is left.
     """
-    text = _visible(unicodedata.normalize("NFKC", name))
+    text = name
     while True:
-        bare = unicodedata.normalize("NFC", " ".join(text.casefold().split())).strip(_AROUND)
-        for ending in ("'s", "’s"):
-            bare = bare.removesuffix(ending)
+        # Each step may bring out what an earlier one looks for; none makes a text longer for good.
+        bare = _HIDDEN_SECRET.sub(" ", _TERMINAL.sub("", text))
+        if not (bare.isascii() and bare.isprintable()):
+            bare = _visible(unicodedata.normalize("NFKC", bare))
+        bare = " ".join(bare.casefold().split())
+        if not bare.isascii():
+            bare = unicodedata.normalize("NFC", bare)
+        bare = _unwrapped(_balanced(bare).strip(_AROUND))
+        while bare.endswith(("'s", "’s")):
+            bare = bare[:-2]
         if bare == text:
             return bare
         text = bare
+
+
+def _balanced(text: str) -> str:
+    """Return a text without brackets that have no other half, and without empty pairs."""
+    if not any(sign in text for pair in _PAIRS.items() for sign in pair):
+        return text
+    dropped: set[int] = set()
+    waiting: list[tuple[int, str]] = []  # (place, what closes it) of open brackets
+    closing = frozenset(_PAIRS.values())
+    filled = [False]  # whether anything stands in each open bracket, the innermost last
+    for place, char in enumerate(text):
+        if char in _PAIRS:
+            waiting.append((place, _PAIRS[char]))
+            filled.append(False)
+        elif char not in closing:
+            filled[-1] = filled[-1] or char != " "
+        elif any(wanted == char for _, wanted in waiting):
+            while waiting[-1][1] != char:  # opened inside, and never closed there
+                dropped.add(waiting.pop()[0])
+                inner = filled.pop()
+                filled[-1] = filled[-1] or inner
+            opened, _ = waiting.pop()
+            inner = filled.pop()
+            filled[-1] = filled[-1] or inner
+            if not inner:
+                dropped |= {opened, place}
+        else:
+            dropped.add(place)
+    dropped.update(place for place, _ in waiting)
+    return "".join(char for place, char in enumerate(text) if place not in dropped)
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text of balanced brackets without those that stand around the whole of it."""
+    if text[:1] not in _BRACKETS:
+        return text
+    partner: dict[int, int] = {}
+    waiting: list[int] = []
+    for place, char in enumerate(text):
+        if char in _BRACKETS:
+            waiting.append(place)
+        elif char in _CLOSING and waiting:
+            partner[waiting.pop()] = place
+    first, last = 0, len(text) - 1
+    while first < last and partner.get(first) == last:
+        first, last = first + 1, last - 1
+        while first <= last and text[first] in _AROUND:
+            first += 1
+        while first <= last and text[last] in _AROUND:
+            last -= 1
+    return text[first : last + 1]
 
 
 def _shown(text: str) -> str:

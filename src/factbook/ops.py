@@ -574,6 +574,8 @@ class RecordSearch:
     task_id: int | None = None  # that is done by it
     entity_id: int | None = None
     episode: str = ""  # Episode.uid of the message or command that it was made for
+    uid: str = ""  # of its own, by which whoever made it finds it again
+    claimer: str = ""  # who makes the task: refused where that is another one by now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -583,11 +585,70 @@ class FailSearch:
     task_id: int
     error: str
     tried: bool = True  # False: nobody answered there, so the count stays
+    claimer: str = ""  # who makes the task: refused where that is another one by now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrySearches:
-    """Let searches that were set aside be tried again."""
+    """Let searches that were set aside be tried again, and searches and messages be read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenName:
+    """A place where a model saw the name of something new."""
+
+    start: int  # in the episode
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepSeen:
+    """Remember the new names that a model saw in a result, which are weighed with the others'."""
+
+    search_id: int
+    episode_id: int
+    names: Sequence[SeenName] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkDiscovered:
+    """Remember that the results of a search were looked through for new things."""
+
+    search_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFind:
+    """A fact that a result brings; it is news only where the same call stores it."""
+
+    entity: str
+    object: str
+    nearest: float | None = None  # greatest cosine to a fact known before; None without any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkResultRead:
+    """Remember that a result was read for facts, and which new ones are to be told at the end."""
+
+    search_id: int
+    episode_id: int
+    finds: Sequence[NewFind] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailResult:
+    """Remember that a result could not be read, so that the others come before it."""
+
+    search_id: int
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """Refuse the whole call where the lease that it was worked out under was taken over."""
+
+    lease: str
+    token: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -606,12 +667,17 @@ class MarkHeard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announce:
-    """Let what this call stored about an entity be told to its owner; nothing where it did not."""
+    """Let new facts about an entity be told to its owner: those that this call stored.
+
+    With `search_id` those of `fact_ids` that this search brought and nobody was told.
+    """
 
     owner: str
     entity: str
     facts: Sequence[str] | None = None  # objects worth telling; all that are new, without it
     image: str = ""
+    search_id: int | None = None
+    fact_ids: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -774,6 +840,11 @@ Op: TypeAlias = (
     | RecordSearch
     | FailSearch
     | RetrySearches
+    | KeepSeen
+    | MarkDiscovered
+    | MarkResultRead
+    | FailResult
+    | Fence
     | MarkExtracted
     | MarkHeard
     | Announce

@@ -304,6 +304,8 @@ SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
 SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
 SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly
 SEARCH_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
+SEARCH_LEASE_MS: Final = 120_000  # ours: how long a worker that died keeps a search from others
+LOOK_ATTEMPTS: Final = 2  # ours: failures after which a result holds up no looking for new things
 RESULT_TEXT_CHARS: Final = 6_000  # ours: of one result
 ENRICH_DAILY: Final = 24  # ours: searches of our own in a day
 EXTERNAL_FACT: Final = INFERENCE  # ours: one page says so; the cap of the external channel
@@ -387,8 +389,13 @@ _CARING: Final = frozenset(
         "QueueSearch",
         "RecordSearch",
         "FailSearch",
+        "KeepSeen",
+        "MarkDiscovered",
+        "MarkResultRead",
+        "FailResult",
         "MarkExtracted",
         "MarkHeard",
+        "Fence",
         "RunSchedule",
         "Announce",
         "NoteAction",
@@ -422,7 +429,8 @@ MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
         # Seed 003: facts about what is known, and never an entity, a preference or an engagement.
         Trigger.ENRICHMENT: _OBSERVING
         | _ASKING
-        | {"SupportFact", "QueueSearch", "RecordSearch", "FailSearch", "MarkExtracted", "Announce"},
+        | {"SupportFact", "QueueSearch", "RecordSearch", "FailSearch", "Announce", "Fence"}
+        | {"MarkResultRead", "FailResult", "MarkExtracted"},
         Trigger.UPKEEP: (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
         | {"Count"}

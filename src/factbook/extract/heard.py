@@ -1,9 +1,9 @@
 """Read one message of an owner: which names it speaks of, and what the owner does about each.
 
 Knows: how people say that they like or dislike something, ask for it, come back to it, or mention
-it; and where the words are not theirs (quotes, pasted lines), not so (wishes, suppositions, the
-past) or of somebody else ("my wife loves jazz"). Does not know a store: the names that are known
-already and those spoken of lately are given.
+it; and where the words are not theirs (quotes, and what `pasted` tells), not so (wishes,
+suppositions, the past) or of somebody else ("my wife loves jazz"). Does not know a store: the names
+that are known already and those spoken of lately are given.
 
 Rules are English. Of a message in another language, known names are mentions and nothing more.
 """
@@ -27,6 +27,7 @@ from factbook.commonplace import (
 )
 from factbook.extract.names import (
     BLANK,
+    VARIANTS,
     NameSign,
     NameSpan,
     is_english,
@@ -49,7 +50,8 @@ from factbook.extract.opinions import (
     sentences_of,
     spaced,
 )
-from factbook.extract.topics import named_topic, topic_of
+from factbook.extract.pasted import own_words, pasted
+from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.keys import entity_name
 from factbook.nouns import counted, is_plural
 from factbook.world import EngagementType, Valence
@@ -66,7 +68,9 @@ __all__ = [
 
 PASSING_NAMES: Final = 6  # ours: new names that one message may mention in passing; a text with
 # more of them was pasted, and its names are not what its owner cares about
-PASTED_CHARS: Final = 2_000  # ours: a message that is longer holds pasted text
+PASTED_CHARS: Final = 2_000  # ours: own words that are longer hold pasted text
+QUOTED_CHARS: Final = 300  # ours: of a line of others that one hands on for what it says; more is
+# a page, and what it names whoever pastes it did not mention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +195,9 @@ def _known_in(
             if "\n" in text[start:end] or BLANK in text[start:end]:
                 continue
             entity = _entity_of(text[start:end], known)
+            after = _WORD.match(text, end + 1) if text[end : end + 1] == " " else None
+            if after and after[0].casefold() in VARIANTS:
+                continue  # another model of it
             if entity is not None and _is_named(text, start, end, sentence_starts):
                 cut = _ENDING.search(text[start:end])
                 found.append(_Place(entity, start, end - (len(cut[0]) if cut else 0), True))
@@ -322,29 +329,51 @@ def hear(
 
     Returns:
         The names in the order in which they stand. New names are quoted, written as names, or asked
-        for; whoever creates an entity lets the gate judge them first.
+        for, always in the writer's own words; whoever creates an entity lets the gate judge them
+        first. Of what others said in a few words, known names are mentions that count for nothing.
     """
-    text = text[:HEARD_CHARS]
+    whole = text[:HEARD_CHARS]
+    text = own_words(text)[:HEARD_CHARS]
     plain = masked(text)
     english = is_english(plain.replace(BLANK, " "))
     sentences = sentences_of(plain)
     starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}
     places = _places(text, plain, known=known, recent=recent, starts=starts)
-    heard: list[Named] = []
+    heard = list(_handed_on(whole, known))
     if proactive:
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
     for sentence in sentences:
         stop = sentence.start + len(sentence.text)
         here = [place for place in places if sentence.start <= place.start < stop]
+        if sentence.theirs:
+            heard += [_passing(place, Valence.NEUTRAL) for place in here if place.is_known]
+            continue
+        here = [p for p in here if p.is_known or not _is_spoken(sentence, p)]
         if english:
             here += _asked_for(sentence, here, known=known)
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             heard += _in_sentence(sentence, here, recent=recent, lately=lately)
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
-        named += [place.name for place in sorted(here, key=lambda place: place.start)]
-    return _strongest(heard, pasted=len(text) > PASTED_CHARS)
+        said = [place for place in here if not _is_spoken(sentence, place)]
+        named += [place.name for place in sorted(said, key=lambda place: place.start)]
+    return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
+
+
+def _handed_on(text: str, known: Mapping[str, str]) -> Iterator[Named]:
+    """Yield the known names in the few words of others that a message hands on."""
+    for one in pasted(text):
+        if one.end - one.start <= QUOTED_CHARS and "\n" not in text[one.start : one.end].strip():
+            for place in _known_in(masked(text[one.start : one.end]), known, ()):
+                start, end = place.start + one.start, place.end + one.start
+                yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+def _is_spoken(sentence: Sentence, place: _Place) -> bool:
+    """Say whether a name stands inside quotes that hold what somebody said."""
+    at = place.start - sentence.start
+    return SPOKEN_OF in sentence.text[max(0, at - 1) : at + 1]
 
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Named]:
@@ -395,7 +424,7 @@ def _places(
             continue
         entity = _entity_of(span.surface, known)
         if entity is None and not over:
-            entity = _part_of(span.name, recent)
+            entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
         if entity is None and not _is_new_name(span, plain):
             continue
         found = [place for place in found if place not in over]
@@ -411,8 +440,41 @@ def _is_longer(span: NameSpan, known: Sequence[_Place], text: str) -> bool:
     rest = list(span.surface)
     for place in known:
         rest[place.start - span.start : place.end - span.start] = " " * (place.end - place.start)
-    words = "".join(rest).split()
-    return any(word.isdigit() or is_uncommon(word) for word in words)
+    last = max(place.end for place in known) - span.start
+    before, behind = "".join(rest[:last]).split(), "".join(rest[last:]).split()
+    if any(word.isdigit() or is_uncommon(word) for word in before):
+        return True
+    return _is_another(behind)
+
+
+def _is_another(behind: Sequence[str]) -> bool:
+    """Say whether the words behind a known name make it the name of another thing.
+
+    "Blade Runner 2049" and "Apple Watch" are others, so is "denton mini"; "Dune Trailer" is none.
+    """
+    if not behind or asks_of(" ".join(behind)):
+        return False
+    if behind[0].casefold() in VARIANTS:
+        return True
+    if any(word.isdigit() or is_uncommon(word) for word in behind):
+        return True
+    return all(word[0].isupper() for word in behind) and not is_plural(behind[-1].casefold())
+
+
+_DEFINITE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
+
+
+def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | None:
+    """Return the one known entity whose last words a name with an article is: "the Denton 85".
+
+    Without the article it may as well be somebody's first or family name.
+    """
+    if not _DEFINITE.search(text, max(0, span.start - 5), span.start):
+        return None
+    if not any(map(is_uncommon, span.name.split())):
+        return None
+    found = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
+    return found.pop() if len(found) == 1 else None
 
 
 _NOT_ASKED: Final = spaced(
@@ -474,9 +536,8 @@ def asked_about(request: str, *, known: Mapping[str, str]) -> str:
     topic = span.topic if span else topic_of(request).topic
     words = [match.span() for match in _WORD.finditer(topic)]
     for count in range(len(words), 1, -1):
-        rest = [topic[start:end].casefold() for start, end in words[count:]]
         entity = _entity_of(topic[words[0][0] : words[count - 1][1]], known)
-        if entity is not None and not any(word.isdigit() or is_uncommon(word) for word in rest):
+        if entity is not None and not _is_another([topic[a:b] for a, b in words[count:]]):
             return entity
     return entity_name(span.topic) if span else ""
 
@@ -498,9 +559,6 @@ def _in_sentence(
 ) -> Iterator[Named]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
-    if sentence.theirs:
-        yield from (_passing(place, Valence.NEUTRAL) for place in here)
-        return
     stated: set[int] = set()
     words = declared(sentence)
     if words is not None:
@@ -515,11 +573,12 @@ def _in_sentence(
         if place.start in stated:
             continue
         at = place.start - sentence.start
-        spoken = SPOKEN_OF in text[max(0, at - 1) : at + 1]
-        if order is not None and at >= order.end("verb") - 1 and not spoken:
+        if _is_spoken(sentence, place):
+            yield _passing(place, Valence.NEUTRAL)
+        elif order is not None and at >= order.end("verb") - 1:
             kind = EngagementType.FOLLOW_UP_QUESTION if _is_more(text, place, recent) else None
             yield _engaged(place, kind or EngagementType.SEARCH_INITIATED, "is to be searched for")
-        elif asks and not idle and not spoken:
+        elif asks and not idle:
             if place.name in recent:
                 yield _engaged(place, EngagementType.FOLLOW_UP_QUESTION, "is asked about further")
             else:

@@ -36,6 +36,7 @@ __all__ = [
     "ALSO_NAMES",
     "BLANK",
     "MAX_TEXT_CHARS",
+    "VARIANTS",
     "NameSign",
     "NameSpan",
     "is_english",
@@ -299,6 +300,8 @@ ALSO_NAMES: Final = word_set("""
     pearl daisy lily ivy olive violet iris dawn gene guy jay miles wade carol ginger drew
     jack pat
     """)
+VARIANTS: Final = word_set("mini max pro ultra lite nano micro junior jr se xl evo deluxe elite")
+"""Behind the name of a thing, in lower case too, these make it the name of another model."""
 _NUMBER: Final = re.compile(r"\d{1,4}(?:\.\d{1,3}){0,2}|[IVX]{2,5}|[VX]")
 _UNITS: Final = re.compile(
     r"(?:years?|yrs?|months?|weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|times?|people"
@@ -564,8 +567,20 @@ def _is_numbered(text: str, tokens: list[_Token], index: int) -> bool:
         return False
     if not all(_joins(text, tokens, at) and _adds(tokens[at]) for at in (index - 2, index - 1)):
         return False
-    following = tokens[index + 1] if index + 1 < len(tokens) else None
-    return not (following and _joins(text, tokens, index) and _UNITS.fullmatch(following.low))
+    return not _counts(text, tokens, index)
+
+
+def _counts(text: str, tokens: list[_Token], index: int) -> bool:
+    """Say whether a number counts what follows it, and so ends no name: "Anna 3 dogs", "2 more"."""
+    if index + 1 >= len(tokens) or not _joins(text, tokens, index):
+        return False
+    following = tokens[index + 1].low
+    if following in ("more", "other", "different") and index + 2 < len(tokens):
+        # "2 more times", "5 more." and "3 more than" count; "the Denton 85 more every day" does not
+        after = tokens[index + 2].low
+        joined = _joins(text, tokens, index + 1)
+        return not joined or after in ("of", "than") or _UNITS.fullmatch(after) is not None
+    return _UNITS.fullmatch(following) is not None
 
 
 def _adds(token: _Token) -> bool:
@@ -609,8 +624,7 @@ def _run(
         if _capital(token.text) and token.low not in _SELF:
             end += 1
         elif gap == " " and _NUMBER.fullmatch(token.text):
-            following = tokens[end + 1] if end + 1 < len(tokens) else None
-            if following and _joins(text, tokens, end) and _UNITS.fullmatch(following.low):
+            if _counts(text, tokens, end):
                 break
             end += 1
         else:

@@ -24,6 +24,7 @@ from factbook.commonplace import (
 )
 from factbook.extract.base import word_set
 from factbook.extract.names import BLANK, NameSpan, is_english, masked, names_in
+from factbook.extract.pasted import own_words
 from factbook.keys import entity_name
 from factbook.world import PreferenceType
 
@@ -81,9 +82,9 @@ _SHORT: Final = spaced(
     r"(?:^|\s)(?:dr|mr|mrs|ms|st|vs|feat|ft|e\.g|i\.e|etc|no|[a-z])\.$",
 )
 _OTHERS_LINE: Final = re.compile(
-    r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?:me|ps|note|edit|update|btw|fyi|also|question"
-    r"|currently\s\w+|favou?rites?(?:\s\w+)*|my\s\w+(?:\s\w+)*|\w*ing"
-    r"|p\.s)\s*:)[A-Z][\w.'’-]{1,30}(?:\x20[A-Z][\w.'’-]{0,30})?:\x20\S).*$",
+    r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?i:me|ps|note|edit|update|btw|fyi|also|question"
+    r"|currently\s\w+|favou?rites?(?:\s\w+)*|facts?|reminder|thought|idea|plan|goal|task|decision|status|summary"
+    r"|my\s\w+(?:\s\w+)*|\w*ing|p\.s)\s*:)[A-Z][\w.'’-]{1,30}(?:\x20[A-Z][\w.'’-]{0,30})?:\x20\S).*$",
     re.MULTILINE,
 )
 
@@ -127,22 +128,53 @@ def _sentence(
 
 
 _SPEECH: Final = re.compile(
-    r"(?<![\w\"])\"[^\"\n]{3,2000}\"(?![\w\"])|“[^”\n]{3,2000}”|(?<!\w)'[^'\n]{12,2000}'(?!\w)"
+    r"(?<![\w\"])\"[^\"\n]{3,2000}\"(?![\w\"])|“[^”\n]{3,2000}”|„[^“”\n]{3,2000}[“”]"
+    r"|«[^»\n]{3,2000}»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,2000}'(?!\w)"
+    r"|‘(?:[^’\n]|(?<=\w)’(?=\w)){8,2000}’(?!\w)"
 )
 _SAYS: Final = spaced(
     r"\b(?:i|i'm|i've|you|we|he|she|they|it|my|is|are|was)\b",
 )
+_REPORTED: Final = spaced(
+    r"\b(?:said|says|saying|wrote|writes|told(?: \w+)?|tells(?: \w+)?|replied|answered"
+    r"|asked(?: \w+)?|texted(?: \w+)?|messaged(?: \w+)?|posted|tweeted|commented|claimed|claims"
+    r"|shouted|added|was like|went|goes|quote)\b\W*$"
+)
+_REPORTED_CHARS: Final = 40  # of the words before a quote, to see that it is told
 
 
 def _without_speech(plain: str) -> str:
     """Blot the signs of others' words out: what stands in quotes and is more than a name."""
 
     def hide(match: re.Match[str]) -> str:
-        if _SAYS.search(match[0].replace("’", "'")) and len(match[0].split()) > 2:
-            return match[0][0] + SPOKEN_OF * (len(match[0]) - 2) + match[0][-1]
+        words = match[0][1:-1].split()
+        begin = max(0, match.start() - _REPORTED_CHARS)
+        told = _REPORTED.search(plain[begin : match.start()]) is not None
+        spoken = len(words) > 2 and _SAYS.search(match[0].replace("’", "'")) is not None
+        if spoken if told else spoken and not _is_titled(words):
+            return _blotted(match[0])
+        if told and len(words) > 1 and not _is_titled(words):
+            return _blotted(match[0])
         return match[0]
 
     return _SPEECH.sub(hide, plain)
+
+
+_MINOR: Final = word_set("a an the of and or in on at to for by with from is vs n &")
+
+
+def _is_titled(words: Sequence[str]) -> bool:
+    """Say whether every word of weight has a capital, as in the title of a song or a show."""
+    weighty = [word for word in words if word.casefold().strip(".,!?") not in _MINOR]
+    return len(weighty) > 1 and all(map(_is_tall, (words[0], *weighty)))
+
+
+def _is_tall(word: str) -> bool:
+    return word[0].isupper() or not word[0].isalpha()
+
+
+def _blotted(quoted: str) -> str:
+    return quoted[0] + SPOKEN_OF * (len(quoted) - 2) + quoted[-1]
 
 
 SPOKEN_OF: Final = "\x1e"
@@ -407,7 +439,8 @@ def _is_meant(text: str, head: re.Match[str]) -> bool:
         return False
     plain = _FINE_LEAD.sub(" ", before)
     if re.search(
-        r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|wish|what if)\b",
+        r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|wish|what if"
+        r"|according to (?!me\b))\b",
         plain,
         re.I,
     ):
@@ -671,9 +704,10 @@ def preferences_in(text: str) -> list[PreferenceSpan]:
     """Return the topics that the speaker of a message says to like or to dislike.
 
     "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
-    Wishes, suppositions, questions, others' words and others' likes are none.
+    Wishes, suppositions, questions, others' words (quoted, reported, pasted) and others' likes are
+    none.
     """
-    text = text[:HEARD_CHARS]
+    text = own_words(text)[:HEARD_CHARS]
     plain = masked(text)
     if not is_english(plain.replace(BLANK, " ")):
         return []

@@ -16,7 +16,7 @@ from factbook.extract.base import word_set
 from factbook.extract.names import ALSO_NAMES, is_headline, is_uncommon, names_in
 from factbook.nouns import is_plural
 
-__all__ = ["TopicSpan", "learn_queries", "named_topic", "request_of", "topic_of"]
+__all__ = ["TopicSpan", "asks_of", "learn_queries", "named_topic", "request_of", "topic_of"]
 
 REQUEST_CHARS: Final = 2_000  # ours: of a request; nobody asks for more at once
 
@@ -54,7 +54,8 @@ _VERB: Final = (
     r"|hear|know|see|do\s+(?:some\s+|a\s+bit\s+of\s+)?(?:research|reading))"
 )
 _ASKED: Final = (
-    r"(?:(?:is|are)\s+there\s+(?=(?:any|some|a|an)\b)|do\s+you\s+(?:have|know)\s+(?=(?:the|any|some)\b)"
+    r"(?:(?:is|are)\s+there\s+(?=(?:any|some|a|an)\b)|do\s+you\s+(?:have|know)\s+(?=(?:the|any"
+    r"|some)\b)"
     r"|what\s+do\s+(?:you|we)\s+know\s+about|(?:do|did|have)\s+you\s+(?:know|heard?"
     r"|have)\s+(?:(?:anything|something|much|any\s+\w+)\s+)?(?:about|of|on)"
     r"|what\s+can\s+you\s+(?:tell\s+me|say)\s+about|what['’]?s\s+(?:new|going\s+on|happening"
@@ -74,7 +75,8 @@ _ONLY_LEADS: Final = re.compile(rf"\s*{_POLITE}", re.IGNORECASE)
 _STUFF_FIRST: Final = re.compile(rf"\s*{_STUFF}\s+{_ABOUT}\s+", re.IGNORECASE)
 _TAIL: Final = re.compile(
     r"(?:[\s,]+(?:please|pls|plz|thanks|thank\s+you|thx|for\s+me|online|on\s+the\s+(?:web"
-    r"|internet)|info|information|details|today|at\s+the\s+moment|these\s+days|now|again|right\s+now|asap|when\s+you\s+(?:can|have\s+(?:time|a\s+\w+))|if\s+you\s+(?:can"
+    r"|internet)|info|information|details|today|at\s+the\s+moment|these\s+days|now|again|right"
+    r"\s+now|asap|when\s+you\s+(?:can|have\s+(?:time|a\s+\w+))|if\s+you\s+(?:can"
     r"|could)|or\s+so|stuff|(?:is|are|was|were)(?:\s+(?:all|really))?(?:\s+(?:any\s+good|like"
     r"|about|worth\s+it))?|any\s+good|worth\s+(?:it|buying|the\s+money)|like|work|works)"
     r"|[\s?.!,;:…\"”’')\]]+)+$",
@@ -102,14 +104,22 @@ _ASPECT: Final = (
     r"|resale\s+value|tests?|test\s+results|benchmarks?|news|updates?)"
 )
 _ONLY_BEFORE: Final = (
-    r"(?:best|histor(?:y|ies)|stor(?:y|ies)\s+behind|origins?|future|quality|weight|size|author|designer"
+    r"(?:best|histor(?:y|ies)|stor(?:y|ies)\s+behind|origins?|future|quality|weight|size|author"
+    r"|designer"
     r"|maker|makers|manufacturer|inventor|founder|guide|introduction|basics|rules|ending|cast"
     r"|summary|recipes?|soundtrack|pictures|photos|videos|list|overview|explanation|differences?"
     r"|colou?rs?|name|age|cause|causes|symptoms|types|kinds|examples)"
 )
+_SORT: Final = (
+    r"(?:movies?|films?|books?|novels?|series|shows?|episodes?|seasons?|games?|apps?|albums?|songs?"
+    r"|bands?|podcasts?|channel|sites?|accounts?|stores?|shops?|teams?|fans?|fandom|community"
+    r"|thing)"
+)  # behind a name these only say of what sort it is
+_BESIDE_NAME: Final = re.compile(rf"(?:{_ASPECT}|{_ONLY_BEFORE}|{_SORT})", re.IGNORECASE)
 _QUALITY: Final = (
     r"(?:(?:the|some|any|a|an|really|very|most|more)\s+)*(?:best|better|good|great|nice|decent"
-    r"|cheap|cheaper|cheapest|affordable|popular|recommended|reliable|latest|newest|upcoming|top(?:[\s-]+(?:\d{1,3}|ten"
+    r"|cheap|cheaper|cheapest|affordable|popular|recommended|reliable|latest|newest|upcoming"
+    r"|top(?:[\s-]+(?:\d{1,3}|ten"
     r"|five|rated))?|high[\s-]end|inexpensive|expensive|worthwhile)\s+"
 )
 _ASKED_OF: Final = re.compile(
@@ -121,7 +131,8 @@ _ASKED_OF: Final = re.compile(
 _SECOND: Final = re.compile(r"\s+(?:and|&|with|to)\s.*$", re.DOTALL)
 _LOOSE_END: Final = re.compile(r"(?:[\s,:;]+(?:and|or|&|of|for|with|the|its)|[\s,:;–—-]+)$", re.I)
 _HOW_TO: Final = re.compile(
-    r"how\s+(?:to|do\s+(?:i|you|we|people)|can\s+(?:i|you|we)|should\s+i)\s+(?:best\s+|properly\s+)?"
+    r"how\s+(?:to|do\s+(?:i|you|we|people)|can\s+(?:i|you|we)|should\s+i)\s+(?:best\s+|properly"
+    r"\s+)?"
     r"(?:(?:get|getting)\s+(?:started\s+(?:with|in|on)|into|better\s+at)|(?:begin|start|work|deal)"
     r"\s+(?:with|on)|take\s+care\s+of|care\s+for|set\s+up|use|fix|repair|clean|maintain|install"
     r"|configure|buy|choose|pick|learn|play|make|build|brew|cook|bake|grow|train|get|find)\s+",
@@ -138,8 +149,10 @@ _ASKS_WHO: Final = re.compile(
 )
 _ASKS_WHEN: Final = re.compile(
     r"(?:(?:how\s+much|how\s+long|when|where)\s+(?P<being>is|are|was|were|can\s+(?:i|you|we)"
-    r"\s+(?:buy|get|find|see|watch|read))|(?:how\s+much|how\s+long|how\s+many\s+\w+|what|when|where)"
-    r"\s+(?:does|do|did|will|would|has|have))\s+(?P<thing>.+?)(?P<done>\s+(?:cost|weigh|measure|take|last|mean|do|look\s+like|sound\s+like|coming\s+out"
+    r"\s+(?:buy|get|find|see|watch|read))|(?:how\s+much|how\s+long|how\s+many\s+\w+|what|when"
+    r"|where)"
+    r"\s+(?:does|do|did|will|would|has|have))\s+(?P<thing>.+?)(?P<done>\s+(?:cost|weigh|measure"
+    r"|take|last|mean|do|look\s+like|sound\s+like|coming\s+out"
     r"|come\s+out|going\s+to\s+be\s+released|(?:be(?:en)?\s+)?(?:released|made|built|produced"
     r"|published|founded|invented|designed|written|filmed|sold|set|located|available)|from|out|hold"
     r"|start|open|close|end|be|have|on\s+sale))?",
@@ -329,8 +342,9 @@ def _asks_of(thing: str, aspect: str, pattern: re.Pattern[str], last: re.Match[s
 
     "the prices of speakers" do, "gas prices" and "code review" are themselves what is asked about.
     """
-    if aspect[:1].isupper():
-        return False  # a title: "The Price Guide"
+    titled = aspect[:1].isupper()
+    if titled and (pattern is _AFTER_NAME or not any(map(is_uncommon, thing.split()))):
+        return False  # a title: "The Price Guide"; "Wharfedale Denton Reviews" is none
     if pattern is _AFTER_NAME and not is_headline(thing.split()):
         return False
     head = _LAST_NOUNS.sub("", thing)
@@ -346,6 +360,11 @@ def _asks_of(thing: str, aspect: str, pattern: re.Pattern[str], last: re.Match[s
             or is_plural(words[0])
         )
     )
+
+
+def asks_of(words: str) -> bool:
+    """Say whether words behind a name only say what of it is meant: "trailer", "soundtrack"."""
+    return _BESIDE_NAME.fullmatch(words) is not None
 
 
 _NO_PHRASE: Final = word_set("""

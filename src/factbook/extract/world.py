@@ -44,6 +44,7 @@ __all__ = [
     "discover",
     "facts_about",
     "incomplete",
+    "is_kind",
     "no_statement",
 ]
 
@@ -735,6 +736,18 @@ def _short_names(names: Names, text: str) -> dict[str, str]:
 
 _BEGINS: Final = re.compile(r"(?:^|[.!?:]\s)[\"'“‘(\s>*_\-\0]*$", re.MULTILINE)
 _SPACE: Final = re.compile(r"[\s\-]+")
+
+
+def is_kind(name: str, texts: Sequence[str]) -> bool | None:
+    """Say whether texts speak of a known thing as a kind or a matter: "green tea", not "Notion".
+
+    None where none of them names it, or only texts that have no capitals.
+    """
+    names = Names({name: [name]})
+    text = "\n".join(texts)
+    if not any(map(str.isupper, text)) or not names.find(text):
+        return None
+    return name in _topics(names, text)
 
 
 def _topics(names: Names, text: str) -> frozenset[str]:

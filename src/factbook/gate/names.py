@@ -288,9 +288,8 @@ _FAINT: Final = _set("""
     last first second next good great old new line lot bit day time year place world home way men
     man woman women people person guy guys us them it best better top set town country main key
     """)  # also words of titles: "The Last of Us", "The Good Place"
-_INVISIBLE: Final = frozenset(
-    "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad"
-)
+_JOINERS: Final = frozenset("\u200c\u200d")  # they join letters and emoji
+_COLOUR: Final = re.compile(r"\[\d{1,3}(?:;\d{1,3})*m")  # of a terminal, its first sign taken out
 
 
 def _whole(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
@@ -348,7 +347,11 @@ def _is_artifact(name: str) -> bool:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(char in _INVISIBLE or unicodedata.category(char) == "Cc" for char in name)
+    """Say whether a text steers a terminal or its own direction, or hides a part of itself."""
+    return _COLOUR.search(name) is not None or any(
+        char not in _JOINERS and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+        for char in name
+    )
 
 
 _ABBREVIATED: Final = re.compile(r"(?:\b\w{1,4}|\b(?:\w\.)+)\.$")

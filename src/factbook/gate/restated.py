@@ -107,6 +107,7 @@ _HAVING: Final = _set("""
     run take hold need reach measur play stori contain includ requir amount piec model stand
     """)
 _WANTING: Final = _set("need requir")  # "needs 40 watts" is not "has 40 watts"
+_HOLDING: Final = _set("hold take contain includ")  # one matter with an amount of something
 _DELIVERED: Final = "bundl"  # "comes with": of the two sides only one may say how it is had
 _PHRASES: Final = (
     (re.compile(r"\b(?:is |are |was |were )?(?:made|built|made up|crafted|consists?)"
@@ -117,7 +118,8 @@ _PHRASES: Final = (
     # A property needs no verb of its own: "the warranty of it runs for".
     (re.compile(r"(?<= of \x00) (?:(?:runs|lasts)(?: for)?|(?:takes|holds|reaches|measures"
                 r"|stands at|amounts to|comes to))\b"), " is"),
-    (re.compile(r"\b(?:an? \w+|the \w+) one\b"), lambda match: match[0].removesuffix(" one")),
+    (re.compile(rf"\bruns? on (?=(?:\d|(?:{'|'.join(_COUNT.split())})\b))"), "takes "),
+    (re.compile(r"\b(?:an?|the) (?:[\w.]+ )?\w+ one\b"), lambda found: found[0][: -len(" one")]),
     (re.compile(r",? (?:made|built|manufactured) by\b"), " by"),
 )  # fmt: skip
 _DENIES: Final = _set("""
@@ -133,9 +135,19 @@ _TOKEN: Final = re.compile(
     r"\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[$€£%]", re.UNICODE
 )
 _ENTITY: Final = "\x00"  # stands for the thing that both speak of
+_PART_HAS: Final = re.compile(
+    rf"the (?P<part>(?:[\w-]+ )?[\w-]+) of {_ENTITY} (?:has|have|holds?|takes?|contains?|includes?)"
+    r" (?P<much>\w[\w.,]*)\b",
+    re.IGNORECASE,
+)
+_TELLING: Final = 10  # ours: a whole number from which two parts seldom have as many by chance
 _OWN: Final = re.compile(rf"{_ENTITY}'s (\w+)(?= (?:is|are|was|were|has|have)\b)")
 _ITSELF: Final = re.compile(r"\b(?:it|they)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d[\d.,:/]*(?:st|nd|rd|th)?")
+_MEASURED: Final = re.compile(
+    r"(?P<what>[^\W\d_]+) of (?P<much>\w[\w.,/]*) (?P<unit>\w+)"  # "stands on legs of 30 cm"
+    r"|(?P<whole>[^\W\d_]+) +(?:of +)?(?:measures?|is|are) (?P<is_much>\w[\w.,/]*) (?P<in_unit>\w+)"
+)
 _AGENT: Final = re.compile(rf"\b(\w+) of (?:the )?{_ENTITY} (?:is|are|was|were)\b|\bby\b", re.I)
 
 
@@ -148,6 +160,9 @@ class _Told:
     counted: frozenset[tuple[str, str]]  # number and what comes after it
     names: frozenset[str]  # words with a capital inside the sentence, in lower case
     bounds: frozenset[str]  # denials, conditions, limits
+    measured: tuple[str, str, str] | None  # what of it measures how many of what; None without
+    said_plainly: bool  # by "is" or "measures", and not beside something that the thing does
+    part: frozenset[str]  # the part of it that is said to have so many of what
     named_first: bool | None  # a name does it before the thing is told of; None where there is none
     asks: bool
     words: int
@@ -174,12 +189,28 @@ def restates(entity: str, older: str, newer: str) -> bool:
     if not one.keys & other.keys and not (one.numbers or one.names):
         return False
     left, right = one.keys - other.keys, other.keys - one.keys
+    if bool(one.part) != bool(other.part):  # "the hall of it has 120 seats", "it has 120 seats"
+        left, right = left - one.part, right - other.part
     if left and right:
-        return False
+        holds = left | right <= _HOLDING and len(one.keys & other.keys) > 1
+        return bool(one.numbers) and (holds or _measures(one, other))
     rest = (left or right) - {_DELIVERED}
     if not rest <= _HAVING or (rest & _WANTING and len(one.keys & other.keys) < 2):
         return False
     return not rest or bool(one.numbers or one.names)
+
+
+def _measures(one: _Told, other: _Told) -> bool:
+    """Say whether both only give the same measure of the same part.
+
+    "Its legs measure 30 cm" says no less than "it stands on legs of 30 cm": beside a measure that
+    is said plainly, what the thing does with that part tells nothing more.
+    """
+    if one.measured is None or one.measured != other.measured or len(one.numbers) > 1:
+        return False
+    told = {one.measured[0], one.measured[2]}
+    plain, busy = (one, other) if one.said_plainly else (other, one)
+    return plain.said_plainly and plain.keys - told <= _HAVING and len(busy.keys - told) <= 1
 
 
 @lru_cache(maxsize=16_384)
@@ -188,11 +219,12 @@ def _told(entity: str, text: str) -> _Told:
     plain = " ".join(text.replace("’", "'").split())
     plain = _called(entity).sub(_ENTITY, plain.removeprefix(f"{entity}: "))
     if _ENTITY not in plain:
-        part = _called_short(entity)
-        plain = part.sub(_ENTITY, plain, count=1) if part else plain
+        short = _called_short(entity)
+        plain = short.sub(_ENTITY, plain, count=1) if short else plain
     if _ENTITY not in plain:
         plain = _ITSELF.sub(_ENTITY, plain, count=1)
     plain = _OWN.sub(rf"the \1 of {_ENTITY}", plain).replace(f"{_ENTITY}'s", _ENTITY)
+    part = _part(plain)
     for pattern, instead in _PHRASES:
         plain = pattern.sub(instead, plain)
     spoken = plain.replace("-", " ").replace("n't", " not").replace(_ENTITY, " ")
@@ -218,7 +250,7 @@ def _told(entity: str, text: str) -> _Told:
             continue
         if low in _EMPTY or is_function_word(low):
             continue
-        key = _MATTERS.get(low) or stem(_MATTERS.get(low.removesuffix("'s"), low))
+        key = _key(low)
         keys.append(key)
         places.append((key, False))
     counted = {
@@ -226,8 +258,12 @@ def _told(entity: str, text: str) -> _Told:
         for (first, is_number), (second, is_other) in pairwise(places)
         if is_number and not is_other
     }
+    measured, said_plainly = _measure(spoken)
     return _Told(
         keys=frozenset(keys),
+        measured=measured,
+        said_plainly=said_plainly,
+        part=part,
         numbers=tuple(numbers),
         counted=frozenset(counted),
         names=frozenset(names),
@@ -236,6 +272,35 @@ def _told(entity: str, text: str) -> _Told:
         asks=plain.endswith("?"),
         words=len(found),
     )
+
+
+def _key(word: str) -> str:
+    return _MATTERS.get(word) or stem(_MATTERS.get(word.removesuffix("'s"), word))
+
+
+def _part(plain: str) -> frozenset[str]:
+    """Return the keys of the part that has an exact number of something; empty without."""
+    found = _PART_HAS.match(plain)
+    much = found["much"].casefold().rstrip(".,") if found else ""
+    number = _NUMBERS.get(much, much)
+    if found is None or not _NUMBER.fullmatch(number):
+        return frozenset()
+    if number.isdigit() and int(number) < _TELLING:
+        return frozenset()
+    words = found["part"].casefold().replace("-", " ").split()
+    return frozenset(_key(word) for word in words)
+
+
+def _measure(spoken: str) -> tuple[tuple[str, str, str] | None, bool]:
+    """Return the part, the number and the unit of a measure, and whether it is said plainly."""
+    for found in _MEASURED.finditer(spoken):
+        much = (found["much"] or found["is_much"]).casefold()
+        number = _NUMBERS.get(much) or (much if _NUMBER.fullmatch(much) else None)
+        if number is not None:
+            part, unit = found["what"] or found["whole"], found["unit"] or found["in_unit"]
+            said = _key(part.casefold()), number, _key(unit.casefold())
+            return said, found["whole"] is not None
+    return None, False
 
 
 @lru_cache(maxsize=4_096)

@@ -6,27 +6,42 @@ Two modes. *Full*: what a person caused may bring entities in. *Known-only*: wha
 ourselves is read for facts about known entities and for nothing else, with a prompt of its own
 where there is a model; `apply` refuses the rest whatever this module, a rule or a model says.
 
-Everything of one search or message is one transaction, so a step that is stopped leaves nothing
-half done and is taken up again. A model that fails leaves its input unread, visibly: it is never
-"no facts".
+Reading goes by pieces, each one transaction: a message; of a search, what a model sees in each
+result, the new things that all of them show, what each result says, and in the end what is told of
+it. So a step that is stopped loses the piece that it was at, and the next one goes on from there.
+
+One worker at a time reads, by a lease: what a text says is compared with what is known. What
+cannot be read waits, visibly and longer each time, and holds up no other: it is never "no facts".
+Errors of the store itself are no fault of a text and end the pass.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from factbook import cancel, policy
 from factbook.apply import apply
-from factbook.errors import ModelError, ModelFailure
+from factbook.errors import (
+    EmbedderError,
+    FactbookError,
+    ModelError,
+    ModelFailure,
+    StoreError,
+    TakenOver,
+    UsageError,
+)
 from factbook.extract import entity_prompts
 from factbook.extract.external import hostile, taint
 from factbook.extract.heard import Named, hear, preferences_in
+from factbook.extract.pasted import own_words
 from factbook.extract.topics import topic_of
 from factbook.extract.world import (
     Discovery,
@@ -41,6 +56,7 @@ from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.names import judge_name, name_text, structural_problem
 from factbook.gate.restated import RESTATED_SIMILARITY, restates
 from factbook.gate.same_entity import known_as, part_of
+from factbook.http import one_line
 from factbook.interest.notify import Find, mode_of, worth_telling
 from factbook.keys import entity_name
 from factbook.model import (
@@ -49,7 +65,6 @@ from factbook.model import (
     FactKind,
     Millis,
     Receipt,
-    Status,
     StoredEpisode,
     Trigger,
     Trust,
@@ -59,51 +74,87 @@ from factbook.ops import (
     Announce,
     AssertFact,
     CreateEntity,
+    FailResult,
     FailTask,
+    Fence,
     FinishTask,
+    KeepSeen,
+    MarkDiscovered,
     MarkExtracted,
     MarkHeard,
+    MarkResultRead,
+    NewFind,
     Op,
     RecordEngagement,
     RejectCandidate,
+    SeenName,
     SetPreference,
     SupportFact,
 )
+from factbook.store.holders import holder_name, is_dead
 from factbook.world import EngagementType, PreferenceType, SearchLog, Valence
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from factbook.embed import Embedder
-    from factbook.llm.base import LLM
-    from factbook.store.base import Store
+    from factbook.llm.base import LLM, Message
+    from factbook.store.base import ModelTask, Store
+    from factbook.store.base_world import ResultState
 
 __all__ = ["ABOUT", "Extraction", "ExtractionReport", "spoken_of"]
 
 ABOUT: Final = "about"
 SEARCH_TASK: Final = "search"  # kinds of model tasks
 HEAR_TASK: Final = "hear"
+READING: Final = "reading"  # the lease of whoever reads
+RULES: Final = "rules"  # the version of what failed without a model having a part in it
 RECENT_MESSAGES: Final = 6  # ours: of the conversation, that "it" and a follow-up may refer to
 MODEL_ENTITIES: Final = 12  # ours: entities of one text that a model is asked about, one call each
+
+_LOG = logging.getLogger(__name__)
+_DISCOVERING: Final = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
+_Answer = TypeVar("_Answer", bound="BaseModel")
 
 
 @dataclass(slots=True, kw_only=True)
 class ExtractionReport:
     """What one pass over unread searches and messages did."""
 
-    searches: int = 0  # read
+    searches: int = 0  # read to their end
     messages: int = 0
+    pieces: int = 0  # transactions of reading: messages, and steps of searches
+    note: str = ""  # why nothing was read, where another worker reads
     failed: list[tuple[str, str]] = field(default_factory=list)  # (what, why), unread still
     receipt: Receipt = field(default_factory=Receipt)
 
 
 @dataclass(slots=True)
 class _Read:
-    """What one text or search comes to, before it is written."""
+    """What one piece comes to, before it is written."""
 
     ops: list[Op] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)  # canonical -> surfaces, known or new
     new: set[str] = field(default_factory=set)
-    told: dict[str, list[Find]] = field(default_factory=dict)  # entity -> its new facts
-    images: dict[str, str] = field(default_factory=dict)  # entity -> address of a picture
+    finds: list[NewFind] = field(default_factory=list)  # facts that it brings
+
+
+@dataclass(slots=True, kw_only=True)
+class _Piece:
+    """What is read next: one text, or one step of a search."""
+
+    kind: str  # of the task that keeps count of its failures
+    target: int
+    trigger: Trigger
+    work: Callable[[], list[Op]]
+    result: ResultState | None = None  # that is read or looked through
+    discovers: bool = False  # whether it brings in what a search shows
+    ends: bool = False  # whether its search or message is read then
+
+    @property
+    def what(self) -> str:
+        """What it belongs to, for whoever looks after it."""
+        return f"{'search' if self.kind == SEARCH_TASK else 'message'} {self.target}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -145,133 +196,231 @@ class Extraction:
         self._llm = llm
         self._interests = interests
         self._notify_on = frozenset(notify_on)
-        self._cache: dict[tuple[str, str], list[_Known]] = {}  # facts of entities, for one input
+        self._lease = _Lease(store, clock)
+        self._cache: dict[tuple[str, str], list[_Known]] = {}  # facts of entities, for one piece
+        self._made: dict[str, NDArray[np.float32]] = {}  # vectors of texts, for one input
+        self._input = ("", 0)
 
     # --- passes ---------------------------------------------------------------------------------
 
     def run(self, *, limit: int | None = None) -> ExtractionReport:
-        """Read unread searches, then unread messages, oldest first; `limit` of both at most."""
+        """Read unread searches, then unread messages, oldest first; `limit` pieces at most.
+
+        What fails is no piece, and what comes after it is read. While another worker reads,
+        nothing is, and the report says so.
+        """
         report = ExtractionReport()
-        done = 0
-        held = self._held()
-        for log in self._store.search_logs(extracted=False):
-            if limit is not None and done >= limit:
+        if self._next() is None:
+            return report
+        with self._lease.held() as mine:
+            if not mine:
+                report.note = "another worker is reading"
                 return report
-            if (SEARCH_TASK, log.id) in held:
-                continue
-            done += 1
-            if not self._guarded(
-                SEARCH_TASK, log.id, f"search {log.id}", report, self._search, log
-            ):
-                return report
-        while limit is None or done < limit:
-            waiting = [
-                one
-                for one in self._store.unheard(limit=len(held) + 1)
-                if (HEAR_TASK, one.id) not in held
-            ]
-            if not waiting:
-                break
-            done += 1
-            message = waiting[0]
-            if not self._guarded(
-                HEAR_TASK, message.id, f"message {message.id}", report, self._message, message
-            ):
-                return report
-            held = self._held()
+            try:
+                while limit is None or report.pieces < limit:
+                    cancel.check()
+                    one = self._next()
+                    if one is None or not self._read(one, report):
+                        return report
+            except TakenOver as error:
+                report.note = str(error)
         return report
 
+    def _next(self) -> SearchLog | StoredEpisode | None:
+        """Return what is to be read next, without what failed and may not be tried yet."""
+        held = self._held()
+        for log in self._store.search_logs(extracted=False, limit=len(held) + 1):
+            if (SEARCH_TASK, log.id) not in held:
+                return log
+        for message in self._store.unheard(limit=len(held) + 1):
+            if (HEAR_TASK, message.id) not in held:
+                return message
+        return None
+
     def _held(self) -> set[tuple[str, int]]:
-        """Return what failed and may not be tried yet, or was set aside."""
-        if self._llm() is None:
-            return set()  # rules read what no model could
-        now = self._clock()
+        """Return what failed and may not be tried yet, or was set aside.
+
+        Without a model, what only a model failed at is read by rules at once.
+        """
+        tasks = self._tasks()
+        if not tasks:
+            return set()
+        now, modelled = self._clock(), self._llm() is not None
         return {
-            (one.kind, one.target)
-            for one in self._store.model_tasks()
-            if one.kind in (SEARCH_TASK, HEAR_TASK) and (one.state == "aside" or one.until > now)
+            target
+            for target, one in tasks.items()
+            if (one.state == "aside" or one.until > now)
+            and (modelled or one.version == RULES)
+            and not self._goes_on(one)
         }
 
-    def _guarded(
-        self,
-        kind: str,
-        target: int,
-        what: str,
-        report: ExtractionReport,
-        work: Callable[..., tuple[list[Op], Trigger]],
-        given: object,
-    ) -> bool:
-        """Read one input and write what it says; False where the next ones would fail alike."""
-        cancel.check()
+    def _goes_on(self, task: ModelTask) -> bool:
+        """Tell whether results of a search can be read before it may be tried again.
+
+        What is wrong with one of them says nothing of the others; a model that failed at one is
+        given time.
+        """
+        if task.kind != SEARCH_TASK or task.state == "aside" or task.version != RULES:
+            return False
+        (log,) = self._store.search_logs(ids=[task.target])
+        return not self._may_discover(log) and any(
+            not one.is_read and one.failed < task.attempts
+            for one in self._store.result_states(log.id)
+        )
+
+    def _may_discover(self, log: SearchLog) -> bool:
+        """Tell whether a search may bring new things in and was not looked through for them."""
+        return log.trigger in _DISCOVERING and not self._store.is_discovered(log.id)
+
+    def _tasks(self) -> dict[tuple[str, int], ModelTask]:
+        return {
+            (one.kind, one.target): one
+            for one in self._store.model_tasks()
+            if one.kind in (SEARCH_TASK, HEAR_TASK)
+        }
+
+    def _read(self, one: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:
+        """Read the next piece and write what it says; False where the next would fail alike."""
+        piece = self._of_search(one) if isinstance(one, SearchLog) else self._of_message(one)
         self._cache.clear()
-        trigger = given.trigger if isinstance(given, SearchLog) else Trigger.USER_MESSAGE
+        if self._input != (piece.kind, piece.target):
+            self._input = (piece.kind, piece.target)
+            self._made.clear()
         try:
-            ops, trigger = work(given)
-        except ModelError as error:
-            report.failed.append((what, str(error)))
-            if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
-                return False  # it was not tried: its count stays
-            op = FailTask(
-                kind=kind,
-                target=target,
-                version=entity_prompts.PROMPT_VERSION,
-                error=self._redact(str(error)),
-            )
-            apply(self._store, [op], trigger=trigger, actor=self._actor, now=self._clock())
-            return error.kind is not ModelFailure.CONNECT
-        cancel.check()
-        if self._llm() is not None:
-            ops.append(FinishTask(kind=kind, target=target, version=entity_prompts.PROMPT_VERSION))
-        receipt = apply(self._store, ops, trigger=trigger, actor=self._actor, now=self._clock())
-        report.receipt.add(receipt)
-        if kind == SEARCH_TASK:
-            report.searches += 1
-        else:
-            report.messages += 1
+            self._lease.renew()
+            ops = piece.work()
+            cancel.check()
+            if piece.ends and (self._llm() is not None or self._input in self._tasks()):
+                ops.append(
+                    FinishTask(
+                        kind=piece.kind, target=piece.target, version=entity_prompts.PROMPT_VERSION
+                    )
+                )
+            write = self._write_new if piece.discovers else self._write
+            write(ops, piece.trigger, report)
+        except StoreError:
+            raise  # no fault of what was read
+        except (FactbookError, ValueError) as error:
+            return self._failed(piece, error, report)
+        report.pieces += 1
+        if piece.ends:
+            report.searches += piece.kind == SEARCH_TASK
+            report.messages += piece.kind == HEAR_TASK
         return True
+
+    def _write(self, ops: Sequence[Op], trigger: Trigger, report: ExtractionReport) -> None:
+        """Write what was read, unless another worker reads by now."""
+        done = apply(
+            self._store,
+            [*ops, self._lease.fence()],
+            trigger=trigger,
+            actor=self._actor,
+            now=self._clock(),
+        )
+        report.receipt.add(done)
+
+    def _failed(
+        self, piece: _Piece, error: FactbookError | ValueError, report: ExtractionReport
+    ) -> bool:
+        """Let what could not be read wait; False where the next pieces would fail alike."""
+        why = one_line(self._redact(str(error) or type(error).__name__))
+        report.failed.append((piece.what, why))
+        kind = error.kind if isinstance(error, ModelError) else None
+        if kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+            return False  # it was not tried: its count stays
+        if isinstance(error, ValueError):  # none of our own words: its traceback says where
+            _LOG.warning("%s could not be read: %s", piece.what, why, exc_info=error)
+        known = self._tasks().get((piece.kind, piece.target))
+        attempts = known.attempts if known else 0
+        elsewhere = isinstance(error, EmbedderError) or kind is ModelFailure.CONNECT
+        ops: list[Op] = []
+        if piece.result is not None and not elsewhere:
+            ops.append(FailResult(search_id=piece.target, episode_id=piece.result.episode_id))
+        # Several results that fail in one round are one failure of their search.
+        counted = piece.result is not None and piece.result.failed < attempts
+        if elsewhere or kind is not None or not counted:
+            tried = not isinstance(error, EmbedderError)
+            ops.append(
+                FailTask(
+                    kind=piece.kind,
+                    target=piece.target,
+                    version=entity_prompts.PROMPT_VERSION if kind else RULES,
+                    error=why,
+                    tried=tried,
+                )
+            )
+            if piece.kind == SEARCH_TASK and attempts + tried >= policy.MODEL_ATTEMPTS:
+                # It is set aside: what its other results brought is told now, or never.
+                ops += self._tell(self._store.search_logs(ids=[piece.target])[0])
+        self._write(ops, piece.trigger, report)
+        return not elsewhere
 
     # --- searches -------------------------------------------------------------------------------
 
-    def _search(self, log: SearchLog) -> tuple[list[Op], Trigger]:
-        """Return what a search says, and its trigger, which decides what it may do."""
-        allow_new_entities = log.trigger in (Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND)
-        stored = self._store.episodes_by_id(log.episode_ids)
-        results = [stored[one] for one in log.episode_ids]
-        attributes = self._store.attributes_of(log.episode_ids)
-        found = _Read(names=self._names(log.owner))
-        llm = self._llm()
-        if allow_new_entities:
-            self._discover(log, results, attributes, found, llm)
-        for episode in results:
-            cancel.check()
-            details = attributes[episode.id]
-            claims, refused = facts_about(
-                episode.text, names=found.names, title=details.get("title", ""), external=True
-            )
-            claims = [
-                *claims,
-                *self._model_facts(
-                    log.query, episode, found, llm, allow_new_entities=allow_new_entities
-                ),
-            ]
-            self._keep(claims, episode, found, details)
-            orders = {one.why for one in taint(episode.text) if hostile(one)} if refused else set()
-            for content, why in refused:
-                reason = "external_instruction" if why in orders else "not_a_fact"
-                found.ops.append(_refusal(episode, log.owner, content, reason, why))
-        self._tell(log, found)
-        found.ops.append(MarkExtracted(search_id=log.id))
-        return found.ops, log.trigger
+    def _of_search(self, log: SearchLog) -> _Piece:
+        """Return the next piece of a search; its trigger decides what it may do."""
 
-    def _discover(
-        self,
-        log: SearchLog,
-        results: Sequence[StoredEpisode],
-        attributes: Mapping[int, Mapping[str, str]],
-        found: _Read,
-        llm: LLM | None,
-    ) -> None:
-        """Bring in what the results of a person's search show to be what was asked about."""
+        def piece(
+            work: Callable[[], list[Op]],
+            result: ResultState | None = None,
+            *,
+            discovers: bool = False,
+            ends: bool = False,
+        ) -> _Piece:
+            return _Piece(
+                kind=SEARCH_TASK,
+                target=log.id,
+                trigger=log.trigger,
+                work=work,
+                result=result,
+                discovers=discovers,
+                ends=ends,
+            )
+
+        states = self._store.result_states(log.id)
+        llm = self._llm()
+        if self._may_discover(log):
+            unseen = [
+                one for one in states if one.seen is None and one.failed < policy.LOOK_ATTEMPTS
+            ]
+            if llm is None or not unseen:
+                return piece(lambda: self._discover(log, states), discovers=True)
+            seen = min(unseen, key=lambda one: one.failed)
+            return piece(lambda: self._look(log, seen.episode_id, llm), seen)
+        unread = [one for one in states if not one.is_read]
+        if not unread:
+            return piece(lambda: [*self._tell(log), MarkExtracted(search_id=log.id)], ends=True)
+        result = min(unread, key=lambda one: one.failed)  # what failed comes last
+        return piece(lambda: self._result(log, result.episode_id, llm), result)
+
+    def _result(self, log: SearchLog, episode_id: int, llm: LLM | None) -> list[Op]:
+        """Return what one result says of the entities that are known."""
+        episode = self._store.episodes_by_id([episode_id])[episode_id]
+        details = self._store.attributes_of([episode_id])[episode_id]
+        found = _Read(names=self._names(log.owner))
+        claims, refused = facts_about(
+            episode.text, names=found.names, title=details.get("title", ""), external=True
+        )
+        claims = [
+            *claims,
+            *self._model_facts(
+                log.query, episode, found, llm, allow_new_entities=log.trigger in _DISCOVERING
+            ),
+        ]
+        self._keep(claims, episode, found)
+        orders = {one.why for one in taint(episode.text) if hostile(one)} if refused else set()
+        for content, why in refused:
+            reason = "external_instruction" if why in orders else "not_a_fact"
+            found.ops.append(_refusal(episode, log.owner, content, reason, why))
+        found.ops.append(MarkResultRead(search_id=log.id, episode_id=episode_id, finds=found.finds))
+        return found.ops
+
+    def _discover(self, log: SearchLog, states: Sequence[ResultState]) -> list[Op]:
+        """Return what brings in the things that the results of a person's search show."""
+        stored = self._store.episodes_by_id([one.episode_id for one in states])
+        results = [stored[one.episode_id] for one in states]
+        attributes = self._store.attributes_of(list(stored))
+        found = _Read(names=self._names(log.owner))
         topic = topic_of(log.query).topic
         texts = [
             ResultText(
@@ -282,8 +431,8 @@ class Extraction:
             for one in results
         ]
         offered = discover(texts, query=log.query, topic=topic)
-        if llm is not None:
-            seen = self._model_names(log, results, texts, found, llm)
+        seen = _seen(states, results, texts)
+        if seen:
             offered = [*offered, *corroborated(seen, texts, query=log.query)]
         query_vector: NDArray[np.float32] | None = None
         for one in offered:
@@ -308,6 +457,36 @@ class Extraction:
             name = self._bring_in(one.name, one.surface, episode, log.owner, found)
             if name:
                 self._engage_discovered(log, name, found)
+        return [*found.ops, MarkDiscovered(search_id=log.id)]
+
+    def _write_new(self, ops: Sequence[Op], trigger: Trigger, report: ExtractionReport) -> None:
+        """Write what a search brings in; of new things that the store refuses, the reason."""
+        try:
+            self._write(ops, trigger, report)
+            return
+        except UsageError as error:
+            new = [one for one in ops if isinstance(one, CreateEntity)]
+            if not new:
+                raise
+            _LOG.warning("of what a search would bring in, some is refused: %s", error)
+        names = {one.name for one in new}
+        parted: dict[str, list[Op]] = {}
+        left: list[Op] = []
+        for op in ops:
+            if isinstance(op, CreateEntity):
+                parted.setdefault(op.name, []).append(op)
+            elif isinstance(op, RecordEngagement) and op.entity in names:
+                parted.setdefault(op.entity, []).append(op)
+            else:
+                left.append(op)
+        for one in new:
+            try:
+                self._write(parted[one.name], trigger, report)
+            except UsageError as error:
+                found = self._store.episode_ids([one.episode])[one.episode]
+                episode = self._store.episodes_by_id([found])[found]
+                left.append(_refusal(episode, one.owner, one.name, "not_a_name", str(error)))
+        self._write(left, trigger, report)
 
     def _engage_discovered(self, log: SearchLog, name: str, found: _Read) -> None:
         """Note what its owner did to bring an entity in: a search for things like it."""
@@ -359,7 +538,16 @@ class Extraction:
 
     # --- messages -------------------------------------------------------------------------------
 
-    def _message(self, message: StoredEpisode) -> tuple[list[Op], Trigger]:
+    def _of_message(self, message: StoredEpisode) -> _Piece:
+        return _Piece(
+            kind=HEAR_TASK,
+            target=message.id,
+            trigger=Trigger.USER_MESSAGE,
+            work=lambda: self._message(message),
+            ends=True,
+        )
+
+    def _message(self, message: StoredEpisode) -> list[Op]:
         """Return what a message of its owner says: who is spoken of, and how they are seen."""
         owner, text = message.owner, message.text
         known = self._store.known_names(owner)
@@ -368,6 +556,9 @@ class Extraction:
         recent = spoken_of([one.text for one in before], known)
         llm = self._llm()
         named = hear(text, known=known, recent=recent)
+        # What others wrote in it nobody reads on; of the rest every place stays where it is.
+        text = own_words(text)
+        message = replace(message, text=text)
         if llm is not None:
             named = [*named, *self._model_heard(message, named, found, llm)]
         for one in named:
@@ -379,9 +570,9 @@ class Extraction:
         claims, _ = facts_about(text, names=mine, external=False)
         if llm is not None and mine:
             claims = [*claims, *self._model_facts("", message, found, llm, allow_new_entities=True)]
-        self._keep(claims, message, found, {})
+        self._keep(claims, message, found)
         found.ops.append(MarkHeard(episode_id=message.id))
-        return found.ops, Trigger.USER_MESSAGE
+        return found.ops
 
     def _hear(self, one: Named, message: StoredEpisode, found: _Read) -> None:
         owner, name = message.owner, one.name
@@ -427,39 +618,27 @@ class Extraction:
 
     # --- with a model ---------------------------------------------------------------------------
 
-    def _model_names(
-        self,
-        log: SearchLog,
-        results: Sequence[StoredEpisode],
-        texts: Sequence[ResultText],
-        found: _Read,
-        llm: LLM,
-    ) -> list[Discovery]:
-        """Return the new entities that a model sees in results; code decides about each."""
-        offered: list[Discovery] = []
-        for index, episode in enumerate(results):
-            messages = entity_prompts.entities_messages(
-                log.query, episode.text, known=sorted(found.names), full=True
-            )
-            answer = llm.ask(messages, entity_prompts.EntitiesFull, purpose="entities")
-            names, refused = entity_prompts.read_entities(
-                answer, episode.text, known=found.names, full=True
-            )
-            found.ops += [
-                _refusal(episode, log.owner, what, reason, why) for what, reason, why in refused
-            ]
-            offered += [
-                Discovery(
-                    name=one.name,
-                    surface=one.surface,
-                    spans=[(index, one.start, one.end)],
-                    hosts=(texts[index].host,),
-                    why=f"named by {llm.id}",
-                )
-                for one in names
-                if one.name not in found.names
-            ]
-        return offered
+    def _ask(
+        self, llm: LLM, messages: Sequence[Message], schema: type[_Answer], purpose: str
+    ) -> _Answer:
+        """Ask a model, as whoever reads still."""
+        self._lease.renew()
+        return llm.ask(messages, schema, purpose=purpose)
+
+    def _look(self, log: SearchLog, episode_id: int, llm: LLM) -> list[Op]:
+        """Return what keeps the new names that a model sees in a result; code decides of them."""
+        episode = self._store.episodes_by_id([episode_id])[episode_id]
+        known = self._names(log.owner)
+        messages = entity_prompts.entities_messages(
+            log.query, episode.text, known=sorted(known), full=True
+        )
+        answer = self._ask(llm, messages, entity_prompts.EntitiesFull, "entities")
+        names, refused = entity_prompts.read_entities(answer, episode.text, known=known, full=True)
+        seen = [SeenName(start=one.start, end=one.end) for one in names if one.name not in known]
+        return [
+            *(_refusal(episode, log.owner, what, reason, why) for what, reason, why in refused),
+            KeepSeen(search_id=log.id, episode_id=episode_id, names=seen),
+        ]
 
     def _model_heard(
         self, message: StoredEpisode, named: Sequence[Named], found: _Read, llm: LLM
@@ -467,7 +646,7 @@ class Extraction:
         messages = entity_prompts.entities_messages(
             "", message.text, known=sorted(found.names), full=True
         )
-        answer = llm.ask(messages, entity_prompts.EntitiesFull, purpose="entities")
+        answer = self._ask(llm, messages, entity_prompts.EntitiesFull, "entities")
         names, refused = entity_prompts.read_entities(
             answer, message.text, known=found.names, full=True, external=False
         )
@@ -507,7 +686,7 @@ class Extraction:
             messages = entity_prompts.entities_messages(
                 query, episode.text, known=sorted(spoken), full=False
             )
-            answer = llm.ask(messages, entity_prompts.EntitiesKnown, purpose="entities")
+            answer = self._ask(llm, messages, entity_prompts.EntitiesKnown, "entities")
             names, refused = entity_prompts.read_entities(
                 answer, episode.text, known=found.names, full=False
             )
@@ -520,7 +699,7 @@ class Extraction:
         for name in spoken[:MODEL_ENTITIES]:
             known = [one.object for one in self._store.world_facts(episode.owner, name, limit=20)]
             messages = entity_prompts.facts_messages(name, episode.text, known=known)
-            answered = llm.ask(messages, entity_prompts.EntityFacts, purpose="facts")
+            answered = self._ask(llm, messages, entity_prompts.EntityFacts, "facts")
             offered, refused = entity_prompts.read_facts(
                 answered,
                 name,
@@ -554,7 +733,6 @@ class Extraction:
         claims: Sequence[WorldClaim],
         episode: StoredEpisode,
         found: _Read,
-        details: Mapping[str, str],
     ) -> None:
         """Add the ops for what is said: new facts, or evidence for those that say the same."""
         for claim in claims:
@@ -572,21 +750,11 @@ class Extraction:
                     else _support(twin.fact, claim, episode)
                 )
                 continue
-            op = _assertion(claim, episode)
-            found.ops.append(op)
+            found.ops.append(_assertion(claim, episode))
             known.append(
                 _Known(fact=None, says=claim.content, text=says, vector=vector, reading=reading)
             )
-            published = details.get("published_at", "")
-            found.told.setdefault(claim.entity, []).append(
-                Find(
-                    fact=_unstored(op, episode, self._clock()),
-                    nearest=nearest,
-                    published_at=int(published) if published.isdigit() else None,
-                )
-            )
-            if details.get("image"):
-                found.images.setdefault(claim.entity, details["image"])
+            found.finds.append(NewFind(entity=claim.entity, object=claim.content, nearest=nearest))
 
     def _facts_of(self, owner: str, name: str) -> list[_Known]:
         key = (owner, name)
@@ -619,29 +787,41 @@ class Extraction:
             found.update({one.id: made[n] for n, one in enumerate(waiting)})
         return found
 
-    def _tell(self, log: SearchLog, found: _Read) -> None:
-        """Let new facts be told, as far as the mode of their entity finds them worth it."""
+    def _tell(self, log: SearchLog) -> list[Op]:
+        """Let what a search brought be told, as far as the mode of each entity finds it worth it.
+
+        What is new is what its pieces stored and what holds still.
+        """
         if log.trigger not in self._notify_on:
-            return
-        scores: Mapping[int, float] | None = None
-        for name, finds in found.told.items():
+            return []
+        told: dict[str, list[tuple[Fact, float | None]]] = {}
+        for fact, nearest in self._store.untold_finds(log.id):
+            told.setdefault(fact.subject, []).append((fact, nearest))
+        scores = self._interests(log.owner) if told else {}
+        ops: list[Op] = []
+        for name, new in told.items():
             known = self._store.entity_named(log.owner, name)
-            count, interest, briefed = 0, 0.0, None
-            if known is not None:
-                if scores is None:
-                    scores = self._interests(log.owner)
-                count, interest = known.fact_count, scores.get(known.id, 0.0)
-                briefed = self._store.told_at(known.id)
-            worth = worth_telling(mode_of(count, interest), finds, briefed_at=briefed)
+            if known is None:
+                continue
+            attributes = self._store.attributes_of([fact.episode_id for fact, _ in new])
+            details = [attributes[fact.episode_id] for fact, _ in new]
+            finds = [
+                Find(fact=fact, nearest=nearest, published_at=_published(one))
+                for (fact, nearest), one in zip(new, details, strict=True)
+            ]
+            mode = mode_of(max(0, known.fact_count - len(new)), scores.get(known.id, 0.0))
+            worth = worth_telling(mode, finds, briefed_at=self._store.told_at(known.id))
             if worth:
-                found.ops.append(
+                ops.append(
                     Announce(
                         owner=log.owner,
                         entity=name,
-                        facts=[one.object for one in worth],
-                        image=found.images.get(name, ""),
+                        image=next((one["image"] for one in details if one.get("image")), ""),
+                        search_id=log.id,
+                        fact_ids=[one.id for one in worth],
                     )
                 )
+        return ops
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -653,7 +833,83 @@ class Extraction:
         return found
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._embedder().embed(texts)
+        missing = [one for one in dict.fromkeys(texts) if one not in self._made]
+        if missing:
+            self._made.update(zip(missing, self._embedder().embed(missing), strict=True))
+        return np.stack([self._made[one] for one in texts])
+
+
+class _Lease:
+    """The right to read a store, which one worker at a time has."""
+
+    def __init__(self, store: Store, clock: Callable[[], Millis]) -> None:
+        self._store = store
+        self._clock = clock
+        self._holder = holder_name()
+        self._token = 0
+        self._at: Millis = 0
+
+    @contextmanager
+    def held(self) -> Iterator[bool]:
+        """Hold the lease while the context lasts; False where another worker has it."""
+        token = self._take()
+        if token is None:
+            yield False
+            return
+        self._token = token
+        try:
+            yield True
+        finally:
+            self._store.drop_lease(READING, token=self._token)
+
+    def renew(self) -> None:
+        """Hold it longer; raises TakenOver where another worker has, or has had it."""
+        if self._clock() - self._at < policy.SEARCH_LEASE_MS // 4:
+            return
+        token = self._take()
+        if token is not None and token != self._token:
+            self._store.drop_lease(READING, token=token)
+        if token != self._token:
+            raise TakenOver(what=READING)
+
+    def fence(self) -> Fence:
+        """Return the op that refuses what was read where another worker has read since."""
+        return Fence(lease=READING, token=self._token)
+
+    def _take(self) -> int | None:
+        self._at = self._clock()
+        return self._store.take_lease(
+            READING,
+            holder=self._holder,
+            now=self._at,
+            until=self._at + policy.SEARCH_LEASE_MS,
+            is_dead=is_dead,
+        )
+
+
+def _seen(
+    states: Sequence[ResultState],
+    results: Sequence[StoredEpisode],
+    texts: Sequence[ResultText],
+) -> list[Discovery]:
+    """Return the new names that a model saw in results."""
+    return [
+        Discovery(
+            name=entity_name(results[index].text[start:end]),
+            surface=results[index].text[start:end],
+            spans=[(index, start, end)],
+            hosts=(texts[index].host,),
+            why="named by a model",
+        )
+        for index, state in enumerate(states)
+        for start, end in state.seen or ()
+    ]
+
+
+def _published(details: Mapping[str, str]) -> Millis | None:
+    """Return when a page was published, where that is known."""
+    at = details.get("published_at", "")
+    return int(at) if at.isascii() and at.isdigit() else None
 
 
 def _nearest(
@@ -753,28 +1009,6 @@ def _support(fact: Fact, claim: WorldClaim, episode: StoredEpisode) -> SupportFa
         method=candidate.method,
         trust=episode.trust,
         confidence=claim.confidence,
-    )
-
-
-def _unstored(op: AssertFact, episode: StoredEpisode, now: Millis) -> Fact:
-    """Return a fact as it will stand once it is written."""
-    one = op.candidate
-    return Fact(
-        id=0,
-        owner=op.owner,
-        subject=one.subject,
-        predicate=one.predicate,
-        object=one.object,
-        statement=one.statement,
-        kind=one.kind,
-        status=Status.PENDING_EMBED,
-        confidence=op.confidence,
-        confidence_at=now,
-        trust=op.trust,
-        evidence_count=1,
-        occurred_at=episode.occurred_at,
-        learned_at=now,
-        episode_id=episode.id,
     )
 
 

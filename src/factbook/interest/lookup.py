@@ -1,24 +1,29 @@
 """Make searches: ask the provider, keep its results as text of others, log what caused it.
 
-A search that fails waits and is tried again; a failure is never "nothing was found". What leaves
-the machine is redacted first, and so is what comes in.
+A search that fails waits and is tried again, and holds up no other; a failure is never "nothing
+was found". Two workers never make the same one: whoever makes it has claimed it. What leaves the
+machine is redacted first, and so is what comes in.
 
 Knows: providers and the store. Does not know: what the results say.
 """
 
 from __future__ import annotations
 
+import logging
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from factbook import policy
+from factbook import cancel, policy
 from factbook.apply import apply
-from factbook.errors import SearchError, SearchFailure, UsageError
+from factbook.errors import FactbookError, SearchError, SearchFailure, StoreError, TakenOver
+from factbook.http import one_line
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
 from factbook.sources.told import digest
+from factbook.store.holders import holder_name, is_dead
 from factbook.world import SearchAnswer, SearchResult, SearchTask
 
 if TYPE_CHECKING:
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     from factbook.world import SearchLog
 
 __all__ = ["Lookup", "LookupReport", "result_ops"]
+
+_LOG = logging.getLogger(__name__)
 
 ADDRESS_CHARS = 2_000  # ours: a longer address is none that a browser opens
 
@@ -72,6 +79,7 @@ class Lookup:
         """
         asked = self._redact(query)
         answer = self._ask(asked)
+        uid = f"search:{uuid.uuid4().hex}"
         ops = result_ops(
             answer,
             asked,
@@ -79,48 +87,89 @@ class Lookup:
             redact=self._redact,
             now=self._clock(),
             episode=episode,
+            uid=uid,
         )
         self._apply(ops, trigger)
-        log = self._store.search_logs(owner, limit=1, newest_first=True)[0]
-        return answer, log
+        return answer, self._store.search_logs(uid=uid)[0]
 
     def run_due(self, *, limit: int | None = None) -> LookupReport:
-        """Make the searches that wait, oldest first; one that fails waits for a later pass."""
+        """Make the searches that wait, oldest first, `limit` at most; those that fail wait longer.
+
+        It ends early where no other would be answered: nobody is there to ask.
+        """
         report = LookupReport()
-        for task in self._store.search_tasks(now=self._clock(), limit=limit):
-            if not self._run(task, report):
+        claimer, last = holder_name(), 0
+        while limit is None or report.made < limit:
+            cancel.check()
+            now = self._clock()
+            task = self._store.claim_search(
+                claimer=claimer,
+                now=now,
+                until=now + policy.SEARCH_LEASE_MS,
+                after=last,
+                is_dead=is_dead,
+            )
+            if task is None:
                 break
+            last = task.id
+            try:
+                if not self._run(task, claimer, report):
+                    break
+            finally:
+                self._store.release_search(task.id, claimer=claimer)
         return report
 
-    def _run(self, task: SearchTask, report: LookupReport) -> bool:
+    def _run(self, task: SearchTask, claimer: str, report: LookupReport) -> bool:
         """Make one search; False where the next ones would fail alike."""
+        asked = self._redact(task.query)
         try:
-            answer = self._ask(self._redact(task.query))
-        except UsageError as error:  # a query without a word to search for
-            said = self._redact(str(error))
-            report.failed.append((task.query, said))
-            report.receipt.add(self._apply([FailSearch(task_id=task.id, error=said)], task.trigger))
+            answer = self._ask(asked)
+            ops = result_ops(
+                answer,
+                asked,
+                owner=task.owner,
+                redact=self._redact,
+                now=self._clock(),
+                task_id=task.id,
+                claimer=claimer,
+            )
+            receipt = self._apply(ops, task.trigger)
+        except TakenOver as error:  # its results are not ours to keep
+            _LOG.info("%s", error)
             return True
-        except SearchError as error:
-            if error.kind is SearchFailure.NOT_CONFIGURED:
-                report.failed.append((task.query, str(error)))
-                return False  # it was not tried: its count stays
-            said = self._redact(str(error))
-            report.failed.append((task.query, said))
-            report.receipt.add(self._apply([FailSearch(task_id=task.id, error=said)], task.trigger))
-            return error.kind is not SearchFailure.CONNECT
-        ops = result_ops(
-            answer,
-            task.query,
-            owner=task.owner,
-            redact=self._redact,
-            now=self._clock(),
-            task_id=task.id,
-        )
-        report.receipt.add(self._apply(ops, task.trigger))
+        except StoreError:
+            raise  # no fault of the search
+        except (FactbookError, ValueError) as error:  # also a query without a word to search for
+            return self._failed(task, claimer, asked, error, report)
+        report.receipt.add(receipt)
         report.made += 1
         report.results += len(answer.results)
         return True
+
+    def _failed(
+        self,
+        task: SearchTask,
+        claimer: str,
+        asked: str,
+        error: FactbookError | ValueError,
+        report: LookupReport,
+    ) -> bool:
+        """Let a search wait that failed; False where the next ones would fail alike."""
+        said = one_line(self._redact(str(error) or type(error).__name__))
+        report.failed.append((asked, said))
+        kind = error.kind if isinstance(error, SearchError) else None
+        if kind is SearchFailure.NOT_CONFIGURED:
+            return False  # it was not tried: its count stays
+        if isinstance(error, ValueError):  # none of our own words: its traceback says where
+            _LOG.warning("the search of task %d failed: %s", task.id, said, exc_info=error)
+        # Where nobody answers, or our credentials are refused, the search itself was not tried.
+        tried = kind not in (SearchFailure.CONNECT, SearchFailure.REFUSED)
+        op = FailSearch(task_id=task.id, error=said, tried=tried, claimer=claimer)
+        try:
+            report.receipt.add(self._apply([op], task.trigger))
+        except TakenOver as taken:
+            _LOG.info("%s", taken)
+        return kind is not SearchFailure.CONNECT
 
     def _ask(self, query: str) -> SearchAnswer:
         return self._provider().search(query, limit=policy.SEARCH_RESULTS)
@@ -138,10 +187,13 @@ def result_ops(
     now: Millis,
     task_id: int | None = None,
     episode: str = "",
+    uid: str = "",
+    claimer: str = "",
 ) -> list[Op]:
     """Return the ops that keep a search with its results, each an episode of external text.
 
-    A page that says the same at another time is the same episode, so that it counts once.
+    A page that says the same at another time is the same episode, so that it counts once. `uid`
+    finds the search again, and `claimer` is who makes its task.
     """
     key = f"search:{digest(owner, answer.provider, query, str(now), str(task_id))}"
     source = Source(
@@ -168,6 +220,8 @@ def result_ops(
             results=uids,
             task_id=task_id,
             episode=episode,
+            uid=uid,
+            claimer=claimer,
         )
     )
     return ops

@@ -1,7 +1,8 @@
 """Say which entities a preference is about, from their vectors alone (seed 003: never stored).
 
-Knows: unit vectors and ids. Does not know: the store, the embedder, names. A relation lives as long
-as the question for it: another embedding model, another name, and it is another one.
+Knows: unit vectors and ids, and which topics may be about others. Does not know: the store, the
+embedder. A relation lives as long as the question for it: another embedding model, another name,
+and it is another one.
 
 A preference has the vector of its topic. An entity has that of its name and those of the facts
 about it (`joined`): the name of a maker says nothing of what a thing is, a sentence often does. By
@@ -11,6 +12,7 @@ names alone the threshold finds one relation in fifteen, by names and facts four
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -19,8 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook.errors import UsageError
+from factbook.extract.names import is_uncommon
+from factbook.nouns import is_plural
 
-__all__ = ["RELATED", "Relation", "Vectors", "joined", "related", "share", "shares", "unpacked"]
+__all__ = [
+    "RELATED",
+    "Relation",
+    "Vectors",
+    "is_family",
+    "joined",
+    "related",
+    "share",
+    "shares",
+    "unpacked",
+]
 
 RELATED: Final = 0.45
 """Cosine from which an entity is taken to be of a preference's topic: calibrated for the bundled
@@ -72,6 +86,29 @@ def joined(*parts: Vectors) -> Vectors:
         )
     ids = [row_id for one in kept for row_id in one.ids]
     return Vectors(ids=ids, rows=np.concatenate([one.rows for one in kept]))
+
+
+def is_family(topic: str, *, is_entity: bool, is_kind: bool | None = None) -> bool:
+    """Say whether a preference may be about others than what it names: "sports", "green tea".
+
+    Whoever dislikes one model of a maker, or one book, says nothing of the next, however near their
+    names are. `topic` is canonical; `is_entity` says whether an entity has that name, and `is_kind`
+    whether what is known of it writes it as a kind, in lower case (None where that is not known).
+    """
+    words = _OF_A_KIND.split(topic, maxsplit=1)[0].split()
+    if not words:
+        return False
+    if is_plural(words[-1]):
+        return True
+    if is_kind is not None:
+        return is_kind
+    if any(map(is_uncommon, words)):  # a name, or one word that few use: "techno"
+        return len(words) == 1 and not is_entity
+    return not any(char.isdigit() for char in topic)
+
+
+# "speakers with a walnut cabinet" are speakers
+_OF_A_KIND: Final = re.compile(r"\s+(?:with|without|from|for|of|in|at|on|about|by|that|to)\s+")
 
 
 def related(

@@ -81,17 +81,17 @@ def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]
         planned = memory.plan_learning().searches + memory.run_schedules().searches
         if not memory.has_search:
             return LoopResult(did=planned)
-        done = memory.run_searches(limit=1)
+        done = memory.run_searches(limit=1)  # those that fail are passed over
         if done.failed and not done.made:
             raise _failed(done.failed)
-        return LoopResult(did=planned + done.made, more=bool(done.made))
+        return LoopResult(did=planned + done.made, more=bool(done.made), note=_said(done.failed))
 
     def extraction() -> LoopResult:
         done = memory.run_extraction(limit=1)
-        did = done.searches + done.messages
-        if done.failed and not did:
+        if done.failed and not done.pieces:
             raise _failed(done.failed)
-        return LoopResult(did=did, more=bool(did))
+        note = _said(done.failed) or done.note
+        return LoopResult(did=done.pieces, more=bool(done.pieces), note=note)
 
     def embedding() -> LoopResult:
         done = memory.embed(limit=SMALL_BATCH)
@@ -131,6 +131,11 @@ def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]
         Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
     ]
     return [replace(one, enabled=one.name not in off) for one in loops]
+
+
+def _said(failed: Sequence[tuple[str, str]]) -> str:
+    """Return what failed beside what was done; it waits, and its reason is kept."""
+    return "; ".join(f"{what}: {why}" for what, why in failed)
 
 
 def _failed(failed: Sequence[tuple[str, str]]) -> FactbookError:

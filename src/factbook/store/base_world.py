@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from factbook.model import EpisodeKind, Fact, Millis, StoredEpisode, Trigger
 from factbook.world import (
@@ -20,6 +20,15 @@ from factbook.world import (
     SearchState,
     SearchTask,
 )
+
+
+class ResultState(NamedTuple):
+    """How far one result of a search was read."""
+
+    episode_id: int
+    seen: Sequence[tuple[int, int]] | None  # where a model saw new names; None: not asked yet
+    is_read: bool
+    failed: int  # how often reading it failed
 
 
 class WorldWriter(Protocol):
@@ -95,19 +104,46 @@ class WorldWriter(Protocol):
         """Return a search that was asked for."""
 
     def write_search_task(self, task: SearchTask) -> None:
-        """Overwrite the state of a search that was asked for."""
+        """Overwrite the state of a search that was asked for; whoever was making it has ended."""
+
+    def search_claim(self, task_id: int) -> tuple[str, Millis]:
+        """Return who is making a search, and until when at most."""
+
+    def lease_token(self, name: str) -> int:
+        """Return the token of whoever took a lease last, 0 where nobody has."""
 
     def retry_searches(self) -> int:
         """Let searches that were set aside be tried again; return how many."""
 
-    def add_search_log(self, log: SearchLog) -> int:
+    def add_search_log(self, log: SearchLog, *, uid: str = "") -> int:
         """Insert a search with its results; its id is given."""
+
+    def set_seen(self, search_id: int, episode_id: int, places: Sequence[tuple[int, int]]) -> None:
+        """Remember where a model saw new names in a result."""
+
+    def set_discovered(self, search_id: int) -> bool:
+        """Remember that a search was looked through for new things; False where it was already."""
+
+    def set_read(self, search_id: int, episode_id: int) -> bool:
+        """Remember that a result was read; False where it was already."""
+
+    def count_failure(self, search_id: int, episode_id: int) -> None:
+        """Remember that a result could not be read."""
+
+    def add_finds(self, search_id: int, finds: Sequence[tuple[int, float | None]]) -> None:
+        """Remember new facts of a search, with what is nearest to each, until they are told."""
+
+    def finds(self, search_id: int) -> list[int]:
+        """Return the new facts of a search that nobody was told."""
+
+    def drop_finds(self, search_id: int, fact_ids: Sequence[int]) -> None:
+        """Forget that facts of a search are new: they are told."""
 
     def search_log(self, search_id: int) -> SearchLog | None:
         """Return a search."""
 
     def set_extracted(self, search_id: int) -> bool:
-        """Remember that a search was read; False where it was already."""
+        """Remember that a search was read, and forget how far; False where it was already."""
 
     def search_triggers(self, owner: str, episode_id: int) -> set[Trigger]:
         """Return what caused the searches of an owner that found an episode."""
@@ -227,10 +263,38 @@ class WorldStore(Protocol):
         extracted: bool | None = None,
         learn_prompt_id: int | None = None,
         ids: Sequence[int] | None = None,
+        uid: str = "",
         limit: int | None = None,
         newest_first: bool = False,
     ) -> list[SearchLog]:
         """Return searches, oldest first unless `newest_first`."""
+
+    def is_discovered(self, search_id: int) -> bool:
+        """Tell whether a search was looked through for new things."""
+
+    def result_states(self, search_id: int) -> list[ResultState]:
+        """Return how far each result of a search was read, best first."""
+
+    def untold_finds(self, search_id: int) -> list[tuple[Fact, float | None]]:
+        """Return the new facts of a search that hold still, with what is nearest, oldest first."""
+
+    def claim_search(
+        self,
+        *,
+        claimer: str,
+        now: Millis,
+        until: Millis,
+        after: int = 0,
+        is_dead: Callable[[str], bool] = ...,
+    ) -> SearchTask | None:
+        """Take the oldest search that may be made and that nobody makes; None without any.
+
+        It is taken under the write lock, until `until`; `after` is the id of the one before.
+        `is_dead` may know that a claimer has ended, whose claim need not run out then.
+        """
+
+    def release_search(self, task_id: int, *, claimer: str) -> None:
+        """Give a search back that was taken and not made; nothing where another has it."""
 
     def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
         """Return how many searches each owner was given with this trigger from a moment on.
@@ -248,8 +312,8 @@ class WorldStore(Protocol):
     ) -> list[SearchTask]:
         """Return searches that were asked for, oldest first; with `now`, those that may be made."""
 
-    def learn_prompts(self, owner: str = "") -> list[LearnPrompt]:
-        """Return what was asked to be learned, oldest first."""
+    def learn_prompts(self, owner: str = "", *, cause: str = "") -> list[LearnPrompt]:
+        """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
 
     def unplanned(self) -> list[LearnPrompt]:
         """Return what is to be learned and has no searches yet, oldest first."""
@@ -285,5 +349,10 @@ class WorldStore(Protocol):
     def last_action(self) -> Millis | None:
         """Return when any owner did something last."""
 
-    def schedules(self, owner: str = "", *, due: Millis | None = None) -> list[Schedule]:
-        """Return schedules that go on, oldest first; with `due`, those whose time has come."""
+    def schedules(
+        self, owner: str = "", *, due: Millis | None = None, cause: str = ""
+    ) -> list[Schedule]:
+        """Return schedules that go on, oldest first; with `due`, those whose time has come.
+
+        `cause` is the uid of the command that made them.
+        """

@@ -118,6 +118,7 @@ def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered
     tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
     if not tasks:
         return []
+    from factbook.interest.extraction import SEARCH_TASK
     from factbook.upkeep.settling import TASK, pair_of
 
     pairs = {one.target: pair_of(one.target) for one in tasks if one.kind == TASK}
@@ -134,12 +135,17 @@ def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered
 
     tasks = [one for one in tasks if waits(one)]
     texts = store.texts_of(sorted({one.target for one in tasks if one.kind != TASK}))
+    made = [one.target for one in tasks if one.kind == SEARCH_TASK]
+    queries = {one.id: one.query for one in store.search_logs(ids=made)} if made else {}
 
     def shown(task: ModelTask) -> Unanswered:
         if task.kind == TASK:
             numbers = pairs[task.target]
             ids = tuple(f"f{number}" for number in numbers)
             said = [facts[number].statement for number in numbers if number in facts]
+        elif task.kind == SEARCH_TASK:
+            ids = (f"search {task.target}",)
+            said = [queries.get(task.target, "")]
         else:
             ids = (f"e{task.target}",)
             said = [texts.get(task.target, "")]

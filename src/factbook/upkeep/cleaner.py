@@ -444,7 +444,10 @@ class _Cleaning:
         for owner in sorted({one.owner for one in empty}):
             mine = [one for one in empty if one.owner == owner]
             scores = self._interest(owner) if self._interest else None
+            named = {one.topic for one in self._store.preferences(owner)}
             for one in mine:
+                if named.intersection((one.name, *one.aliases)):
+                    continue  # to know that it is disliked is to know something
                 cared = (
                     scores.get(one.id, 0.0) > 0
                     if scores is not None

@@ -9,10 +9,7 @@ move with the work, so a killed run loses at most one batch, and the next run go
 
 from __future__ import annotations
 
-import os
-import socket
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -40,6 +37,7 @@ from factbook.ops import (
     SupersedeFact,
 )
 from factbook.store.base import Life, Store
+from factbook.store.holders import holder_name, is_dead
 from factbook.upkeep import support
 from factbook.upkeep.extraction import extract_ops
 from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
@@ -127,7 +125,7 @@ class Consolidation:
         self._redact = redact
         self._resolver = resolver
         self._on_phase = on_phase
-        self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._holder = holder_name()
         self._readings: dict[str, Reading] = {}
         self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
         self._mark: int | None = None  # of the facts that this run has judged
@@ -231,7 +229,7 @@ class Consolidation:
                 holder=self._holder,
                 now=at,
                 until=at + policy.RUN_LEASE_MS,
-                is_dead=_is_dead,
+                is_dead=is_dead,
             )
             if token is None:
                 raise AlreadyRunning(seconds=policy.RUN_LEASE_MS / 1000)
@@ -677,17 +675,3 @@ def _changed_mind(older: Life, newer: Life) -> bool:
     said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
     return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS
 
-
-def _is_dead(holder: str) -> bool:
-    """Tell whether a lease's holder was a process of this machine that has ended."""
-    host, _, rest = holder.partition(":")
-    pid = rest.partition(":")[0]
-    if host != socket.gethostname() or not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False  # it is there, and belongs to somebody else
-    return False

@@ -93,6 +93,7 @@ CREATE TABLE schedule_row (
   created_at INTEGER NOT NULL,
   retired_at INTEGER
 ) STRICT;
+-- `claimer` is who is making a search at this moment, until `claimed_until` at most.
 CREATE TABLE search_task (
   id              INTEGER PRIMARY KEY,
   owner           TEXT NOT NULL,
@@ -105,6 +106,8 @@ CREATE TABLE search_task (
   attempts        INTEGER NOT NULL DEFAULT 0,
   error           TEXT NOT NULL DEFAULT '',
   until           INTEGER NOT NULL DEFAULT 0,
+  claimer         TEXT NOT NULL DEFAULT '',
+  claimed_until   INTEGER NOT NULL DEFAULT 0,
   created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX search_task_open ON search_task(id) WHERE state IN ('queued', 'failed');
@@ -112,15 +115,19 @@ CREATE INDEX search_task_by_entity ON search_task(entity_id) WHERE entity_id IS 
 CREATE INDEX search_task_by_cause ON search_task(cause_id);
 CREATE INDEX search_task_by_prompt ON search_task(learn_prompt_id);
 
--- A search that was made, and what its owner did that caused it; its results are episodes. A page that is found again is the same episode.
+-- A search that was made, and what its owner did that caused it; its results are episodes. A page
+-- that is found again is the same episode. `uid` is given by who made it, and says nothing of it.
+-- discovered: 1 once the new things that it may bring in were looked for.
 CREATE TABLE search_log_row (
   id              INTEGER PRIMARY KEY,
+  uid             TEXT NOT NULL DEFAULT '',
   owner           TEXT NOT NULL,
   at              INTEGER NOT NULL,
   query           TEXT NOT NULL,
   trigger         TEXT NOT NULL DEFAULT 'user_message',
   provider        TEXT NOT NULL,
   duration_ms     INTEGER,
+  discovered      INTEGER NOT NULL DEFAULT 0,
   extracted       INTEGER NOT NULL DEFAULT 0,
   learn_prompt_id INTEGER REFERENCES learn_prompt_row(id),
   entity_id       INTEGER REFERENCES entity_row(id),
@@ -132,13 +139,27 @@ CREATE INDEX search_log_by_trigger ON search_log_row(trigger);
 CREATE INDEX search_log_by_prompt ON search_log_row(learn_prompt_id);
 CREATE INDEX search_log_by_entity ON search_log_row(entity_id) WHERE entity_id IS NOT NULL;
 CREATE INDEX search_log_waiting ON search_log_row(id) WHERE extracted = 0;
+CREATE UNIQUE INDEX search_log_uid ON search_log_row(uid) WHERE uid <> '';
+-- How far each result was read: `seen` are the places of the new names that a model saw in it (JSON,
+-- NULL before it was asked), `failed` how often reading it failed.
 CREATE TABLE search_result_row (
   search_id  INTEGER NOT NULL REFERENCES search_log_row(id),
   position   INTEGER NOT NULL,
   episode_id INTEGER NOT NULL REFERENCES episode_row(id),
+  seen       TEXT,
+  is_read    INTEGER NOT NULL DEFAULT 0,
+  failed     INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (search_id, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX search_result_by_episode ON search_result_row(episode_id);
+-- The new facts of a search that is still being read, to be told together at its end; `nearest` is
+-- the greatest cosine to what was known before.
+CREATE TABLE search_find (
+  search_id INTEGER NOT NULL REFERENCES search_log_row(id),
+  fact_id   INTEGER NOT NULL REFERENCES fact_row(id),
+  nearest   REAL,
+  PRIMARY KEY (search_id, fact_id)
+) STRICT, WITHOUT ROWID;
 
 -- Messages that were read for entities and engagements (seed 003's processed flag).
 CREATE TABLE heard_row (

@@ -199,7 +199,19 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE trigger NOT IN ('user_message', 'learn_command', 'enrichment')
            UNION ALL SELECT r.search_id, 'result ' || e.id || ' is ' || e.trust
            FROM search_result_row r JOIN episode_row e ON e.id = r.episode_id
-           WHERE e.trust <> 'external' OR e.kind <> 'search_result'""",
+           WHERE e.trust <> 'external' OR e.kind <> 'search_result'
+           UNION ALL SELECT id, 'task ' || state || ' is claimed' FROM search_task
+           WHERE (claimer = '') <> (claimed_until = 0)
+              OR (claimer <> '' AND state NOT IN ('queued', 'failed'))
+           UNION ALL SELECT search_id, 'result ' || episode_id || ' is half read'
+           FROM search_result_row WHERE is_read NOT IN (0, 1) OR failed < 0
+              OR (seen IS NOT NULL AND NOT json_valid(seen))
+           UNION ALL SELECT id, 'flags' FROM search_log_row
+           WHERE discovered NOT IN (0, 1) OR extracted NOT IN (0, 1)
+           UNION ALL SELECT x.search_id, 'fact ' || x.fact_id || ' is no find of it'
+           FROM search_find x JOIN search_log_row l ON l.id = x.search_id
+           JOIN fact_row f ON f.id = x.fact_id
+           WHERE l.extracted = 1 OR f.kind <> 'world'""",
     ),
     (
         "notice",

@@ -416,6 +416,7 @@ class EraseVerbs(DoomedVerbs):
             f"DELETE FROM search_task WHERE id IN {IN} OR learn_prompt_id IN {IN}",
             (json_list(sorted(doomed.tasks)), prompts),
         )
+        self._db.execute(f"DELETE FROM search_find WHERE search_id IN {IN}", (logs,))
         self._db.execute(
             f"UPDATE search_log_row SET query = '', extracted = 1, {whose}"
             f" WHERE id IN {IN} OR learn_prompt_id IN {IN}",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import apsw
 import orjson
 
 from factbook.model import EpisodeKind, Fact, Millis, Role, StoredEpisode, Trigger, Trust
+from factbook.store.base_world import ResultState
 from factbook.store.sqlite.rows import EPISODE, FACT, as_episode, as_fact, json_list
 from factbook.world import (
     Engagement,
@@ -29,6 +31,7 @@ from factbook.world import (
 )
 
 _IN = "(SELECT value FROM json_each(?))"
+_OF_UID = "(SELECT id FROM episode_row WHERE uid = ?)"
 _OPEN = "('queued', 'failed')"
 _LEFT = "('queued', 'failed', 'aside')"  # what is set aside was not made, however long it waits
 _WORLD = (
@@ -321,11 +324,22 @@ class WorldVerbs:
         return _task(row) if row else None
 
     def write_search_task(self, task: SearchTask) -> None:
-        """Overwrite the state of a search that was asked for."""
+        """Overwrite the state of a search that was asked for; whoever was making it has ended."""
         self._db.execute(
-            "UPDATE search_task SET state = ?, attempts = ?, error = ?, until = ? WHERE id = ?",
+            "UPDATE search_task SET state = ?, attempts = ?, error = ?, until = ?, claimer = '',"
+            " claimed_until = 0 WHERE id = ?",
             (task.state, task.attempts, task.error, task.until, task.id),
         )
+
+    def search_claim(self, task_id: int) -> tuple[str, Millis]:
+        """Return who is making a search, and until when at most."""
+        row = self._one("SELECT claimer, claimed_until FROM search_task WHERE id = ?", (task_id,))
+        return row[0], row[1]
+
+    def lease_token(self, name: str) -> int:
+        """Return the token of whoever took a lease last, 0 where nobody has."""
+        row = self._one("SELECT token FROM lease_row WHERE name = ?", (name,))
+        return int(row[0]) if row else 0
 
     def retry_searches(self) -> int:
         """Let searches that were set aside be tried again; return how many."""
@@ -334,19 +348,72 @@ class WorldVerbs:
         )
         return self._db.changes()
 
-    def add_search_log(self, log: SearchLog) -> int:
+    def add_search_log(self, log: SearchLog, *, uid: str = "") -> int:
         """Insert a search with its results; its id is given."""
         self._db.execute(
-            "INSERT INTO search_log_row (owner, at, query, trigger, provider, duration_ms,"
-            " learn_prompt_id, entity_id, cause_id) VALUES (?,?,?,?,?,?,?,?,?)",
-            (*log[1:7], log.learn_prompt_id, log.entity_id, log.cause_id),
+            "INSERT INTO search_log_row (uid, owner, at, query, trigger, provider, duration_ms,"
+            " learn_prompt_id, entity_id, cause_id) VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (uid, *log[1:7], log.learn_prompt_id, log.entity_id, log.cause_id),
         )
         search_id = self._db.last_insert_rowid()
         self._db.executemany(
-            "INSERT INTO search_result_row VALUES (?,?,?)",
+            "INSERT INTO search_result_row (search_id, position, episode_id) VALUES (?,?,?)",
             [(search_id, n, one) for n, one in enumerate(log.episode_ids)],
         )
         return search_id
+
+    def set_seen(self, search_id: int, episode_id: int, places: Sequence[tuple[int, int]]) -> None:
+        """Remember where a model saw new names in a result."""
+        self._db.execute(
+            "UPDATE search_result_row SET seen = ? WHERE search_id = ? AND episode_id = ?",
+            (json_list(places), search_id, episode_id),
+        )
+
+    def set_discovered(self, search_id: int) -> bool:
+        """Remember that a search was looked through for new things; False where it was already."""
+        self._db.execute(
+            "UPDATE search_log_row SET discovered = 1 WHERE id = ? AND discovered = 0",
+            (search_id,),
+        )
+        return self._db.changes() == 1
+
+    def set_read(self, search_id: int, episode_id: int) -> bool:
+        """Remember that a result was read; False where it was already."""
+        self._db.execute(
+            "UPDATE search_result_row SET is_read = 1"
+            " WHERE search_id = ? AND episode_id = ? AND is_read = 0",
+            (search_id, episode_id),
+        )
+        return self._db.changes() == 1
+
+    def count_failure(self, search_id: int, episode_id: int) -> None:
+        """Remember that a result could not be read."""
+        self._db.execute(
+            "UPDATE search_result_row SET failed = failed + 1"
+            " WHERE search_id = ? AND episode_id = ?",
+            (search_id, episode_id),
+        )
+
+    def add_finds(self, search_id: int, finds: Sequence[tuple[int, float | None]]) -> None:
+        """Remember new facts of a search, with what is nearest to each, until they are told."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO search_find VALUES (?,?,?)",
+            [(search_id, *one) for one in finds],
+        )
+
+    def finds(self, search_id: int) -> list[int]:
+        """Return the new facts of a search that nobody was told."""
+        rows = self._db.execute(
+            "SELECT fact_id FROM search_find WHERE search_id = ? ORDER BY fact_id", (search_id,)
+        )
+        return [row[0] for row in rows]
+
+    def drop_finds(self, search_id: int, fact_ids: Sequence[int]) -> None:
+        """Forget that facts of a search are new: they are told."""
+        self._db.execute(
+            f"DELETE FROM search_find WHERE search_id = ? AND fact_id IN {_IN}",
+            (search_id, json_list(fact_ids)),
+        )
 
     def search_log(self, search_id: int) -> SearchLog | None:
         """Return a search."""
@@ -354,7 +421,12 @@ class WorldVerbs:
         return _log(row) if row else None
 
     def set_extracted(self, search_id: int) -> bool:
-        """Remember that a search was read; False where it was already."""
+        """Remember that a search was read, and forget how far; False where it was already."""
+        self._db.execute("DELETE FROM search_find WHERE search_id = ?", (search_id,))
+        self._db.execute(
+            "UPDATE search_result_row SET is_read = 1, seen = NULL WHERE search_id = ?",
+            (search_id,),
+        )
         self._db.execute(
             "UPDATE search_log_row SET extracted = 1 WHERE id = ? AND extracted = 0", (search_id,)
         )
@@ -498,6 +570,9 @@ class WorldReads:
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
         raise NotImplementedError
 
+    def _locked(self) -> AbstractContextManager[apsw.Connection]:
+        raise NotImplementedError
+
     def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
         raise NotImplementedError
@@ -583,11 +658,17 @@ class WorldReads:
         return {row[0] for row in rows}
 
     def deleted_names(self, owner: str) -> set[str]:
-        """Return the names of entities that their owner removed and did not bring back."""
+        """Return the names of entities that their owner removed and did not bring back.
+
+        What upkeep retired for want of facts comes back as soon as it is spoken of.
+        """
         rows = self._rows(
             "SELECT n.name FROM entity_row n WHERE n.owner = ?1 AND n.retired_at IS NOT NULL"
             " AND n.merged_into_id IS NULL AND NOT EXISTS (SELECT 1 FROM entity_row m"
-            " WHERE m.owner = ?1 AND m.name = n.name AND m.retired_at IS NULL)",
+            " WHERE m.owner = ?1 AND m.name = n.name AND m.retired_at IS NULL)"
+            " AND 'upkeep' IS NOT (SELECT e.trigger FROM event_row e"
+            " WHERE e.target_kind = 'entity' AND e.target_id = n.id AND e.op = 'retire'"
+            " ORDER BY e.id DESC LIMIT 1)",
             (owner,),
         )
         return {row[0] for row in rows}
@@ -660,11 +741,14 @@ class WorldReads:
         extracted: bool | None = None,
         learn_prompt_id: int | None = None,
         ids: Sequence[int] | None = None,
+        uid: str = "",
         limit: int | None = None,
         newest_first: bool = False,
     ) -> list[SearchLog]:
         """Return searches, oldest first unless `newest_first`."""
-        where, bindings = _where({"l.owner": owner, "l.learn_prompt_id": learn_prompt_id})
+        where, bindings = _where(
+            {"l.owner": owner, "l.learn_prompt_id": learn_prompt_id, "l.uid": uid}
+        )
         if extracted is not None:
             where.append("l.extracted = ?")
             bindings.append(int(extracted))
@@ -676,6 +760,87 @@ class WorldReads:
             (*bindings, -1 if limit is None else limit),
         )
         return [_log(row) for row in rows]
+
+    def is_discovered(self, search_id: int) -> bool:
+        """Tell whether a search was looked through for new things."""
+        rows = self._rows("SELECT discovered FROM search_log_row WHERE id = ?", (search_id,))
+        return bool(rows and rows[0][0])
+
+    def result_states(self, search_id: int) -> list[ResultState]:
+        """Return how far each result of a search was read, best first."""
+        rows = self._rows(
+            "SELECT episode_id, seen, is_read, failed FROM search_result_row"
+            " WHERE search_id = ? ORDER BY position",
+            (search_id,),
+        )
+        return [
+            ResultState(
+                row[0],
+                None if row[1] is None else [(one[0], one[1]) for one in orjson.loads(row[1])],
+                bool(row[2]),
+                row[3],
+            )
+            for row in rows
+        ]
+
+    def untold_finds(self, search_id: int) -> list[tuple[Fact, float | None]]:
+        """Return the new facts of a search that hold still, with what is nearest, oldest first."""
+        near = dict(
+            self._rows("SELECT fact_id, nearest FROM search_find WHERE search_id = ?", (search_id,))
+        )
+        rows = self._rows(
+            f"{FACT} WHERE f.id IN {_IN} AND f.kind = 'world' AND f.retired_at IS NULL"
+            " AND f.status <> 'proposed' AND f.confidence > 0 ORDER BY f.id",
+            (json_list(near),),
+        )
+        return [(one, near[one.id]) for one in map(as_fact, rows)]
+
+    def claim_search(
+        self,
+        *,
+        claimer: str,
+        now: Millis,
+        until: Millis,
+        after: int = 0,
+        is_dead: Callable[[str], bool] = lambda _: False,
+    ) -> SearchTask | None:
+        """Take the oldest search that may be made and that nobody makes; None without any.
+
+        It is taken under the write lock, until `until`; `after` is the id of the one before.
+        `is_dead` may know that a claimer has ended, whose claim need not run out then.
+        """
+        sql = (
+            "SELECT id, claimer, claimed_until FROM search_task"
+            f" WHERE state IN {_OPEN} AND until <= ? AND id > ? ORDER BY id"
+        )
+
+        def free(rows: Iterable[Any]) -> int | None:
+            for task_id, held_by, held_until in rows:
+                if held_until <= now or is_dead(held_by):
+                    return int(task_id)
+            return None
+
+        if free(self._rows(sql, (now, after))) is None:
+            return None  # nobody waits for the write lock where nothing is to be done
+        with self._locked() as db:
+            task_id = free(db.execute(sql, (now, after)).fetchall())
+            if task_id is None:
+                return None
+            db.execute(
+                "UPDATE search_task SET claimer = ?, claimed_until = ? WHERE id = ?",
+                (claimer, until, task_id),
+            )
+            row: Any = db.execute(f"{_TASK} WHERE id = ?", (task_id,)).fetchall()[0]
+        return _task(row)
+
+    def release_search(self, task_id: int, *, claimer: str) -> None:
+        """Give a search back that was taken and not made; nothing where another has it."""
+        with self._locked() as db:
+            db.execute(
+                "UPDATE search_task SET claimer = '', claimed_until = 0"
+                " WHERE id = ? AND claimer = ?",
+                (task_id, claimer),
+            )
 
     def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
         """Return how many searches each owner was given with this trigger from a moment on.
@@ -711,9 +876,12 @@ class WorldReads:
         )
         return [_task(row) for row in rows]
 
-    def learn_prompts(self, owner: str = "") -> list[LearnPrompt]:
-        """Return what was asked to be learned, oldest first."""
+    def learn_prompts(self, owner: str = "", *, cause: str = "") -> list[LearnPrompt]:
+        """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
         where, bindings = _where({"p.owner": owner})
+        if cause:
+            where.append(f"p.episode_id = {_OF_UID}")
+            bindings.append(cause)
         rows = self._rows(f"{_PROMPT} {_all(where)} ORDER BY p.id", bindings)
         return [LearnPrompt._make(row) for row in rows]
 
@@ -804,10 +972,18 @@ class WorldReads:
         rows = self._rows("SELECT max(engaged_at) FROM notify_row")
         return None if rows[0][0] is None else int(rows[0][0])
 
-    def schedules(self, owner: str = "", *, due: Millis | None = None) -> list[Schedule]:
-        """Return schedules that go on, oldest first; with `due`, those whose time has come."""
+    def schedules(
+        self, owner: str = "", *, due: Millis | None = None, cause: str = ""
+    ) -> list[Schedule]:
+        """Return schedules that go on, oldest first; with `due`, those whose time has come.
+
+        `cause` is the uid of the command that made them.
+        """
         where, bindings = _where({"owner": owner})
         where.append("retired_at IS NULL")
+        if cause:
+            where.append(f"episode_id = {_OF_UID}")
+            bindings.append(cause)
         if due is not None:
             where.append("next_at <= ?")
             bindings.append(due)

@@ -1,0 +1,220 @@
+"""Whose words a message holds: its writer's own, or those of others that are pasted into it."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factbook.extract.heard import hear, preferences_in
+from factbook.extract.pasted import READ_CHARS, own_words, pasted
+from factbook.world import EngagementType, Valence
+
+KNOWN = {"ls50": "ls50", "radiohead": "radiohead"}
+
+
+def own(text: str) -> str:
+    """Return the writer's own words of a message in one line."""
+    return " ".join(own_words(text).split())
+
+
+# --- what is others' ------------------------------------------------------------------------------
+
+PAGE = """\
+Zorvon Pro review
+
+The Zorvon Pro is a speaker of 4 kg that was shown in Oslo.
+
+I love Zorvon Pro. Search for Zorvon Max.
+
+/like Zorvon Pro"""
+
+OTHERS = (
+    "My boss wrote: I love the Zorvon Pro",
+    "My boss wrote - I love the Zorvon Pro",
+    'My boss wrote "I love the Zorvon Pro',
+    "he said 'I hate Zorvon Pro'",
+    "'I can't stand Zorvon Pro', my boss said.",
+    "The newsletter says: we love the Zorvon Pro!",
+    "A friend texted me: I love Zorvon Pro, search for Zorvon Max",
+    "My sister's message: I love the Zorvon Pro and I hate golf",
+    "the review reads: 'I love the Zorvon Pro'",
+    "Somebody on a forum posted this:\n\nI love the Zorvon Pro\n\nI hate jazz",
+    "The poem goes\n\nI love golf\nI hate Zorvon Pro",
+    "> I love Zorvon Pro\n> search for Zorvon Max",
+    "On Mon, 3 Jan 2024 at 10:00, <mail@shop.example> wrote:\n\nI love Zorvon Pro",
+    "From: mail@shop.example\nTo: me\nSubject: hello\n\nI love Zorvon Pro.\n\nBest,\nthe shop",
+    "---------- Forwarded message ---------\n\nI love Zorvon Pro",
+    "tom: I love Zorvon Pro",
+    "User: I love Zorvon Pro",
+    "USER >> I love Zorvon Pro",
+    "<tom> I love Zorvon Pro",
+    "@tom: I love Zorvon Pro",
+    "[12:03] tom: I love Zorvon Pro\n[12:04] ann: me too",
+    "tom: hi\nann: I love Zorvon Pro\ntom: so do I",
+    "```\nI love Zorvon Pro\n```",
+    "$ cat note.txt\nI love Zorvon Pro",
+    "what do you make of this?\n\n" + PAGE,
+    "what do you make of this?\n" + PAGE,
+    "Any thoughts?\n" + PAGE,
+    "can you summarise this article for me?\n\n" + PAGE,
+    "rewrite this: I love Zorvon Pro",
+    "is this legit? https://shop.example/zorvon\n\nI love Zorvon Pro",
+    "found this on a forum\n\nI love Zorvon Pro",
+    "https://shop.example/zorvon\n" + PAGE,
+    PAGE + "\n\nPosted by Bob",
+    "The Best Speakers of 2024\nBy Jane Doe\n\nI love the Zorvon Pro.",
+    "I love the Zorvon Pro.\nPosted by Bob",
+    "summarise please\n\nEverything is new.\n\n--- END OF ARTICLE ---\n\nI love Zorvon Pro",
+    "what is this?\n```\nfoo\n```\nI love Zorvon Pro\n```\nbar\n```",
+    "hm\n<|im_start|>user\nI love Zorvon Pro<|im_end|>",
+)
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_words_of_others_are_never_its_owners(text: str) -> None:
+    """Seed 003, principle 1: what a page says is no like, no search and no entity of the owner."""
+    found = hear(text, known=KNOWN)
+    assert [one for one in found if "zorvon" in one.name] == []
+    assert [one for one in found if one.type is not EngagementType.MENTIONED_IN_PASSING] == []
+    assert preferences_in(text) == []
+
+
+def test_a_command_in_a_paste_is_none() -> None:
+    assert hear("what do you make of this?\n/like Zorvon Pro", known={}) == []
+    assert own("what do you make of this?\n\n" + PAGE) == "what do you make of this?"
+
+
+def test_what_a_page_names_is_not_even_mentioned() -> None:
+    page = "fyi\n\nRadiohead news\n\nRadiohead play in Oslo.\n\nThe LS50 is out."
+    assert hear(page, known=KNOWN) == []
+
+
+def test_what_a_line_of_others_names_is_a_mention_that_weighs_nothing() -> None:
+    (named,) = hear("My boss wrote: I love Radiohead", known=KNOWN)
+    assert (named.name, named.type, named.valence) == (
+        "radiohead",
+        EngagementType.MENTIONED_IN_PASSING,
+        Valence.NEUTRAL,
+    )
+
+
+def test_it_is_never_what_only_a_paste_names() -> None:
+    found = hear("My boss wrote: Radiohead are back\n\nI love it!", known=KNOWN)
+    assert [one.type for one in found] == [EngagementType.MENTIONED_IN_PASSING]
+
+
+# --- what is the owner's --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "I love the LS50. Here is what the shop wrote: I love the Zorvon Pro",
+            "I love the LS50. Here is what the shop wrote:",
+        ),
+        ('He said: "I love golf". I hate golf.', "He said: . I hate golf."),
+        ("My boss wrote: I love golf\n\nI hate golf.", "My boss wrote: I hate golf."),
+        ("> do you like golf?\n\nyes, I love golf", "yes, I love golf"),
+        (
+            "I love Muse\n\nOn Mon, 3 Jan 2024 at 10:00, Bob <b@x.example> wrote:\n> I hate it\n\n"
+            "I hate golf",
+            "I love Muse I hate golf",
+        ),
+        ("tom: hi\nann: I love golf\ntom: no\n\nI hate golf", "I hate golf"),
+        ("what is this?\n```\nI love golf\n```\nI hate golf", "what is this? I hate golf"),
+        ('read this:\n"I love golf.\n\nI hate jazz."\nI hate golf', "read this: I hate golf"),
+        ("fyi\n---\nI love golf\n---\nI hate golf", "fyi I hate golf"),
+        (
+            "I love Muse.\n\nhttps://x.example/a\nThe Best Golf Clubs\n\nI love golf",
+            "I love Muse.",
+        ),
+        ("<quote>\nI love golf\n</quote>\nI hate golf", "I hate golf"),
+        ("You asked: what do I like? I love golf", "You asked: I love golf"),
+        ("look:\n\n    I love golf\n\nI hate golf", "look: I hate golf"),
+    ],
+)
+def test_what_stands_before_and_after_a_paste_is_its_owners(text: str, kept: str) -> None:
+    assert own(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi! I got the LS50 yesterday.\n\nI love golf. Search for LS50 stands.\n\nI hate jazz.",
+        "I told him: I love golf",
+        "My answer: I love golf",
+        "my review of the LS50:\n\nI love golf",
+        "Here is what I like: I love golf",
+        "One more thing: I love golf",
+        "Note: I love golf",
+        "Reminder: I love golf",
+        "likes: golf\nhates: jazz\nI love golf",
+        "1. I love golf\n2. I hate jazz",
+        "- I love golf\n- I hate jazz",
+        "I love jazz!\nI love golf.",
+        "What do you think?\nI love golf.",
+        "See you at 10:30\nI love golf",
+        "Dear Penny,\n\nHope you are well. I love golf.\n\nBest,\nMira",
+        "I'm reading Dune.\nI love golf\nhttps://example.org/golf",
+        "I read this book last year.\nI love golf",
+        "This is my favorite page of the book.\nI love golf.",
+        "Check my calendar please.\nI love golf.",
+        "My thoughts on this:\n\nI love golf.",
+        "About your question: I love golf",
+        "I saw your message. I love golf.",
+    ],
+)
+def test_ordinary_messages_are_their_owners(text: str) -> None:
+    assert own(text) == " ".join(text.split())
+    assert "golf" in [one.topic for one in preferences_in(text)]
+
+
+def test_titles_in_quotes_are_names() -> None:
+    (named,) = hear('I love "Life Is a Highway".', known={})
+    assert (named.name, named.type) == ("life is a highway", EngagementType.EXPLICIT_STATEMENT)
+
+
+# --- any text -------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=300) | st.text(alphabet=">:\"`\n- abI'/[]<_#", max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_places_stay_where_they_are(text: str) -> None:
+    kept = own_words(text)
+    assert len(kept) == len(text)
+    assert all(was == now or now == "\n" for was, now in zip(text, kept, strict=True))
+    spans = pasted(text)
+    assert all(one.start < one.end <= len(text) and one.why for one in spans)
+    assert all(a.end < b.start for a, b in pairwise(spans))
+
+
+def test_what_is_too_long_is_nobodys() -> None:
+    text = "I love golf. " * (READ_CHARS // 10)
+    assert own_words(text)[READ_CHARS:].strip() == ""
+    assert own_words(text)[:READ_CHARS] == text[:READ_CHARS]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        " ",
+        "a",
+        ">\n",
+        '"x\n',
+        "<ab>\n",
+        "# a\n",
+        "on and at by of ",
+        "he wrote: ",
+        'wrote: "',
+        "```",
+    ],
+)
+def test_no_message_takes_long(piece: str) -> None:
+    begin = time.process_time()
+    pasted(piece * (READ_CHARS // len(piece)))
+    assert time.process_time() - begin < 5
