@@ -674,4 +674,3 @@ def _changed_mind(older: Life, newer: Life) -> bool:
         return False
     said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
     return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS
-
