@@ -379,6 +379,30 @@ def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
     world.memory.close()
 
 
+def test_a_model_is_never_shown_what_somebody_pasted(tmp_path: Path, server: ModelServer) -> None:
+    """Words of others in a message bring nothing in, whatever a model would make of them."""
+    world = open_world(tmp_path, server=server)
+
+    def answer(request: Request) -> Reply:
+        if "facts" in str(request.schema):
+            return Reply.json({"facts": []})
+        eager = [{"name": one, "quote": one} for one in ("Orvik Lastrad", "Sonos Era 300")]
+        return Reply.json({"entities": eager})
+
+    server.script = answer
+    world.memory.like("Orvik Lastrad")
+    world.memory.add_turn(
+        "I ride the Orvik Lastrad to work. My boss wrote:\n\n> I love the Sonos Era 300, get it!\n",
+        role="user",
+    )
+    assert world.memory.run_extraction().messages == 1
+    assert server.requests
+    assert not any("Sonos" in one.prompt for one in server.requests)
+    assert world.names() == ["orvik lastrad"]
+    assert world.memory.check() == []
+    world.memory.close()
+
+
 # --- making searches ------------------------------------------------------------------------------
 
 
