@@ -684,10 +684,12 @@ def test_pages_cannot_command_a_terminal(fresh: World) -> None:
 
 
 def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
-    for line in (f"/learn {KEY}", f"/remember my key is {KEY}", f"/search key {KEY}"):
+    for line in (f"/learn keys like {KEY}", f"/remember my key is {KEY}", f"/search key {KEY}"):
         assert KEY not in shown(run(fresh.memory, line)).text
-    with pytest.raises(FactbookError):
-        run(fresh.memory, f"/schedule {KEY}")
+    for command in ("learn", "schedule daily", "like"):
+        with pytest.raises(FactbookError) as refused:
+            run(fresh.memory, f"/{command} {KEY}")
+        assert KEY not in str(refused.value)
     assert not fresh.memory.sight(KEY).in_file
     assert all(KEY not in one for one in fresh.pages.asked)
 

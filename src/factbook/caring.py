@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from factbook import policy
 from factbook.errors import NotFound, SearchError, SearchFailure, UsageError
-from factbook.keys import entity_name
+from factbook.keys import entity_name, without_hidden
 from factbook.model import (
     ME,
     EpisodeKind,
@@ -736,13 +736,13 @@ class Caring(Modelling):
     def _topic_ops(self, text: str, kind: EngagementType, owner: str, uid: str) -> list[Op]:
         """Return the ops that bring in what an owner asks about, by name, and note the interest."""
         from factbook.extract.heard import asked_about
-        from factbook.gate.names import structural_problem
+        from factbook.gate.names import command_problem, structural_problem
         from factbook.gate.same_entity import known_as
         from factbook.ops import CreateEntity, RecordEngagement
 
         known = self.store.known_names(owner)
         name = asked_about(text, known=known)
-        if name not in known and structural_problem(name) is not None:
+        if name not in known and (structural_problem(name) or command_problem(text)) is not None:
             return []
         name = known_as(name, known) or name
         strength, valence = policy.ENGAGEMENTS[kind]
@@ -764,9 +764,12 @@ class Caring(Modelling):
         return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())
 
     def _some(self, text: str, verb: str) -> str:
-        said = " ".join(self.redactor.redact(text).split())
+        # What was copied from a page may hold signs that nobody sees, and that break a word in two.
+        said = " ".join(self.redactor.redact(without_hidden(text)).split())
         if not said:
             raise UsageError(detail=f"say what to {verb}")
+        if not any(map(str.isalnum, entity_name(said))):  # nor does a hidden secret
+            raise UsageError(detail=f"{said!r} names nothing to {verb}")
         if len(said) > policy.VALUE_CHARS:
             raise UsageError(
                 detail=f"what to {verb} has {len(said)} characters; {policy.VALUE_CHARS} are the"

@@ -57,6 +57,7 @@ __all__ = [
     "split_spoken_list",
     "spoken_items",
     "topic_title",
+    "without_hidden",
 ]
 
 FAVORITES: Final = "user.favorites"
@@ -376,6 +377,27 @@ _HIDDEN_SECRET: Final = re.compile(
 )
 
 
+_NAMED_FOR_ITS_OWNER: Final = frozenset(
+    (
+        "applebee",
+        "arby",
+        "ben & jerry",
+        "bloomingdale",
+        "hardee",
+        "jack daniel",
+        "jimmy john",
+        "mcdonald",
+        "nando",
+        "papa john",
+        "sainsbury",
+        "sotheby",
+        "trader joe",
+        "zaxby",
+    )
+)
+"""Before "'s", which belongs to these names; that of a name which people bear is left out."""
+
+
 def entity_name(name: str) -> str:
     """Return the canonical name of an entity: lower case, single blanks, nothing around it.
 
@@ -394,6 +416,9 @@ def entity_name(name: str) -> str:
             bare = unicodedata.normalize("NFC", bare)
         bare = _unwrapped(_balanced(bare).strip(_AROUND))
         while bare.endswith(("'s", "’s")):
+            if bare[:-2] in _NAMED_FOR_ITS_OWNER:
+                bare = bare[:-2] + "'s"
+                break
             bare = bare[:-2]
         if bare == text:
             return bare
@@ -482,6 +507,11 @@ def normalize_fact_value(value: str, is_ranked_list: bool) -> tuple[str, str | N
     if not text:
         warning = "the value is empty"
     return text, warning or None
+
+
+def without_hidden(text: str) -> str:
+    """Return a text on one line without what a terminal obeys and signs that cannot be seen."""
+    return _visible(_TERMINAL.sub("", text))
 
 
 def _visible(text: str) -> str:

@@ -639,9 +639,9 @@ def test_the_entity_with_the_highest_priority_is_looked_up(world: World) -> None
     world.memory.dislike("kef ls50 meta")
     world.memory.work()
     world.clock.advance(days=30)
-    done = world.memory.run_enrichment()
-    assert done.entity in ("", "kef ls50 meta")  # 1.4 - 0.8 is still interest
-    assert world.memory.interests()[-1].score <= 0
+    # A dislike takes the place of a like: negative interest is skipped.
+    assert all(one.score < 0 for one in world.memory.interests())
+    assert world.memory.run_enrichment().query == ""
 
 
 def test_enrichment_keeps_to_its_daily_budget(world: World) -> None:
@@ -803,3 +803,105 @@ def test_external_text_is_marked_and_comes_by_itself_only_where_it_is_cared_abou
     ) else None
     assert world.memory.interests()[0].score < 0
     assert not any("MAT driver" in hit.text for hit in world.memory.prefetch(question))
+
+
+def test_what_was_asked_about_comes_first_and_has_what_was_known(world: World) -> None:
+    """/learn: a second prompt over the same pages is not ticked off with nothing below it."""
+    world.memory.learn(LEARN)
+    world.memory.work()
+    world.memory.learn("wharfedale denton 85")
+    world.memory.work()
+    second = world.memory.learned()[1]
+    assert second.done
+    entity, facts = second.entities[0]
+    assert entity.name == "wharfedale denton 85"
+    assert facts == len(world.memory.store.world_facts("me", entity.name))
+
+
+@pytest.mark.parametrize("topic", ["?", "...", "— —"])
+def test_what_has_no_words_is_not_learned(world: World, topic: str) -> None:
+    with pytest.raises(UsageError, match="names nothing"):
+        world.memory.learn(topic)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("KEF\u200b LS50", "kef ls50"),
+        ("kef\u00ad ls50", "kef ls50"),
+        ("\x1b[31mkef ls50\x1b[0m", "kef ls50"),
+        ("KEF\u2060 LS50\u202e", "kef ls50"),
+    ],
+)
+def test_signs_that_nobody_sees_are_no_part_of_what_is_asked(
+    world: World, typed: str, name: str
+) -> None:
+    world.memory.like(typed)
+    world.memory.learn(typed)
+    world.memory.search_web(typed)
+    assert world.names() == [name]
+    assert not any("\x1b" in one or "\u200b" in one for one in world.pages.asked)
+
+
+def test_a_secret_is_nothing_to_learn_about(world: World) -> None:
+    with pytest.raises(UsageError, match="names nothing"):
+        world.memory.learn("ghp_" + "a1B2" * 9)
+    assert world.names() == []
+    assert world.memory.learned() == []
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("entity_row", "owner"),
+        ("fact_row", "owner"),  # with its subject, which names the entity
+        ("evidence_row", "episode_id"),  # source_search_log_id, source_message_id
+        ("search_result_row", "episode_id"),
+        ("search_log_row", "at"),
+        ("search_log_row", "query"),
+        ("search_log_row", "trigger"),
+        ("search_log_row", "learn_prompt_id"),
+        ("learn_prompt_row", "owner"),
+        ("learn_prompt_row", "status"),
+        ("engagement_row", "owner"),
+        ("engagement_row", "entity_id"),
+        ("engagement_row", "preference_id"),
+        ("engagement_row", "type"),
+        ("engagement_row", "episode_id"),
+        ("engagement_row", "at"),
+        ("preference_row", "owner"),
+    ],
+)
+def test_the_columns_that_the_seed_indexes_are_indexed(
+    world: World, table: str, column: str
+) -> None:
+    """Tables (every column): idx."""
+    found = world.memory.store._rows(
+        "SELECT i.name FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c"
+        " WHERE c.seqno = 0 AND c.name = ?",
+        (table, column),
+    )
+    assert found
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ["speakers"],
+        [f"speakers number {n}" for n in range(9)],
+        ["speakers " * 40, "speakers new", "speakers best"],
+        ["speakers", "Speakers", "speakers "],
+    ],
+)
+def test_a_model_that_plans_too_few_too_many_or_too_long_searches_is_not_followed(
+    tmp_path: Path, server: ModelServer, queries: list[str]
+) -> None:
+    """/learn: 3-5 queries, whatever a model answers."""
+    world = modelled(tmp_path, server)
+    server.script = Reply.json({"queries": queries})
+    world.memory.learn("speakers")
+    world.memory.plan_learning()
+    planned = [one.query for one in world.memory.store.search_tasks()]
+    assert policy.LEARN_QUERIES[0] <= len(planned) <= policy.LEARN_QUERIES[1]
+    assert planned[1] == "what are speakers"  # the fixed patterns
+    world.memory.close()

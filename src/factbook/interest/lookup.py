@@ -20,6 +20,7 @@ from factbook import cancel, policy
 from factbook.apply import apply
 from factbook.errors import FactbookError, SearchError, SearchFailure, StoreError, TakenOver
 from factbook.http import one_line
+from factbook.keys import without_hidden
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
 from factbook.sources.told import digest
@@ -77,7 +78,7 @@ class Lookup:
 
         `episode` is the uid of the message or command that asks for it.
         """
-        asked = self._redact(query)
+        asked = self._redact(without_hidden(query))
         answer = self._ask(asked)
         uid = f"search:{uuid.uuid4().hex}"
         ops = result_ops(
@@ -121,7 +122,7 @@ class Lookup:
 
     def _run(self, task: SearchTask, claimer: str, report: LookupReport) -> bool:
         """Make one search; False where the next ones would fail alike."""
-        asked = self._redact(task.query)
+        asked = self._redact(without_hidden(task.query))
         try:
             answer = self._ask(asked)
             ops = result_ops(
@@ -139,7 +140,11 @@ class Lookup:
             return True
         except StoreError:
             raise  # no fault of the search
-        except (FactbookError, ValueError) as error:  # also a query without a word to search for
+        except Exception as error:  # noqa: BLE001
+            # The border of untrusted text. Whatever an answer makes a provider or our own code
+            # raise, it must not stop all other searches for ever, nor do so unseen: it is logged
+            # with its traceback, counted in the report and in the file, shown by doctor, tried
+            # again later and in the end set aside. (Also a query without a word to search for.)
             return self._failed(task, claimer, asked, error, report)
         report.receipt.add(receipt)
         report.made += 1
@@ -151,16 +156,19 @@ class Lookup:
         task: SearchTask,
         claimer: str,
         asked: str,
-        error: FactbookError | ValueError,
+        error: Exception,
         report: LookupReport,
     ) -> bool:
         """Let a search wait that failed; False where the next ones would fail alike."""
-        said = one_line(self._redact(str(error) or type(error).__name__))
+        why = str(error)
+        if why and not isinstance(error, FactbookError | ValueError):
+            why = f"{type(error).__name__}: {why}"  # a fault of ours, or of the provider
+        said = one_line(self._redact(why or type(error).__name__))
         report.failed.append((asked, said))
         kind = error.kind if isinstance(error, SearchError) else None
         if kind is SearchFailure.NOT_CONFIGURED:
             return False  # it was not tried: its count stays
-        if isinstance(error, ValueError):  # none of our own words: its traceback says where
+        if not isinstance(error, FactbookError):  # none of our own words: its traceback says where
             _LOG.warning("the search of task %d failed: %s", task.id, said, exc_info=error)
         # Where nobody answers, or our credentials are refused, the search itself was not tried.
         tried = kind not in (SearchFailure.CONNECT, SearchFailure.REFUSED)

@@ -688,7 +688,7 @@ class Chat:
 
         `kept`: what was said is in memory, whatever failed behind it.
         """
-        said = str(error)
+        said = self._memory.redactor.redact(str(error))
         if kept:
             said = said.replace("nothing was written", "what you said is kept")
 

@@ -380,6 +380,9 @@ def embed(
 
             done = f"{count(embedded, 'row')} embedded" if embedded else "Nothing was embedded"
             rest = f"{count(waiting)} still waiting" if waiting else "nothing waits"
+            if waiting and not embedded and not interrupted:
+                rest += ": another process holds them, or they rest after a failure; in a few"
+                rest += " minutes they are free again"
             call.screen.say(f"{done}; {rest}.")
         if interrupted:
             _say_interrupted(memory, call.screen)

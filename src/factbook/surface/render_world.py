@@ -157,6 +157,9 @@ def learning(found: Sequence[LearnStatus], *, first: int, look: Look) -> str:
             f"   - {one_line(entity.name)} ({count(facts, 'fact')})"
             for entity, facts in one.entities
         ]
+        if one.done and not one.entities:  # ours: ticked off with nothing below it says too little
+            pages = sum(len(search.episode_ids) for search in one.searches)
+            lines.append(f"   nothing new: {count(pages, 'result')} read")
         for query, why in one.failed:  # ours: a search that fails is never "nothing was found"
             lines += _wrapped(f"'{query}' is tried again: {why}", look, lead="   ! ")
     return "\n".join(lines)

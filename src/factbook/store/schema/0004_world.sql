@@ -67,6 +67,8 @@ CREATE INDEX engagement_by_owner ON engagement_row(owner, at);
 CREATE INDEX engagement_by_entity ON engagement_row(entity_id);
 CREATE INDEX engagement_by_preference ON engagement_row(preference_id);
 CREATE INDEX engagement_by_type ON engagement_row(type);
+CREATE INDEX engagement_by_time ON engagement_row(at);
+CREATE INDEX engagement_by_episode ON engagement_row(episode_id);
 CREATE UNIQUE INDEX engagement_once
   ON engagement_row(episode_id, type, coalesce(entity_id, 0), coalesce(preference_id, 0))
   WHERE episode_id IS NOT NULL;

@@ -68,6 +68,11 @@ SELECT p.id, p.owner, p.text, p.status,
        (SELECT count(*) FROM search_task t WHERE t.learn_prompt_id = p.id AND t.state IN {_LEFT}),
        p.created_at, p.updated_at
 FROM learn_prompt_row p"""
+# The page that a result is of, without the place in it; NULL for what is none.
+_PAGE = (
+    "(SELECT nullif(substr(u, 1, instr(u || '#', '#') - 1), '') FROM (SELECT"
+    " json_extract(attributes, '$.url') AS u FROM episode_row WHERE id = {0}))"
+)
 _NOTICE = """
 SELECT c.id, c.owner, c.entity_id, c.kind, c.trigger,
        (SELECT json_group_array(x.fact_id ORDER BY x.fact_id) FROM notice_fact x
@@ -896,18 +901,26 @@ class WorldReads:
     def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
         """Return (entity, facts) that the searches of a prompt gave, most facts first.
 
-        The seed's chain: prompt -> search -> fact -> entity.
+        The seed's chain: prompt -> search -> fact -> entity. What it asked about comes first, with
+        all that the pages of its searches say of it: they may have been read before.
         """
         rows = self._rows(
-            "SELECT n.id, count(DISTINCT f.id) FROM search_log_row l"
-            " JOIN search_result_row r ON r.search_id = l.id"
-            " JOIN evidence_row v ON v.episode_id = r.episode_id"
-            " JOIN fact_row f ON f.id = v.fact_id AND f.kind = 'world' AND f.retired_at IS NULL"
-            "   AND f.owner = l.owner"
+            "WITH result AS (SELECT DISTINCT r.episode_id AS id FROM search_log_row l"
+            " JOIN search_result_row r ON r.search_id = l.id WHERE l.learn_prompt_id = ?1),"
+            " mine AS (SELECT g.entity_id AS id FROM learn_prompt_row p JOIN engagement_row g"
+            " ON g.episode_id = p.episode_id AND g.type = ?2 WHERE p.id = ?1),"
+            " found AS (SELECT v.fact_id AS id FROM result r"
+            " JOIN evidence_row v ON v.episode_id = r.id UNION SELECT f.id FROM mine m"
+            " JOIN entity_row n ON n.id = m.id"
+            " JOIN fact_row f ON f.owner = n.owner AND f.subject = n.name AND f.kind = 'world'"
+            f" JOIN evidence_row v ON v.fact_id = f.id WHERE {_PAGE.format('v.episode_id')} IN"
+            f" (SELECT {_PAGE.format('result.id')} FROM result))"
+            " SELECT n.id, count(*), n.id IN (SELECT id FROM mine) FROM found"
+            " JOIN fact_row f ON f.id = found.id AND f.kind = 'world' AND f.retired_at IS NULL"
+            "   AND f.status <> 'proposed' AND f.confidence > 0"
             " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
-            "   AND n.retired_at IS NULL"
-            " WHERE l.learn_prompt_id = ? GROUP BY n.id ORDER BY 2 DESC, n.id",
-            (prompt_id,),
+            "   AND n.retired_at IS NULL GROUP BY n.id ORDER BY 3 DESC, 2 DESC, n.id",
+            (prompt_id, EngagementType.LEARN_COMMAND),
         )
         known = {one.id: one for one in self.entities(ids=[row[0] for row in rows])}
         return [(known[row[0]], row[1]) for row in rows]
