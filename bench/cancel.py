@@ -8,6 +8,8 @@ Every step is one of the product's own loops over a SQLite file, and takes long:
 - model: a message is read by a language model that never answers
 - embedding: a batch of long texts is embedded with the bundled model
 - extraction: a search with eight results of 6,000 characters is read by rules
+- hostile: the same, of pages that are made to take long: of lines without words, of lists and of
+  brackets without an end
 
 and is cancelled after 5 to 60 ms of it (the first two) or 5 to 500 ms (the others), in two ways:
 
@@ -57,6 +59,7 @@ from factbook.recall.when import now_ms
 from factbook.searching import open_search
 from factbook.searching.config import SEARXNG, SearchConfig
 from factbook.sources.told import said_ops
+from factbook.store.base import Store
 from factbook.world import SearchAnswer, SearchResult
 
 WAITING_S: Final = (0.005, 0.06)  # into a step that waits for others, before it is cancelled
@@ -76,6 +79,8 @@ _SENTENCES: Final = (
     "{thing} owners say that the grilles come off easily, which the maker advises against.",
     "The company says that the {thing} needs {n} hours of use before it sounds its best.",
 )
+# What pages are made of that are to take long: each of them once took seconds.
+_HOSTILE: Final = ("- \n", "\n.\n", "\n", " \n", "<!-- ", "<memory ", "subscribe ", "Teviot Two, ")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,16 +137,17 @@ class Pages:
 
     id = "pages"
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, text: Callable[[random.Random, int], str]) -> None:
         self._chance = chance
+        self._text = text
 
     def search(self, query: str, *, limit: int = policy.SEARCH_RESULTS) -> SearchAnswer:
-        """Return pages of made-up prose, none like another."""
+        """Return pages, none like another."""
         results = [
             SearchResult(
                 title=f"{query} {n}",
                 url=f"https://pages.example/{self._chance.getrandbits(40)}",
-                text=prose(self._chance, policy.RESULT_TEXT_CHARS),
+                text=self._text(self._chance, policy.RESULT_TEXT_CHARS),
             )
             for n in range(limit)
         ]
@@ -158,6 +164,13 @@ def prose(chance: random.Random, size: int) -> str:
         )
         text += " "
     return text[:size]
+
+
+def hostile(chance: random.Random, size: int) -> str:
+    """Return a sentence and so many characters of what is made to take long."""
+    begun = prose(chance, 200)
+    piece = chance.choice(_HOSTILE)
+    return (begun + piece * size)[:size]
 
 
 def say(memory: Memory, text: str, n: int) -> None:
@@ -208,17 +221,19 @@ def cases(folder: Path, silent: str, chance: random.Random) -> Iterator[Case]:
         refill=say_much,
         spare=lambda: store.counts_waiting() > 16,
     )
-    memory = opened("extraction", search=Pages(chance))
-    for thing in _THINGS:
-        memory.like(thing)
-    reading = memory.store
-    yield Case(
-        name="extraction",
-        loop="extraction",
-        memory=memory,
-        refill=lambda: memory.search_web("marlow 5 speakers"),
-        spare=lambda: bool(reading.search_logs(extracted=False)),
-    )
+    for name, text in (("extraction", prose), ("hostile", hostile)):
+        memory = opened(name, search=Pages(chance, text))
+        for thing in _THINGS:
+            memory.like(thing)
+        store = memory.store
+
+        def search(memory: Memory = memory) -> None:
+            memory.search_web("marlow 5 speakers")
+
+        def waits(store: Store = store) -> bool:
+            return bool(store.search_logs(extracted=False))
+
+        yield Case(name=name, loop="extraction", memory=memory, refill=search, spare=waits)
 
 
 # --- who acts -------------------------------------------------------------------------------------

@@ -407,3 +407,98 @@ def test_what_is_said_last_holds() -> None:
 def test_preferences_stand_in_their_text(text: str) -> None:
     for one in preferences_in("I like " + text):
         assert 0 <= one.start < one.end <= len(text) + 7
+
+
+# --- lists, weariness and other ways to say it ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "my favourite authors are Ursula K. Le Guin, Iain M. Banks and N.K. Jemisin",
+            ["ursula k. le guin", "iain m. banks", "n.k. jemisin"],
+        ),
+        ("My favorite bands: Portishead, Radiohead, Muse", ["portishead", "radiohead", "muse"]),
+        ("Some of my favorite bands: Portishead and Radiohead", ["portishead", "radiohead"]),
+        ("I like Node.js, Portishead and Muse", ["node.js", "portishead", "muse"]),
+    ],
+)
+def test_all_of_a_list_are_liked(text: str, names: list[str]) -> None:
+    assert heard(text) == dict.fromkeys(names, (SAID, GOOD))
+    assert [one.topic for one in preferences_in(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("no more Elon Musk news please", "elon musk"),
+        ("no more news about Tesla", "tesla"),
+        ("enough Tesla updates", "tesla"),
+        ("please don't send me Tesla updates", "tesla"),
+        ("stop recommending me Coldplay", "coldplay"),
+        ("I'd rather eat glass than use SAP", "sap"),
+        ("I'd rather die than listen to Coldplay again", "coldplay"),
+        ("can't stand Jira", "jira"),
+        ("Coldplay? never liked them", "coldplay"),
+    ],
+)
+def test_weariness_is_a_dislike(text: str, name: str) -> None:
+    assert heard(text) == {name: (SAID, BAD)}
+
+
+@pytest.mark.parametrize(
+    ("text", "likes", "dislikes"),
+    [
+        ("not a fan of cilantro tbh", [], ["cilantro"]),
+        ("I don't like golf anymore", [], ["golf"]),
+        ("I really love pottery though", ["pottery"], []),
+        ("I love tech news, honestly", ["tech news"], []),
+        ("stop recommending me crypto stuff", [], ["crypto"]),
+        ("stop sending me the file", [], []),
+        ("No more excuses, please", [], []),
+        ("I like vitamin C. Anna does not.", ["vitamin c"], []),
+        ("Love and kindness should win", [], []),
+    ],
+)
+def test_small_words_are_no_part_of_a_topic(
+    text: str, likes: list[str], dislikes: list[str]
+) -> None:
+    found = preferences_in(text)
+    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
+    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("can't wait for Hollow Knight: Silksong!", {"hollow knight: silksong": (PASSING, GOOD)}),
+        ("can't you find Jira?", {"jira": (SEARCH, GOOD)}),
+        ("has Netflix gone downhill?", {"netflix": (SEARCH, GOOD)}),  # it asks about a thing
+        ("I'd rather use Jira than SAP", {"jira": (PASSING, GOOD), "sap": (PASSING, GOOD)}),
+        ("Merry Christmas Lisa!", {}),
+    ],
+)
+def test_what_is_no_statement(
+    text: str, expected: dict[str, tuple[EngagementType, Valence]]
+) -> None:
+    assert heard(text) == expected
+
+
+def test_a_name_with_its_possessive_is_known_without_it() -> None:
+    for text in ("I ate at McDonald's", "I ate at mcdonalds"):
+        (one,) = hear(text, known={"mcdonald's": "mcdonald's"})
+        assert (one.name, one.is_known) == ("mcdonald's", True)
+
+
+@pytest.mark.parametrize("sign", ["!", "?", ".", "!?", " ", '!"', "a."])
+def test_a_row_of_signs_takes_linear_time(sign: str) -> None:
+    def seconds(count: int) -> float:
+        text = sign * (count // len(sign)) + "x"
+        begin = time.process_time()
+        hear(text, known=KNOWN, proactive="radiohead")
+        preferences_in(text)
+        return time.process_time() - begin
+
+    seconds(100)
+    assert seconds(16_000) < 1  # in quadratic time it would take 6 s

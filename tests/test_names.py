@@ -229,3 +229,91 @@ def test_what_may_open_a_sentence_is_told_from_what_begins_a_name() -> None:
 )
 def test_places_are_told_from_names_that_hold_one(name: str, expected: bool) -> None:
     assert is_place(name) is expected
+
+
+# --- names in messages ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I just LOVE Jira", ["jira"]),
+        ("I really HATE Microsoft Teams", ["microsoft teams"]),
+        ("I will NEVER Jira again", ["jira"]),
+        ("he called it a BIG MISTAKE today", []),
+        ("I use the ARM Cortex here", ["arm cortex"]),
+        ("Happy Birthday Mom!!!", []),
+        ("Merry Christmas Lisa!", ["lisa"]),
+        ("Happy New Year Everybody", []),
+        ("I watched Good Morning Vietnam", ["good morning vietnam"]),
+        ("Dear Sir or Madam", []),
+        ("Dear Hiring Manager", []),
+        ("Dear Anna Berg", ["anna berg"]),
+    ],
+)
+def test_shouting_greetings_and_wishes_are_no_part_of_a_name(text: str, names: list[str]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("1. call Tom 2. email Lisa 3. book flights", ["tom", "lisa"]),
+        ("Todo: 1) call Tom 2) email Lisa 3) book flights", ["tom", "lisa"]),
+        ("I finished Diablo 4. it was great", ["diablo 4"]),
+        ("We own a Boss Katana 50. It is loud.", ["boss katana 50"]),
+    ],
+)
+def test_the_number_of_a_list_ends_a_name(text: str, names: list[str]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Play some Miles Davis", ["miles davis"]),
+        ("I bought a Boss Katana 50", ["boss katana 50"]),
+        ("Baldur's Gate 3 slaps", ["baldur's gate 3"]),
+        ("I ate at McDonald's", ["mcdonald's"]),
+        ("I went to Anna's", ["anna"]),
+        ("can't wait for Hollow Knight: Silksong!", ["hollow knight: silksong"]),
+        ("watching Dune: Part Two tonight", ["dune: part two"]),
+        ("I enjoyed Star Wars: A New Hope.", ["star wars: a new hope"]),
+        ("I told Anna Berg: Jira is down.", ["anna berg", "jira"]),
+        ("Reminder: Jira is down", ["jira"]),
+    ],
+)
+def test_a_name_is_read_whole(text: str, names: list[str]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("See you there\n– Jenny P.", []),
+        ("It works now.\n\nKind regards,\nJenny Prior", []),
+        ("Thanks\n- Jenny P.", []),
+        ("Meeting notes for this week\n- Tesla", ["tesla"]),
+        ("my bands:\n- Radiohead", ["radiohead"]),
+        ("we listened to\n- Portishead\n- Radiohead", ["portishead", "radiohead"]),
+        ("it fails in Main.py and in utils2.ts", []),
+        ("Main.py crashed, Node.js did not", ["node.js"]),
+    ],
+)
+def test_signatures_and_files_are_no_names(text: str, names: list[str]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("i want an iphone 16 pro", ["iphone 16 pro"]),
+        ("just got a dyson v15", ["dyson v15"]),
+        ("we own nintendo 64", ["nintendo 64"]),
+        ("i have covid 19", []),
+        ("i want python 3 times", []),
+        ("i have 2 kids and chihuahuas 3", []),
+    ],
+)
+def test_a_thing_in_lower_case_with_its_model(text: str, names: list[str]) -> None:
+    assert found(text) == names

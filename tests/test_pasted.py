@@ -212,9 +212,31 @@ def test_what_is_too_long_is_nobodys() -> None:
         "he wrote: ",
         'wrote: "',
         "```",
+        "_",
+        "_" * 200 + "\n",
+        "!",
     ],
 )
 def test_no_message_takes_long(piece: str) -> None:
     begin = time.process_time()
     pasted(piece * (READ_CHARS // len(piece)))
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Dear Sir or Madam,\n\nI love Radiohead and apply.\n\nSincerely,\nJane", ""),
+        ("To whom it may concern: I love Radiohead. Yours faithfully, Jane", ""),
+        ("can you check this?\nDear Hiring Manager,\nI love it.\nKind regards,\nJane", None),
+        ("Dear Penny,\nI love Radiohead.\nKind regards,\nTom", "I love Radiohead."),
+        ("Dear all, I love Radiohead", "I love Radiohead"),
+    ],
+)
+def test_a_formal_letter_speaks_to_others(text: str, said: str | None) -> None:
+    if said is None:
+        assert "I love it" not in own(text)
+    else:
+        assert said in own(text)
+        kinds = {one.type for one in hear(text, known=KNOWN)}  # known names are mentioned at most
+        assert bool(said) is (EngagementType.EXPLICIT_STATEMENT in kinds)

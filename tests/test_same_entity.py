@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,8 +18,10 @@ from factbook.gate.same_entity import (
     best_match,
     compare,
     compare_all,
+    known_as,
 )
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, align, near, terms_of
+from factbook.memory import Memory
 
 
 def names(a: str, b: str) -> Same:
@@ -369,3 +372,45 @@ def test_no_pairs_and_no_descriptions_are_legal() -> None:
     one = product("moka pot", "20")
     assert compare(one, one, background=empty).likely
     assert compare(one, one, background=Background.of([one])).score <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "same"),
+    [
+        ("speakers", "speaker", True),
+        ("speaker", "speakers", True),
+        ("espresso machines", "espresso machine", True),
+        ("kitchen knives", "kitchen knife", True),
+        ("movies", "movie", True),
+        ("speakers", "bookshelf speaker", False),
+        ("bookshelf speakers", "speaker", False),
+        ("halden q40s", "halden q40", False),
+        ("aliens", "alien", False),
+        ("the birds", "bird", False),
+        ("windows", "window", False),
+        ("rolling stones", "rolling stone", False),
+    ],
+)
+def test_a_kind_is_one_thing_in_both_numbers(name: str, known: str, same: bool) -> None:
+    assert known_as(name, {known: known}) == (known if same else None)
+
+
+def test_a_name_written_with_a_capital_keeps_its_number() -> None:
+    known = {"car": "car", "espresso machine": "espresso machine"}
+    assert known_as("cars", known, written="find me stuff about Cars") is None
+    assert known_as("cars", known, written="find me stuff about cars") == "car"
+    assert known_as("espresso machines", known, written="Espresso machines") == "espresso machine"
+
+
+def test_what_is_known_under_its_own_name_is_that() -> None:
+    assert known_as("speakers", {"speaker": "speaker", "speakers": "speakers"}) == "speakers"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [("speaker", "speakers"), ("espresso machines", "espresso machine")]
+)
+def test_what_is_liked_in_both_numbers_is_one_entity(tmp_path: Path, first: str, then: str) -> None:
+    with Memory(tmp_path / "mine.db", key_file=tmp_path / "key", search_config=None) as memory:
+        memory.like(first)
+        memory.like(then)
+        assert [one.name for one in memory.entities()] == [first]

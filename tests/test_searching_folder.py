@@ -124,6 +124,35 @@ def test_a_file_must_hold_at_least_half_of_what_is_asked(
     assert set(names(FolderSearch(docs).search(query))) == found
 
 
+def test_of_two_words_both_are_asked_for_first(tmp_path: Path) -> None:
+    """A word beside another one says what it is of: "late" in "late blight" is no month."""
+    walk = "# A walk\n\nIn late June the Dolomites are still cold, and huts open late.\n"
+    potatoes = "# Potatoes\n\nIn wet summers late blight takes the leaves first.\n"
+    (tmp_path / "walk.md").write_text(walk)
+    (tmp_path / "potatoes.md").write_text(potatoes)
+    found = FolderSearch(tmp_path).search("late blight")
+    assert names(found) == ["potatoes.md"]
+    assert names(FolderSearch(tmp_path).search("what is the latest late blight news?")) == [
+        "potatoes.md"
+    ]
+    # Where no file holds both, the rarer word is what is asked about.
+    (tmp_path / "spring.md").write_text("# Spring\n\nLate frost.\n")
+    assert names(FolderSearch(tmp_path).search("late dolomites")) == ["walk.md"]
+    assert names(FolderSearch(tmp_path).search("late potatoes")) == ["potatoes.md"]
+    assert names(FolderSearch(tmp_path).search("blight dolomites"))
+    assert names(FolderSearch(tmp_path).search("late quokka")) != []
+    assert names(FolderSearch(tmp_path).search("quokka wombat")) == []
+    # Longer queries ask for half of their words.
+    assert "walk.md" in names(FolderSearch(tmp_path).search("late june blight frost"))
+
+
+def test_two_words_that_stand_in_other_passages_are_both_held(tmp_path: Path) -> None:
+    long = "Nothing of note was said about it. " * 80
+    (tmp_path / "far.md").write_text(f"# A\n\nTomatoes.\n\n{long}\n\n# B\n\nSlugs. {long}\n")
+    (tmp_path / "one.md").write_text("# C\n\nSlugs eat what is green.\n")
+    assert names(FolderSearch(tmp_path).search("tomatoes slugs")) == ["far.md"]
+
+
 @pytest.mark.parametrize(
     "query", ['"ls50', "ls50 AND (", "title:ls50", "ls50*", "NEAR(ls50 kef)", "ls50 -kef", "^ls50"]
 )

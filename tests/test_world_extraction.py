@@ -28,6 +28,7 @@ from factbook.interest.extraction import READING, ExtractionReport
 from factbook.memory import Memory
 from factbook.model import Trigger
 from factbook.ops import QueueSearch
+from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from factbook.world import NoticeKind, NoticeState, SearchAnswer, SearchState
 from pages import DAY, Pages, World, open_world, page
@@ -328,14 +329,39 @@ def test_an_embedder_that_is_down_costs_no_attempt(world: World, touchy: Touchy)
     assert (task.state, task.attempts) == ("failed", 0)
 
 
-def test_a_fault_in_the_code_and_an_error_of_the_store_are_not_hidden(
+def test_a_fault_in_the_code_is_shown_and_holds_up_no_other(
+    world: World, touchy: Touchy, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Visible in the log with its traceback, in the report, in the file and by `doctor`."""
+    searched(world)
+    world.say("The Pelle Mini has two brakes.")
+    touchy.words, touchy.act = "24 kg", failing(TypeError("a fault"))
+    done = world.memory.run_extraction()
+    assert done.failed == [("search 1", "TypeError: a fault")]
+    assert (done.searches, done.messages) == (0, 1)
+    assert sorted(world.facts(NAME)) == sorted([*SAYS[1:], "The Pelle Mini has two brakes."])
+    (logged,) = [one for one in caplog.records if "a fault" in one.getMessage()]
+    assert logged.exc_info is not None
+    assert logged.exc_info[0] is TypeError
+    assert "in _keep" in caplog.text  # where it was raised
+    for _ in range(policy.MODEL_ATTEMPTS - 1):
+        world.clock.now += DAY
+        assert world.memory.run_extraction().failed
+    (task,) = world.memory.model_tasks()
+    assert (task.state, task.error) == ("aside", "TypeError: a fault")
+    (shown,) = _unanswered(world.memory)
+    assert shown.level == "warn"
+    assert "is set aside" in shown.detail
+    assert "TypeError: a fault" in shown.detail
+    world.clock.now += DAY
+    assert world.memory.run_extraction() == ExtractionReport()
+
+
+def test_an_error_of_the_store_is_no_fault_of_a_text(
     world: World, touchy: Touchy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched(world)
-    touchy.words, touchy.act = "24 kg", failing(TypeError("a fault"))
-    with pytest.raises(TypeError):
-        world.memory.run_extraction()
-    assert world.memory.model_tasks() == []
+    touchy.words = "24 kg"
     monkeypatch.setenv("FACTBOOK_BUSY_TIMEOUT_MS", "10")
     with another(world, embedder=touchy) as other:
         blocker = apsw.Connection(str(other.path))
@@ -347,6 +373,19 @@ def test_a_fault_in_the_code_and_an_error_of_the_store_are_not_hidden(
     touchy.words = ""
     world.clock.now += policy.SEARCH_LEASE_MS  # what was locked could not give its lease back
     assert world.memory.run_extraction().searches == 1
+
+
+def test_a_list_without_an_end_is_read(tmp_path: Path) -> None:
+    """One page must not stop the reading of all others for good."""
+    pages = [page("Speakers", "Kef, " * 1100, host="bad.example"), *PAGES]
+    world = open_world(tmp_path, pages)
+    world.memory.like("kef")
+    searched(world)
+    done = world.memory.run_extraction()
+    assert (done.searches, done.failed) == (1, [])
+    assert sorted(world.facts(NAME)) == sorted(SAYS)
+    assert world.memory.check() == []
+    world.memory.close()
 
 
 def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
@@ -368,7 +407,7 @@ def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
         return Reply.json({"entities": [{"name": odd, "quote": odd}] if here else []})
 
     server.script = answer
-    queued(world, "find me denton eighty speakers")
+    queued(world, "find me speakers like the denton eighty")
     world.memory.run_searches()
     done = world.memory.run_extraction()
     assert (done.searches, done.failed) == (1, [])
@@ -452,9 +491,10 @@ def picky(world: World) -> Picky:
         (failure(SearchFailure.TIMEOUT), 1),
         (failure(SearchFailure.HTTP), 1),
         (ValueError("an odd answer"), 1),
+        (KeyError("a fault of a provider"), 1),
         (failure(SearchFailure.REFUSED), 0),
     ],
-    ids=["timeout", "http", "odd", "refused"],
+    ids=["timeout", "http", "odd", "fault", "refused"],
 )
 def test_a_search_that_fails_holds_up_no_other(
     world: World, picky: Picky, error: Exception, attempts: int

@@ -239,7 +239,7 @@ class Caring(Modelling):
         uid, ops = self._said(f"/{kind} {text}", owner)
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
-        entity = known_as(name, self.store.known_names(owner))
+        entity = known_as(name, self.store.known_names(owner), written=text)
         if liked and entity is None and command_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
         engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
@@ -744,7 +744,7 @@ class Caring(Modelling):
         name = asked_about(text, known=known)
         if name not in known and (structural_problem(name) or command_problem(text)) is not None:
             return []
-        name = known_as(name, known) or name
+        name = known_as(name, known, written=text) or name
         strength, valence = policy.ENGAGEMENTS[kind]
         return [
             CreateEntity(owner=owner, name=name, episode=uid),

@@ -6,10 +6,11 @@ other languages nothing: their words stay as they are.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["counted", "is_plural"]
+__all__ = ["counted", "is_plural", "singular"]
 
 
 def _listed(text: str) -> list[str]:
@@ -93,7 +94,8 @@ _IRREGULAR: Final = {
 # They end in s and are no plural, or have no singular that anybody says.
 _AS_THEY_ARE: Final = frozenset(
     _listed("""
-always asbestos atlas bahamas barbados canvas chaos christmas clothes corps cosmos dallas elvis
+alias always asbestos atlas bahamas barbados bias biceps canvas chaos christmas clothes corps cosmos
+dallas elvis
 ethos gas glasses headquarters honduras hummous hummus jeans kansas kubernetes kudos lagos laos
 lens mars mathematics maths means molasses news pajamas pancreas pants pathos pyjamas rhinoceros
 scissors series shorts species sunglasses swiss tapas texas thanks theirs tights trousers vegas
@@ -139,11 +141,101 @@ def is_plural(word: str) -> bool:
     return word not in _AS_THEY_ARE and _singular(word) != word
 
 
+@lru_cache(maxsize=4096)
+def singular(noun: str) -> str:
+    """Return the singular of a lower-case noun, as far as its form tells.
+
+    Of a word with hyphens that is the singular of its last part: "e-bikes" gives `e-bike`.
+    """
+    known = _SINGULAR_OF.get(noun)
+    if known is not None:
+        return known
+    lead, hyphen, last = noun.rpartition("-")
+    if hyphen:
+        return lead + hyphen + singular(last)
+    return noun if noun in _AS_THEY_ARE else _singular(noun)
+
+
+# --- endings --------------------------------------------------------------------------------------
+
+_SINGULAR_OF: Final = {form: noun for noun in _COUNTED for form in (noun, _plural(noun))}
+
+# Plurals that no ending tells, of nouns that nobody keeps lists of.
+_FORMS: Final = {
+    "analyses": "analysis",
+    "axes": "axe",
+    "bikinis": "bikini",
+    "businessmen": "businessman",
+    "cacti": "cactus",
+    "cds": "cd",
+    "chilis": "chili",
+    "cpus": "cpu",
+    "crises": "crisis",
+    "criteria": "criterion",
+    "diagnoses": "diagnosis",
+    "emus": "emu",
+    "evs": "ev",
+    "firemen": "fireman",
+    "fishermen": "fisherman",
+    "fungi": "fungus",
+    "gentlemen": "gentleman",
+    "gpus": "gpu",
+    "grandchildren": "grandchild",
+    "haikus": "haiku",
+    "hypotheses": "hypothesis",
+    "indices": "index",
+    "kiwis": "kiwi",
+    "leaves": "leaf",
+    "lice": "louse",
+    "lives": "life",
+    "matrices": "matrix",
+    "menus": "menu",
+    "oases": "oasis",
+    "oxen": "ox",
+    "pcs": "pc",
+    "phenomena": "phenomenon",
+    "policemen": "policeman",
+    "safaris": "safari",
+    "salesmen": "salesman",
+    "skis": "ski",
+    "snowmen": "snowman",
+    "taxis": "taxi",
+    "theses": "thesis",
+    "tvs": "tv",
+    "vertices": "vertex",
+}
+# Nouns with an e of their own before the s, where their ending lets expect another singular.
+_OWN_E: Final = frozenset(
+    _listed("""
+aloe auntie barbie beanie birdie bookie brie budgie caddie calorie canoe collie cutie doe foe
+foodie freebie genie goalie groupie hippie hoe hoodie indie junkie laddie lassie lie
+magpie menagerie necktie newbie nightie oboe oldie onesie pixie potpie prairie quickie roadie
+roe roomie rookie sortie sweetie talkie techie toe townie veggie walkie wheelie woe yuppie zombie
+ache backache brioche cliche creche moustache mustache pastiche psyche stomachache toothache tranche
+abuse excuse fuse hypotenuse muse recluse refuse ruse use
+    """)
+)
+_VES: Final = re.compile(
+    r"(?P<f>.*(?:shel|sel|hal|cal|loa|thie|scar|hoo|whar|shea|wol)|el)ves"
+    r"|(?P<fe>.*(?:kni|wi)|after ?li)ves"
+)
+_ADDS_ES: Final = re.compile(
+    r".*(?:ss|sh|ch|x|zz|tz|o|(?<![aeo])us|(?:^g|li|atl|canv|bi)as|(?:ir|trell|marqu)is)es"
+)
+
+
 def _singular(word: str) -> str:
+    if word in _FORMS:
+        return _FORMS[word]
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ics")):
         return word
-    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
-        return word[:-2]
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    return word[:-1]
+    if word[:-1] in _OWN_E or word.endswith("shoes"):
+        return word[:-1]
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 4 else word[:-1]
+    ves = _VES.fullmatch(word)
+    if ves is not None:
+        return word[:-3] + ("fe" if ves["fe"] is not None else "f")
+    if word.endswith("quizzes"):
+        return word[:-3]
+    return word[:-2] if _ADDS_ES.fullmatch(word) else word[:-1]

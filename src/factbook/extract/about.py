@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from factbook.commonplace import is_calendar_word, is_everyday, is_nationality, is_place
 from factbook.extract.base import word_set
-from factbook.nouns import is_plural
+from factbook.nouns import is_plural, singular
 
 __all__ = [
     "Names",
@@ -40,6 +40,7 @@ ASIDE_WORDS: Final = 24  # ours: words between the commas behind a name
 PART_WORDS: Final = 5  # ours: words of what something has
 TOPIC_WORDS: Final = 2  # ours: words that say which of a topic's things are meant
 NAME_WORDS: Final = 8  # seed 003: a longer name is none
+LIST_NAMES: Final = 16  # ours: names that a sentence may be about together
 
 
 class SubjectKind(StrEnum):
@@ -307,23 +308,6 @@ class _Token(NamedTuple):
     @property
     def capital(self) -> bool:
         return bool(self.name) or self.text[:1].isupper() or self.text[:1].isdigit()
-
-
-@lru_cache(maxsize=4096)
-def singular(noun: str) -> str:
-    """Return the singular of a lower-case noun, as far as its form tells."""
-    if not is_plural(noun):
-        return noun
-    for ending, single in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
-        if noun.endswith(ending) and len(noun) > len(ending) + 1:
-            return noun.removesuffix(ending) + single
-    if noun.endswith("ves"):
-        return noun.removesuffix("ves") + "f"
-    if noun.endswith("sses"):
-        return noun.removesuffix("es")
-    return {"people": "person", "men": "man", "women": "woman", "children": "child"}.get(
-        noun, noun.removesuffix("s")
-    )
 
 
 def is_part(noun: str) -> bool:
@@ -646,14 +630,17 @@ def _named(tokens: Sequence[_Token], at: int) -> Subject | None:
 
 
 def _joins_on(tokens: Sequence[_Token], at: int) -> bool:
-    """Tell whether a list of names goes on behind a comma, up to its "and"."""
-    if at < len(tokens) and tokens[at].low in ("and", "or"):
-        return True
-    stop, _ = _past_name(tokens, at)
-    if stop == at or stop >= len(tokens):
-        return False
-    follows = tokens[stop]
-    return follows.low in ("and", "or") or (follows.text == "," and _joins_on(tokens, stop + 1))
+    """Tell whether a list of names goes on behind a comma, up to its "and"; a long one is none."""
+    for _ in range(LIST_NAMES):
+        if at < len(tokens) and tokens[at].low in ("and", "or"):
+            return True
+        stop, _named = _past_name(tokens, at)
+        if stop == at or stop >= len(tokens):
+            return False
+        if tokens[stop].text != ",":
+            return tokens[stop].low in ("and", "or")
+        at = stop + 1
+    return False
 
 
 def _past_name(tokens: Sequence[_Token], at: int) -> tuple[int, str]:
@@ -817,6 +804,7 @@ def _other(sentence: str, tokens: Sequence[_Token], at: int) -> Subject:
 # --- what something is ----------------------------------------------------------------------------
 
 _IS: Final = word_set("is are was were")
+_ENDS_IN_ED: Final = word_set("bed seed breed shed red speed feed weed")  # they are no participles
 _ENDS_NOUN: Final = _PREPOSITIONS | _RELATIVES | _CONJUNCTIONS | _AUXILIARIES
 
 
@@ -851,7 +839,7 @@ def head_noun(words: Sequence[str]) -> str:
             break
         if head and low in _ADVERBS:
             break  # "a speaker too"
-        if head and low.endswith("ed") and low not in ("bed", "seed", "breed", "shed"):
+        if head and low.endswith("ed") and low not in _ENDS_IN_ED:
             break  # "a speaker built ...", "a library written ..."
         if head and low in _IRREGULAR | {"written", "drawn", "grown", "known", "sold"}:
             break

@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from factbook import cancel
 from factbook.extract.wrapped import unwrapped
 
 __all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "taint"]
@@ -241,6 +242,8 @@ class _Rule(NamedTuple):
     reach: str = ""  # "block": to the end of the paragraph
 
 
+# A pattern that begins with a line must not run over its end: "^" matches again behind it, so that
+# a text of many empty lines would be read to its end from each of them.
 _RULES: Final[tuple[_Rule, ...]] = (
     _Rule(
         TaintKind.INSTRUCTION,
@@ -264,7 +267,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
         "it speaks to a program",
         rf"\b(?:note|message|instructions?|attention|notice|hint|dear|hello|hi|hey|warning|memo)\W+"
         rf"(?:to |for |from )?(?:all |any |the |every )?{_MODEL}\b"
-        rf"|^\W*{_MODEL}\s*[,:]\s"
+        rf"|^[^\w\n]*{_MODEL}\s*[,:]\s"
         rf"|\b(?:if|as|since|because) you(?:'re| are) an? {_MODEL}\b"
         rf"|\b(?:act(?:ing)? (?:as|like)|pretend(?:ing)? to be|you are(?: now)?) an? "
         rf"(?:\w+ )?{_MODEL}\b|\bas an? (?:ai|llm|(?:large )?language model|(?:ai )?assistant)\b"
@@ -412,14 +415,14 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"\b(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])"
         r"|font-size\s*:\s*0"
         r"|text-indent\s*:\s*-\d{3,}|color\s*:\s*(?:white|#f{3}(?:f{3})?|transparent))\b[^\n]*"
-        r"|<!--[^\n]*?(?:assistant|ai\b|model|user|owner|memory|entity|ignore|instruction|save"
-        r"|store)[^\n]*?(?:-->|$)|aria-hidden=[^\n]*|\bdata:text/[^\n]*",
+        r"|<!--(?:(?!<!--)[^\n])*?(?:assistant|ai\b|model|user|owner|memory|entity|ignore"
+        r"|instruction|save|store)[^\n]*?(?:-->|$)|aria-hidden=[^\n]*|\bdata:text/[^\n]*",
     ),
     _Rule(TaintKind.BOILERPLATE, "it is markup", r"<!--.*?-->|</?[a-z][a-z0-9-]*(?: [^<>\n]*)?/?>"),
     _Rule(
         TaintKind.PROMOTION,
         "it sells",
-        r"^\W*(?:sponsored|advertisement|anzeige|promoted|advertorial|ad)\b"
+        r"^[^\w\n]*(?:sponsored|advertisement|anzeige|promoted|advertorial|ad)\b"
         r"|(?<=[.!?])\s+(?:sponsored|advertisement|anzeige|promoted|advertorial|ad)[ \t]*:"
         r"|\bsponsored (?:content|posts?|links?|results?|listings?|messages?|articles?)\b"
         r"|\b(?:this|our) (?:\w+ )?(?:is|was) sponsored\b|\bpaid (?:partnership|promotion|post)\b"
@@ -445,11 +448,12 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"|navigation)\b|\b(?:log|sign) in (?:to|or|with)\b|\bsubscribe\b[^.\n]*\b(?:newsletter"
         r"|to our"
         r"|now|today|updates|channel)\b|\bour newsletter\b|\b(?:share|follow us|find us) on\b"
-        r"|^\W*(?:read|learn|show|see|load|view) more\b|\bread our\b|\brelated (?:articles|posts"
-        r"|stories|links)\b|\bback to top\b|\b(?:enable|turn on) javascript\b|\bleave a (?:comment"
-        r"|reply)\b|\bpowered by \w+$|\btell us (?:below|in the comments)\b|^\W*photos? (?:by"
-        r"|credit)"
-        r"|^\W*(?:last )?(?:updated|posted|published) (?:on|by|at)\b"
+        r"|^[^\w\n]*(?:read|learn|show|see|load|view) more\b|\bread our\b"
+        r"|\brelated (?:articles|posts|stories|links)\b|\bback to top\b"
+        r"|\b(?:enable|turn on) javascript\b|\bleave a (?:comment|reply)\b|\bpowered by \w+$"
+        r"|\btell us (?:below|in the comments)\b"
+        r"|^[^\w\n]*photos? (?:by|credit)"
+        r"|^[^\w\n]*(?:last )?(?:updated|posted|published) (?:on|by|at)\b"
         r"|^[^\n.]{1,24}(?: [|›»·•] [^\n|›»·•.]{1,24}){2,}$",
     ),
 )
@@ -468,6 +472,7 @@ _REST_OF_LINE: Final = re.compile(r"[^\n.!?]*:[ \t]*(?:\n|$)")
 
 def _matches(text: str, plain: str, places: list[int] | None) -> Iterator[Taint]:
     for rule, pattern in _COMPILED:
+        cancel.check()
         for hit in pattern.finditer(plain):
             if hit.end() == hit.start():
                 continue

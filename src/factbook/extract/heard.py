@@ -98,8 +98,9 @@ _SMALL_TALK: Final = spaced(
     r"|can i (?:tell|ask)|guess what|you (?:like|know)\b)",
 )
 _SEARCH: Final = spaced(
-    r"(?:^|[,;:.!–—]\s*|\b(?:then|please|pls) )\W*(?:(?:hey|hi|hello|ok|okay|so|now|then|please"
-    r"|pls|also|and|penny|kindly|just)\b[\s,:!]*)*(?:(?:can|could|would|will) (?:you"
+    r"(?:^|[,;:.!–—]\s{0,12}|\b(?:then|please|pls) )\W{0,12}"
+    r"(?:(?:hey|hi|hello|ok|okay|so|now|then|please|pls|also|and|penny|kindly|just)\b[\s,:!]*)*"
+    r"(?:(?:can|could|would|will) (?:you"
     r"|u) (?:please |just |maybe |also )*|(?:i|we)(?:['’]d| would)? (?:just |really )?(?:want"
     r"|need|like|love) (?:you )?to (?:please )?|i was wondering if you could |let['’]?s "
     r"|help me (?:to )?|go (?:ahead )?(?:and )?|try (?:to |and )?|i['’]?m (?:trying"
@@ -224,8 +225,10 @@ def _forms(surface: str) -> tuple[str, ...]:
     forms = [name]
     head, _, last = name.rpartition(" ")
     lead = head + " " if head else ""
-    if last.endswith("s") and len(last) > 2:
-        forms.append(lead + last[:-1])
+    if last.endswith("'s"):
+        forms += [name[:-2], name[:-2] + "s"]  # McDonald's, McDonalds
+    elif last.endswith("s") and len(last) > 2:
+        forms += [lead + last[:-1], f"{lead}{last[:-1]}'s"]
         if last.endswith("es") and len(last) > 4:
             forms.append(lead + last[:-2])
     elif any(char.isalpha() for char in last):
@@ -285,7 +288,10 @@ def _parts_in(text: str, recent: Collection[str], taken: Sequence[_Place]) -> It
 
 _SPOKEN_TO: Final = spaced(
     r"(?:\b(?:my name(?:['’]?s| is)|call me|i go by|named me|meet you(?: too)?,?"
-    r"|thanks?(?: you)?,?|sincerely,?|cheers,?|regards,?|love,)|(?:^|[\s,])(?:hi|hey|hello|hiya"
+    r"|thanks?(?: you)?,?|sincerely,?|cheers,?|regards,?|love,)"
+    r"|(?:^|[.!?\n]\s{0,4})(?:best|yours|best wishes|all the best),"
+    r"|(?:merry christmas|happy (?:birthday|bday|new year|easter|holidays|thanksgiving"
+    r"|anniversary)),?(?: to)?|(?:^|[\s,])(?:hi|hey|hello|hiya"
     r"|yo|bye|goodbye|dear|morning|afternoon|evening|night),?(?: there,?)?|(?:^"
     r"|[.!?,\n]\s*)(?:i['’]?m|i am|this is|it['’]?s)(?= \S+(?: \S+)?\s*(?:[.,!?\n]|and\s|$)))\s*$",
 )

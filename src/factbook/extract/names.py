@@ -230,7 +230,7 @@ def _tokens(text: str) -> list[_Token]:
             opens = 1
         elif "\n" in gap:
             opens = 2 if re.search(r"\n\s*(?:[-*•·▪◦‣>]|\d+[.)])", gap) else 1
-        elif any(mark in gap for mark in ".!?…。！？\x1f") and not _short_for(found[-1], gap):
+        elif any(mark in gap for mark in ".!?…。！？\x1f") and not _short_for(found, gap):
             opens = 1
         elif _SOFT_STOP.search(gap):
             opens = 2
@@ -241,8 +241,14 @@ def _tokens(text: str) -> list[_Token]:
     return found
 
 
-def _short_for(token: _Token, gap: str) -> bool:
-    """Say whether a dot belongs to the word before it."""
+_LETTERED: Final = word_set("vitamin plan option grade type group class part section hepatitis")
+
+
+def _short_for(tokens: list[_Token], gap: str) -> bool:
+    """Say whether a dot belongs to the word before it: it does not in "I like plan B. You?"."""
+    token = tokens[-1]
+    if len(token.text) == 1 and len(tokens) > 1 and tokens[-2].low in _LETTERED:
+        return False
     return gap.startswith(". ") and (
         (len(token.text) == 1 and token.text.isupper() and token.text != "I")
         or token.low
@@ -252,6 +258,8 @@ def _short_for(token: _Token, gap: str) -> bool:
 
 def _capital(word: str) -> bool:
     """Say whether a word is written as a name is: KEF, Radiohead, iPhone, LS50, 3M."""
+    if _FILE.fullmatch(word):
+        return False
     if word[0].isupper() or word[0].istitle():
         return True
     if not any(char.isupper() for char in word):
@@ -263,6 +271,12 @@ def _capital(word: str) -> bool:
     return bool(head) or any(char.isalpha() and char.isupper() for char in word[:3])
 
 
+_FILE: Final = re.compile(
+    r"[\w+&-]{1,60}(?:\.[\w+-]{1,60}){0,3}\.(?:py|pyc|ipynb|tsx?|jsx|mjs|java|kt|cpp|cc|hpp|cs|rs"
+    r"|rb|php|swift|sh|ps1|bat|exe|dll|sql|html?|css|scss|json|jsonl|ya?ml|toml|ini|cfg|conf|env"
+    r"|lock|log|md|rst|txt|csv|tsv|xml|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|zip"
+    r"|tar|gz)|[a-z][\w-]{0,60}\.js"
+)  # "main.py" of an error; "Node.js" is a name
 _CODE_HEADS: Final = word_set("str obj arr num param args kwargs ctx req res err cfg init async")
 _CODE_TAILS: Final = re.compile(
     r"(?:[A-Z][a-z]+)+(?:Error|Exception|Service|Controller|Factory|Handler|Manager|Impl|Test"
@@ -308,7 +322,9 @@ _UNITS: Final = re.compile(
     r"|percent|%|dollars?|euros?|pounds?|bucks|km|miles?|meters?|metres?|feet|inch|inches|am|pm"
     r"|o'clock|of|million|billion|thousand|hundred|k|kg|lbs?|degrees?|pages?|points?|or|more"
     r"|other|different|kids?|children|x|st|nd|rd|th|(?!reviews|specs|prices|speakers|headphones"
-    r"|has|was|does|plus|sounds)\w{3,}(?<!s)s)"
+    r"|has|was|does|plus|sounds|slaps|slays|bangs|hits|kicks|blows|rocks|rules|sucks|stinks|lags"
+    r"|owns|looks|feels|plays|works|runs|seems|crashes|keeps|costs|deserves|arrives|launches"
+    r"|comes|gets|makes|needs|wins|beats|holds|lives|drops|breaks|takes|goes)\w{3,}(?<!s)s)"
 )
 _JOINTS: Final = word_set("de la le les van von der den di da del du des dos das el al y bin ibn")
 _INSTITUTION: Final = word_set("""
@@ -332,6 +348,10 @@ _VERB_AFTER: Final = word_set("""
     """)
 
 
+_NO_TITLES: Final = word_set("some my your any this these those i'm it's i've")
+"""Small words that a title would write with a capital: "Play some Miles Davis" is none."""
+
+
 def _is_title(tokens: list[_Token]) -> bool:
     """Say whether the capitals of a sentence tell nothing: it is a title, or somebody shouts."""
     words = [token for token in tokens if token.text[0].isalpha() and len(token.text) > 1]
@@ -346,7 +366,10 @@ def _is_title(tokens: list[_Token]) -> bool:
         return False
     high = sum(token.text[0].isupper() for token in long)
     common = sum(token.text[0].isupper() and is_everyday(token.low) for token in long[1:])
-    low = sum(token.text.islower() and not is_function_word(token.low) for token in words)
+    low = sum(
+        token.text.islower() and (not is_function_word(token.low) or token.low in _NO_TITLES)
+        for token in words
+    )
     return common > 0 and low * 12 <= len(words) and high >= TITLE_SHARE * len(long)
 
 
@@ -454,18 +477,72 @@ def names_in(text: str) -> list[NameSpan]:
     Words of everyday use, months, days, languages and large places are none by themselves, and the
     first word of a sentence is one only where something else says so.
     """
-    plain = masked(text)
+    plain = _without_items(masked(text))
+    signed = _SIGNATURE.search(plain)
+    if signed and not _is_listed(plain, signed):
+        plain = plain[: signed.start("by")] + BLANK * (len(plain) - signed.start("by"))
     english = is_english(plain.replace(BLANK, " "))
     found = [*_quoted(plain, english=english), *_hashtags(plain)]
     taken = list(plain)
     for span in found:
         taken[span.start : span.end] = _TAKEN * (span.end - span.start)
     tokens = _tokens("".join(taken))
-    inside = _named_inside(tokens)
     read = "".join(taken)
+    inside = _named_inside(tokens) | _taken_up(read)
     for sentence in _sentences(tokens):
         found += _in_sentence(read, sentence, inside=inside, english=english)
-    return sorted((span for span in found if span.name), key=lambda span: span.start)
+    ordered = sorted((span for span in found if span.name), key=lambda span: span.start)
+    return _subtitled(plain, ordered, tokens)
+
+
+_MARGIN: Final = 12  # of blanks before the first word of a line, at most
+_ITEM: Final = re.compile(r"(?<![^\s(])(?P<number>\d{1,2})[.)](?=\s)")
+_SIGNATURE: Final = re.compile(
+    r"\n\s{0,8}(?:(?P<dash>--?|[–—~])[ \t]?|(?i:(?:kind |best |warm )?(?:regards|wishes)|best"
+    r"|cheers|sincerely(?: yours)?|yours(?: truly| sincerely| faithfully)?|love|thanks"
+    r"|many thanks|thank you|xo{1,4}x?o?)[,.!]?[ \t\n]{1,4})"
+    r"(?P<by>[^\W\d_][\w'’-]{0,30}\.?(?: [^\W\d_][\w'’-]{0,30}\.?){0,2})\s{0,8}\Z"
+)
+
+
+def _without_items(text: str) -> str:
+    """Blot out the numbers of a list within a line: "1. call Tom 2. email Lisa 3. book flights".
+
+    A number is one of a list where the number before it was one as well.
+    """
+    items = list(_ITEM.finditer(text))
+    numbers = {int(item["number"]) for item in items}
+    seen: set[int] = set()
+    signs = list(text)
+    for item in items:
+        number = int(item["number"])
+        if number - 1 in seen or (number == 1 and 2 in numbers):
+            seen.add(number)
+            begin, end = item.span()
+            lead = text[max(0, begin - _MARGIN) : begin]
+            opens = ("\n" in lead or begin <= _MARGIN) and not lead.rpartition("\n")[2].strip()
+            if not opens:
+                signs[begin:end] = BLANK * (end - begin)
+    return "".join(signs)
+
+
+def _is_listed(text: str, signed: re.Match[str]) -> bool:
+    """Say whether the last line is an item of a list or tells whom a quote is of, no signature."""
+    if not signed["dash"]:
+        return not signed["by"][0].isupper()
+    before = text[: signed.start()].rstrip()
+    last = before[before.rfind("\n") + 1 :].lstrip()
+    return (
+        not before
+        or before.endswith((":", '"', "”"))
+        or last.startswith(signed["dash"])
+        or (signed["dash"] == "-" and _GOODBYE.search(before[-40:]) is None)
+    )
+
+
+_GOODBYE: Final = re.compile(
+    r"(?:[.!?,)…]|\b(?i:thanks|cheers|best|regards|love|bye|xo{0,4}|you|soon|later|luck))\s*\Z"
+)  # a message ends here, no list begins
 
 
 def name_words(text: str) -> list[str]:
@@ -483,12 +560,66 @@ def _named_inside(tokens: list[_Token]) -> frozenset[str]:
     return frozenset(found)
 
 
+_TAKEN_UP: Final = re.compile(
+    r"(?:^|(?<=[.!?\n]))\s{0,4}(?P<name>[A-Z][\w'’&-]{1,30})\s?\?{1,3}\s{1,4}[^.?!\n]{0,60}?"
+    r"(?i:\b(?:it|them|those|him|her|that)\b)"
+)
+
+
+def _taken_up(text: str) -> frozenset[str]:
+    """Return the words that are asked and then spoken of: "Radiohead? Never liked them"."""
+    return frozenset(
+        found["name"].casefold() for found in _TAKEN_UP.finditer(text) if is_uncommon(found["name"])
+    )
+
+
+_SUBTITLE: Final = re.compile(r": (?:(?:the|a|an) )?", re.IGNORECASE)
+_TITLE_PARTS: Final = word_set("part episode chapter volume season book act series")
+_TITLE_ENDS: Final = re.compile(
+    r"\s{0,4}(?:[.!?)…]|\Z|\n)|\s(?:today|tonight|tomorrow|yesterday|again|soon|next|this|last|on"
+    r"|in|at|with|for|so|right|now|and then|when|to come|release|trailer|soundtrack)\b"
+)
+
+
+def _subtitled(text: str, spans: list[NameSpan], tokens: list[_Token]) -> list[NameSpan]:
+    """Join a title and its second part: "can't wait for Hollow Knight: Silksong!".
+
+    A name that opens its line and stands before a colon is whoever speaks, or heads a list.
+    """
+    opening = {token.start for token in tokens if token.opens}
+    joined: list[NameSpan] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last is not None and _is_subtitle(text, last, span, opening):
+            surface = text[last.start : span.end]
+            joined[-1] = NameSpan(surface, entity_name(surface), last.start, span.end, last.how)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _is_subtitle(text: str, name: NameSpan, after: NameSpan, opening: set[int]) -> bool:
+    """Say whether a name behind a colon belongs to the name before it."""
+    words, more = name.surface.split(), after.surface.split()
+    return (
+        NameSign.QUOTED not in (name.how, after.how)
+        and _SUBTITLE.fullmatch(text, name.end, after.start) is not None
+        and name.start not in opening
+        and len(words) + len(more) < policy.NAME_WORDS
+        and (len(words) > 1 or more[0].casefold() in _TITLE_PARTS)
+        and (after.start - name.end > 2 or not is_plural(words[-1].casefold()))
+        and _TITLE_ENDS.match(text, after.end) is not None
+    )
+
+
 def _in_sentence(
     text: str, tokens: list[_Token], *, inside: frozenset[str], english: bool
 ) -> Iterator[NameSpan]:
     listed = any("," in text[one.end : two.start] for one, two in pairwise(tokens))
     title = _is_title(tokens) and (not listed or all(token.text.isupper() for token in tokens))
     sloppy = english and not title and _is_sloppy(tokens)
+    if english and not title:
+        tokens = _calmed(text, tokens)
     index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -517,6 +648,14 @@ def _in_sentence(
                 kept = [ahead, *kept]
             yield from _judged(text, kept)
             index += len(run)
+        elif _is_had(text, tokens, index):
+            end = index + 2
+            while end < len(tokens) and _joins(text, tokens, end - 1):
+                if tokens[end].low not in VARIANTS and not _adds(tokens[end]):
+                    break
+                end += 1
+            yield from _judged(text, tokens[index:end], how=NameSign.MODEL_NUMBER)
+            index = end
         elif _is_model(token) or _is_numbered(text, tokens, index):
             before, after = index, index + 1
             while before and _joins(text, tokens, before - 1) and _adds(tokens[before - 1]):
@@ -527,6 +666,42 @@ def _in_sentence(
             index = after
         else:
             index += 1
+
+
+def _calmed(text: str, tokens: list[_Token]) -> list[_Token]:
+    """Return the words of a sentence with those in lower case that are shouted: "I LOVE Jira".
+
+    Beside a name in capitals an everyday word may be part of it ("ELDEN RING"); a verb or a word of
+    grammar before it is none.
+    """
+    calm = list(tokens)
+    begin = 0
+    while begin < len(tokens):
+        end = begin + 1
+        while end < len(tokens) and _joins(text, tokens, end - 1) and tokens[end].text.isupper():
+            end += 1
+        shouted = tokens[begin:end]
+        if not tokens[begin].text.isupper():
+            begin += 1
+            continue
+        named = next((at for at, one in enumerate(shouted) if _is_name_in_capitals(one)), None)
+        for at, one in enumerate(shouted):
+            if (named is None or at < named) and _is_shouted(one):
+                calm[begin + at] = one._replace(text=one.text.lower())
+        begin = end
+    return calm
+
+
+def _is_name_in_capitals(token: _Token) -> bool:
+    return is_uncommon(token.low) or token.low in ALSO_NAMES
+
+
+def _is_shouted(token: _Token) -> bool:
+    """Say whether a word in capitals is one of every day, and no short form ("ARM", "API")."""
+    low = token.low
+    if not token.text.isupper() or low in _NEVER or low in ALSO_NAMES or len(low) < 2:
+        return False
+    return is_function_word(low) or opens_sentences(low) or (len(low) > 3 and is_everyday(low))
 
 
 _DETERMINERS: Final = word_set("""
@@ -553,12 +728,49 @@ def _is_model(token: _Token) -> bool:
     """Say whether a lower-case word is the number of a model: "ls50", "wh-1000xm5"."""
     return (
         len(token.text) > 2
+        and not _FILE.fullmatch(token.text)
         and _is_marked(token.text)
         and _MODEL.fullmatch(token.low) is not None
         and not _MEASURE.fullmatch(token.low)
         and not re.fullmatch(r"\d+[a-z]{1,3}", token.low)
         and not _COUNTED.fullmatch(token.low)
     )
+
+
+_HAVING: Final = word_set("""
+    want wants wanted need needed have has had having got get getting buy buying bought own owned
+    owns ordered order ordering use used using love loved like liked tried try trying upgrade
+    upgraded replaced sold selling my our
+    """)
+_ARTICLES: Final = word_set("a an the my our new used old this that to of")
+_NO_THINGS: Final = word_set("covid")
+_HAD_MODEL: Final = re.compile(r"[a-z]{1,3}\d{1,5}[a-z]{0,3}|\d{1,4}(?:\.\d{1,3})?[a-z]?")
+
+
+def _is_had(text: str, tokens: list[_Token], index: int) -> bool:
+    """Say whether a word in lower case is a thing with its model that somebody has or wants.
+
+    "i want an iphone 16 pro", "got a dyson v15".
+    """
+    token = tokens[index]
+    if index + 1 >= len(tokens) or not _adds(token) or token.low in _NO_THINGS or token.opens:
+        return False
+    number = tokens[index + 1]
+    if (
+        is_plural(token.low)
+        or not _joins(text, tokens, index)
+        or not _HAD_MODEL.fullmatch(number.text)
+        or (
+            re.fullmatch(r"\d+[a-z]", number.text) is not None
+            and _MEASURE.fullmatch(number.low) is not None
+        )
+        or _counts(text, tokens, index + 1)
+    ):
+        return False
+    before = index - 1
+    while before > max(0, index - 4) and tokens[before].low in _ARTICLES - _HAVING:
+        before -= 1
+    return before >= 0 and tokens[before].low in _HAVING
 
 
 def _is_numbered(text: str, tokens: list[_Token], index: int) -> bool:
@@ -759,6 +971,9 @@ def _trimmed(
     before = tokens[index - 1].low if index and not run[0].opens else ""
     following = tokens[index + len(run)] if index + len(run) < len(tokens) else None
     opened = run[0].opens > 0
+    run = _without_wishes(run)
+    if not run:
+        return []
     while len(run) > 1 and _leaves(run, opened=opened):
         before = run[0].low
         run = run[1:]
@@ -782,6 +997,31 @@ def _trimmed(
     return run if alone else []
 
 
+_WISHED: Final = word_set("""
+    birthday bday anniversary christmas xmas easter thanksgiving halloween holidays hanukkah diwali
+    eid ramadan new year year's years mother's father's valentine's mothers fathers valentines
+    graduation retirement wedding weekend monday tuesday wednesday thursday friday saturday sunday
+    day morning afternoon evening night belated
+    """)
+
+
+def _without_wishes(run: list[_Token]) -> list[_Token]:
+    """Leave out a salutation or what is wished: "Dear Sir", "Happy Birthday Mom"."""
+    first = run[0].low
+    if first == "dear" and run[0].opens:
+        rest = run[1:]
+        named = any(is_uncommon(token.low) or token.low in ALSO_NAMES for token in rest)
+        return rest if named else []
+    if first not in ("happy", "merry", "belated", "blessed") and not (
+        first == "good" and run[0].opens
+    ):
+        return run
+    count = 1
+    while count < len(run) and run[count].low in _WISHED:
+        count += 1
+    return run if count == 1 else run[count:]
+
+
 def _leaves(run: list[_Token], *, opened: bool) -> bool:
     """Say whether the first word of a run belongs to the sentence and not to the name."""
     first, second = run[0].low, run[1].low
@@ -803,7 +1043,7 @@ def _leaves(run: list[_Token], *, opened: bool) -> bool:
     )
 
 
-_BEFORE_PEOPLE: Final = word_set("ceo cto cfo coo vp president mom dad mum boss user")
+_BEFORE_PEOPLE: Final = word_set("ceo cto cfo coo vp president mom dad mum user")
 
 
 def _without_days(run: list[_Token], before: str) -> list[_Token]:
@@ -913,7 +1153,7 @@ def _judged(
     end = run[-1].end
     surface = text[run[0].start : end]
     if surface.endswith(("'s", "’s")) and not surface.isupper():
-        end -= 2
+        end -= 0 if entity_name(surface).endswith("'s") else 2  # McDonald's
     elif surface.endswith(("s'", "s’")):
         end -= 1
     yield from _span(text, run[0].start, end, how)

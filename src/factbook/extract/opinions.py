@@ -76,10 +76,10 @@ def spaced(pattern: str) -> re.Pattern[str]:
 # --- sentences ------------------------------------------------------------------------------------
 
 _END: Final = re.compile(
-    r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|\n|[\x1f]+|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+"
+    r"(?<![.!?…。！？])[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|\n|[\x1f]+|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+"
 )
 _SHORT: Final = spaced(
-    r"(?:^|\s)(?:dr|mr|mrs|ms|st|vs|feat|ft|e\.g|i\.e|etc|no|[a-z])\.$",
+    r"(?:^|\s)(?:dr|mr|mrs|ms|st|vs|feat|ft|e\.g|i\.e|etc|no|(?:[a-z]\.)?[a-z])\.$",
 )
 _OTHERS_LINE: Final = re.compile(
     r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?i:me|ps|note|edit|update|btw|fyi|also|question"
@@ -243,7 +243,8 @@ _LIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
         (rf"{_AT}{_AM}(?=\s+{_BIG}[\w\s'’.&+-]{{2,40}}\s{_FAN}\b)", "says to be fond of it"),
         (
             rf"{_START}(?:love|loving|adore|enjoying|digging|obsessed with|hooked on|really into"
-            rf"|so into|{_BIG}(?:fan|lover) of|can(?:no|['’]?)t get enough of|in love with)",
+            rf"|so into|{_BIG}(?:fan|lover) of|can(?:no|['’]?)t get enough of|in love with)"
+            rf"(?! (?:and|or|is|are|was|can|should|will|has|does)\b)",
             "says to like it",
         ),
         (
@@ -254,8 +255,29 @@ _LIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
             rf"|still|always|by far|either|currently|actually|called))*",
             "names it as a favorite",
         ),
-        (rf"{_START}favou?rites?(?:\s+[\w-]+){{0,3}}?\s*:", "names it as a favorite"),
+        (
+            rf"{_START}(?:(?:(?:some|a few|all) of )?(?:my|our) (?:all[\s-]time |absolute "
+            rf"|personal |current |new |own )*)?(?:favou?rites?|faves?|favs?)"
+            rf"(?:\s+[\w-]+){{0,3}}?\s*"
+            rf"(?:\([^()\n]{{1,30}}\)\s*)?(?::|(?<=\s)[-–—](?=\s))",
+            "names it as a favorite",
+        ),
     )
+)
+_CLAUSE: Final = r"(?:^\W*|[,;:]\s*|\b(?:please|and|but|so|then|just) )(?:please )?"
+_MATTER: Final = (
+    r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
+    r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
+)
+_ABOUT_IT: Final = rf"(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b"
+_NO_MORE_OF_IT: Final = "asks to hear no more of it"
+_ORDEAL: Final = (
+    r"(?:eat|chew|swallow|lick|drink) (?:\w+ ){0,2}?(?:glass|dirt|sand|nails|worms|bugs|hat|shoes?"
+    r"|mud|soap|bleach|poison|sandpaper|gravel|cardboard|rocks|tacks|toenails)|die|starve|be dead"
+    r"|be shot|be eaten|gouge|poke|stab|stick (?:needles|pins|a fork|forks)|jump off"
+    r"|walk (?:barefoot|on)|pull (?:out )?(?:my|all)|have (?:a root canal|my teeth|teeth)"
+    r"|get a root canal|watch paint|watch grass|burn|quit|cut off|sleep on|do (?:anything|taxes"
+    r"|my taxes)|set myself|be set on"
 )
 _DISLIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
     (spaced(pattern + r"(?=\s)"), why)
@@ -292,6 +314,38 @@ _DISLIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
             r"|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us) (?:(?:stuff|things"
             r"|news|updates?|messages?|anything|more) )?(?:about|on|regarding)",
             "asks to hear no more of it",
+        ),
+        (
+            rf"{_CLAUSE}(?:stop|quit) (?:recommending|suggesting)(?: (?:me|us)"
+            rf"|(?= [^\W\d_]))(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all|the"
+            rf"|so|much|many))*",
+            _NO_MORE_OF_IT,
+        ),
+        (
+            rf"{_CLAUSE}(?:(?:stop|quit) (?:showing|sending|feeding|giving|pushing)|(?:do\s*n['’]?t"
+            rf"|do not|never) (?:show|send|feed|give|push))(?: (?:me|us))(?: (?:any|more|all|the"
+            rf"|so|much|many))*(?={_ABOUT_IT})",
+            _NO_MORE_OF_IT,
+        ),
+        (
+            rf"{_CLAUSE}(?:do\s*n['’]?t|do not|never) (?:recommend|suggest)(?: (?:me|us)"
+            rf"|(?= [^\W\d_]))(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all"
+            rf"|the|so|much|many))*",
+            _NO_MORE_OF_IT,
+        ),
+        (
+            rf"{_CLAUSE}(?:enough|no more)(?! (?:of|about|on|with)\b)(?: (?:of|the))*"
+            rf"(?={_ABOUT_IT}|(?= (?-i:[A-Z]))(?: [\w'’.&+-]+){{1,4}},? (?:please|pls"
+            rf"|plz|thanks|thank you)\W*$)",
+            _NO_MORE_OF_IT,
+        ),
+        (
+            rf"{_AT}(?:i|we)(?:['’]?d| would) (?:much |really |honestly )*(?:rather|sooner) "
+            rf"(?:{_ORDEAL})\b[^,.;:!?]{{0,40}}? than(?: (?:ever|again|have to|keep|be))*"
+            rf"(?: (?:us|watch|hear|eat|drink|play|read|touch|buy|try|see|install|writ|learn|own"
+            rf"|wear|support|visit|work|listen|deal|go|put up|sit)(?:e|ing)?"
+            rf"(?: (?:with|to|through|back to|another|any|more))*)?",
+            "says not to like it",
         ),
         (
             r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:enough|no more) (?:(?:stuff|news|updates?"
@@ -354,8 +408,12 @@ _PART: Final = spaced(
     r"[,;:–—] | -+ | (?:but|and|because|cause|cuz|since|so|though|although|while|whereas|plus|yet"
     r"|or) |^\W*(?:but|and|because|so|since|though|although|while|plus|yet) ",
 )
+_DOT: Final = r"\.(?!\w)"  # not of "Node.js"
+_INITIAL: Final = re.compile(
+    r"(?:[A-Z][\w'’-]{0,30}\.?|,|\band|\b(?:is|are)) ?(?:[A-Z]\. ?)?[A-Z]\Z"
+)
 _BREAK: Final = spaced(
-    r"[;.!?:()\n\x1f\x1e]|\s-+\s|[–—]|\b(?:but|because|cuz|since|when|whenever|while|if|unless"
+    rf"[;!?:()\n\x1f\x1e]|{_DOT}|\s-+\s|[–—]|\b(?:but|because|cuz|since|when|whenever|while|if|unless"
     r"|so(?! much)|although|though|whereas|which|who|whose|where|until|after|before|as(?! well\b)"
     r"|despite|except|instead|yet)\b|,? (?:and|or) (?=(?:i|i['’]\w+|we|he|she|they|it|you|my|our"
     r"|his|her|that|this|would|was|is|are|have|had|did|do|can|will|hate|love|like|don['’]?t|not"
@@ -382,7 +440,8 @@ _THAN: Final = spaced(
 _QUESTION: Final = spaced(
     r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|also|oh|hmm+|wait|then|penny|btw)\b\W*)*(?:what"
     r"|what['’]?s|whats|who|who['’]?s|whose|which|where|where['’]?s|when|why|how|how['’]?s|is|are"
-    r"|was|were|does|do|did|can|could|will|would|should|has|have|any (?:news|idea|thoughts|info"
+    r"|was|were|does|do|did|can(?!['’]?t\b)|can['’]?t (?=(?:you|u|we|i|he|she|they|it|one)\b)|could"
+    r"|will|would|should|has|have|any (?:news|idea|thoughts|info"
     r"|updates?)|anything new|anyone)\b",
 )
 
@@ -414,7 +473,7 @@ def opinions(text: str) -> list[Opinion]:
                 )
                 if read or not _is_meant(text, head):
                     continue
-                found.append(Opinion(head.end(), _end(text, head.end()), liked, why))
+                found.append(Opinion(head.end(), _end(text, head.end(), why), liked, why))
                 heads.append(at)
     for head in _GOING_ON.finditer(text):
         if any(opinion.start < head.start() for opinion in found):
@@ -426,9 +485,30 @@ def opinions(text: str) -> list[Opinion]:
     return found
 
 
-def _end(text: str, start: int) -> int:
-    """Return where what is liked ends: at the next clause, or at what it is liked better than."""
-    ends = [found.start() for stop in (_BREAK, _THAN) if (found := stop.search(text, start))]
+_OF_MATTER: Final = spaced(rf"(?<=\w) {_MATTER}\b")
+
+
+def _is_initial(text: str, found: re.Match[str]) -> bool:
+    """Say whether a dot belongs to an initial: "Ursula K. Le Guin", not "vitamin C. Anna"."""
+    at = found.start()
+    return found[0] == "." and _INITIAL.search(text, max(0, at - 40), at) is not None
+
+
+def _end(text: str, start: int, why: str = "") -> int:
+    """Return where what is liked ends: at the next clause, or at what it is liked better than.
+
+    Of "no more Elon Musk news" it ends before the news.
+    """
+    stops = (_BREAK, _THAN, _OF_MATTER) if why == _NO_MORE_OF_IT else (_BREAK, _THAN)
+    ends = [
+        found.start()
+        for stop in stops
+        if (
+            found := next(
+                (one for one in stop.finditer(text, start) if not _is_initial(text, one)), None
+            )
+        )
+    ]
     return min(ends, default=len(text))
 
 
@@ -528,13 +608,16 @@ _LEAVE: Final = spaced(
     r"|about|really|very|also|just|so|much|certain)\b(?=\s))+",
 )
 _PHRASE_END: Final = spaced(
-    rf"[,;.!?:()\n\"“”\x1f\x1e]|\s-+\s|[–—]|\s(?:and|or|but|because|cuz|since|when|whenever|while"
+    rf"[,;!?:()\n\"“”\x1f\x1e]|{_DOT}|\s-+\s|[–—]|\s(?:and|or|but|because|cuz|since|when|whenever|while"
     rf"|if|so|although|though|which|who|that|where|until|after|before|as|than|then|for|with"
     rf"|without|in|on|at|from|during|more|too|either|anymore|lately|recently|these days|right now"
     rf"|now|today|tonight|a lot|lots|very much|most|best|lol|haha+|the most|ever|especially"
     rf"|myself|with my|every|all the|all day|at all|and all|sometimes|again|is|are|was|were|i|he"
     rf"|she|they|it|you|to the|over|even|like|just|instead|better|by far|outside|together|alone"
-    rf"|way|though)\b|\s{_FAN}s?\b|[\U0001F300-\U0001FAFF\u2600-\u27BF]",
+    rf"|way|though|tho|tbh|imo|imho|ngl|lmao|rofl|smh|honestly|frankly|personally|any ?way"
+    r"|any ?more|any ?longer|no longer|please|pls|plz|thanks"
+    rf"|thank you|btw|fyi|idk|i guess|to be honest|whatsoever)\b|\s{_FAN}s?\b"
+    r"|[\U0001F300-\U0001FAFF\u2600-\u27BF]",
 )
 _PERSONAL: Final = spaced(
     r"^(?:my|your|his|her|their|our|its|this|that|these|those|it|you|him|them|me|us|what|how|who"
@@ -556,6 +639,7 @@ _EMPTY_TOPICS: Final = word_set("""
     world part home others other other people new things new people thought sound look looks feeling
     go going working playing spend spending looking trying talking watching seeing preparing hang
     hanging read relax eat out experimenting interacting past fact play try watch make making
+    honestly frankly personally tbh imo imho ngl lol lmao though tho anymore please pls thanks
     same question answer point news talk much well person you him her family friend friends weekend
     """) | {
     "other people",

@@ -227,7 +227,9 @@ _STAMPED: Final = _spaced(
     r"[ \t]?(?::|>|-)(?:[ \t]|$)"
     r"|<[\w.@+~-]{1,30}> \S|@[\w.+~-]{1,30} ?: \S|[\w.+~-]{1,30}> \S"
     r"|\[[A-Z][\w.'’ -]{0,30}\] ?:? \S"
-    rf"|[*_]*(?P<who>[\w.'’-]{{1,30}}(?: [\w.'’-]{{1,30}}){{0,2}})[*_]*,?[ \t]*{_STAMP}[*_]*[ \t]*"
+    # a line of underscores is signs of both kinds, and of none it can be said where they part
+    rf"|[*_]{{0,3}}(?P<who>[\w.'’-]{{1,30}}(?: [\w.'’-]{{1,30}}){{0,2}})[*_]{{0,3}},?[ \t]*{_STAMP}"
+    r"[*_]*[ \t]*"
     r"(?::|>|$))"
 )
 _ROLED: Final = _spaced(
@@ -839,10 +841,29 @@ def _joined(spans: Sequence[Pasted]) -> list[Pasted]:
     return found
 
 
+_SALUTATION: Final = _spaced(
+    r"(?:^|(?<=\n))[ \t]*(?:dear (?:sir|madam|sirs|hiring|recruit|recruiting|recruitment|selection"
+    r"|admissions?|search|mr|mrs|ms|dr|prof|professor|customer|editor|editors|committee"
+    r"|human resources|hr|valued|support|all)\b|to whom it may concern)[^\n]{0,200}"
+)
+_COMPLIMENT: Final = _spaced(
+    r"(?:(?<=\n)[ \t]*|(?<=[.!?])\s)(?:sincerely(?: yours)?|yours (?:sincerely|faithfully|truly)"
+    r"|respectfully(?: yours)?|(?:(?:kind|best|warm|with kind) )?regards)[ \t]*[,.\n]"
+)
+
+
+def _letter(text: str) -> Iterator[Pasted]:
+    """Yield a formal letter, from its salutation on: it speaks to others, whoever wrote it."""
+    opened = _SALUTATION.search(text)
+    if opened and _COMPLIMENT.search(text, opened.start()):
+        yield Pasted(opened.start(), len(text), "is a letter")
+
+
 @lru_cache(maxsize=64)
 def pasted(text: str) -> tuple[Pasted, ...]:
     """Return the pieces of a message that others wrote, in order, none overlapping."""
-    found = _Reader(text[:READ_CHARS]).read()
+    read = text[:READ_CHARS]
+    found = _joined([*_Reader(read).read(), *_letter(read)])
     if len(text) > READ_CHARS:
         found = _joined([*found, Pasted(READ_CHARS, len(text), "is too long to be one's own")])
     return tuple(found)

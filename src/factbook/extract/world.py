@@ -11,6 +11,7 @@ a text of others nothing else is taken, so whatever else such a text wants has n
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +24,6 @@ from factbook.extract.about import (
     Names,
     Subject,
     SubjectKind,
-    head_noun,
     is_a,
     is_part,
     singular,
@@ -31,10 +31,22 @@ from factbook.extract.about import (
 )
 from factbook.extract.base import word_set
 from factbook.extract.external import Taint, TaintKind, hostile, is_tainted_document, taint
+from factbook.extract.kinds import (
+    Kind,
+    asked_kinds,
+    denies,
+    fits,
+    named_kinds,
+    nouns_of,
+    plural_of,
+    rival,
+    said_kinds,
+    says,
+    says_it_is,
+)
 from factbook.extract.remarks import in_passing, own_words
 from factbook.extract.wrapped import may_be_name, needs_object, unwrapped
 from factbook.keys import entity_name
-from factbook.nouns import is_plural
 
 __all__ = [
     "Discovery",
@@ -54,6 +66,7 @@ LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
 MAX_REFUSED: Final = 24  # ours: refusals that one text gives; a page of advertising has hundreds
 MAX_FACTS: Final = 60  # ours: facts that one text gives
 CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
+MAX_DOUBTED: Final = 24  # ours: things of one text that its other sentences are read for
 MAX_DISCOVERED: Final = 8  # ours: new things of one search
 REFERRED: Final = 0.55  # ours: a pronoun may stand for another thing; under policy.EXTERNAL_FACT
 
@@ -781,11 +794,6 @@ def _stands_alone(words: Sequence[str]) -> bool:
 
 # --- new things -----------------------------------------------------------------------------------
 
-_VAGUE: Final = word_set("""
-    thing stuff way idea tip news review guide list question information detail fact topic article
-    page result example recommendation option choice difference comparison price cost something
-    anything everything someone people person one kind type sort
-    """)
 _PLACE_KINDS: Final = word_set("""
     city town village country island region place destination state county district capital
     continent municipality
@@ -806,10 +814,12 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> list[D
     """Return the new things that a person's search is about, most widely known first.
 
     A thing counts when a result says that it is of the kind that was asked about ("is a speaker",
-    or an item of a list of speakers), when results of at least two hosts or files speak of it, and
-    when no result that tries to steer its reader does. At most eight.
+    or an item of a list of speakers; for "green tea" a tea that it says to be green), when results
+    of at least two hosts or files speak of it, and when no result that tries to steer its reader
+    does. At most eight.
     """
-    kinds = _kinds(query, topic)
+    kinds = asked_kinds(query, topic)
+    nouns = nouns_of(kinds)
     if not kinds:
         return []
     found: dict[str, Discovery] = {}
@@ -817,31 +827,36 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> list[D
         cancel.check()
         if is_tainted_document(f"{result.title}\n{result.text}"):
             continue
-        for surface, start, end, why in _named_kinds(result, kinds):
-            name = entity_name(re.sub(r"^(?:the|a|an)\s+", "", surface, flags=re.IGNORECASE))
-            if not name or not _is_name(surface, kinds):
+        for one in _named_kinds(result, kinds):
+            name = _bare_name(one.surface)
+            if not name or not _is_name(one.surface, nouns):
                 continue
             known = found.get(name)
-            spans = [*(known.spans if known else ()), (index, start, end)]
+            spans = [*(known.spans if known else ()), (index, one.start, one.end)]
             found[name] = Discovery(
                 name=name,
-                surface=known.surface if known else surface,
+                surface=known.surface if known else one.surface,
                 spans=spans,
                 hosts=(),
-                why=known.why if known else why,
+                why=known.why if known else one.why,
             )
-    return corroborated(list(found.values()), results)
+    return corroborated(list(found.values()), results, topic=topic)
 
 
 def corroborated(
-    offered: Sequence[Discovery], results: Sequence[ResultText], *, query: str = ""
+    offered: Sequence[Discovery],
+    results: Sequence[ResultText],
+    *,
+    query: str = "",
+    topic: str = "",
 ) -> list[Discovery]:
     """Return the offered new things that results of two hosts or files speak of, best first.
 
     A thing that a result speaks of which tries to steer its reader is none, however many others
     do; one that the query names needs no second host. Also for what a model offers: that it sees a
-    name in one page is no reason to believe the page.
+    name in one page is no reason to believe the page, and what is no name is none to a model too.
     """
+    nouns = nouns_of(asked_kinds(query, topic))
     tainted = []
     for result in results:
         cancel.check()
@@ -858,6 +873,9 @@ def corroborated(
             continue
         hosts = sorted({results[index].host or f"result {index}" for index in speaking})
         asked = bool(query) and pattern.search(query) is not None
+        sure = asked and _is_capital(one.surface, results)
+        if not _is_name(one.surface, nouns, sure=sure):
+            continue
         if len(hosts) < CORROBORATED and not asked:
             continue
         found.append(
@@ -879,61 +897,139 @@ def _mention(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-def _kinds(query: str, topic: str) -> frozenset[str]:
-    """Return the nouns of what was asked about: "ai conferences in europe" gives `conference`."""
-    found = set()
-    for asked in (topic, query):
-        noun = head_noun(re.findall(r"[^\W_]+(?:-[^\W_]+)*", asked.lower()))
-        if len(noun) > 2 and noun not in _VAGUE:
-            found.add(noun)
-    return frozenset(found)
+class _Page(NamedTuple):
+    """A result that is read for what it says to be of a kind."""
+
+    result: ResultText
+    text: str  # with its lines joined
+    plain: str  # of the same length, without marks
+    begin: int  # behind its title
+    taints: Sequence[Taint]
+
+    def is_tainted(self, start: int, end: int) -> bool:
+        return any(one.start < end and start < one.end for one in self.taints)
 
 
-def _named_kinds(result: ResultText, kinds: Collection[str]) -> Iterator[tuple[str, int, int, str]]:
-    """Yield (name, start, end, why) of what a result says to be of one of the kinds."""
-    taints = taint(result.text)
+class _Named(NamedTuple):
+    """Something that a result says to be of a kind."""
+
+    surface: str
+    start: int
+    end: int
+    why: str
+    doubt: Sequence[Kind] = ()  # what another sentence about it must narrow the kind with
+    sure: bool = True  # False where that sentence has to say just that of it
+
+
+def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
+    """Yield what a result says to be of one of the kinds, as narrow as that was asked for."""
     begin = len(result.title) if result.text.startswith(result.title) else 0
     text = unwrapped(result.text, begin=begin)
-    plain = _unmarked(text)
+    page = _Page(result, text, _unmarked(text), begin, taint(result.text))
+    found = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
+    told = _told(result, [one.surface for one in found if one.doubt])
+    for one in found:
+        says_so = says if one.sure else says_it_is
+        if not one.doubt or any(
+            says_so(sentence, kind)
+            for sentence in told.get(_bare_name(one.surface), ())
+            for kind in one.doubt
+        ):
+            yield one
+
+
+def _told(result: ResultText, surfaces: Sequence[str]) -> dict[str, list[str]]:
+    """Return what a result says of things, by their names."""
+    bare = {_bare_name(one): one for one in surfaces[:MAX_DOUBTED]}
+    names = {name: [name, surface] for name, surface in bare.items() if name}
+    found: dict[str, list[str]] = {}
+    if names:
+        claims, _ = facts_about(result.text, names=names, title=result.title, external=True)
+        for claim in claims:
+            found.setdefault(claim.entity, []).append(claim.content)
+    return found
+
+
+def _bare_name(surface: str) -> str:
+    return entity_name(re.sub(r"^(?:the|a|an)\s+", "", surface, flags=re.IGNORECASE))
+
+
+def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
+    """Yield the subjects of sentences that say of which kind something is."""
     nothing = Names({})
-    for first, last in _sentences(text):
-        if first < begin:
+    heads = [
+        (match.start(), _plain(heading["words"]))
+        for match in _LINE.finditer(page.plain)
+        if (heading := _HEADING.match(match[0].rstrip()))
+    ]
+    for first, last in _sentences(page.text):
+        if first < page.begin or page.is_tainted(first, last):
             continue
-        marked = plain[first:last]
+        marked = page.plain[first:last]
         words = marked.replace("\0", " ")
         said = subject_of(words, nothing)
-        if not said.words or not said.verb:
+        if not said.words or not said.verb or not is_a(words, said.verb):
             continue
-        noun = is_a(words, said.verb)
-        if noun not in kinds or no_statement(_plain(marked), external=True):
+        pairs = fits(said_kinds(words[said.verb :]), kinds)
+        if not pairs or no_statement(_plain(marked), external=True):
             continue
+        above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
+        near = [other for one, other in pairs if not (rival(one, other) or denies(words, other))]
+        stated = any(
+            says(" ".join(one.modifiers), other)
+            or (other in near and any(says(part, other) for part in (words, *above)))
+            for one, other in pairs
+        )
         start = first + said.start
-        end = start + len(said.words)
-        if any(one.start < last and first < one.end for one in taints):
+        yield _Named(
+            surface=said.words,
+            start=start,
+            end=start + len(said.words),
+            why=f"a result says that it is a {pairs[0][0].noun}",
+            doubt=() if stated else [other for _, other in pairs],
+            sure=bool(near),
+        )
+
+
+def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
+    """Yield the items of a list of things of a kind."""
+    title = page.result.title
+    listed, asked = _listed_kind(title, kinds)
+    if asked is None:
+        return
+    for match in _LINE.finditer(page.text, page.begin):
+        line = match[0].rstrip("\n")
+        end = match.start() + len(line)
+        named = _LIST_NAME.match(page.plain, match.start(), end)
+        if named is None or not _MARKED.match(line):
             continue
-        yield said.words, start, end, f"a result says that it is a {noun}"
-    listed = _listed_kind(result.title, kinds)
-    if listed:
-        for match in _LINE.finditer(text, begin):
-            line = match[0].rstrip("\n")
-            named = _LIST_NAME.match(plain, match.start(), match.start() + len(line))
-            if named is None or not _MARKED.match(line):
-                continue
-            end = match.start() + len(line)
-            if any(one.start < end and match.start() < one.end for one in taints):
-                continue
-            surface = _plain(named["name"])
-            if _is_titled(surface):
-                yield surface, named.start("name"), named.end("name"), f"a list of {listed} has it"
+        if page.is_tainted(match.start(), end):
+            continue
+        surface = _plain(named["name"])
+        if not _is_titled(surface):
+            continue
+        about = _plain(page.plain[named.end("name") : end])[:MOST_CHARS]
+        other = denies(about, asked) or any(rival(one, asked) for one in named_kinds(about, asked))
+        stated = says(f"{surface} {about}", asked) or says(title, asked)
+        yield _Named(
+            surface=surface,
+            start=named.start("name"),
+            end=named.end("name"),
+            why=f"a list of {listed} has it",
+            doubt=[asked] if other or not stated else (),
+            sure=not other,
+        )
 
 
-def _listed_kind(title: str, kinds: Collection[str]) -> str:
-    """Return the plural that a title lists: "10 best bookshelf speakers"; "" for no list."""
-    words: list[str] = re.findall(r"[^\W\d_]+", title.lower())
-    for word in words:
-        if is_plural(word) and singular(word) in kinds and (_LISTS.search(title) or len(words) < 4):
-            return word
-    return ""
+def _listed_kind(title: str, kinds: Sequence[Kind]) -> tuple[str, Kind | None]:
+    """Return the plural that a title lists, and its kind: "10 best bookshelf speakers"."""
+    few = len(re.findall(r"[^\W\d_]+", title)) < 4
+    if few or _LISTS.search(title):
+        for kind in kinds:
+            word = plural_of(title, kind)
+            if word:
+                return word, kind
+    return "", None
 
 
 def _is_titled(surface: str) -> bool:
@@ -945,8 +1041,18 @@ def _is_titled(surface: str) -> bool:
     )
 
 
-def _is_name(surface: str, kinds: Collection[str]) -> bool:
-    """Tell whether words may be the name of one thing."""
+def _is_capital(surface: str, results: Sequence[ResultText]) -> bool:
+    """Tell whether results write a name with a capital wherever they have it."""
+    return surface[:1].isupper() and not any(
+        re.search(rf"(?<!\w){re.escape(surface.lower())}(?!\w)", one.text) for one in results
+    )
+
+
+def _is_name(surface: str, kinds: Collection[str], *, sure: bool = False) -> bool:
+    """Tell whether words may be the name of one thing.
+
+    `sure` is for one that was asked for by name: it may be an everyday word.
+    """
     words = [word.strip("'’\".,").lower() for word in surface.split()]
     if words and words[0] in ("the", "a", "an"):
         words = words[1:]
@@ -962,8 +1068,8 @@ def _is_name(surface: str, kinds: Collection[str]) -> bool:
         )
         and not word.isdigit()
     ]
-    if not telling and len(words) < 2:
+    if not sure and not telling and len(words) < 2:
         return False
-    if not telling and any(singular(word) in kinds for word in words):
+    if not sure and not telling and any(singular(word) in kinds for word in words):
         return False  # "Bookshelf Speakers", "Best Speakers"
     return not is_place(" ".join(words)) or bool(_PLACE_KINDS & set(kinds))

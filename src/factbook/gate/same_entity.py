@@ -22,8 +22,10 @@ from enum import StrEnum
 from typing import Final
 
 from factbook import policy
+from factbook.commonplace import is_everyday
 from factbook.gate.terms import Alignment, Term, TermKind, align, near, terms_of
 from factbook.keys import entity_name
+from factbook.nouns import singular
 
 __all__ = [
     "Background",
@@ -695,22 +697,67 @@ def known_as(
     known: Mapping[str, str],
     *,
     cosines: Mapping[str, float] | None = None,
+    written: str = "",
 ) -> str | None:
     """Return the known entity that a name stands for without asking anybody; None for a new one.
 
     `known` leads from every name and alias to the entity, `cosines` from entities to that of their
-    name. A part of a name stands for nothing: "apple" is not "apple pie".
+    name, `written` is a text that has the name as somebody wrote it. A part of a name stands for
+    nothing: "apple" is not "apple pie". "espresso machines" are what "espresso machine" is; written
+    with a capital the last word belongs to a name, and "Cars" is not "car".
     """
     bare = name.removeprefix("the ")
-    for written in (name, bare, f"the {bare}"):  # "The Hollow Crown" is "Hollow Crown" to most
-        if written in known:
-            return known[written]
+    for form in (name, bare, f"the {bare}"):  # "The Hollow Crown" is "Hollow Crown" to most
+        if form in known:
+            return known[form]
+    counted = _in_other_number(name, known, written)
+    if counted is not None:
+        return counted
     entities = sorted(set(known.values()))
     near = [math.nan if cosines is None else cosines.get(one, math.nan) for one in entities]
     match = best_match(name, entities, near)
     if match is None or match.verdict is not Verdict.MERGE:
         return None
     return entities[match.index]
+
+
+_OTHER_IN_PLURAL: Final = frozenset(
+    [
+        "arm",
+        "beat",
+        "custom",
+        "door",
+        "eagle",
+        "good",
+        "king",
+        "mean",
+        "queen",
+        "stone",
+        "time",
+        "window",
+    ]
+)  # what their plural names is seldom several of them: "windows", "rolling stones"
+
+
+def _in_other_number(name: str, known: Mapping[str, str], written: str) -> str | None:
+    """Return the one known entity whose name has another number only; its last word is a noun."""
+    lead, _, last = name.rpartition(" ")
+    noun = singular(last)
+    if not noun.isalpha() or not is_everyday(noun) or noun in _OTHER_IN_PLURAL:
+        return None
+    if lead.split(" ")[0] == "the":
+        return None  # "the birds" is a name
+    at = written.casefold().rfind(name)
+    # Case is told only where folding leaves a text its length.
+    plain = at >= 0 and len(written) == len(written.casefold())
+    if plain and written[at + len(name) - len(last)].isupper():
+        return None
+    found = set()
+    for other, entity in known.items():
+        before, _, ending = other.rpartition(" ")
+        if before == lead and ending[:1] == last[:1] and singular(ending) == noun:
+            found.add(entity)
+    return found.pop() if len(found) == 1 else None
 
 
 _ARTICLES: Final = frozenset({"the", "a", "an", "my", "our", "this", "that"})

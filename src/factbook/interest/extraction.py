@@ -300,7 +300,11 @@ class Extraction:
             write(ops, piece.trigger, report)
         except StoreError:
             raise  # no fault of what was read
-        except (FactbookError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001
+            # The border of untrusted text. Whatever a page makes our own code raise, it must not
+            # stop the reading of all others for ever, nor do so unseen: it is logged with its
+            # traceback, counted in the report and in the file, shown by doctor, tried again later
+            # and in the end set aside.
             return self._failed(piece, error, report)
         report.pieces += 1
         if piece.ends:
@@ -319,16 +323,14 @@ class Extraction:
         )
         report.receipt.add(done)
 
-    def _failed(
-        self, piece: _Piece, error: FactbookError | ValueError, report: ExtractionReport
-    ) -> bool:
+    def _failed(self, piece: _Piece, error: Exception, report: ExtractionReport) -> bool:
         """Let what could not be read wait; False where the next pieces would fail alike."""
-        why = one_line(self._redact(str(error) or type(error).__name__))
+        why = _reason(error, self._redact)
         report.failed.append((piece.what, why))
         kind = error.kind if isinstance(error, ModelError) else None
         if kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
             return False  # it was not tried: its count stays
-        if isinstance(error, ValueError):  # none of our own words: its traceback says where
+        if not isinstance(error, FactbookError):  # none of our own words: its traceback says where
             _LOG.warning("%s could not be read: %s", piece.what, why, exc_info=error)
         known = self._tasks().get((piece.kind, piece.target))
         attempts = known.attempts if known else 0
@@ -433,7 +435,8 @@ class Extraction:
         offered = discover(texts, query=log.query, topic=topic)
         seen = _seen(states, results, texts)
         if seen:
-            offered = [*offered, *corroborated(seen, texts, query=log.query)]
+            more = corroborated(seen, texts, query=log.query, topic=topic)
+            offered = [*offered, *more]
         query_vector: NDArray[np.float32] | None = None
         for one in offered:
             if one.name in found.names:
@@ -507,13 +510,14 @@ class Extraction:
         known = self._store.known_names(owner)
         known.update({one: one for one in found.new})
         cosines = self._name_cosines(name, owner)
-        canonical = known_as(name, known, cosines=cosines)
+        canonical = known_as(name, known, cosines=cosines, written=surface)
         if canonical is not None:
             found.ops.append(AddAlias(owner=owner, entity=canonical, alias=name))
             found.names.setdefault(canonical, [canonical]).append(name)
             found.names[name] = []  # it has no facts of its own
             return canonical
-        deleted = known_as(name, {one: one for one in self._store.deleted_names(owner)})
+        removed = {one: one for one in self._store.deleted_names(owner)}
+        deleted = known_as(name, removed, written=surface)
         if deleted is not None:
             why = f"its owner removed {deleted}"
             found.ops.append(_refusal(episode, owner, surface, "deleted_by_owner", why))
@@ -837,6 +841,14 @@ class Extraction:
         if missing:
             self._made.update(zip(missing, self._embedder().embed(missing), strict=True))
         return np.stack([self._made[one] for one in texts])
+
+
+def _reason(error: Exception, redact: Callable[[str], str]) -> str:
+    """Return why a text could not be read, as one line; a fault of ours by its kind too."""
+    said = str(error)
+    if said and not isinstance(error, FactbookError | ValueError):
+        said = f"{type(error).__name__}: {said}"
+    return one_line(redact(said or type(error).__name__))
 
 
 class _Lease:

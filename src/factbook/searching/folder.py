@@ -525,17 +525,28 @@ class _Index:
             term: found for term, found in holding.items() if found or not term.isdecimal()
         } or holding
         covered = Counter(number for found in holding.values() for number in found)
+        wanted = {number for number, held in covered.items() if held / len(holding) >= COVERED}
+        asked = " OR ".join(_quoted(term) for term in terms)
+        if len(holding) == 2:
+            # half of two words is one, and "late" alone says nothing of a "late blight"
+            both = " AND ".join(_quoted(term) for term in holding)
+            if close := self._matching(both):
+                asked, wanted = both, close
+            else:
+                first, second = holding.values()
+                rarer = min(filter(None, (first, second)), key=len, default=set())
+                wanted = first & second or rarer
         scores: dict[int, float] = {}
         hits: defaultdict[int, list[int]] = defaultdict(list)
         ranked = self._db.execute(
             "SELECT rowid, rank FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT ?",
-            (" OR ".join(_quoted(term) for term in terms), FULL_ENOUGH),
+            (asked, FULL_ENOUGH),
         )
         for rowid, rank in ranked:
             number = rowid // _PASSAGES
-            share = covered[number] / len(holding)
-            if share < COVERED:
+            if number not in wanted:
                 continue
+            share = covered[number] / len(holding)
             hits[number].append(rowid)
             scores.setdefault(number, -rank * share)
         seen: set[bytes] = set()
@@ -573,9 +584,12 @@ class _Index:
         return place, "".join(text)
 
     def _holding(self, term: str) -> set[int]:
+        return self._matching(_quoted(term))
+
+    def _matching(self, asked: str) -> set[int]:
+        """Return the documents with a passage that matches an expression."""
         found = self._db.execute(
-            "SELECT DISTINCT rowid / ? FROM passage WHERE passage MATCH ?",
-            (_PASSAGES, _quoted(term)),
+            "SELECT DISTINCT rowid / ? FROM passage WHERE passage MATCH ?", (_PASSAGES, asked)
         )
         return {number for (number,) in found}
 
