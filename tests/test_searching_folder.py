@@ -146,6 +146,14 @@ def test_of_two_words_both_are_asked_for_first(tmp_path: Path) -> None:
     assert "walk.md" in names(FolderSearch(tmp_path).search("late june blight frost"))
 
 
+def test_behind_both_words_comes_what_has_the_last_one(tmp_path: Path) -> None:
+    """Another file may say more of the same thing without saying which kind it is."""
+    (tmp_path / "a.md").write_text("# A\n\nRififi is a heist movie of 1955.\n")
+    (tmp_path / "b.md").write_text("# B\n\nRififi is a movie that was shot in Paris.\n")
+    (tmp_path / "c.md").write_text("# C\n\nThe heist was planned for a Sunday.\n")
+    assert names(FolderSearch(tmp_path).search("heist movies")) == ["a.md", "b.md"]
+
+
 def test_two_words_that_stand_in_other_passages_are_both_held(tmp_path: Path) -> None:
     long = "Nothing of note was said about it. " * 80
     (tmp_path / "far.md").write_text(f"# A\n\nTomatoes.\n\n{long}\n\n# B\n\nSlugs. {long}\n")

@@ -531,7 +531,9 @@ class _Index:
             # half of two words is one, and "late" alone says nothing of a "late blight"
             both = " AND ".join(_quoted(term) for term in holding)
             if close := self._matching(both):
-                asked, wanted = both, close
+                # behind these, what has the word that the other says more of: "movies" for
+                # "heist movies", and not each "late" for "late blight"
+                wanted = close | holding[list(holding)[-1]]
             else:
                 first, second = holding.values()
                 rarer = min(filter(None, (first, second)), key=len, default=set())
