@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import forked
 from conftest import Cli
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, UsageError
@@ -107,13 +108,10 @@ class Here:
         self, *lines: str, args: Sequence[str] = (), code: int = 0, data: bytes = b""
     ) -> tuple[str, str]:
         """Hold a conversation through pipes; return (stdout, stderr)."""
-        ended = subprocess.run(
-            self.command(*args),
+        ended = forked.run(
+            ["chat", *args],
             env=self.cli.environment(),
-            input=data or "".join(f"{one}\n" for one in lines).encode(),
-            capture_output=True,
-            timeout=120,
-            check=False,
+            data=data or "".join(f"{one}\n" for one in lines).encode(),
         )
         out, err = ended.stdout.decode(), ended.stderr.decode()
         assert ended.returncode == code, f"exit {ended.returncode}\n{out}\n{err}"

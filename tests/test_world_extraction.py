@@ -418,6 +418,29 @@ def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
     world.memory.close()
 
 
+def test_what_one_page_alone_names_is_kept_aside(tmp_path: Path) -> None:
+    texts = (
+        "The Denton Eighty is a bookshelf speaker. The KEF LS50 Meta is a bookshelf speaker.",
+        "The KEF LS50 Meta is a speaker that is white. The Wharf is a bookshelf speaker.",
+    )
+    pages = [page(f"Speaker {n}", text, host=f"h{n}.example") for n, text in enumerate(texts)]
+    world = open_world(tmp_path, pages)
+    queued(world, "find me stuff about speakers")
+    world.memory.run_searches()
+    assert world.memory.run_extraction().failed == []
+    assert world.names() == ["kef ls50 meta"]
+    aside = [one for one in world.memory.rejections() if one.reason == "one_source"]
+    assert sorted((one.excerpt, one.detail) for one in aside) == [
+        ("Denton Eighty", "nothing but h0.example speaks of it"),
+        ("Wharf", "nothing but h1.example speaks of it"),
+    ]
+    world.say("I love the Denton Eighty")
+    world.memory.run_extraction()
+    assert "denton eighty" in world.names()
+    assert world.memory.check() == []
+    world.memory.close()
+
+
 def test_a_model_is_never_shown_what_somebody_pasted(tmp_path: Path, server: ModelServer) -> None:
     """Words of others in a message bring nothing in, whatever a model would make of them."""
     world = open_world(tmp_path, server=server)

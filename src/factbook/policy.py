@@ -89,6 +89,7 @@ REJECTION_REASONS: Final = (
     # of entities and what is said about them (seed 003)
     "not_a_name",  # seed 003's structural filter, and what was learned since
     "unrelated_name",  # its semantic filter
+    "one_source",  # a new thing that a single host or file knows of
     "unknown_entity",  # a fact about something that nobody cares about
     "deleted_by_owner",  # its owner removed it, and did not ask for it again
     "not_a_fact",  # no sentence that says something of its entity
@@ -97,7 +98,7 @@ REJECTION_REASONS: Final = (
     "not_a_host",
     "not_a_file",
     "not_done",  # a request asks for it: nothing was done yet
-    "too_many",  # more than one command can hold
+    "too_many",  # more than one command holds, or one search brings in
     "duplicate",  # answered twice
     "unknown_id",  # of no command that was asked about
 )

@@ -103,6 +103,21 @@ class Discovery:
     why: str
 
 
+class LeftOut(NamedTuple):
+    """A thing that results show and that is not brought in."""
+
+    one: Discovery
+    reason: str  # of policy.CANDIDATE_REJECTIONS
+    why: str
+
+
+class Discovered(NamedTuple):
+    """What results show of what a person's search is about."""
+
+    found: Sequence[Discovery]  # most widely known first
+    left_out: Sequence[LeftOut]
+
+
 # --- what a sentence must not be ------------------------------------------------------------------
 
 
@@ -810,8 +825,8 @@ _MARKED: Final = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*+•‣▪·][ \t]|\(?\d{
 _JOINTS: Final = word_set("of the de la le du van von der den di da and & y et for in")
 
 
-def discover(results: Sequence[ResultText], *, query: str, topic: str) -> list[Discovery]:
-    """Return the new things that a person's search is about, most widely known first.
+def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discovered:
+    """Return the new things that a person's search is about, and which of them are left out.
 
     A thing counts when a result says that it is of the kind that was asked about ("is a speaker",
     or an item of a list of speakers; for "green tea" a tea that it says to be green), when results
@@ -821,7 +836,7 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> list[D
     kinds = asked_kinds(query, topic)
     nouns = nouns_of(kinds)
     if not kinds:
-        return []
+        return Discovered([], [])
     found: dict[str, Discovery] = {}
     for index, result in enumerate(results):
         cancel.check()
@@ -849,8 +864,8 @@ def corroborated(
     *,
     query: str = "",
     topic: str = "",
-) -> list[Discovery]:
-    """Return the offered new things that results of two hosts or files speak of, best first.
+) -> Discovered:
+    """Return the offered new things that results of two hosts or files speak of, and the others.
 
     A thing that a result speaks of which tries to steer its reader is none, however many others
     do; one that the query names needs no second host. Also for what a model offers: that it sees a
@@ -862,6 +877,7 @@ def corroborated(
         cancel.check()
         tainted.append(is_tainted_document(f"{result.title}\n{result.text}"))
     found = []
+    left: list[LeftOut] = []
     for one in offered:
         pattern = _mention(one.name)
         speaking = [
@@ -869,14 +885,18 @@ def corroborated(
             for index, result in enumerate(results)
             if pattern.search(f"{result.title}\n{result.text}")
         ]
-        if any(tainted[index] for index in speaking):
-            continue
         hosts = sorted({results[index].host or f"result {index}" for index in speaking})
         asked = bool(query) and pattern.search(query) is not None
         sure = asked and _is_capital(one.surface, results)
         if not _is_name(one.surface, nouns, sure=sure):
             continue
+        if any(tainted[index] for index in speaking):
+            why = "a page that tries to steer its reader speaks of it"
+            left.append(LeftOut(one, "external_instruction", why))
+            continue
         if len(hosts) < CORROBORATED and not asked:
+            why = f"nothing but {hosts[0] if hosts else 'one source'} speaks of it"
+            left.append(LeftOut(one, "one_source", why))
             continue
         found.append(
             Discovery(
@@ -888,7 +908,9 @@ def corroborated(
             )
         )
     found.sort(key=lambda one: (-len(one.hosts), one.spans[0] if one.spans else (0, 0, 0)))
-    return found[:MAX_DISCOVERED]
+    more = f"a search brings in {MAX_DISCOVERED} things, and others are more widely known"
+    left += [LeftOut(one, "too_many", more) for one in found[MAX_DISCOVERED:]]
+    return Discovered(found[:MAX_DISCOVERED], left[:MAX_REFUSED])
 
 
 @lru_cache(maxsize=512)

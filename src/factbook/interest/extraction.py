@@ -432,17 +432,16 @@ class Extraction:
             )
             for one in results
         ]
-        offered = discover(texts, query=log.query, topic=topic)
+        offered, left_out = discover(texts, query=log.query, topic=topic)
         seen = _seen(states, results, texts)
         if seen:
             more = corroborated(seen, texts, query=log.query, topic=topic)
-            offered = [*offered, *more]
+            offered = [*offered, *more.found]
+            left_out = [*left_out, *more.left_out]
         query_vector: NDArray[np.float32] | None = None
         for one in offered:
-            if one.name in found.names:
+            if _is_known(one.name, found.names):
                 continue
-            if part_of(one.name, list(found.names)) is not None:
-                continue  # a page that calls a known thing by a part of its name
             index = one.spans[0][0]
             episode = results[index]
             problem = structural_problem(one.name)
@@ -460,6 +459,10 @@ class Extraction:
             name = self._bring_in(one.name, one.surface, episode, log.owner, found)
             if name:
                 self._engage_discovered(log, name, found)
+        untold = {one.one.name: one for one in left_out if not _is_known(one.one.name, found.names)}
+        for one, reason, why in untold.values():
+            episode = results[one.spans[0][0]]
+            found.ops.append(_refusal(episode, log.owner, one.surface, reason, why))
         return [*found.ops, MarkDiscovered(search_id=log.id)]
 
     def _write_new(self, ops: Sequence[Op], trigger: Trigger, report: ExtractionReport) -> None:
@@ -916,6 +919,11 @@ def _seen(
         for index, state in enumerate(states)
         for start, end in state.seen or ()
     ]
+
+
+def _is_known(name: str, names: Mapping[str, Sequence[str]]) -> bool:
+    """Tell the name of a known thing, and one that is a part of such a name."""
+    return name in names or part_of(name, list(names)) is not None
 
 
 def _published(details: Mapping[str, str]) -> Millis | None:

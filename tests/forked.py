@@ -1,0 +1,234 @@
+"""Start `factbook` processes from one that has the modules loaded already.
+
+A test that runs a command gets a process of its own, with its own environment, files and exit code;
+only the second that Python takes to load the same modules is spent once. Tests of what is loaded,
+of signals, of terminals and of files that are closed start Python themselves.
+
+Run as a program this is the process that is forked: it listens at the Unix socket that it is given,
+and takes from each connection the arguments (JSON) and the three files of a command.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+SETTLED: Final = ("PYTHON", "LC_", "LANG", "TERMINAL_")
+"""What Python and libraries look at when they start: no process is forked where it differs."""
+_MOST_BYTES: Final = 1_000_000  # of a request
+
+
+class Gone(RuntimeError):
+    """The process that is forked has ended, or says nothing."""
+
+
+def run(
+    args: Sequence[str], *, env: Mapping[str, str], data: bytes = b"", timeout: float = 120
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `factbook ARGS` with exactly this environment, and return how it ended.
+
+    Raises `subprocess.TimeoutExpired` as `subprocess.run` does.
+    """
+    server = _server(tuple(sorted(_settled(env).items())))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(str(server))
+        given, out, err = _Given(data), _Taken(), _Taken()
+        request = json.dumps(
+            {"args": list(args), "env": dict(env), "cwd": str(Path.cwd())}
+        ).encode()
+        head = len(request).to_bytes(4, "big")
+        socket.send_fds(connection, [head], [given.theirs, out.theirs, err.theirs])
+        connection.sendall(request)
+        for one in (given, out, err):
+            one.start()
+        connection.settimeout(timeout)
+        try:
+            pid = int.from_bytes(_received(connection, 4), "big")
+            try:
+                code = int.from_bytes(_received(connection, 4), "big", signed=True)
+            except TimeoutError:
+                os.kill(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(list(args), timeout) from None
+        finally:
+            for one in (given, out, err):
+                one.end()
+    return subprocess.CompletedProcess(list(args), code, out.text, err.text)
+
+
+def _settled(env: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in env.items() if key.startswith(SETTLED)}
+
+
+class _Pipe:
+    """One of the standard files of a command, with a thread at the other end."""
+
+    def __init__(self, *, theirs: int, ours: int) -> None:
+        self.theirs, self._ours = theirs, ours
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Begin; the other end is the command's alone from here on."""
+        os.close(self.theirs)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Wait until everybody who holds the other end has ended."""
+        self._thread.join(timeout=60)
+        if self._thread.is_alive():
+            raise Gone("somebody holds the output of a command that has ended")
+
+
+class _Given(_Pipe):
+    def __init__(self, data: bytes) -> None:
+        theirs, ours = os.pipe()
+        super().__init__(theirs=theirs, ours=ours)
+        self._data = data
+
+    def _work(self) -> None:
+        with suppress(BrokenPipeError), os.fdopen(self._ours, "wb", buffering=0) as file:
+            file.write(self._data)
+
+
+class _Taken(_Pipe):
+    def __init__(self) -> None:
+        ours, theirs = os.pipe()
+        super().__init__(theirs=theirs, ours=ours)
+        self.text = b""
+
+    def _work(self) -> None:
+        with os.fdopen(self._ours, "rb") as file:
+            self.text = file.read()
+
+
+@cache
+def _server(settled: tuple[tuple[str, str], ...]) -> Path:
+    """Start the process that is forked, for the rest of this one; return where it listens."""
+    path = Path(tempfile.mkdtemp(prefix="forked-")) / "socket"
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(path)],
+        env={"PATH": os.environ.get("PATH", ""), "TZ": "UTC", **dict(settled)},
+        stdin=subprocess.PIPE,  # it ends when this one does, which closes it
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    if process.stdout.readline() != b"ready\n":
+        raise Gone(f"the process that is forked ended with {process.wait()}")
+    _RUNNING.append(process)
+    return path
+
+
+_RUNNING: Final[list[subprocess.Popen[bytes]]] = []  # a process that nobody holds is said to leak
+
+
+# --- the process that is forked -------------------------------------------------------------------
+
+
+def _serve(path: str) -> tuple[list[str], list[int]]:
+    """Fork for every connection until stdin ends; returns in each command, with what it is to do.
+
+    A connection has a process that waits for its command, so that commands may run side by side.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(path)
+        listener.listen(16)
+        print("ready", flush=True)
+        while True:
+            ready, _, _ = select.select([listener, sys.stdin], [], [])
+            if sys.stdin in ready:
+                Path(path).unlink()
+                Path(path).parent.rmdir()
+                os._exit(0)
+            connection, _ = listener.accept()
+            with connection:
+                if os.fork():
+                    with suppress(ChildProcessError):
+                        while os.waitpid(-1, os.WNOHANG)[0]:
+                            pass
+                    continue
+                listener.close()
+                head, files, _, _ = socket.recv_fds(connection, 4, 3)
+                request = json.loads(_received(connection, int.from_bytes(head, "big")))
+                pid = os.fork()
+                if pid:
+                    for file in files:
+                        os.close(file)
+                    connection.sendall(pid.to_bytes(4, "big"))
+                    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                    connection.sendall(code.to_bytes(4, "big", signed=True))
+                    os._exit(0)
+            os.chdir(request["cwd"])
+            os.environ.clear()
+            os.environ.update(request["env"])
+            return request["args"], files
+
+
+def _received(connection: socket.socket, count: int) -> bytes:
+    found = b""
+    while len(found) < count:
+        more = connection.recv(min(count - len(found), _MOST_BYTES))
+        if not more:
+            raise Gone("the process that is forked has ended")
+        found += more
+    return found
+
+
+def _take(files: Sequence[int]) -> None:
+    """Have the standard files of this process be those that it was given."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        was = getattr(sys, f"__{name}__")
+        now = open(  # noqa: SIM115 - open as long as the process is
+            was.fileno(),
+            mode,
+            buffering=1 if name == "stderr" else -1,
+            encoding=was.encoding,
+            errors=was.errors,
+            closefd=False,
+        )
+        setattr(sys, name, now)
+        setattr(sys, f"__{name}__", now)
+
+
+def _load() -> None:
+    """Import all of factbook that a command may use."""
+    import factbook
+
+    for found in pkgutil.walk_packages(factbook.__path__, "factbook."):
+        if found.name.startswith("factbook.testing") or found.name.endswith("__main__"):
+            continue
+        with suppress(ImportError):  # of an extra that is not installed
+            importlib.import_module(found.name)
+
+
+if __name__ == "__main__":
+    _load()
+    gc.collect()
+    gc.freeze()
+    arguments, standard = _serve(sys.argv[1])
+    _take(standard)
+    time.tzset()
+    sys.argv = ["factbook", *arguments]
+    sys.path.pop(0)  # the folder of this file
+    runpy.run_module("factbook", run_name="__main__", alter_sys=True)
