@@ -52,6 +52,7 @@ from bench._common import BenchError, emit, print_table, run
 from factbook import policy
 from factbook.apply import apply
 from factbook.interest.loops import Loop, LoopResult, Outcome, Step, Worker, moved
+from factbook.interest.work import prepare
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model import Trigger
@@ -307,7 +308,12 @@ def cancelled_once(
     watched = Watched(loop_of(case))
     store = case.memory.store
     watch = None if act is None else moved(store.generation, store.last_action)
-    worker = Worker([watched.again()], clock=now_ms, foreground=watch)
+    worker = Worker(
+        [watched.again()],
+        clock=now_ms,
+        foreground=watch,
+        prepare=lambda: prepare(case.memory),
+    )
     steps: list[Step] = []
     ended: list[int] = []
 
@@ -359,7 +365,7 @@ def run_case(
     def steps() -> Worker:
         return Worker([loop_of(case)], clock=now_ms)
 
-    if case.deadline_ms is None:  # models are loaded, and words are compiled, by the first step
+    if case.deadline_ms is None:  # words are compiled by the first step
         fill()
         with steps() as worker:
             worker.drain(limit=1)

@@ -21,7 +21,7 @@ import pytest
 
 from factbook import cancel
 from factbook.apply import apply
-from factbook.cancel import Cancel, Cancelled, cancelling
+from factbook.cancel import Cancel, Cancelled, cancelling, current
 from factbook.errors import StoreError, UsageError
 from factbook.interest.loops import (
     BACKOFF_MAX_MS,
@@ -231,6 +231,25 @@ def test_loops_that_cannot_be_run_are_refused(clock: FrozenClock, given: dict[st
         Worker([work.loop(**given)], clock=clock)
     with pytest.raises(UsageError, match="a name of its own"):
         Worker([work.loop(), work.loop()], clock=clock)
+
+
+def test_what_steps_need_is_prepared_once_before_the_first_and_is_part_of_none(
+    clock: FrozenClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    log: list[str] = []
+
+    def prepare() -> None:
+        assert current() is None
+        log.append("prepared")
+        raise UsageError(detail="the certificates cannot be read")
+
+    with Worker([Work("one", log, waiting=1).loop()], clock=clock, prepare=prepare) as worker:
+        assert [step.outcome for step in worker.drain()] == [Outcome.DONE]
+        worker.drain()
+    assert log == ["prepared", "one", "one"]
+    assert caplog.messages == [
+        "the work behind could not be prepared: the certificates cannot be read"
+    ]
 
 
 def test_a_drain_ends_after_its_limit(clock: FrozenClock) -> None:

@@ -180,6 +180,7 @@ def test_every_name_stands_in_its_text(text: str) -> None:
         "\n",
         "`",
         "<a ",
+        "<!-- ",
         "Anna: ",
         "\u202e",
     ],

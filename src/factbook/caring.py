@@ -692,6 +692,7 @@ class Caring(Modelling):
         What an owner does in any process cancels the step that runs, at once.
         """
         from factbook.interest.loops import IDLE_MS, Worker, moved
+        from factbook.interest.work import prepare
 
         shown = self.channels() if channels is None else channels
         return Worker(
@@ -700,6 +701,7 @@ class Caring(Modelling):
             idle_ms=IDLE_MS if idle_ms is None else idle_ms,
             foreground=moved(self.store.generation, self.store.last_action),
             on_step=on_step,
+            prepare=lambda: prepare(self),
         )
 
     def notices(

@@ -76,9 +76,11 @@ def taint(text: str) -> tuple[Taint, ...]:
     text = text[:_READ_CHARS]
     plain, places = _as_seen(text)
     found = [*_hidden(text), *_matches(text, plain, places)]
+    cancel.check()
     joined = unwrapped(text)
     if joined != text:  # an order that goes on in the next line is one all the same
         found += _matches(joined, *_as_seen(joined))
+    cancel.check()
     found += _encoded(text)
     return tuple(sorted(set(found)))
 
@@ -170,9 +172,11 @@ def _encoded(text: str) -> Iterator[Taint]:
             yield Taint(one.start(), one.end(), "it hides text in base64", TaintKind.HIDDEN)
         elif len(blob) >= _BLOB and "/" not in blob[:2]:
             yield Taint(one.start(), one.end(), "it is data", TaintKind.BOILERPLATE)
+    cancel.check()
     for one in _HEX.finditer(text):
         if _is_text(bytes.fromhex(one[0])):
             yield Taint(one.start(), one.end(), "it hides text in hexadecimal", TaintKind.HIDDEN)
+    cancel.check()
     for one in _ESCAPED.finditer(text):
         if _is_text(_unescaped(one[0])):
             yield Taint(one.start(), one.end(), "it hides text in escapes", TaintKind.HIDDEN)
@@ -418,7 +422,12 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"|<!--(?:(?!<!--)[^\n])*?(?:assistant|ai\b|model|user|owner|memory|entity|ignore"
         r"|instruction|save|store)[^\n]*?(?:-->|$)|aria-hidden=[^\n]*|\bdata:text/[^\n]*",
     ),
-    _Rule(TaintKind.BOILERPLATE, "it is markup", r"<!--.*?-->|</?[a-z][a-z0-9-]*(?: [^<>\n]*)?/?>"),
+    # A comment without an end hides all that follows, as a browser has it.
+    _Rule(
+        TaintKind.BOILERPLATE,
+        "it is markup",
+        r"<!--.*?(?:-->|\Z)|</?[a-z][a-z0-9-]*(?: [^<>\n]*)?/?>",
+    ),
     _Rule(
         TaintKind.PROMOTION,
         "it sells",
@@ -445,9 +454,9 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"|\bcookie (?:policy|settings|preferences|consent|notice)\b|\baccept all\b"
         r"|\ball rights reserved\b|(?:©|\(c\)|\bcopyright) ?\d{4}|\bprivacy policy\b"
         r"|\bterms (?:of (?:service|use)|and conditions)\b|\bskip to (?:main |the )?(?:content"
-        r"|navigation)\b|\b(?:log|sign) in (?:to|or|with)\b|\bsubscribe\b[^.\n]*\b(?:newsletter"
-        r"|to our"
-        r"|now|today|updates|channel)\b|\bour newsletter\b|\b(?:share|follow us|find us) on\b"
+        r"|navigation)\b|\b(?:log|sign) in (?:to|or|with)\b|\bsubscribe\b[^.\n]{0,60}\b"
+        r"(?:newsletter|to our|now|today|updates|channel)\b|\bour newsletter\b"
+        r"|\b(?:share|follow us|find us) on\b"
         r"|^[^\w\n]*(?:read|learn|show|see|load|view) more\b|\bread our\b"
         r"|\brelated (?:articles|posts|stories|links)\b|\bback to top\b"
         r"|\b(?:enable|turn on) javascript\b|\bleave a (?:comment|reply)\b|\bpowered by \w+$"
@@ -474,6 +483,7 @@ def _matches(text: str, plain: str, places: list[int] | None) -> Iterator[Taint]
     for rule, pattern in _COMPILED:
         cancel.check()
         for hit in pattern.finditer(plain):
+            cancel.check()
             if hit.end() == hit.start():
                 continue
             start, end = hit.span()

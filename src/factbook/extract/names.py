@@ -93,7 +93,7 @@ BLANK: Final = "\x1f"
 _UNREAD: Final = re.compile(
     r"```.*?(?:```|\Z)"  # code between fences
     r"|~~~.*?(?:~~~|\Z)|`[^`\n]{1,400}`"
-    r"|<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>"  # markup
+    r"|<!--(?:(?!<!--).)*?-->|</?[a-zA-Z][^<>\n]{0,200}>"  # markup
     r"|\[(?:REDACTED|[uU]ser|[yY]our|[nN]ame|[iI]nsert|[mM]y)[^\]\n]{0,100}\]"
     r"|(?<=\])\([^()\s]{1,2000}\)"  # where a link of Markdown leads
     r"|\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>\"]{1,2000}"

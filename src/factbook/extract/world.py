@@ -346,6 +346,7 @@ def _items(
         group.clear()
 
     for match in _LINE.finditer(text, begin):
+        cancel.check()
         line = match[0].rstrip()
         if not line.strip():
             blank = True
@@ -492,6 +493,7 @@ class _Reader:
         listed = [(item.start, item.end) for item in items if self._listed(item)]
         read = self._begin
         for start, end in _sentences(self._text):
+            cancel.check()
             if start < self._begin:
                 continue
             if self._focus and self._leaves_it(read, start):

@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from factbook import cancel
 from factbook.commonplace import (
     is_calendar_word,
     is_everyday,
@@ -190,6 +191,7 @@ def _lines(text: str, begin: int) -> Iterator[_Line]:
     listed = False  # an item stands above, so that indented lines go on with it
     blank = True
     for match in _LINE.finditer(text, begin):
+        cancel.check()
         start, raw = match.start(), match[0]
         if not raw:
             return

@@ -166,12 +166,14 @@ class Worker:
         idle_ms: int = IDLE_MS,
         foreground: Callable[[], object] | None = None,
         on_step: Callable[[Step], object] | None = None,
+        prepare: Callable[[], object] | None = None,
     ) -> None:
         """Compose a worker; nothing runs yet.
 
         The order of the loops is their precedence. `foreground` gives a value that changes when
         somebody acts, in whatever process; it is asked every 20 ms while a step runs and must be
-        quick. `on_step` is told of every step. Raises UsageError for loops that cannot be run.
+        quick. `on_step` is told of every step. `prepare` runs once before the first one and is part
+        of none: an import cannot be cancelled. Raises UsageError for loops that cannot be run.
         """
         names = [one.name for one in loops]
         for one in loops:
@@ -188,6 +190,7 @@ class Worker:
         self._watching = False  # whether it gave anything yet
         self._watch_error = ""
         self._on_step = on_step
+        self._prepare = prepare
         self._lock = threading.Lock()  # of what follows
         self._token: Cancel | None = None  # of the step that runs
         self._actions = 0  # that were noticed
@@ -289,6 +292,7 @@ class Worker:
         self._claim()
         steps: list[Step] = []
         try:
+            self._get_ready()
             self._look()
             actions = self._actions
             for line in self._lines:
@@ -365,6 +369,7 @@ class Worker:
         """Run rounds of steps while nobody is being served; the caller has claimed the worker."""
         self._runner = threading.get_ident()
         try:
+            self._get_ready()
             while not self._closing:
                 self._look()
                 actions = self._actions
@@ -377,6 +382,15 @@ class Worker:
                         self._wake.get(timeout=PAUSE_S)
         finally:
             self._release()
+
+    def _get_ready(self) -> None:
+        prepare, self._prepare = self._prepare, None
+        if prepare is None or self._closing:
+            return
+        try:
+            prepare()
+        except Exception as error:  # noqa: BLE001 - the step that needs it says so, in its report
+            _LOG.warning("the work behind could not be prepared: %s", error)
 
     def _active(self) -> bool:
         """Tell whether somebody is being served, or has acted just now."""

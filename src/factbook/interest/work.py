@@ -9,7 +9,9 @@ Knows: the memory's own methods. Does not know: what they do, or when nobody act
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol
 
 from factbook import policy
@@ -18,6 +20,7 @@ from factbook.interest.loops import Budget, Loop, LoopResult
 from factbook.model import Millis, Receipt
 
 if TYPE_CHECKING:
+    from factbook.embed import Embedder
     from factbook.interest.deliver import Channel, Notifier
     from factbook.interest.enrich import Enriched
     from factbook.interest.extraction import ExtractionReport
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from factbook.upkeep.cleaner import CleanReport
     from factbook.upkeep.embedding import EmbedReport
 
-__all__ = ["NAMES", "Works", "loops_of"]
+__all__ = ["NAMES", "Works", "loops_of", "prepare"]
 
 NAMES: Final = ("searches", "extraction", "embedding", "notices", "enrichment", "cleaner")
 _SECOND: Final = 1_000
@@ -41,6 +44,14 @@ class Works(Protocol):
     @property
     def store(self) -> Store:
         """The store."""
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+
+    @property
+    def has_model(self) -> bool:
+        """Tell whether a model is given or configured."""
 
     @property
     def has_search(self) -> bool:
@@ -131,6 +142,29 @@ def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]
         Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
     ]
     return [replace(one, enabled=one.name not in off) for one in loops]
+
+
+_STEPS: Final = (
+    "factbook.interest.enrich",
+    "factbook.interest.extraction",
+    "factbook.interest.learning",
+    "factbook.interest.lookup",
+    "factbook.upkeep.cleaner",
+    "factbook.upkeep.embedding",
+)
+
+
+def prepare(memory: Works) -> None:
+    """Import and load what the steps need; up to a second, which is then part of no step."""
+    from factbook.embed.minilm import BundledEmbedder
+
+    for name in _STEPS:
+        import_module(name)
+    if memory.has_model or memory.has_search:
+        with suppress(ImportError):  # whoever needs it names the extra that brings it
+            import_module("httpx2")
+    if memory.store.counts_waiting() and isinstance(memory.embedder, BundledEmbedder):
+        memory.embedder.embed([""])  # loads the model
 
 
 def _said(failed: Sequence[tuple[str, str]]) -> str:
