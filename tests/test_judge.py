@@ -154,6 +154,36 @@ def test_what_differs_is_never_the_same(older: str, newer: str) -> None:
             assert judged(one, other, similarity=similarity).relation is not Relation.SAME
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I live in Vienna.", "I live in Salzburg now, not Vienna."),
+        ("I like tea", "I like coffee, not tea"),
+        ("The meeting is on Monday", "The meeting is on Tuesday, not Monday."),
+        ("I like coffee", "I like tea but not coffee"),
+        ("Pim is 4", "Pim is 5, not 4."),
+    ],
+)
+def test_what_is_put_in_the_place_of_something_ends_it(older: str, newer: str) -> None:
+    found = judged(older, newer, similarity=0.8)
+    assert (found.relation, found.rule) == (Relation.SUPERSEDES, "instead")
+    assert judged(newer, older, similarity=0.8).relation is not Relation.SUPERSEDES
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I like tea", "My sister likes coffee, not tea"),
+        ("My sister likes tea", "I like coffee, not tea"),
+        ("I live in Vienna", "I work in Salzburg, not Vienna"),
+        ("I like tea", "I like tea, not coffee"),
+        ("I don't live in Vienna", "I live in Salzburg, not Vienna"),
+    ],
+)
+def test_what_is_contrasted_with_something_else_ends_nothing(older: str, newer: str) -> None:
+    assert judged(older, newer, similarity=0.8).relation is not Relation.SUPERSEDES
+
+
 def test_another_language_needs_every_word_in_its_place() -> None:
     assert judged("Анна любит кофе", "анна, любит кофе", similarity=0.96).rule == "same_words"
     assert judged("Анна любит кофе", "Анна, любит кофе", similarity=0.9).rule == "foreign"

@@ -9,6 +9,7 @@ left over on either side decides. docs/judging.md tells every rule with examples
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Final
 from factbook.gate import antonyms, grammar
 from factbook.gate.frames import frames_of, verdict_of
 from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
-from factbook.gate.reading import Reading, read
+from factbook.gate.reading import MAX_CHARS, Reading, read
 from factbook.gate.slots import (
     covered,
     one_date,
@@ -114,12 +115,44 @@ def judge(
     judged = _FAR
     if one.foreign or other.foreign:
         judged = _foreign(one, other, similarity)
+    elif _is_instead(one, newer.text):
+        judged = _INSTEAD
     elif similarity >= LEAST_SIMILARITY:
         judged = _by_words(one, other, similarity)
     if slots is not None and judged.relation not in (Relation.SUPERSEDES, Relation.CONTRADICTION):
         # The words tell nothing, but both are about one slot, however they put it.
         judged = _fixed(Relation(slots.relation), slots.rule, slots.detail)
     return _in_time(older, newer, judged)
+
+
+_CONTRAST: Final = re.compile(
+    r"(?P<said>.*[^\s,])"
+    r"(?:,\s*(?:(?:and|but)\s+)?(?:not|no longer)|\s+but\s+not|,?\s+rather than)\s+"
+    r"(?P<old>[^,.;:!?]{1,60})[.!]*",
+    re.IGNORECASE | re.DOTALL,
+)  # "I live in Salzburg now, not Vienna"
+
+
+def _is_instead(older: Reading, newer: str) -> bool:
+    """Tell whether the newer text puts something in the place of what the older one says."""
+    if len(newer) > MAX_CHARS or older.denies or older.asks:
+        return False
+    contrast = _CONTRAST.fullmatch(newer.strip())
+    if contrast is None:
+        return False
+    said, old = read(contrast["said"]), read(contrast["old"])
+    ended = {*old.keys, *old.values}
+    kept = {*older.keys, *older.values} - ended
+    return (
+        bool(ended)
+        and bool(kept)
+        and not (said.denies or said.asks)
+        and ended <= {*older.keys, *older.values}
+        and kept <= {*said.keys, *said.values}
+        and ended.isdisjoint({*said.keys, *said.values})
+        and older.first == said.first
+        and same_people(older, said)
+    )
 
 
 def _in_time(older: Claim, newer: Claim, judged: Judgement) -> Judgement:
@@ -154,6 +187,9 @@ _TOO_LONG: Final = _fixed(
     Relation.DIFFERENT, "too_long", "A text is too long to be read as one claim."
 )
 _FAR: Final = _fixed(Relation.DIFFERENT, "far", "They share too little.")
+_INSTEAD: Final = _fixed(
+    Relation.SUPERSEDES, "instead", "The newer one has something else in its place."
+)
 _OTHER_SLOT: Final = _fixed(Relation.DIFFERENT, "other_slot", "They fill different slots.")
 _OTHER_KIND: Final = _fixed(
     Relation.DIFFERENT, "other_kind", "One is a keyed value, the other a statement."

@@ -7,7 +7,7 @@ what bears on them, and stays silent after words that are about nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from factbook.model import Hit, Role
 from factbook.recall import query as words
 from factbook.recall.associate import seeks_advice
+from factbook.recall.corrected import put_right
 from factbook.recall.diversity import clusters
 from factbook.recall.plan import (
     DEFAULT_TOOL_LIMIT,
@@ -88,17 +89,25 @@ class TwoModes:
         # Before any is chosen: else the question would stand for what it resembles, and then go.
         hits = [hit for hit in answer.hits if hit.text.strip() not in said]
         vectors = self._engine.vectors_of(hit.id for hit in hits)
-        return select(_led_by_facts(hits, plan, vectors), plan, vectors=vectors)
+        hits, corrected = put_right(hits, vectors=vectors)
+        return select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
 
 
 def _led_by_facts(
-    hits: Sequence[Hit], plan: SearchPlan, vectors: Mapping[str, NDArray[np.float32]]
+    hits: Sequence[Hit],
+    plan: SearchPlan,
+    vectors: Mapping[str, NDArray[np.float32]],
+    corrected: Collection[str],
 ) -> list[Hit]:
-    """Let the best fact of a cluster stand for it: it has a confidence, and what it rests on."""
+    """Let the best fact of a cluster stand for it: it has a confidence, and what it rests on.
+
+    One that a turn corrects (`put_right`) stands for none.
+    """
     allowed = [hit for hit in hits if plan.wants(hit.kind) and plan.admits(hit.confidence)]
     leading: list[Hit] = []
     for group in clusters(allowed, vectors=vectors, threshold=plan.diversity):
-        fact = next((hit for hit in group if hit.kind == "fact"), None)
+        facts = (hit for hit in group if hit.kind == "fact" and hit.id not in corrected)
+        fact = next(facts, None)
         leading.append(group[0] if fact is None else replace(fact, score=group[0].score))
     return leading
 
