@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from factbook.gate.restated import restates
+from factbook.gate.restated import contains, restates
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,25 @@ def test_the_same_in_other_words_is_seen(entity: str, one: str, other: str) -> N
 def test_what_differs_differs(entity: str, one: str, other: str) -> None:
     assert not restates(entity, one, other)
     assert not restates(entity, other, one)
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "same"),
+    [
+        ("The Osk is light, and it folds in ten seconds.", "The Osk is light.", True),
+        ("The Osk weighs 4 kg and has two wheels.", "the Osk weighs 4 kg", True),
+        ("The Osk is light.", "The Osk is light, and it folds in ten seconds.", False),
+        ("The Osk weighs 4 kg.", "The Osk weighs 4 kg.", False),  # the judge's matter
+        ("The Osk weighs 4.5 kg, with a battery.", "The Osk weighs 4.", False),
+        ("The Osk is not loud, and it is light.", "The Osk is light.", False),
+        ("The Osk is light on the stairs.", "The Osk is light.", False),
+        ("The Osk is light, and it folds.", "", False),
+    ],
+)
+def test_the_beginning_of_a_known_sentence_is_nothing_new(
+    known: str, said: str, same: bool
+) -> None:
+    assert contains(known, said) is same
 
 
 @pytest.mark.parametrize("piece", ["of 3 ", "a of ", "the osk's ", "one ", "is ", " ", "1.", "a-"])

@@ -21,7 +21,7 @@ from typing import Final
 from factbook.commonplace import is_function_word
 from factbook.gate.lexicon import stem
 
-__all__ = ["RESTATED_SIMILARITY", "restates"]
+__all__ = ["RESTATED_SIMILARITY", "contains", "restates"]
 
 RESTATED_SIMILARITY: Final = 0.70  # ours: cosine from which two sentences may restate each other
 _LONGEST: Final = 30  # words of a sentence; a longer one says more than one thing
@@ -166,6 +166,20 @@ class _Told:
     named_first: bool | None  # a name does it before the thing is told of; None where there is none
     asks: bool
     words: int
+
+
+_GOES_ON: Final = re.compile(r"(?:\s*[,;:–—]|\s+(?:and|but|while|which|who|as|so|because)\b)")
+
+
+def contains(known: str, said: str) -> bool:
+    """Tell whether a sentence is the beginning of a known one, up to where a clause of it ends.
+
+    What is cut after its first clause at one time and kept whole at another is one statement.
+    """
+    whole, part = " ".join(known.split()), " ".join(said.split()).rstrip(" .!;,")
+    if not part or not whole.casefold().startswith(part.casefold()):
+        return False
+    return _GOES_ON.match(whole[len(part) :]) is not None
 
 
 def restates(entity: str, older: str, newer: str) -> bool:

@@ -54,7 +54,7 @@ from factbook.extract.world import (
 from factbook.gate.grounding import Support, ground, read_passage
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.names import judge_name, name_text, structural_problem
-from factbook.gate.restated import RESTATED_SIMILARITY, restates
+from factbook.gate.restated import RESTATED_SIMILARITY, contains, restates
 from factbook.gate.same_entity import known_as, part_of
 from factbook.http import one_line
 from factbook.interest.notify import Find, mode_of, worth_telling
@@ -957,10 +957,14 @@ def _nearest(
             older_reading=one.reading,
             newer_reading=reading,
         )
-        same = said.relation is Relation.SAME or (
-            said.relation in (Relation.AMBIGUOUS, Relation.DIFFERENT)
-            and cosine >= RESTATED_SIMILARITY
-            and restates(entity, one.text, says)
+        same = (
+            said.relation is Relation.SAME
+            or contains(one.text, says)
+            or (
+                said.relation in (Relation.AMBIGUOUS, Relation.DIFFERENT)
+                and cosine >= RESTATED_SIMILARITY
+                and restates(entity, one.text, says)
+            )
         )
         if same:
             return cosine, one
