@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
-import snowballstemmer
-
 from factbook.gate import antonyms, grammar, synonyms
 from factbook.gate.grammar import words
+from factbook.stems import snowball_stem
 
 CACHED_CHUNKS: Final = 65_536  # pieces of text between blanks whose words are remembered
 LONGEST_CACHED: Final = 64  # characters; a longer piece is no word that comes again
@@ -113,13 +112,12 @@ class Tables:
 
 
 _NOTHING: Final[frozenset[str]] = frozenset()
-_STEMMER: Final = snowballstemmer.stemmer("english")
 
 
 @functools.lru_cache(maxsize=CACHED_CHUNKS)
 def stem(word: str) -> str:
     """Return the stem of a word in lower case, irregular forms by their base form."""
-    return str(_STEMMER.stemWord(grammar.IRREGULAR.get(word, word)))
+    return snowball_stem(grammar.IRREGULAR.get(word, word))
 
 
 ADVERB: Final = "-ly"  # ends the key of an adverb of manner, which adds colour and no fact

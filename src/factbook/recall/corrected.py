@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook.model import Hit
-from factbook.recall.query import words
+from factbook.recall.query import STOPWORDS, words
 
 if TYPE_CHECKING:
     from factbook.gate.judge import Claim
@@ -31,12 +31,14 @@ MOST_SENTENCES: Final = 3  # ours: of one text
 
 
 def put_right(
-    hits: Sequence[Hit], *, vectors: Mapping[str, NDArray[np.float32]]
+    hits: Sequence[Hit], *, question: str, vectors: Mapping[str, NDArray[np.float32]]
 ) -> tuple[list[Hit], frozenset[str]]:
     """Return the hits, each correction before what it corrects, and the ids of what is corrected.
 
     A correction was said later, and by the rules of judging (docs/judging.md) it ends or
-    contradicts the other one; it takes at least its relevance. `vectors` holds unit vectors by the
+    contradicts the other one; it takes at least its relevance. Where it only contradicts it, and
+    the question has a word that the older one alone has ("ferry 3"), that one is meant, and
+    nothing moves. `vectors` holds unit vectors by the
     id of a hit; one that waits for its vector is compared by its words. Undated hits and long ones
     are left where they stand.
     """
@@ -46,6 +48,7 @@ def put_right(
         for one in ordered[:MOST_HITS]
         if one.occurred_at is not None and len(one.text) <= MOST_CHARS
     ]
+    asked = set(words(question)) - STOPWORDS
     claims = {one.id: _claims(one) for one in rivals} if len(rivals) > 1 else {}
     corrected: set[str] = set()
     for newer in sorted(rivals, key=_said_at):
@@ -54,7 +57,12 @@ def put_right(
             for older in rivals
             if _said_at(older) < _said_at(newer)
             and older.text != newer.text
-            and _corrects(claims[older.id], claims[newer.id], _similarity(older, newer, vectors))
+            and _corrects(
+                claims[older.id],
+                claims[newer.id],
+                _similarity(older, newer, vectors),
+                meant=not asked.isdisjoint({*words(older.text)} - {*words(newer.text)}),
+            )
         ]
         if not ended:
             continue
@@ -80,9 +88,10 @@ def _similarity(one: Hit, other: Hit, vectors: Mapping[str, NDArray[np.float32]]
     return 2 * len(first & second) / max(1, len(first) + len(second))
 
 
-def _corrects(older: _Claims, newer: _Claims, similarity: float) -> bool:
+def _corrects(older: _Claims, newer: _Claims, similarity: float, *, meant: bool) -> bool:
     from factbook.gate.judge import Relation, judge
 
+    ends = {Relation.SUPERSEDES} if meant else {Relation.SUPERSEDES, Relation.CONTRADICTION}
     return any(
         judge(
             one,
@@ -91,7 +100,7 @@ def _corrects(older: _Claims, newer: _Claims, similarity: float) -> bool:
             older_reading=one_reading,
             newer_reading=other_reading,
         ).relation
-        in (Relation.SUPERSEDES, Relation.CONTRADICTION)
+        in ends
         for one, one_reading in older
         for other, other_reading in newer
     )

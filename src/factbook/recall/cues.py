@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from snowballstemmer.english_stemmer import EnglishStemmer
+from factbook.stems import snowball_stem
 
 
 class _Cued(Protocol):
@@ -34,17 +32,9 @@ class Intent:
     rest: tuple[str, ...] = ()  # terms that did not
 
 
-@cache
-def _stemmer() -> EnglishStemmer:
-    from snowballstemmer.english_stemmer import EnglishStemmer
-
-    return EnglishStemmer()
-
-
-@cache
 def stem(word: str) -> str:
     """Return the stem of an English word."""
-    return str(_stemmer().stemWord(word.lower()))
+    return snowball_stem(word.lower())
 
 
 def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:

@@ -89,7 +89,7 @@ class TwoModes:
         # Before any is chosen: else the question would stand for what it resembles, and then go.
         hits = [hit for hit in answer.hits if hit.text.strip() not in said]
         vectors = self._engine.vectors_of(hit.id for hit in hits)
-        hits, corrected = put_right(hits, vectors=vectors)
+        hits, corrected = put_right(hits, question=question, vectors=vectors)
         return select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
 
 
