@@ -35,6 +35,23 @@ def test_it_erases_a_fact_and_shows_that_it_is_gone(db: tuple[Cli, Path]) -> Non
     assert "f2" in cli("facts", "--db", path).out
 
 
+def test_where_the_same_words_still_stand_is_told_with_what_erases_them(
+    db: tuple[Cli, Path],
+) -> None:
+    cli, path = db
+    with Memory(path, key_file=cli.home / "redaction.key", model=None) as memory:
+        memory.like("Quadrophon LS50")
+        memory.add_turn("My aunt was given a quadrophon ls50", session="s")
+    done = cli("erase", "--entity", "quadrophon ls50", "--yes", "--db", path).out
+    assert "but for what was kept, nothing of it is left" in " ".join(done.split())
+    found = cli("erase", "--check", "Quadrophon LS50", "--json", "--db", path, code=1).json()
+    assert f"`factbook erase {' '.join(found['rows'])}` erases it too" in " ".join(done.split())
+    done = cli("erase", *found["rows"], "--yes", "--db", path).out
+    assert "looked through: nothing of it is left." in done
+    assert "Nothing of it" in cli("erase", "--check", "Quadrophon LS50", "--db", path).out
+    assert b"uadrophon" not in path.read_bytes()
+
+
 def test_json_is_one_document(db: tuple[Cli, Path]) -> None:
     cli, path = db
     would = cli("erase", "f1", "e1", "--dry-run", "--json", "--db", path).json()

@@ -310,6 +310,45 @@ def test_what_is_liked_after_it_was_disliked_is_liked(world: World, do: Do) -> N
     assert [(one.topic, one.type) for one in world.memory.preferences()] == [("football", "like")]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "topic"),
+    [
+        ("the Velora City 2", "velora city 2", "velora city 2"),
+        ("velora city 2", "The Velora City 2", "velora city 2"),
+        ("the velora city 2", "velora city 2", "the velora city 2"),
+        ("The Office", "the office", "the office"),
+        ("The Office", "office", "the office"),
+        ("a Halden Cargo 3", "Halden Cargo 3", "halden cargo 3"),
+        ("The Who", "the who", "the who"),
+        ("A Tribe Called Quest", "a tribe called quest", "a tribe called quest"),
+    ],
+)
+def test_a_topic_is_one_with_and_without_its_article(
+    fresh: World, first: str, second: str, topic: str
+) -> None:
+    assert run(fresh.memory, f"/like {first}").text.startswith(f"You like {topic}.")
+    assert run(fresh.memory, f"/like {second}").text == f"You still like {topic}."
+    assert run(fresh.memory, f"/dislike {second}").text == f"You dislike {topic}."
+    assert [(one.topic, one.type) for one in fresh.memory.preferences()] == [(topic, "dislike")]
+    assert [one.name for one in fresh.memory.entities()] == [topic]
+    assert run(fresh.memory, f"/undislike {first}").data["topic"] == topic
+    assert fresh.memory.preferences() == []
+
+
+def test_a_preference_is_about_what_is_known(world: World, do: Do) -> None:
+    assert do("/like the KEF LS50 Meta").text == "You like kef ls50 meta."
+    assert do("/unlike kef ls50 meta").data["removed"] is True
+
+
+def test_what_is_no_topic_is_refused(fresh: World) -> None:
+    said = " ".join(["loud"] * (policy.NAME_WORDS + 1))
+    for name in ("like", "dislike"):
+        with pytest.raises(UsageError, match="has 9 words; 8 are the most"):
+            run(fresh.memory, f"/{name} {said}")
+        run(fresh.memory, f"/{name} {said.removeprefix('loud ')}")
+    assert len(fresh.memory.preferences()) == 1
+
+
 # --- memory ---------------------------------------------------------------------------------------
 
 
@@ -376,7 +415,8 @@ def test_a_fact_is_forgotten_softly(world: World, do: Do) -> None:
     shown = do("/memory kef ls50 meta").text
     assert f"f{fact.id} " not in shown
     assert fact.object not in shown
-    assert do(f"/why f{fact.id}").text  # it is kept, with its sources
+    why = do(f"/why f{fact.id}").text  # it is kept, with its sources
+    assert "forgotten: you took it out of all retrieval" in why
 
 
 def test_forgetting_for_good_leaves_nothing(world: World, do: Do) -> None:
@@ -394,6 +434,45 @@ def test_forgetting_for_good_leaves_nothing(world: World, do: Do) -> None:
         do("/forget nothing like it erase")
     with pytest.raises(UsageError, match="say what to forget"):
         do("/forget")
+
+
+def test_what_is_still_said_of_an_erased_thing_is_told(world: World, do: Do) -> None:
+    """Words of its owner about something else stay: where they stand is told, and how they go."""
+    memory = world.memory
+    memory.add_turn("My aunt was given a Wharfedale Denton 85 once", session="s")
+    gone = do("/forget wharfedale denton 85 erase")
+    rows = memory.sight("wharfedale denton 85").rows
+    assert rows
+    assert f"erase {' '.join(rows)}` erases" in " ".join(gone.notes)
+    assert "but for what was kept, nothing of it is left" in gone.text
+    for one in rows:
+        memory.erase_episode(int(one[1:]))
+    assert memory.sight("wharfedale denton 85").rows == []
+    assert memory.sight("wharfedale denton 85").in_file is False
+
+
+def test_what_was_erased_is_no_longer_listed(fresh: World) -> None:
+    run(fresh.memory, "/learn brimley swift")
+    run(fresh.memory, "/learn speakers")
+    run(fresh.memory, "/forget brimley swift erase")
+    text = run(fresh.memory, "/learn").text
+    assert "erased" not in text
+    assert "1) 'speakers'" in text
+    assert run(fresh.memory, "/learn tea").text.startswith("Queued learning\n\n2) 'tea'")
+
+
+def test_what_one_source_alone_names_is_told(fresh: World) -> None:
+    fresh.pages.pages = [
+        page(f"{name} test", f"The {name} is a kettle with a long spout.", host=f"{n}.example")
+        for n, name in enumerate(("Zorvex Boil 3", "Halden Steam 2"))
+    ]
+    fresh.memory.learn("kettles")
+    fresh.memory.work()
+    (status,) = fresh.memory.learned()
+    single = {one.excerpt for one in fresh.memory.rejections() if one.reason == "one_source"}
+    assert single
+    assert f"{len(single)} things that one source alone names" in run(fresh.memory, "/learn").text
+    assert status.single_source == len(single)
 
 
 def test_what_is_both_a_fact_and_a_name_is_asked_back(world: World, do: Do) -> None:

@@ -796,6 +796,149 @@ def test_an_entity_does_not_come_back_by_old_words(memory: Memory, clock: Frozen
     assert [one.name for one in memory.store.entities("me")] == ["quadrophon ls50"]
 
 
+def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory: Memory) -> None:
+    """What factbook itself wrote or fetched; what others stand on stays, and is told."""
+    world(memory)
+    name = "quadrophon ls50"
+    shared = sample_episode(
+        3,
+        uid="me:shared",
+        kind=EpisodeKind.SEARCH_RESULT,
+        role=Role.TOOL,
+        trust=Trust.EXTERNAL,
+        text="Quadrophon LS50 and others\nThe Brumm 7 is smaller than the Quadrophon LS50.\n"
+        "The Quadrophon-LS50 is white. The Brumm 7 is red.",
+        attributes={
+            "url": "https://example.com/quadrophon-ls50-or-brumm",
+            "title": "Quadrophon LS50 and others",
+            "provider": "folder",
+        },
+    )
+    other = statement(
+        shared,
+        "The Brumm 7 is smaller than the Quadrophon LS50.",
+        predicate="about",
+        kind=FactKind.WORLD,
+    )
+    other = replace(
+        other, trust=Trust.EXTERNAL, candidate=replace(other.candidate, subject="brumm 7")
+    )
+    cause = turn(4, "And the Brumm 7?", uid="me:4")
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        RecordEpisode(episode=cause),
+        RecordEpisode(episode=shared),
+        CreateEntity(owner="me", name="brumm 7", episode=cause.uid),
+        RecordSource(
+            source=replace(
+                sample_source(), key="search:1", kind="search", uri=f"search:what is {name}"
+            )
+        ),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    for query in (f"what is {name}", "small speakers"):
+        found = RecordSearch(
+            owner="me", query=query, provider="folder", duration_ms=1, results=[shared.uid]
+        )
+        write(memory, found, trigger=Trigger.USER_MESSAGE)
+    write(memory, other, trigger=Trigger.USER_MESSAGE)
+    said = "You like tea. Shown from memory: quadrophon ls50 (f1). It is late."
+    memory.add_turn(said, role=Role.ASSISTANT, session="chat")
+    memory.embed()
+    dry = memory.erase_entity(name, dry_run=True).receipt
+    done = memory.erase_entity(name)
+    assert done.receipt.erased == dry.erased
+    shown = "Shown from memory: quadrophon ls50 (f1)."
+    answer = said.replace(shown, "█" * len(shown))
+    page = (
+        "███████████████ and others\nThe Brumm 7 is smaller than the Quadrophon LS50.\n"
+        "The ███████████████ is white. The Brumm 7 is red."
+    )
+    assert {answer, page} <= set(texts(memory))
+    assert done.file is not None
+    assert done.file.clean
+    (fact,) = memory.store.world_facts("me", "brumm 7")
+    (kept,) = ids_of(memory, shared.uid)
+    assert list(done.file.elsewhere) == [f"e{kept}", f"f{fact.id}"]
+    assert list(memory.sight(name).rows) == [f"e{kept}", f"f{fact.id}"]
+    for gone in (f"search:what is {name}".encode(), b"quadrophon-ls50", b"Shown from memory"):
+        assert gone not in held(memory.path)
+    assert memory.check() == []
+
+    last = memory.erase_episode(kept)
+    assert last.file is not None
+    assert list(last.file.elsewhere) == []
+    assert memory.sight(name).rows == []
+    assert b"quadrophon" not in held(memory.path).lower()
+
+
+def test_a_part_of_a_longer_name_is_another_thing(memory: Memory) -> None:
+    said = turn(1, "I love Zorvex, and the Zorvex Prime 2", uid="z:1", kind=EpisodeKind.COMMAND)
+    page = sample_episode(
+        2,
+        uid="z:page",
+        kind=EpisodeKind.SEARCH_RESULT,
+        role=Role.TOOL,
+        trust=Trust.EXTERNAL,
+        text="The Zorvex Prime 2 is red. Zorvex is a company.",
+        attributes={"url": "https://example.com/zorvex-prime-2"},
+    )
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        RecordEpisode(episode=said),
+        RecordEpisode(episode=page),
+        *(
+            CreateEntity(owner="me", name=one, episode=said.uid)
+            for one in ("zorvex", "zorvex prime 2")
+        ),
+        trigger=Trigger.USER_MESSAGE,
+    )
+    memory.add_turn("The Zorvex Prime 2 is red.", role=Role.ASSISTANT, session="chat")
+    done = memory.erase_entity("zorvex")
+    assert "The Zorvex Prime 2 is red. ██████ is a company." in texts(memory)
+    assert "The Zorvex Prime 2 is red." in texts(memory)
+    assert done.file is not None
+    assert done.file.elsewhere  # the longer name is told, and stays
+    assert [one.name for one in memory.entities()] == ["zorvex prime 2"]
+
+
+def test_where_a_name_still_stands_is_told_however_much_goes(memory: Memory) -> None:
+    """Many texts go at once: the name is looked for all the same, and what is not is told."""
+    world(memory)
+    name = "quadrophon ls50"
+    pages = [
+        sample_episode(
+            10 + n,
+            uid=f"me:{n}",
+            kind=EpisodeKind.SEARCH_RESULT,
+            role=Role.TOOL,
+            trust=Trust.EXTERNAL,
+            text=f"The quadrophon ls50 was sold {n} times in the year of the {n}th fair.",
+        )
+        for n in range(100, 140)
+    ]
+    facts = []
+    for one in pages:
+        fact = statement(one, one.text, predicate="about", kind=FactKind.WORLD)
+        fact = replace(fact, candidate=replace(fact.candidate, subject=name), trust=Trust.EXTERNAL)
+        facts.append(fact)
+    write(
+        memory,
+        RecordSource(source=sample_source()),
+        *(RecordEpisode(episode=one) for one in pages),
+        *facts,
+        trigger=Trigger.USER_MESSAGE,
+    )
+    keep(memory, turn(5, "My aunt asked of the QUADROPHON  LS50 once", uid="aunt"))
+    (aunt,) = ids_of(memory, "aunt")
+    done = memory.erase_entity(name)
+    assert done.file is not None
+    assert list(done.file.elsewhere) == [f"e{aunt}"]
+    assert done.file.unsought > 0
+
+
 def test_what_came_in_by_an_episode_goes_with_it_unless_more_speaks_for_it(memory: Memory) -> None:
     world(memory)
     again = turn(5, "Yes, I like them", uid="me:again")

@@ -502,3 +502,103 @@ def test_a_row_of_signs_takes_linear_time(sign: str) -> None:
 
     seconds(100)
     assert seconds(16_000) < 1  # in quadratic time it would take 6 s
+
+
+# --- "it" and "them" ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "likes", "dislikes"),
+    [
+        ("My sister Klara loves Coldplay but I can't stand them.", [], ["coldplay"]),
+        ("I tried the Halden Q40 and I hate it.", [], ["halden q40"]),
+        ("I tried the Halden Q40, we hate it.", [], ["halden q40"]),
+        ("Jazz? I love it.", ["jazz"], []),
+        ("Coldplay? I can't stand them.", [], ["coldplay"]),
+        ("Got the Halden Q40 yesterday. I love it!", ["halden q40"], []),
+        ("My sister gave me the Halden Q40 for my birthday and I love it", ["halden q40"], []),
+        ("Everyone at work uses Slack but I don't like it", [], ["slack"]),
+        ("The Halden Q40 is too heavy and I hate it", [], ["halden q40"]),
+        ("I love Coldplay and I hate Muse", ["coldplay"], ["muse"]),
+    ],
+)
+def test_a_pronoun_means_the_one_thing_that_is_named(
+    text: str, likes: list[str], dislikes: list[str]
+) -> None:
+    found = preferences_in(text)
+    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
+    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
+    assert all(text[one.start : one.end].casefold() == one.topic for one in found)
+    said = {name: how for name, how in heard(text).items() if how[0] == SAID}
+    named = set(likes + dislikes) - {"jazz"}  # which only its preference knows
+    assert said == {name: (SAID, BAD if name in dislikes else GOOD) for name in named}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister Klara is here, I love her.",
+        "My sister Klara moved in with us and I hate it",
+        "I met Anna. I love them.",
+        "Klara came over. I hate it",
+        "My brother Tom likes Coldplay and Muse but I can't stand them",
+        "My wife loves jazz and Radiohead but I hate it",
+        "I bought the Halden Q40 and a stand and I hate it",
+        "The traffic was awful and I hate it",
+        "Coldplay broke up and I hate it",
+        "Coldplay cancelled the show. I hate it.",
+        "I was out with Anna, I hate it here",
+        "if I tried the Halden Q40 and I hated it, I would say so",
+        "Really? I love it.",
+        "Surprised? I love it.",
+        "Kids? I love them.",
+    ],
+)
+def test_a_pronoun_that_may_mean_another_thing_or_a_person_means_nothing(text: str) -> None:
+    assert preferences_in(text) == []
+    assert SAID not in {kind for kind, _ in heard(text).values()}
+
+
+def test_it_is_not_what_was_spoken_of_before_where_another_thing_stands_nearer() -> None:
+    assert heard("I hate it", recent=["radiohead"]) == {"radiohead": (SAID, BAD)}
+    assert heard("The traffic was awful and I hate it", recent=["radiohead"]) == {}
+
+
+# --- shouting and numbers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "likes", "dislikes"),
+    [
+        ("I LOVE KELP FARMERS!!!", ["kelp farmers"], []),
+        ("I LOVE ELDEN RING", ["elden ring"], []),
+        ("I LOVE ELDEN RING SO MUCH", ["elden ring"], []),
+        ("I LOVE NINE LANTERNS", ["nine lanterns"], []),
+        ("I HATE COLDPLAY SO MUCH!!!", [], ["coldplay"]),
+        ("I LOVE TO COOK AND TO READ", ["cooking"], []),
+        ("I LOVE JAZZ BUT I HATE COUNTRY", ["jazz"], ["country"]),
+        ("I TRIED THE HALDEN Q40 AND I HATE IT", [], ["halden q40"]),
+        ("I LOVE IT WHEN IT RAINS", [], []),
+    ],
+)
+def test_what_is_shouted_is_read_as_if_it_were_said(
+    text: str, likes: list[str], dislikes: list[str]
+) -> None:
+    found = preferences_in(text)
+    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
+    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
+    assert set(heard(text)) <= {*likes, *dislikes}
+
+
+def test_a_shouted_request_names_all_or_nothing() -> None:
+    assert heard("WHAT IS THE PRICE OF THE MIKO FOLD S???") == {}
+    assert heard("TELL ME ABOUT ELDEN RING") == {"elden ring": (SEARCH, GOOD)}
+    assert heard("PLEASE SEARCH FOR RADIOHEAD REVIEWS") == {"radiohead": (SEARCH, GOOD)}
+
+
+def test_a_number_that_begins_a_name_belongs_to_it() -> None:
+    assert heard("Tell me about Nine Lanterns") == {"nine lanterns": (SEARCH, GOOD)}
+    assert heard("I love Nine Lanterns") == {"nine lanterns": (SAID, GOOD)}
+    assert heard("We ate at Five Guys") == {"five guys": (PASSING, GOOD)}
+    assert heard("I ate Nine Apples") == {}
+    assert heard("find me three speakers") == {"speakers": (SEARCH, GOOD)}

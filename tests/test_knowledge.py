@@ -17,10 +17,14 @@ from factbook.interest.knowledge import (
     ANSWERS,
     NEAR,
     QUERY_CHARS,
+    Amount,
     Asking,
+    amount_asked,
     asked_names,
     asking,
+    holds,
     is_of_owner,
+    own_names,
     search_query,
     without_names,
 )
@@ -90,8 +94,14 @@ def test_enough_is_known(world: World, asked: str) -> None:
     [
         ("does the Brimley Swift work with solar panels?", "does not bear|none says|are enough"),
         ("who is the chief executive behind the Brimley Swift?", "none says what is asked"),
-        ("How much does the Tarn Classic cost?", "nothing is known of tarn classic"),
-        ("Compare the Brimley Swift and the Tarn Classic", "nothing is known of tarn classic"),
+        (
+            "How much does the Tarn Classic cost?",
+            "no page read so far says anything of tarn classic",
+        ),
+        (
+            "Compare the Brimley Swift and the Tarn Classic",
+            "no page read so far says anything of tarn classic",
+        ),
         ("who won the football world cup?", "nothing that is known bears on it"),
     ],
 )
@@ -215,7 +225,20 @@ def anyio_backend() -> str:
         ("I wonder what a heat pump costs", Asking.WORLD),
         ("I went to Rome. Which museum is the best there?", Asking.WORLD),
         ("recommend me a film", Asking.WORLD),
+        ("how many eggs do I need for a cake?", Asking.WORLD),
+        ("do I have to charge it?", Asking.WORLD),
+        ("how long do we boil an egg?", Asking.WORLD),
+        ("what do I do with the discard?", Asking.WORLD),
+        ("how do I kill a child process?", Asking.WORLD),
+        ("how do I take a screenshot?", Asking.WORLD),
         ("what is my dog called?", Asking.OWNER),
+        ("do I like jazz?", Asking.OWNER),
+        ("do I have a car?", Asking.OWNER),
+        ("what games do I like?", Asking.OWNER),
+        ("how much water do I drink?", Asking.OWNER),
+        ("how do I take my coffee?", Asking.OWNER),
+        ("when do I have to take my pills?", Asking.OWNER),
+        ("what should I give my wife?", Asking.OWNER),
         ("where do I live?", Asking.OWNER),
         ("what did we decide?", Asking.OWNER),
         ("remind me of my plans", Asking.OWNER),
@@ -233,8 +256,102 @@ def test_what_a_message_wants_to_know(said: str, wanted: Asking) -> None:
     assert asking(said) is wanted
 
 
-def test_a_question_about_a_thing_one_has_is_about_the_thing() -> None:
-    assert asking("what tyres does my Halden take?", names=True) is Asking.WORLD
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("what tyres does my Halden take?", Asking.WORLD),
+        ("is my Halden waterproof?", Asking.WORLD),
+        ("is the Halden good for my wife?", Asking.WORLD),
+        ("do I need a licence for the Halden?", Asking.WORLD),
+        ("do I like the Halden?", Asking.OWNER),
+        ("where do I keep the Halden?", Asking.OWNER),
+        ("what did my wife say about the Halden?", Asking.OWNER),
+        ("when is my appointment about the Halden?", Asking.OWNER),
+    ],
+)
+def test_a_question_about_a_thing_one_has_is_about_the_thing(said: str, wanted: Asking) -> None:
+    assert asking(said, names=True) is wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "amount"),
+    [
+        ("how much is the Swift?", Amount.MONEY),
+        ("What does it cost?", Amount.MONEY),
+        ("and its price?", Amount.MONEY),
+        ("how much would I pay for it?", Amount.MONEY),
+        ("how much does it weigh?", Amount.WEIGHT),
+        ("how heavy is it when empty?", Amount.WEIGHT),
+        ("when was it released?", Amount.DATE),
+        ("in which year was it founded?", Amount.DATE),
+        ("how many gears does it have?", Amount.NUMBER),
+        ("how much flour do I feed the starter?", Amount.NUMBER),
+        ("how much does it hold?", Amount.NUMBER),
+        ("what happens when it rains?", None),
+        ("how much better is it?", None),
+        ("what is it?", None),
+    ],
+)
+def test_what_an_answer_has_to_hold(asked: str, amount: Amount | None) -> None:
+    assert amount_asked(asked) is amount
+
+
+@pytest.mark.parametrize(
+    ("said", "amounts"),
+    [
+        ("It costs 1,990 euros.", {Amount.MONEY, Amount.NUMBER}),
+        ("It sells for $45.", {Amount.MONEY, Amount.NUMBER}),
+        ("It weighs half a kilo, or 500 g.", {Amount.WEIGHT, Amount.NUMBER}),
+        ("It folds in twelve seconds.", {Amount.NUMBER}),
+        ("It opens in May.", {Amount.DATE}),
+        ("It was founded in 1998.", {Amount.DATE, Amount.NUMBER}),
+        ("It is one of the best.", set()),
+        ("Its price may rise.", set()),
+    ],
+)
+def test_what_a_fact_holds(said: str, amounts: set[Amount]) -> None:
+    assert {one for one in Amount if holds(said, one)} == amounts
+
+
+def test_a_fact_answers_only_with_what_is_asked_for(world: World) -> None:
+    """A name with a number in it is no number, and no price either."""
+    costs = world.memory.knowledge("how much is the Brimley Swift?")
+    assert costs.enough, costs.why
+    assert {one.fact.object for one in costs.facts if one.answers} == {
+        "The Brimley Swift costs 45 euros."
+    }
+    when = world.memory.knowledge("When was the Swift released?")
+    assert all("2021" in one.fact.object for one in when.facts if one.answers)
+    gears = world.memory.knowledge("how many lids has the Brimley Swift?")
+    assert not gears.enough
+
+
+def test_names_of_ones_own_are_those_that_ones_own_words_bring_in(world: World) -> None:
+    for said in (
+        "My dog is called Pim, and my favourite film is called Heat.",
+        "My daughter Lena likes Dune. My wife is Canadian.",
+        "In my opinion Coldplay is great. I am reading a book called Momo.",
+        "I have an appointment with Dr. Max Weber.",
+    ):
+        world.say(said)
+
+    def own(asked: str) -> list[str]:
+        return own_names(world.memory.store, asked, owner="me")
+
+    assert own("how old is pim?") == ["pim"]
+    assert own("What does Lena's school cost?") == ["lena"]
+    assert own("where is Dr. Weber?") == ["dr. max weber"]
+    for other in (
+        "who directed Heat?",
+        "who wrote Dune?",
+        "is Coldplay on tour?",
+        "who wrote Momo?",
+        "is Canadian maple syrup sweet?",
+        "who was Alfred Weber?",
+        "how much is the Weber Genesis?",
+    ):
+        assert own(other) == [], other
+    assert own_names(world.memory.store, "how old is pim?", owner="ann") == []
 
 
 @pytest.mark.parametrize(

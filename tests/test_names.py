@@ -318,3 +318,36 @@ def test_signatures_and_files_are_no_names(text: str, names: list[str]) -> None:
 )
 def test_a_thing_in_lower_case_with_its_model(text: str, names: list[str]) -> None:
     assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I LOVE KELP FARMERS!!!", []),
+        ("I LOVE ELDEN RING", []),
+        ("WHAT IS THE PRICE OF THE MIKO FOLD S???", []),
+        ("I REALLY HATE COLDPLAY SO MUCH", ["coldplay"]),
+        ("I LOVE MY NEW HALDEN Q40!!!", ["halden q40"]),
+        ("ELDEN RING", ["elden ring"]),
+        ("KEF LS50 META", ["kef ls50 meta"]),
+    ],
+)
+def test_a_shouted_name_is_whole_or_none(text: str, names: list[str]) -> None:
+    assert [span.name for span in names_in(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Tell me about Nine Lanterns", ["nine lanterns"]),
+        ("Tell me about Elden Ring", ["elden ring"]),
+        ("I watched Seven Wonders", ["seven wonders"]),
+        ("I read the Three Body Problem", ["three body problem"]),
+        ("I love Nine Inch Nails", ["nine inch nails"]),
+        ("I ate Nine Apples", []),
+        ("I bought Two Tickets", []),
+        ("I stayed for Two Weeks", []),
+    ],
+)
+def test_a_number_begins_a_name_or_counts(text: str, names: list[str]) -> None:
+    assert [span.name for span in names_in(text)] == names

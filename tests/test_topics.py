@@ -177,3 +177,17 @@ def test_no_request_takes_long(piece: str) -> None:
     request_of(request)
     named_topic(request)
     assert time.process_time() - begin < 8  # a text made to be slow would take minutes
+
+
+@pytest.mark.parametrize(
+    ("request_", "topic"),
+    [
+        ("find me three speakers", "speakers"),
+        ("find me three good speakers", "speakers"),
+        ("find me Nine Lanterns", "Nine Lanterns"),
+        ("tell me about nine inch nails", "nine inch nails"),
+        ("WHAT IS THE PRICE OF THE MIKO FOLD S???", "MIKO FOLD S"),
+    ],
+)
+def test_counts_and_capitals_of_a_request(request_: str, topic: str) -> None:
+    assert topic_of(request_).topic == topic

@@ -418,6 +418,49 @@ def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
     world.memory.close()
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["stop telling me about the Pelle Mini", "I don't want to hear about pelle mini any more"],
+)
+def test_who_wants_to_hear_no_more_of_it_hears_no_more(world: World, said: str) -> None:
+    searched(world, NAME)
+    world.memory.run_extraction()
+    assert not world.memory.entity(NAME).entity.muted
+    world.say(said)
+    assert world.memory.run_extraction().failed == []
+    assert world.memory.entity(NAME).entity.muted
+    world.pages.pages.append(page("More", "The Pelle Mini has two brakes.", host="x.example"))
+    searched(world, "two brakes")
+    world.memory.run_extraction()
+    assert "The Pelle Mini has two brakes." in world.facts(NAME)
+    waiting = world.memory.notices(states=(NoticeState.WAITING, NoticeState.SENT))
+    assert waiting == []
+    world.memory.mute(NAME, muted=False)
+    world.say("What do I know about the Pelle Mini?")
+    world.memory.run_extraction()
+    assert not world.memory.entity(NAME).entity.muted
+
+
+def test_names_of_ones_own_people_never_leave_by_themselves(world: World) -> None:
+    for said in (
+        "I love my dog Pim!",
+        "My daughter Lena is great, I love Lena",
+        "I love Elden Ring",
+    ):
+        world.say(said)
+    assert world.memory.run_extraction().failed == []
+    assert {"pim", "elden ring"} <= set(world.names())
+    made = []
+    for _ in range(6):
+        done = world.memory.run_enrichment()
+        made.append(done.entity)
+        world.memory.run_searches()
+        world.memory.run_extraction()
+        world.clock.advance(days=1)
+    assert set(made) == {"elden ring", ""}
+    assert all("pim" not in one and "lena" not in one for one in world.pages.asked)
+
+
 def test_what_one_page_alone_names_is_kept_aside(tmp_path: Path) -> None:
     texts = (
         "The Denton Eighty is a bookshelf speaker. The KEF LS50 Meta is a bookshelf speaker.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from factbook import policy
@@ -52,13 +52,16 @@ if TYPE_CHECKING:
     from factbook.ops import Op
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
+    from factbook.store.base import Store
     from factbook.upkeep.cleaner import CleanReport
 
-__all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport"]
+__all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport", "topic_of"]
 
 
 KIND_FACTS: Final = 8  # facts that are looked at for how they write a name
 NUMBER_DIGITS: Final = 18  # more are no number of a row
+SINGLE_SOURCED: Final = 2_000  # ours: entries of the log that are looked through, newest first
+ARTICLES: Final = ("the ", "a ", "an ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,7 @@ class LearnStatus:
     entities: Sequence[tuple[Entity, int]]  # with the facts that its searches gave, most first
     searches: Sequence[SearchLog]
     failed: Sequence[tuple[str, str]]  # (query, why) of searches that wait for another try
+    single_source: int = 0  # names its searches met in one source only, where nothing came in
 
     @property
     def done(self) -> bool:
@@ -199,9 +203,12 @@ class Caring(Modelling):
         return self.store.learn_prompts(owner, cause=uid)[-1]
 
     def learned(self, *, owner: str = ME) -> list[LearnStatus]:
-        """Return how far everything that was to be learned has come, oldest first."""
+        """Return how far everything that was to be learned has come, oldest first.
+
+        What was erased since is not among it.
+        """
         waiting = self.store.search_tasks(states=(SearchState.FAILED, SearchState.ASIDE))
-        return [
+        found = [
             LearnStatus(
                 prompt=prompt,
                 entities=self.store.learned_of(prompt.id),
@@ -211,7 +218,30 @@ class Caring(Modelling):
                 ],
             )
             for prompt in self.store.learn_prompts(owner)
+            if prompt.text != f"erased:{prompt.id}"  # what the store leaves of such a row
         ]
+        if not any(one.done and not one.entities for one in found):
+            return found
+        single = self._single_sourced(owner)
+        return [
+            replace(one, single_source=len(_met_by(one, single)))
+            if one.done and not one.entities
+            else one
+            for one in found
+        ]
+
+    def _single_sourced(self, owner: str) -> dict[str, set[str]]:
+        """Return the names that one source alone gave, by the address of the search.
+
+        A page stands under the search that found it first.
+        """
+        from factbook.store.base import RejectionFilters
+
+        found: dict[str, set[str]] = {}
+        wanted = RejectionFilters(reason="one_source", owner=owner)
+        for one in self.store.rejections(limit=SINGLE_SOURCED, filters=wanted):
+            found.setdefault(one.source, set()).add(entity_name(one.excerpt))
+        return found
 
     def like(self, topic: str, *, owner: str = ME) -> Receipt:
         """Keep that an owner likes a topic; it becomes an entity where it is none yet."""
@@ -235,7 +265,12 @@ class Caring(Modelling):
         from factbook.ops import CreateEntity, RecordEngagement, SetPreference
 
         text = self._some(topic, str(kind))
-        name = self._named(text)
+        name = topic_of(self.store, text, owner) or self._named(text)
+        if len(name.split()) > policy.NAME_WORDS:
+            raise UsageError(
+                detail=f"what to {kind} has {len(name.split())} words; {policy.NAME_WORDS} are the"
+                " most: name one thing"
+            )
         uid, ops = self._said(f"/{kind} {text}", owner)
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
@@ -261,7 +296,7 @@ class Caring(Modelling):
         from factbook.ops import DropPreference
 
         text = self._some(topic, f"un{kind}")
-        name = self._named(text)
+        name = topic_of(self.store, text, owner) or self._named(text)
         known = {one.topic for one in self.store.preferences(owner) if one.type is kind}
         if name not in known:
             listed = ", ".join(sorted(known)) or "nothing"
@@ -844,6 +879,45 @@ class Caring(Modelling):
 
         before = self.store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
         return [one for one in before if one.role is Role.USER]
+
+
+def topic_of(store: Store, text: str, owner: str) -> str:
+    """Return the topic of a preference that a text names, canonical; "" where it names nothing.
+
+    What is kept of a topic, with or without its article, stays its name: "the velora city 2" and
+    "velora city 2" are one. So does a known entity. Else an article goes that was not written as a
+    part of the name, before a single name: "The Who" keeps its own.
+    """
+    from factbook.extract.names import names_in
+    from factbook.gate.same_entity import known_as
+
+    name = entity_name(text)
+    if not name:
+        return ""
+    bare = next((name.removeprefix(one) for one in ARTICLES if name.startswith(one)), name)
+    known = store.known_names(owner)
+    kept = {one.topic for one in store.preferences(owner)}
+    if name != bare and name in known and name not in kept:
+        return known[name]
+    for form in (name, bare, *(article + bare for article in ARTICLES)):
+        if form in kept:
+            return form
+    for form in (name, bare):
+        entity = known_as(form, known, written=text)
+        if entity is not None:
+            return entity
+    for article in ARTICLES if bare != name else ():
+        rest = " ".join(text.split()).removeprefix(article)
+        if rest != text and [(one.name, one.surface) for one in names_in(rest)] == [(bare, rest)]:
+            return bare
+    return name
+
+
+def _met_by(one: LearnStatus, single: Mapping[str, set[str]]) -> set[str]:
+    """Return the names that its searches met in one source only."""
+    return {
+        name for search in one.searches for name in single.get(f"search:{search.query}", ()) if name
+    }
 
 
 def _is_number(text: str) -> bool:

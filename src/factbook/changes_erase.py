@@ -5,7 +5,8 @@ Everything else in here keeps what it changes; this takes it out. What an act of
 - a fact: its row, what was merged into it or superseded by it, what its key has held; and in the
   episodes that it was read from, the words that it stands on (or, on request, the whole episodes);
 - an episode: its text; facts that stand on nothing else go with it, the others lose this evidence;
-- a source: all of its episodes; an entity: all that is about it; an owner: everything of theirs.
+- a source: all of its episodes; an entity: all that is about it, and its name in what factbook
+  itself wrote or fetched; an owner: everything of theirs.
 
 What is gone leaves a tombstone without content, so that the next reading of the same log does not
 bring it back. What somebody says anew, later than the erasure, is something new and is let in.

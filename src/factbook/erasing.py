@@ -79,8 +79,9 @@ class Erasing(Keeping):
     def erase_entity(self, name: str, *, owner: str = ME, dry_run: bool = False) -> Erased:
         """Erase a thing that its owner cares about, and everything about it.
 
-        Its facts, engagements, notices and searches go, and its name in what its owner said. Raises
-        NotFound.
+        Its facts, engagements, notices and searches go, its name in what its owner said of it and
+        in pages that stay, and each sentence of an answer that names it. Where its name still
+        stands is in `Erased.file.elsewhere`. Raises NotFound.
         """
         from factbook.keys import entity_name
         from factbook.ops import EraseEntity

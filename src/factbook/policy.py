@@ -407,7 +407,12 @@ _CARING: Final = frozenset(
 MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     {
         Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING | _TELLING | _ASKING | _CARING | {"ChangeKeys", "Propose"},
+        Trigger.USER_MESSAGE: _OBSERVING
+        | _TELLING
+        | _ASKING
+        | _CARING
+        | {"ChangeKeys", "Propose"}
+        | {"MuteEntity"},  # "stop telling me about Coldplay"
         Trigger.COMMAND: _OBSERVING
         | _LIVING
         | _TELLING

@@ -269,6 +269,15 @@ _OTHERS: Final = word_set("""
     equivalent substitute knockoff review comparison impostor imitation analogue heir challenger
     accessory stand page article website site forum tab
     """)
+# What is held, made or met for the sake of a matter: "the hiking season", "a jazz festival".
+_OCCASIONS: Final = word_set("""
+    season festival course class workshop lesson seminar club day night week weekend month year
+    hour tour trip trail path route fair market shop store supermarket industry company
+    business museum school academy exhibition event evening competition contest championship
+    tournament match race league team group community society association federation organisation
+    organization magazine newspaper book guide blog podcast film movie show programme program
+    concert conference congress meeting session holiday summer winter spring autumn
+    """)
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’.\-+#&/][^\W_]+)*[+#%°]*|[^\s\w]|_")
 _VERB_FORMS: Final = frozenset(
@@ -425,7 +434,7 @@ def subject_of(sentence: str, names: Names, *, topics: Collection[str] = ()) -> 
     at = _past_openers(tokens)
     if at >= len(tokens):
         return Subject(kind=SubjectKind.OTHER)
-    found = _subject_at(tokens, at) or _topic(tokens, at, topics)
+    found = _subject_at(tokens, at, topics) or _topic(tokens, at, topics)
     if found is not None:
         return found
     if tokens[at].low in _LEADS or tokens[at].low.endswith(("ed", "ing", "ly")):
@@ -435,7 +444,7 @@ def subject_of(sentence: str, names: Names, *, topics: Collection[str] = ()) -> 
             if tokens[index].text == ","
         ]
         for comma in commas[:LEAD_COMMAS]:
-            found = _subject_at(tokens, comma + 1)
+            found = _subject_at(tokens, comma + 1, topics)
             if found is not None:
                 return _behind(tokens[at:comma], found)
         for comma in commas[:LEAD_COMMAS]:
@@ -472,7 +481,7 @@ def _past_openers(tokens: Sequence[_Token]) -> int:
     return at
 
 
-def _subject_at(tokens: Sequence[_Token], at: int) -> Subject | None:
+def _subject_at(tokens: Sequence[_Token], at: int, topics: Collection[str]) -> Subject | None:
     """Return the subject that begins here, or None where none is recognised."""
     if at >= len(tokens):
         return None
@@ -488,7 +497,12 @@ def _subject_at(tokens: Sequence[_Token], at: int) -> Subject | None:
     if first.low in _POSSESSIVES and not first.name:
         verb = _after_part(tokens, at + 1)
         return None if verb < 0 else _made(SubjectKind.PRONOUN, tokens, at, verb)
-    return _named(tokens, at) or _of_name(tokens, at) or _noun(tokens, at) or _object(tokens, at)
+    return (
+        _named(tokens, at, topics)
+        or _of_name(tokens, at)
+        or _noun(tokens, at)
+        or _object(tokens, at)
+    )
 
 
 def _topic(tokens: Sequence[_Token], at: int, topics: Collection[str]) -> Subject | None:
@@ -504,13 +518,26 @@ def _topic(tokens: Sequence[_Token], at: int, topics: Collection[str]) -> Subjec
     for last in range(index, min(index + TOPIC_WORDS, len(tokens) - 1) + 1):
         token = tokens[last]
         if last > index and not (
-            _describes(token, first=False) and singular(token.low) not in _OTHERS
+            _describes(token, first=False)
+            and singular(token.low) not in _OTHERS
+            and not _is_beside(tokens[index].name, singular(token.low))
         ):
             return None
         verb = _verb_at(tokens, last + 1, plural=is_plural(token.low))
         if verb >= 0:
             return _made(SubjectKind.TOPIC, tokens, at, verb, [tokens[index].name])
     return None
+
+
+_ACTIVITY: Final = re.compile(r"(?:.*[\s-])?\w*[aeiouy]\w*ing", re.IGNORECASE)
+
+
+def _is_beside(topic: str, noun: str) -> bool:
+    """Tell whether a noun behind a topic's name is another thing, and no kind or part of the topic.
+
+    A sourdough starter is of sourdough; the hiking season, or a boot for it, is not hiking.
+    """
+    return noun in _OCCASIONS or _ACTIVITY.fullmatch(topic) is not None
 
 
 def _describes(token: _Token, *, first: bool) -> bool:
@@ -570,7 +597,7 @@ def _past_qualifiers(tokens: Sequence[_Token], at: int, *, maker: bool) -> int:
     return index
 
 
-def _named(tokens: Sequence[_Token], at: int) -> Subject | None:
+def _named(tokens: Sequence[_Token], at: int, topics: Collection[str]) -> Subject | None:
     index = _past_qualifiers(tokens, at, maker=True)
     if index >= len(tokens) or not tokens[index].name:
         return None
@@ -623,6 +650,8 @@ def _named(tokens: Sequence[_Token], at: int) -> Subject | None:
         head = singular(between[-1].low)
         if head not in _ATTRIBUTES or head in _OTHERS:
             continue
+        if name.name in topics and _is_beside(name.name, head):
+            return None
         verb = _verb_at(tokens, stop, plural=head != between[-1].low)
         if verb >= 0:
             return _made(SubjectKind.PART, tokens, at, verb, names)

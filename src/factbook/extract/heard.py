@@ -39,14 +39,18 @@ from factbook.extract.opinions import (
     BLAME,
     HEARD_CHARS,
     SPOKEN_OF,
+    Place,
     PreferenceSpan,
     Sentence,
     declared,
     is_object,
     is_question,
     judged,
+    names_other_things,
     opinions,
     preferences_in,
+    pronoun_at,
+    referred,
     sentences_of,
     spaced,
 )
@@ -129,9 +133,6 @@ _ASKED: Final = spaced(
 _PRONOUN: Final = spaced(
     r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
     r"|he)\b",
-)
-_LOVED_IT: Final = spaced(
-    r"\s*(?:it|them|those|these|this|that|him|her)\b(?! (?:when|that|how|if|to|was|is|\w+ing\b))",
 )
 _IDLE: Final = spaced(
     r"\b(?:what (?:time|day|date|year) is it|how\s*(?:['’]?s| is| was) (?:it|that) (?:going|been"
@@ -349,6 +350,7 @@ def hear(
     if proactive:
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
+    meant = _Meant(*list(recent) * 2) if len(recent) == 1 else _Meant()
     for sentence in sentences:
         stop = sentence.start + len(sentence.text)
         here = [place for place in places if sentence.start <= place.start < stop]
@@ -359,12 +361,34 @@ def hear(
         if english:
             here += _asked_for(sentence, here, known=known)
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
-            heard += _in_sentence(sentence, here, recent=recent, lately=lately)
+            heard += _in_sentence(sentence, here, recent=recent, lately=lately, meant=meant)
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
         said = [place for place in here if not _is_spoken(sentence, place)]
         named += [place.name for place in sorted(said, key=lambda place: place.start)]
+        meant = _meant_behind(sentence, said, meant)
     return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
+
+
+class _Meant(NamedTuple):
+    """What the next sentence may call by a pronoun alone; "" for nothing or several."""
+
+    thing: str = ""  # "it", "them"
+    somebody: str = ""  # "him", "her"
+
+
+def _meant_behind(sentence: Sentence, said: Sequence[_Place], before: _Meant) -> _Meant:
+    """Return what pronouns mean behind a sentence."""
+    if not said:
+        return before._replace(thing="") if names_other_things(sentence.text) else before
+    spans = _within(sentence, said)
+    thing, somebody = (referred(sentence.text, spans, one) for one in ("it", "her"))
+    return _Meant(thing.name if thing else "", somebody.name if somebody else "")
+
+
+def _within(sentence: Sentence, places: Sequence[_Place]) -> list[Place]:
+    base = sentence.start
+    return [Place(place.name, place.start - base, place.end - base) for place in places]
 
 
 def _handed_on(text: str, known: Mapping[str, str]) -> Iterator[Named]:
@@ -562,13 +586,14 @@ def _in_sentence(
     *,
     recent: Collection[str],
     lately: Sequence[str],
+    meant: _Meant,
 ) -> Iterator[Named]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
     stated: set[int] = set()
     words = declared(sentence)
     if words is not None:
-        for named in _stated(sentence, words, here, lately):
+        for named in _stated(sentence, words, here, meant):
             stated.add(named.start)
             yield named
     order = _search_order(text)
@@ -619,7 +644,7 @@ def _is_more(text: str, place: _Place, recent: Collection[str]) -> bool:
 
 
 def _stated(
-    sentence: Sentence, words: str, here: Sequence[_Place], lately: Sequence[str]
+    sentence: Sentence, words: str, here: Sequence[_Place], meant: _Meant
 ) -> Iterator[Named]:
     """Yield what its owner says to like or dislike of the names in a sentence."""
     base = sentence.start
@@ -631,14 +656,17 @@ def _stated(
                 break
             yield _said(place, liked=opinion.liked, why=opinion.why)
             at = place.end - base
-        told = _LOVED_IT.match(words, opinion.start)
+        told = pronoun_at(words, opinion.start)
         if told and not inside:
-            before = [p.name for p in here if p.start - base < opinion.start]
-            if len(set(before)) == 1 or (not before and lately):
-                name = before[0] if before else lately[0]
-                found = next((p for p in here if p.name == name), None)
-                start, stop = told.span()
-                place = found or _Place(name, base + start, base + stop, True)
+            pronoun, lead = told["pronoun"].casefold(), words[: opinion.start]
+            before = [place for place in here if place.start - base < opinion.start]
+            thing = referred(lead, _within(sentence, before), pronoun)
+            name = meant.somebody if pronoun in ("him", "her") else meant.thing
+            if thing is not None:
+                place = next(one for one in before if one.name == thing.name)
+                yield _said(place, liked=opinion.liked, why=opinion.why)
+            elif name and not before and not names_other_things(lead):
+                place = _Place(name, base + told.start(), base + told.end(), True)
                 yield _said(place, liked=opinion.liked, why=opinion.why)
     for place in here:
         judgement = judged(words, place.start - base, place.end - base)

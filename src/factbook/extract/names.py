@@ -41,6 +41,7 @@ __all__ = [
     "NameSpan",
     "is_english",
     "is_headline",
+    "is_shouted",
     "is_uncommon",
     "masked",
     "name_words",
@@ -348,8 +349,23 @@ _VERB_AFTER: Final = word_set("""
     """)
 
 
-_NO_TITLES: Final = word_set("some my your any this these those i'm it's i've")
+_NO_TITLES: Final = word_set("""
+    some my your any this these those i'm it's i've me us you he she him her we they them
+    """)
 """Small words that a title would write with a capital: "Play some Miles Davis" is none."""
+
+
+def is_shouted(text: str) -> bool:
+    """Say whether a sentence is written in capitals from its first word to its last.
+
+    A name in capitals is none ("KEF LS50"): everyday words have to be among them.
+    """
+    return _is_shouting(_tokens(text))
+
+
+def _is_shouting(tokens: list[_Token]) -> bool:
+    lettered = [token for token in tokens if any(map(str.isalpha, token.text))]
+    return all(token.text.isupper() for token in lettered) and _is_title(tokens)
 
 
 def _is_title(tokens: list[_Token]) -> bool:
@@ -617,6 +633,9 @@ def _in_sentence(
 ) -> Iterator[NameSpan]:
     listed = any("," in text[one.end : two.start] for one, two in pairwise(tokens))
     title = _is_title(tokens) and (not listed or all(token.text.isupper() for token in tokens))
+    if english and _is_shouting(tokens):
+        yield from _in_shouting(text, tokens)
+        return
     sloppy = english and not title and _is_sloppy(tokens)
     if english and not title:
         tokens = _calmed(text, tokens)
@@ -666,6 +685,36 @@ def _in_sentence(
             index = after
         else:
             index += 1
+
+
+def _in_shouting(text: str, tokens: list[_Token]) -> Iterator[NameSpan]:
+    """Yield the names of a sentence in capitals: those of uncommon words alone.
+
+    Which everyday words beside them belong to a name ("ELDEN RING", "KELP FARMERS") nothing tells,
+    and half of a name is none.
+    """
+    calm = [token._replace(text=token.text.lower()) for token in tokens]
+    index = 0
+    while index < len(calm):
+        begin = index
+        while index < len(calm) and _adds_shouted(calm[index]):
+            index += 1
+            if index == len(calm) or not _joins(text, calm, index - 1):
+                break
+        run = calm[begin:index]
+        if not run:
+            index += 1
+            continue
+        before = calm[begin - 1] if begin and _joins(text, calm, begin - 1) else None
+        after = calm[index] if index < len(calm) and _joins(text, calm, index - 1) else None
+        if (before is None or is_function_word(before.low) or before.low in _BEFORE_NAMES) and (
+            after is None or is_function_word(after.low)
+        ):
+            yield from _judged(text, run)
+
+
+def _adds_shouted(token: _Token) -> bool:
+    return is_uncommon(token.low) and token.low not in _NEVER and len(token.low) > 2
 
 
 def _calmed(text: str, tokens: list[_Token]) -> list[_Token]:
@@ -741,6 +790,10 @@ _HAVING: Final = word_set("""
     want wants wanted need needed have has had having got get getting buy buying bought own owned
     owns ordered order ordering use used using love loved like liked tried try trying upgrade
     upgraded replaced sold selling my our
+    """)
+_BEFORE_NAMES: Final = _HAVING | word_set("""
+    new hate hated enjoy adore despise watch watched watching play played playing read reading find
+    search google hear heard visit visited
     """)
 _ARTICLES: Final = word_set("a an the my our new used old this that to of")
 _NO_THINGS: Final = word_set("covid")
@@ -980,6 +1033,8 @@ def _trimmed(
         if opened and len(run) == 1 and not is_uncommon(run[0].low):
             return []  # "My Office": only the sentence's start, and a word of every day
         opened = False
+    if _is_count(run, before):
+        return []
     run = _without_days(run, before)
     if len(run) > 1 and run[0].low in ("the", "a", "an"):
         rest = [token.low for token in run[1:]]
@@ -995,6 +1050,33 @@ def _trimmed(
         run[0], following, before=before, title=title, sloppy=sloppy, inside=inside
     )
     return run if alone else []
+
+
+_NUMBER_WORDS: Final = word_set("""
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
+    thousand
+    """)
+_BEFORE_COUNTS: Final = word_set("""
+    eat ate eating eaten have has had having buy bought buying get got getting need needs needed
+    want wants wanted order ordered take took taken make made bring brought sell sold own owns owned
+    find found pick picked lose lost give gave book booked pay paid spend spent drank drink cook
+    cooked bake baked send sent use used there are were these those only about another
+    """)
+_SPELLS: Final = word_set("""
+    years months weeks days hours minutes seconds times people percent dollars euros pounds bucks
+    miles kilometers kilometres meters metres feet inches degrees kids children friends
+    """)
+
+
+def _is_count(run: list[_Token], before: str) -> bool:
+    """Say whether a number only counts what follows it: "ate Nine Apples", not "Nine Lanterns"."""
+    return (
+        len(run) == 2
+        and run[0].low in _NUMBER_WORDS
+        and is_everyday(run[1].low)
+        and (run[1].low in _SPELLS or (is_plural(run[1].low) and before in _BEFORE_COUNTS))
+    )
 
 
 _WISHED: Final = word_set("""

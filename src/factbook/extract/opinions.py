@@ -23,7 +23,7 @@ from factbook.commonplace import (
     opens_sentences,
 )
 from factbook.extract.base import word_set
-from factbook.extract.names import BLANK, NameSpan, is_english, masked, names_in
+from factbook.extract.names import BLANK, NameSpan, is_english, is_shouted, masked, names_in
 from factbook.extract.pasted import own_words
 from factbook.keys import entity_name
 from factbook.world import PreferenceType
@@ -31,19 +31,24 @@ from factbook.world import PreferenceType
 __all__ = [
     "BLAME",
     "HEARD_CHARS",
+    "NO_MORE_OF_IT",
     "SENTENCE_CHARS",
     "SPOKEN_OF",
     "TOPIC_WORDS",
     "Opinion",
+    "Place",
     "PreferenceSpan",
     "Sentence",
     "declared",
     "is_object",
     "is_question",
     "judged",
+    "names_other_things",
     "opens_clause",
     "opinions",
     "preferences_in",
+    "pronoun_at",
+    "referred",
     "sentences_of",
     "spaced",
 ]
@@ -270,7 +275,7 @@ _MATTER: Final = (
     r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
 )
 _ABOUT_IT: Final = rf"(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b"
-_NO_MORE_OF_IT: Final = "asks to hear no more of it"
+NO_MORE_OF_IT: Final = "asks to hear no more of it"
 _ORDEAL: Final = (
     r"(?:eat|chew|swallow|lick|drink) (?:\w+ ){0,2}?(?:glass|dirt|sand|nails|worms|bugs|hat|shoes?"
     r"|mud|soap|bleach|poison|sandpaper|gravel|cardboard|rocks|tacks|toenails)|die|starve|be dead"
@@ -313,31 +318,31 @@ _DISLIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
             r"(?:^|[,;:]\s*|\b(?:please|and|but|so|then|just) )(?:please )?(?:stop"
             r"|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us) (?:(?:stuff|things"
             r"|news|updates?|messages?|anything|more) )?(?:about|on|regarding)",
-            "asks to hear no more of it",
+            NO_MORE_OF_IT,
         ),
         (
             rf"{_CLAUSE}(?:stop|quit) (?:recommending|suggesting)(?: (?:me|us)"
             rf"|(?= [^\W\d_]))(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all|the"
             rf"|so|much|many))*",
-            _NO_MORE_OF_IT,
+            NO_MORE_OF_IT,
         ),
         (
             rf"{_CLAUSE}(?:(?:stop|quit) (?:showing|sending|feeding|giving|pushing)|(?:do\s*n['’]?t"
             rf"|do not|never) (?:show|send|feed|give|push))(?: (?:me|us))(?: (?:any|more|all|the"
             rf"|so|much|many))*(?={_ABOUT_IT})",
-            _NO_MORE_OF_IT,
+            NO_MORE_OF_IT,
         ),
         (
             rf"{_CLAUSE}(?:do\s*n['’]?t|do not|never) (?:recommend|suggest)(?: (?:me|us)"
             rf"|(?= [^\W\d_]))(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all"
             rf"|the|so|much|many))*",
-            _NO_MORE_OF_IT,
+            NO_MORE_OF_IT,
         ),
         (
             rf"{_CLAUSE}(?:enough|no more)(?! (?:of|about|on|with)\b)(?: (?:of|the))*"
             rf"(?={_ABOUT_IT}|(?= (?-i:[A-Z]))(?: [\w'’.&+-]+){{1,4}},? (?:please|pls"
             rf"|plz|thanks|thank you)\W*$)",
-            _NO_MORE_OF_IT,
+            NO_MORE_OF_IT,
         ),
         (
             rf"{_AT}(?:i|we)(?:['’]?d| would) (?:much |really |honestly )*(?:rather|sooner) "
@@ -350,13 +355,13 @@ _DISLIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
         (
             r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:enough|no more) (?:(?:stuff|news|updates?"
             r"|talk|messages?|facts) )?(?:about|of|on|with)?",
-            "asks to hear no more of it",
+            NO_MORE_OF_IT,
         ),
         (
             r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:please )?(?:(?:i|we) )?(?:do\s*n['’]?t"
             r"|do not) (?:want to hear|(?:ever )?tell (?:me|us)|want (?:any(?: more)?|more) \w+"
             r"|talk) (?:anything |any ?more |more )*(?:about|on)",
-            "asks to hear no more of it",
+            NO_MORE_OF_IT,
         ),
     )
 )
@@ -466,12 +471,13 @@ def opinions(text: str) -> list[Opinion]:
     heads: list[int] = []
     for patterns, liked in ((_DISLIKING, False), (_LIKING, True)):
         for pattern, why in patterns:
-            for head in pattern.finditer(text):
-                at = head.start()
+            for whole in pattern.finditer(text):
+                head = whole if _is_meant(text, whole) else _without_other(pattern, text, whole)
+                at = head.start() if head else 0
                 read = any(
                     begin - 2 < at < one.start for begin, one in zip(heads, found, strict=True)
                 )
-                if read or not _is_meant(text, head):
+                if head is None or read:
                     continue
                 found.append(Opinion(head.end(), _end(text, head.end(), why), liked, why))
                 heads.append(at)
@@ -483,6 +489,20 @@ def opinions(text: str) -> list[Opinion]:
                 )
             )
     return found
+
+
+_OTHER_AND: Final = spaced(r"(?:my )?\w+ and (?=i\b)")
+
+
+def _without_other(
+    pattern: re.Pattern[str], text: str, head: re.Match[str]
+) -> re.Match[str] | None:
+    """Return a statement that begins at its "I": "I tried the Q40 and I hate it" is about one."""
+    other = _OTHER_AND.match(head[0].lstrip())
+    if other is None:
+        return None
+    alone = pattern.match(text, head.end() - len(head[0].lstrip()) + other.end())
+    return alone if alone and _is_meant(text, alone) else None
 
 
 _OF_MATTER: Final = spaced(rf"(?<=\w) {_MATTER}\b")
@@ -499,7 +519,7 @@ def _end(text: str, start: int, why: str = "") -> int:
 
     Of "no more Elon Musk news" it ends before the news.
     """
-    stops = (_BREAK, _THAN, _OF_MATTER) if why == _NO_MORE_OF_IT else (_BREAK, _THAN)
+    stops = (_BREAK, _THAN, _OF_MATTER) if why == NO_MORE_OF_IT else (_BREAK, _THAN)
     ends = [
         found.start()
         for stop in stops
@@ -596,6 +616,124 @@ def opens_clause(text: str, at: int) -> bool:
         or (is_function_word(word) and word in ("so", "and", "but", "just", "yes", "well", "all"))
         for word in words
     )
+
+
+# --- what "it" stands for -------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """A name, and where it stands in its sentence."""
+
+    name: str
+    start: int
+    end: int
+
+
+_PEOPLE: Final = (
+    r"(?:(?:step|grand|great|half|ex)[- ]?)?(?:mother|father|mum|mom|mommy|mummy|dad|daddy|sister"
+    r"|brother|sis|bro|sibling|son|daughter|child|children|kid|baby|aunt|auntie|uncle|cousin|niece"
+    r"|nephew|grandma|grandpa|granny|nana|parent|wife|husband|spouse|partner|girlfriend|boyfriend"
+    r"|fianc[eé]e?|ex|friend|bestie|mate|buddy|pal|roommate|housemate|flatmate|boss|manager"
+    r"|colleague|coworker|co-worker|workmate|neighbou?r|teacher|professor|tutor|coach|trainer"
+    r"|doctor|dentist|therapist|nurse|landlord|student|classmate|teammate|bandmate|twin"
+    r"|guy|man|woman|men|women|lady|girl|boy|dude|person|people|family|folk)(?:-in-law)?s?"
+)
+_PERSON_BEFORE: Final = spaced(
+    rf"\b(?:my|our|his|her|your|their|an?|the|this|that) (?:[\w-]+ ){{0,2}}?{_PEOPLE}"
+    r"(?:,| (?:called|named))? $"
+    r"|\b(?:met|meet|meeting|texted|phoned|emailed|hugged|married|dating) $"
+)
+_FEELS: Final = (
+    r"(?:(?:also|really|always|absolutely|just|never|still|both|all) )*(?:loves?|loved|likes?"
+    r"|liked|hates?|hated|adores?|enjoys?|prefers?|can['’]?t stand|dislikes?|says?|said|thinks?"
+    r"|thought|told|tells|asked|asks|wants?|wanted|knows?|knew|recommend(?:s|ed)|listens?|watches"
+    r"|watched|reads|bought|buys|gave|sent|showed|texted|called|plays|played|owns|uses|used"
+    r"|is (?:into|obsessed|crazy|a (?:big |huge )?fan))\b"
+)  # what people do; that somebody says "I ..." of a thing comes after it
+_PERSON_AFTER: Final = spaced(
+    rf"(?:,? (?:my|our|his|her|a) (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b"
+    rf"|(?: (?:and|or) (?!(?:i|we)\b)\w+)? {_FEELS}"
+    r"| and (?:i|me)(?= (?:both|all|are|were|have|went|saw)\b))"
+)
+_PRONOUN_OBJECT: Final = spaced(
+    r"\s*(?P<pronoun>it|them|him|her|(?:those|these|this|that)"
+    r"(?=\s*(?:$|[.,;:!?)…]|(?:so much|too|a lot|very much)\b)))\b"
+    r"(?! (?:when|that|how|if|to|was|is|are|here|there|\w+ing\b))",
+)
+_DETERMINED: Final = spaced(
+    r"(?P<before>\w+ )?\b(?:an?|the|my|our|his|her|their|your|its|this|that|these|those|some"
+    r"|another)(?P<noun>(?: [a-z][\w'’-]*+){1,4}+)(?! \x02)"
+)
+_WHEN: Final = word_set("""
+    for in on at from to by during after before since until this that last next every
+    morning afternoon evening night week weekend month year day days time times summer winter
+    spring autumn fall moment while bit lot few
+    """)  # before a noun or as one they say when, where and what for
+_SOMEONE: Final = spaced(rf" (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b")
+_BESIDE: Final = spaced(
+    r"(?P<first>\w+)(?: (?:and|or|nor|&)|,(?: (?:and|or))?) (?:the |an? )?\x02"
+    r"|\x02(?: (?:and|or|&)|,(?: (?:and|or))?) (?:the |an? |some )?(?P<second>\w+)"
+)
+_STAYS: Final = spaced(
+    r"(?:['’]s| (?:is|are|was|were|isn['’]?t|aren['’]?t|has|have|had|arrived"
+    r"|came(?! (?:over|by|to|home|back)\b)|looked|sounded|felt|tasted|turned out"
+    r"|\w{2,}(?<!s)s))\b(?! \w+ing\b)|\W*$"
+)
+"""Behind the name of a thing that is spoken of still: "the Q40 is heavy", not "they broke up"."""
+
+
+def pronoun_at(words: str, at: int) -> re.Match[str] | None:
+    """Return the pronoun that an opinion is about; its group `pronoun` is the word."""
+    return _PRONOUN_OBJECT.match(words, at)
+
+
+def referred(words: str, places: Sequence[Place], pronoun: str) -> Place | None:
+    """Return the one thing that a pronoun behind some words means; None where it may be another.
+
+    `places` are the names in the words. "My sister Klara loves Coldplay but I can't stand them"
+    means the band: whoever has a name is nobody's like or dislike, unless "him" or "her" says so.
+    """
+    someone = pronoun.casefold() in ("him", "her")
+    things = [
+        place
+        for place in places
+        if not _PERSON_BEFORE.search(words, 0, place.start)
+        and (someone or not _PERSON_AFTER.match(words, place.end))
+    ]
+    if len({place.name for place in things}) != 1:
+        return None
+    place = things[-1]
+    if not someone and (names_other_things(words, places) or _is_event(words, place, pronoun)):
+        return None
+    return place
+
+
+def names_other_things(words: str, places: Sequence[Place] = ()) -> bool:
+    """Say whether words speak of a thing beside those that they name: "my car", "jazz and Muse"."""
+    signs = list(words)
+    for place in places:
+        signs[place.start : place.end] = "\x02" * (place.end - place.start)
+    plain = re.sub("\x02+", "\x02", "".join(signs))
+    for found in _DETERMINED.finditer(plain):
+        before = (found["before"] or "").strip().casefold()
+        nouns = found["noun"].split()
+        if before in _WHEN or _SOMEONE.match(found["noun"]) or _WHEN.intersection(nouns):
+            continue
+        if not all(map(is_function_word, nouns)):
+            return True
+    return any(
+        not is_function_word(word.casefold()) and not word.casefold().endswith("ed")
+        for beside in _BESIDE.finditer(plain)
+        for word in (beside["first"] or beside["second"],)
+    )
+
+
+def _is_event(words: str, place: Place, pronoun: str) -> bool:
+    """Say whether "it" may be what a thing did: "Coldplay broke up and I hate it"."""
+    if pronoun.casefold() not in ("it", "this", "that") or not opens_clause(words, place.start):
+        return False
+    parts = _PART.search(words, place.end)
+    return _STAYS.match(words[: parts.start() if parts else None], place.end) is None
 
 
 # --- topics in the words of everybody -------------------------------------------------------------
@@ -797,10 +935,19 @@ def preferences_in(text: str) -> list[PreferenceSpan]:
         return []
     found: dict[str, PreferenceSpan] = {}
     spans = names_in(text)
+    before: Place | None = None  # the one thing of the sentence before, in the whole text
     for sentence in sentences_of(plain):
         words = declared(sentence)
+        within = [
+            Place(span.name, span.start - sentence.start, span.end - sentence.start)
+            for span in spans
+            if 0 <= span.start - sentence.start < len(sentence.text)
+        ]
+        last, before = before, _thing_of(sentence, within)
         if words is None:
             continue
+        if is_shouted(words) and len(words.lower()) == len(words):
+            words = words.lower()  # as it is written, "TO COOK" would be a name
         names = [
             span._replace(start=span.start - sentence.start, end=span.end - sentence.start)
             for span in spans
@@ -812,12 +959,64 @@ def preferences_in(text: str) -> list[PreferenceSpan]:
             )
         for opinion in opinions(words):
             kind = PreferenceType.LIKE if opinion.liked else PreferenceType.DISLIKE
+            meant = _meant_in(words, opinion, within, last)
+            if meant is not None:
+                start, end = meant.start, meant.end
+                if meant is not last:
+                    start, end = start + sentence.start, end + sentence.start
+                found.pop(meant.name, None)
+                found[meant.name] = PreferenceSpan(meant.name, kind, start, end)
+                continue
             for topic, start, end in _topics(words, opinion, names):
                 found.pop(topic, None)  # what is said last holds
                 found[topic] = PreferenceSpan(
                     topic, kind, sentence.start + start, sentence.start + end
                 )
     return sorted(found.values(), key=lambda one: one.start)
+
+
+_STATES: Final = word_set("""
+    ready hungry thirsty busy angry sad sleepy awake married single pregnant serious sick jealous
+    nervous afraid alone lost done drunk sober late early free rich poor cold hot
+    """)  # what somebody is asked to be, alone before a question mark
+
+
+def _meant_in(
+    words: str, opinion: Opinion, places: Sequence[Place], last: Place | None
+) -> Place | None:
+    """Return what an opinion about "it" or "them" is about: of its sentence, or of the last one."""
+    pronoun = pronoun_at(words, opinion.start)
+    if pronoun is None or pronoun["pronoun"].casefold() in ("him", "her"):
+        return None
+    lead = words[: opinion.start]
+    named = [place for place in places if place.start < opinion.start]
+    if named:
+        return referred(lead, named, pronoun["pronoun"])
+    return None if last is None or names_other_things(lead) else last
+
+
+def _thing_of(sentence: Sentence, places: Sequence[Place]) -> Place | None:
+    """Return the one thing that "it" in the next sentence means, with its place in the text."""
+    if sentence.theirs:
+        return None
+    text, base = sentence.text, sentence.start
+    if places:
+        thing = referred(text, places, "it")
+        return thing and Place(thing.name, thing.start + base, thing.end + base)
+    piece = text.strip().rstrip("?")
+    alone = sentence.asks and not piece[-1:].isspace() and len(piece.split()) <= _SUBJECT_WORDS
+    if not alone or _SOMEONE.fullmatch(f" {piece}"):
+        return None
+    lows = [word.casefold() for word in piece.split()]
+    if lows[-1].endswith(("ed", "ly")) or lows[-1] in _STATES:
+        return None  # "Surprised? I love it."
+    if any(is_function_word(low) or is_greeting(low) or opens_sentences(low) for low in lows):
+        return None  # "Really? I love it."
+    topic = _topic(piece)
+    if topic is None:
+        return None
+    begin = base + len(text) - len(text.lstrip()) + topic[1]
+    return Place(topic[0], begin, begin + len(piece) - topic[1])
 
 
 def sentences_of(plain: str) -> list[Sentence]:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.commonplace import is_function_word, is_place
 from factbook.extract.base import word_set
-from factbook.extract.names import ALSO_NAMES, is_headline, is_uncommon, names_in
+from factbook.extract.names import ALSO_NAMES, is_headline, is_shouted, is_uncommon, names_in
 from factbook.nouns import is_plural
 
 __all__ = ["TopicSpan", "asks_of", "learn_queries", "named_topic", "request_of", "topic_of"]
@@ -184,6 +184,13 @@ _LIKE: Final = re.compile(
     r"|new(?=\s+[A-Z]))\s+(?:(?:the|a|an)\s+)?",
 )
 _BEST: Final = re.compile(_QUALITY, re.IGNORECASE)
+_WANTS_SOME: Final = re.compile(
+    r"\b(?:find|get|give|recommend|suggest|name)\s+(?:me|us)\s+$", re.IGNORECASE
+)
+_COUNTED: Final = re.compile(
+    rf"(?P<number>(?:(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)|\d{{1,2}})\s+)"
+    rf"(?:{_QUALITY})?(?P<noun>[a-z]+)$"
+)  # "find me three speakers" asks for speakers; "Nine Lanterns" is a name
 _SET_PHRASE: Final = re.compile(
     r"(?:best\s+(?:practices?|buy|man|men|friends?|seller|western)|good\s+(?:friday|faith|morning"
     r"|night|omens|place|doctor|wife|fight|will)|top\s+(?:gun|gear|chef)|cheap\s+(?:trick|thrills"
@@ -239,6 +246,9 @@ def _asked(text: str) -> tuple[int, int, int]:
         inner = again.end()
     inner = _past(_OPENING, text, inner)
     inner, end = _without_ends(text, inner, stop)
+    counted = _COUNTED.match(text, inner, end) if _WANTS_SOME.search(text, 0, inner) else None
+    if counted and is_plural(counted["noun"].casefold()):
+        inner = counted.end("number")
     return (start, inner, end) if text[inner:end].strip() else (start, start, stop)
 
 
@@ -329,7 +339,7 @@ def _narrowed(text: str, start: int, end: int, *, first: int) -> tuple[int, int]
 
 
 def _titled(text: str, at: int) -> bool:
-    return text[at : at + 1].isupper()
+    return text[at : at + 1].isupper() and not is_shouted(text)
 
 
 _LAST_NOUNS: Final = re.compile(

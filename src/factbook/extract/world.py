@@ -47,6 +47,7 @@ from factbook.extract.kinds import (
 from factbook.extract.remarks import in_passing, own_words
 from factbook.extract.wrapped import may_be_name, needs_object, unwrapped
 from factbook.keys import entity_name
+from factbook.nouns import is_plural
 
 __all__ = [
     "Discovery",
@@ -63,6 +64,7 @@ __all__ = [
 LEAST_CHARS: Final = 20  # ours: a shorter sentence says too little to be worth a notice
 MOST_CHARS: Final = 400  # ours: a longer one says several things
 LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
+STEERED: Final = "it stands in a page that tries to steer its reader"
 MAX_REFUSED: Final = 24  # ours: refusals that one text gives; a page of advertising has hundreds
 MAX_FACTS: Final = 60  # ours: facts that one text gives
 CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
@@ -76,7 +78,8 @@ class WorldClaim:
     """What a text says of a known thing; `start` and `end` are its place in the text."""
 
     entity: str  # canonical name
-    content: str  # the sentence, without marks of emphasis and targets of links
+    content: str  # the sentence, without marks of emphasis and targets of links; of a row of a
+    # table "Weight: 7.8 kg"
     start: int
     end: int
     rule: str  # "world:" with a `SubjectKind`, or world:listed
@@ -130,6 +133,16 @@ def _no(why: str, pattern: str) -> _Refusal:
     return _Refusal(why, re.compile(pattern, re.IGNORECASE))
 
 
+_TESTED: Final = (
+    r"(?:this|the|our|that) (?:[\w-]+ )?(?:tests?|testing|reviews?|comparisons?|articles?"
+    r"|round-?ups?|shoot-?outs?|photo ?shoots?|deadline|guide)\b"
+    r"(?! (?:track|drives?|facilit\w+|cent(?:er|re)))"
+)
+_OF_TEST: Final = (
+    rf"(?:\b(?:for|in|of|at|before|by|from|during|to be (?:part of|included in)) (?:{_TESTED}"
+    rf"|testing\b|review\b|(?:the )?time of (?:testing|the test|review|publication))"
+    rf"|\bto be (?:tested|reviewed|included|measured|compared)\b|\bwhen {_TESTED} )"
+)
 _REFUSED: Final = (
     _no("it asks", r"\?[\"'”’)\]\s]*$|^(?:did|do|does|have|has|is|are|can|could|would) you\b"),
     _no(
@@ -145,6 +158,21 @@ _REFUSED: Final = (
         r"\b(?:should|must|ought to|needs? to be|has to be|have to be|had better|would|might be"
         r"|could be|may want|is worth (?:a|your|buying|every|the)|recommended (?:for|to) (?:you|any"
         r"|every)|worth (?:buying|a look|checking))\b",
+    ),
+    _no(
+        "it speaks of the test and not of the thing",
+        rf"(?:\b(?:not|never)|n['’]t) (?:yet |currently |still )?(?:available|ready|tested"
+        rf"|reviewed|included|measured|compared|considered|provided|supplied|delivered|part)\b.{{0,60}}"
+        rf"{_OF_TEST}"
+        r"|\b(?:could|can)(?: not|n['’]t|not) be (?:tested|reviewed|included|measured|compared"
+        r"|tried|examined)\b"
+        r"|\b(?:is|was|were|are|has|have|had)(?: not|n['’]t) (?:yet )?(?:been )?(?:tested|reviewed)"
+        r"(?: yet)?\W*$"
+        rf"|\btoo late\b.{{0,60}}{_OF_TEST}"
+        rf"|\b(?:missing|absent|left out|excluded|withdrawn|missed) (?:from|of|out on)?\s*{_TESTED}"
+        rf"|\b(?:provided|supplied|lent|loaned|sent|bought|purchased)\b.{{0,40}}{_OF_TEST}"
+        r"|\b(?:was|were|been) (?:tested|reviewed) (?:for|over) (?:[\w-]+ ){1,3}?"
+        r"(?:days?|weeks?|months?|hours?)\b",
     ),
     _no(
         "it promises",
@@ -185,12 +213,18 @@ _JOINT: Final = re.compile(r";\s+|\s[–—]\s+|,\s+(?P<word>and|but|so|while|wh
 _LETTER: Final = re.compile(r"[A-Za-z]")
 
 
+# In a few words of its owner: "Pim weighs 12 kg.", "Pim is a beagle."
+_SAYS_ENOUGH: Final = re.compile(r"\w \w.*\d|\b(?:is|are|was|were) an? \w", re.IGNORECASE)
+
+
 def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
     """Say in words why a sentence states nothing; "" where it does.
 
     `external` is for sentences of others, `item` for a line of a list, which is no whole sentence.
+    What its owner writes may be as short as that where it gives a number or says what a thing is.
     """
-    least = LEAST_ITEM_CHARS if item else LEAST_CHARS
+    short = item or (not external and _SAYS_ENOUGH.search(plain) is not None)
+    least = LEAST_ITEM_CHARS if short else LEAST_CHARS
     if len(plain) < least:
         return f"it has less than {least} characters"
     if len(plain) > MOST_CHARS:
@@ -260,6 +294,24 @@ def incomplete(words: str, said: Subject) -> str:
     return ""
 
 
+_BEHIND_NOUN: Final = word_set("for of and or")
+_ARTICLES: Final = word_set("the a an this that these those its their his her")
+
+
+def _is_label(words: str, said: Subject) -> bool:
+    """Tell whether a line of others is a title, and its verb a noun: "Sourdough course dates".
+
+    Such a line has no full stop, no article before its name and no number behind its last noun.
+    """
+    behind = [token.lower() for token in _MEMBER.findall(words[said.verb :])]
+    if not behind or words.rstrip().endswith((".", "!", "?")) or behind[0] in _SURE_VERBS:
+        return False
+    first = _MEMBER.search(words)
+    if first is None or first[0].lower() in _ARTICLES or any(map(str.isdigit, words[said.verb :])):
+        return False
+    return is_plural(behind[0]) and (len(behind) == 1 or behind[1] in _BEHIND_NOUN)
+
+
 # --- markup ---------------------------------------------------------------------------------------
 
 _LINK: Final = re.compile(r"!?\[(?P<words>[^\]\n]{0,200})\]\((?:[^()\n]|\([^()\n]*\)){0,500}\)")
@@ -326,16 +378,103 @@ class _Item(NamedTuple):
     start: int
     end: int
     entity: str
+    loose: bool = False  # it stands anywhere, and not directly under the name
+    row: str = ""  # of a table: its two cells as a line of a list, "Weight: 7.8 kg"
+    problem: str = ""
 
 
-def _items(
-    text: str, plain: str, names: Names, title_entity: str, begin: int, *, loose: bool
-) -> list[_Item]:
-    """Return the lines that stand under the name of a known thing.
+# --- tables ---------------------------------------------------------------------------------------
 
-    They stand directly under it, as a heading or as the title. With `loose`, a list of properties
+_ROW: Final = re.compile(r"[ \t>]*\|(?P<cells>[^\n]{1,600})\|[ \t]*$")
+_RULER: Final = re.compile(r"[ \t>]*\|(?:[ \t]*:?-{1,40}:?[ \t]*\|){1,20}[ \t]*$")
+_CELLS: Final = re.compile(r"(?<!\\)\|")
+_PROPERTIES: Final = _ABOUT_IT | word_set("""
+    property attribute attributes parameter parameters spec item items field category type metric
+    name aspect criterion criteria what
+    """)
+_VALUES: Final = _ABOUT_IT | word_set(
+    "value values description measurement measurements content setting settings amount data"
+)
+
+
+class _Row(NamedTuple):
+    """A row of a table of Markdown; `words` are "" for its head and the line below it."""
+
+    words: str
+    problem: str
+
+
+def _rows(text: str, plain: str, names: Names, begin: int) -> dict[int, _Row]:
+    """Return the rows of the tables of a text, by where their lines begin.
+
+    A table has a property of one thing in each row only where it has two columns and its head
+    names no other thing: "Model | Price" lists things.
+    """
+    found: dict[int, _Row] = {}
+    head: tuple[int, list[str]] | None = None
+    table: str | None = None  # why its rows are none; "" where they are, None outside a table
+    for match in _LINE.finditer(text, begin):
+        line = match[0].rstrip()
+        if not _ROW.match(line):
+            head, table = None, None
+            continue
+        start = match.start()
+        cells = _cells(plain[start : start + len(line)])
+        if _RULER.match(line) and head is not None and table is None:
+            found[head[0]] = found[start] = _Row("", "")
+            if _is_property(head[1]):
+                table, found[head[0]] = "", _Row(": ".join(head[1]), "")
+            else:
+                table = _table_problem(head[1], names)
+            continue
+        if table is None:
+            head = (start, cells)
+            continue
+        pair = f"{cells[0].rstrip(' :')}: {cells[1]}" if len(cells) > 1 else ""
+        if table or not all(cells) or _PAIR.match(pair) is None:
+            found[start] = _Row(" | ".join(filter(None, cells)), table or "it is no property")
+        else:
+            found[start] = _Row(pair, "")
+    return found
+
+
+def _cells(row: str) -> list[str]:
+    found = _ROW.match(row.rstrip())
+    return [_plain(cell) for cell in _CELLS.split(found["cells"])] if found else []
+
+
+def _is_property(head: Sequence[str]) -> bool:
+    """Tell whether the head of a table is a row of it: "Price | 49 euros"."""
+    return (
+        len(head) == 2
+        and any(map(str.isdigit, head[1]))
+        and _PAIR.match(": ".join(head)) is not None
+        and all(is_everyday(word) for word in _MEMBER.findall(head[0].lower()))
+    )
+
+
+def _table_problem(head: Sequence[str], names: Names) -> str:
+    """Say why the rows of a table are not what its one thing has; "" where they are."""
+    if len(head) != 2:
+        return "its table has more than two columns" if len(head) > 2 else "it is no property"
+    first, second = (_MEMBER.findall(cell.lower()) for cell in head)
+    if all(word in _PROPERTIES for word in first) and (
+        all(word in _VALUES for word in second) or _is_name_line(head[1], names)
+    ):
+        return ""
+    return "its table may be about other things"
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def _items(text: str, plain: str, names: Names, title_entity: str, begin: int) -> list[_Item]:
+    """Return the lines and the rows of tables that stand under the name of a known thing.
+
+    They stand directly under it, as a heading or as the title. As `loose` a list of properties
     counts wherever it stands in a text whose title is the thing's name.
     """
+    rows = _rows(text, plain, names, begin)
     found: list[_Item] = []
     group: list[_Item] = []  # lines under a title alone, or anywhere: one may be anything
     owner, lists, blank, headed = title_entity, bool(title_entity), True, False
@@ -360,18 +499,25 @@ def _items(
             owner = _heading_owner(said, names, title_entity)
             lists, blank, headed = bool(owner), False, True
             continue
+        row = rows.get(start)
+        if row is not None and not row.words:
+            continue  # the head of a table
         bullet = _BULLET.match(line)
         first = start + (bullet.end() if bullet else len(line) - len(line.lstrip()))
         pair = _PAIR.match(_plain(plain[first:end]))
         item = _Item(first, end, owner)
+        if row is not None:
+            item = item._replace(row=row.words, problem=row.problem)
         # A list stands directly under its heading; a paragraph, or a gap within it, ends it.
-        if not (bullet or pair) or (blank and (group or (found and found[-1].entity == owner))):
+        if not (bullet or pair or row) or (
+            blank and (group or (found and found[-1].entity == owner))
+        ):
             lists = False
             close()
         if lists and owner:
             (found if headed else group).append(item)
-        elif loose and owner == title_entity and bullet and pair:
-            group.append(item)
+        elif owner and owner == title_entity and ((bullet and pair) or row):
+            group.append(item._replace(loose=True))
         blank = False
     close()
     return found
@@ -404,6 +550,10 @@ def _item_problem(words: str, names: Names) -> str:
         if any(key in _NO_KEY for key in keys):
             return "it is no property"
         words = pair["value"]
+        if all(key in _PROPERTIES for key in keys if key) and all(
+            word in _VALUES for word in _MEMBER.findall(words.lower())
+        ):
+            return "it is the head of a table"
         if _ORDER.match(words) and " " in words:
             return "it is an order"
     elif _ORDER.match(words):
@@ -480,17 +630,20 @@ class _Reader:
         ] = {}  # "speaker" -> the thing that was said to be one, "" for others
         self._claims: list[WorldClaim] = []
         self._refused: dict[str, str] = {}
+        self._rows_refused: dict[str, str] = {}  # last: a page of tables has hundreds
         self._seen: set[tuple[str, str]] = set()
 
     def read(self) -> tuple[list[WorldClaim], list[tuple[str, str]]]:
         """Return the facts and the refusals."""
         if not self._names:
             return [], []
-        loose = bool(self._title_entity) and not any(map(hostile, self._taints))
-        items = _items(
-            self._text, self._plain, self._names, self._title_entity, self._begin, loose=loose
-        )
-        listed = [(item.start, item.end) for item in items if self._listed(item)]
+        steers = any(map(hostile, self._taints))
+        items = _items(self._text, self._plain, self._names, self._title_entity, self._begin)
+        listed = [
+            (item.start, item.end)
+            for item in items
+            if (self._kept_back(item) if steers and item.loose else self._listed(item))
+        ]
         read = self._begin
         for start, end in _sentences(self._text):
             cancel.check()
@@ -502,7 +655,10 @@ class _Reader:
             if not _within(start, listed):
                 self._sentence(start, end)
         claims = sorted(self._claims, key=lambda one: one.start)
-        return claims[:MAX_FACTS], list(self._refused.items())[:MAX_REFUSED]
+        refused = self._refused | {
+            row: why for row, why in self._rows_refused.items() if row not in self._refused
+        }
+        return claims[:MAX_FACTS], list(refused.items())[:MAX_REFUSED]
 
     def _leaves_it(self, start: int, end: int) -> bool:
         """Tell whether a heading between two sentences says that something else comes now."""
@@ -522,21 +678,41 @@ class _Reader:
 
     def _listed(self, item: _Item) -> bool:
         """Take a line under a name; False where it is a sentence and is read as one."""
-        words = _plain(self._plain[item.start : item.end])
+        words, problem = self._read_item(item)
+        if not words:
+            return False
+        if problem and item.row:
+            self._rows_refused.setdefault(words[:MOST_CHARS], problem)
+        elif problem:
+            self._refuse(words, problem)
+        else:
+            entities = [item.entity]
+            self._take(
+                entities, item.start, item.end, "listed", policy.EXTERNAL_FACT, content=item.row
+            )
+        return True
+
+    def _kept_back(self, item: _Item) -> bool:
+        """Refuse a line that only an honest page is believed; False, as a sentence is read too."""
+        words, problem = self._read_item(item)
+        if words and not problem:
+            self._refuse(words, STEERED)
+        return False
+
+    def _read_item(self, item: _Item) -> tuple[str, str]:
+        """Return the words of a line under a name and why they are no fact; ("", "") for others.
+
+        Others are sentences.
+        """
+        words = item.row or _plain(self._plain[item.start : item.end])
         pair = _PAIR.match(words)
         said = subject_of(pair["value"] if pair else words, self._names)
         if said.kind is not SubjectKind.OTHER or said.words:
-            return False
+            return "", ""
         touched = self._touching(item.start, item.end)
-        problem = (
-            touched.why if touched else no_statement(words, external=self._external, item=True)
-        )
-        problem = problem or _item_problem(words, self._names)
-        if problem:
-            self._refuse(words, problem)
-        else:
-            self._take([item.entity], item.start, item.end, "listed", policy.EXTERNAL_FACT)
-        return True
+        problem = touched.why if touched else item.problem
+        problem = problem or no_statement(words, external=self._external, item=True)
+        return words, problem or _item_problem(words, self._names)
 
     def _sentence(self, start: int, end: int) -> None:
         # `\0` stands where marks were: blanks keep the places of words
@@ -575,6 +751,8 @@ class _Reader:
         judged = marked if own == words else own
         problem = no_statement(_plain(judged), external=self._external)
         problem = problem or incomplete(words[: len(marked)], said)
+        if not problem and self._external and _is_label(words[: len(marked)], said):
+            problem = "it has no verb"
         if not problem and not self._external:
             places = self._names.find(words[said.verb :])
             others = any(owner not in entities for _, _, owner in places)
@@ -653,9 +831,16 @@ class _Reader:
         return max(touching, key=hostile, default=None)
 
     def _take(
-        self, entities: Sequence[str], start: int, end: int, rule: str, confidence: float
+        self,
+        entities: Sequence[str],
+        start: int,
+        end: int,
+        rule: str,
+        confidence: float,
+        *,
+        content: str = "",
     ) -> None:
-        content = _plain(self._plain[start:end])
+        content = content or _plain(self._plain[start:end])
         for entity in entities:
             key = (entity, content.casefold())
             if key in self._seen:

@@ -41,9 +41,11 @@ from factbook.errors import (
 from factbook.extract import entity_prompts
 from factbook.extract.external import hostile, taint
 from factbook.extract.heard import Named, hear, preferences_in
+from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.pasted import own_words
 from factbook.extract.topics import topic_of
 from factbook.extract.world import (
+    STEERED,
     Discovery,
     ResultText,
     WorldClaim,
@@ -83,6 +85,7 @@ from factbook.ops import (
     MarkExtracted,
     MarkHeard,
     MarkResultRead,
+    MuteEntity,
     NewFind,
     Op,
     RecordEngagement,
@@ -411,6 +414,7 @@ class Extraction:
         ]
         self._keep(claims, episode, found)
         orders = {one.why for one in taint(episode.text) if hostile(one)} if refused else set()
+        orders.add(STEERED)
         for content, why in refused:
             reason = "external_instruction" if why in orders else "not_a_fact"
             found.ops.append(_refusal(episode, log.owner, content, reason, why))
@@ -592,6 +596,12 @@ class Extraction:
             if not name:
                 return
         found.ops.append(_engagement(owner, name, one.type, message.uid, valence=one.valence))
+        if one.why == NO_MORE_OF_IT:
+            known = self._store.entity_named(owner, name)
+            if (
+                known is not None and known.current
+            ):  # of one that comes in just now nothing is told anyway
+                found.ops.append(MuteEntity(entity_id=known.id, muted=True))
 
     def _prefer(
         self,

@@ -75,7 +75,9 @@ class Scoured:
     rewritten: bool  # pieces were left in free parts of it, so it was written anew
     waiting: str = ""  # who kept the file from being cleaned; it is done the next time
     pieces: int = 0  # runs of eight bytes that are there and in nothing that is kept
-    elsewhere: Sequence[str] = ()  # kept rows that say the same (of few texts): e34, f12
+    elsewhere: Sequence[str] = ()  # kept rows that say the same: e34, f12 (at most a screenful)
+    more: int = 0  # how many more such rows there are
+    unsought: int = 0  # texts that were not looked for elsewhere: there were too many
     copies: Sequence[str] = ()  # copies of the file that hold it, made before it was upgraded
 
 

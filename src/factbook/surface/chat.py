@@ -41,7 +41,7 @@ from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError, UsageError
 from factbook.interest.deliver import ChatChannel
 from factbook.interest.extraction import ABOUT
-from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking
+from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking, own_names
 from factbook.interest.loops import LoopResult, Step, Worker, moved
 from factbook.llm.prompt import estimate_tokens
 from factbook.model import ME, EpisodeKind, Hit, Role
@@ -68,6 +68,7 @@ from factbook.surface.chat_model import (
 from factbook.surface.chat_view import Basis, Memo, Source, View
 from factbook.surface.commands import COMMANDS, is_command, run
 from factbook.surface.text import count
+from factbook.world import PreferenceType
 
 if TYPE_CHECKING:
     from factbook.interest.deliver import Delivery
@@ -83,6 +84,9 @@ BEARS: Final = 0.36
 """Cosine of a memory that has to do with a message; of others, 2 in 100 reach it."""
 BEARS_BY_WORD: Final = 0.18
 """The same where they share a word: "two tickets, please" has nothing to do with two wheels."""
+OF_ONESELF: Final = 8  # statements of an owner of themselves that are shown, the newest
+READ_BACK: Final = 200  # turns that are looked through for them
+PREFERENCES: Final = 12  # that one line names
 FOUND_MEMORIES: Final = 5  # of one search of the memory by a model
 SCRIPTED_OFF: Final = ("enrichment", "cleaner")  # by itself, not for what was just said
 KICKS_S: Final = (0.0, 0.05)  # after a signal, when whoever waits for a line is woken
@@ -102,6 +106,21 @@ _DEFINED: Final = re.compile(  # "what is a lathe?": nobody asks for advice so
     r"\W*what(?:['’]s| is| are) an? (?!(?:good|great|nice|better|fun|healthy|cheap)\b)",
     re.IGNORECASE,
 )
+_OPENS: Final = r"\W*(?:(?:hey|hi|hello|so|and|but|ok|okay|well|please)\b\W*)*"
+_ABOUT_ME: Final = re.compile(  # "what do you know about me?"
+    rf"{_OPENS}(?:what (?:do|did|have|can|else do) you (?:\w+ ){{0,4}}?(?:about|of) (?:me|myself)"
+    rf"|tell me (?:\w+ ){{0,3}}?about (?:me|myself)|who am i)\W*$",
+    re.IGNORECASE,
+)
+_TASTE: Final = re.compile(  # "which games do I like?"
+    r"\b(?:what|which|who)\b[^.?!]{0,40}\bdo(?P<no1>n['’]?t)? i (?P<no2>not )?(?:\w+ly )?"
+    r"(?:(?P<liked>like|love|enjoy|prefer)|hate|dislike)\b",
+    re.IGNORECASE,
+)
+_NEWS: Final = re.compile(
+    rf"{_OPENS}(?:what(?:['’]?s| is) new|any(?:thing new| news)|what did i miss)\W*$", re.IGNORECASE
+)
+_OWN: Final = re.compile(r"\b(?:i|i['’]\w+|my|mine|we|our|me)\b", re.IGNORECASE)
 _ON_COMMAND_LINE: Final = re.compile(r"`factbook ([a-z]+)")  # as errors name a command
 _YES: Final = "👍"
 _NO: Final = "👎"
@@ -316,7 +335,10 @@ class Chat:
         A model has the turns of this conversation before it; without one (`mine`) what its owner
         said in it counts too.
         """
-        hits = [_hit(one) for one in known.facts[:KNOWN_FACTS]]
+        if _ABOUT_ME.match(message):
+            return self._of_oneself()
+        own = mine and known.asking is Asking.OWNER  # what pages say of things is no answer to it
+        hits = [] if own else [_hit(one) for one in known.facts[:KNOWN_FACTS]]
         seen = {one.id for one in hits}
         said = {self._memory.redactor.redact(message).strip()}
         said |= {
@@ -327,10 +349,58 @@ class Chat:
             for one in self._memory.prefetch(message, session=self.session, owner=self._owner)
             if one.id not in seen
             and one.text.strip() not in said
+            and not (own and one.predicate == ABOUT)
             and (mine or one.kind == "fact" or one.session != self.session)
             and (one.kind == "fact" or asking(one.text) is Asking.NOTHING)  # no question of before
         ]
         return hits + self._bearing(message, more)
+
+    def _of_oneself(self) -> list[Hit]:
+        """Return what the owner said of themselves, newest first."""
+        redact = self._memory.redactor.redact
+        rows = self._memory.store.episodes(
+            Filters(owner=self._owner, episode_kinds=(EpisodeKind.TURN,)),
+            limit=READ_BACK,
+            newest_first=True,
+        )
+        told: dict[str, Hit] = {}
+        for one in rows:
+            said = redact(one.text)
+            if one.role is not Role.USER or not _OWN.search(said) or said in told:
+                continue
+            if asking(said) is Asking.NOTHING:
+                told[said] = Hit(
+                    id=f"e{one.id}",
+                    kind="episode",
+                    text=said,
+                    score=1.0,
+                    confidence=policy.TRUST_CAP[one.trust],
+                    occurred_at=one.occurred_at,
+                    source=one.source,
+                    position=one.position,
+                    host=one.host,
+                    project=one.project,
+                    session=one.session,
+                )
+        return list(told.values())[:OF_ONESELF]
+
+    def _tastes(self, message: str) -> str:
+        """Return what its owner likes and dislikes, where a message asks for that; else empty."""
+        taste = _TASTE.search(message)
+        if taste is None and not _ABOUT_ME.match(message):
+            return ""
+        wanted = [PreferenceType.LIKE, PreferenceType.DISLIKE]
+        if taste is not None:
+            liked = bool(taste["liked"]) != bool(taste["no1"] or taste["no2"])
+            wanted = wanted[:1] if liked else wanted[1:]
+        every = self._memory.preferences(owner=self._owner)
+        parts = []
+        for kind in wanted:
+            topics = [one.topic for one in reversed(every) if one.type is kind]
+            more = f", and {len(topics) - PREFERENCES} more" if len(topics) > PREFERENCES else ""
+            if topics:
+                parts.append(f"you {kind} {', '.join(topics[:PREFERENCES])}{more}")
+        return self._memory.redactor.redact("; ".join(parts))
 
     def _bearing(self, message: str, hits: Sequence[Hit]) -> list[Hit]:
         """Return the hits that have anything to do with a message.
@@ -416,6 +486,10 @@ class Chat:
         shown = self._shown(answer, context)
         if found is not None:
             self._view.found(found, known.query)
+        elif tastes := self._tastes(answer.message):
+            self._view.note(tastes)
+        elif _NEWS.match(answer.message):
+            self._view.note("what is new is told here by itself; /notices lists what was told")
         elif not shown and known.asking is Asking.NOTHING:
             self._view.note("kept")
         self._keep_shown(answer, context)
@@ -492,7 +566,8 @@ class Chat:
             return Basis(of="memory", why=why, facts=said.facts)
         if said.needs == "neither":
             return Basis(of="conversation", why="")
-        return _basis(known, self._memory.redactor.redact(said.query) or known.query)
+        query = self._memory.redactor.redact(said.query)
+        return _basis(known, known.query if not query or self._is_own(query) else query)
 
     def _stream(self, answer: _Answer, context: Context, prompt: Prompt) -> None:
         """Show an answer as it comes, and keep it, also where it was stopped or broke off."""
@@ -560,6 +635,12 @@ class Chat:
 
         def search(given: SearchArguments) -> ToolText:
             query = memory.redactor.redact(given.query)
+            if answer.known.asking is Asking.OWNER or self._is_own(query):
+                return ToolText(
+                    text="error: this is about the user, so it is not searched for; answer from"
+                    " memory",
+                    said="about you, so nothing is searched for",
+                )
             found = self._search(answer, query)
             if found is None:
                 return ToolText(text="error: the search failed; answer without it", said="failed")
@@ -567,6 +648,10 @@ class Chat:
             return ToolText(text=pages, said=count(len(found.results), "result"))
 
         return Toolbox(search_memory=search_memory, search=search if memory.has_search else None)
+
+    def _is_own(self, query: str) -> bool:
+        """Tell whether a query that a model wrote names somebody whom only the owner knows."""
+        return bool(own_names(self._memory.store, query, owner=self._owner))
 
     # --- keeping --------------------------------------------------------------------------------
 
@@ -844,14 +929,14 @@ def _basis(known: Knowledge, query: str, *, memories: int = 0) -> Basis:
     """
     if known.asking is Asking.NOTHING:
         return Basis(of="conversation", why="")
-    if known.enough:
-        facts = [f"f{one.fact.id}" for one in known.bearing]
-        return Basis(of="memory", why=known.why, facts=facts)
-    if query:
-        return Basis(of="search", why=known.why, query=query)
     if known.asking is Asking.OWNER and memories:
         bear = "memory bears" if memories == 1 else "memories bear"
         return Basis(of="memory", why=f"it is about you, and {memories} {bear} on it")
     if known.asking is Asking.OWNER:
         return Basis(of="conversation", why="about you, so nothing is searched for")
+    if known.enough:
+        facts = [f"f{one.fact.id}" for one in known.bearing]
+        return Basis(of="memory", why=known.why, facts=facts)
+    if query:
+        return Basis(of="search", why=known.why, query=query)
     return Basis(of="conversation", why=f"not enough in memory: {known.why}")

@@ -260,11 +260,11 @@ def _show_erased(call: Call, name: str, done: Erased) -> None:
     scoured = done.file
     if scoured is None:
         return
+    from factbook.surface.commands import still_said
+
     _show_scoured(call, scoured)
-    if scoured.elsewhere:
-        call.screen.say(
-            f"The same words also stand in {', '.join(scoured.elsewhere)}, which were kept."
-        )
+    for said in still_said(scoured):
+        call.screen.say(f"{said[0].upper()}{said[1:]}.")
     for one in scoured.copies:
         call.screen.warn(
             f"{one}, a copy made before the file was upgraded, still holds it;"
@@ -284,8 +284,10 @@ def _show_scoured(call: Call, scoured: Scoured) -> None:
             f"{scoured.pieces} short pieces like it still stand in the file, which was written anew"
         )
     else:
+        from factbook.surface.commands import looked_through
+
         call.screen.say(
-            "The file was looked through: nothing of it is left."
+            looked_through(scoured)
             + (" It was written anew for that." if scoured.rewritten else ""),
             "dim",
         )

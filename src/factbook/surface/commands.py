@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from factbook.caring import topic_of
 from factbook.confidence import as_of
 from factbook.errors import NotFound, UsageError
 from factbook.keys import entity_name
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from factbook.erasing import Erased
     from factbook.memory import Memory
     from factbook.model import Fact
+    from factbook.store.base_erase import Scoured
     from factbook.world import Entity
 
 __all__ = [
@@ -42,9 +44,11 @@ __all__ = [
     "SlashCommand",
     "invoke",
     "is_command",
+    "looked_through",
     "parse",
     "run",
     "shown_entities",
+    "still_said",
 ]
 
 NOTICES_SHOWN: Final = 20
@@ -280,12 +284,13 @@ def _preferring(kind: PreferenceType) -> Handler:
         if not argument:
             return _preferences(memory, owner, kind, look)
         liked = kind is PreferenceType.LIKE
-        before = _named(memory, argument, owner)
+        topic = topic_of(memory.store, memory.redactor.redact(argument), owner)
+        before = _named(memory, topic, owner)
         receipt = (memory.like if liked else memory.dislike)(argument, owner=owner)
-        topic = memory.redactor.redact(entity_name(argument))
+        topic = memory.redactor.redact(topic)
         again = "" if receipt.preferences else " still"
         said = f"You{again} {kind} {one_line(topic)}."
-        entity = _named(memory, argument, owner)
+        entity = _named(memory, topic, owner) or _named(memory, argument, owner)
         if liked and entity is not None and before is None:
             said += " It is new here, and is looked up from now on."
         return Reply(
@@ -307,8 +312,9 @@ def _unpreferring(kind: PreferenceType) -> Handler:
     def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         del look
         liked = kind is PreferenceType.LIKE
+        said = topic_of(memory.store, memory.redactor.redact(argument), owner)
+        topic = memory.redactor.redact(said)
         (memory.unlike if liked else memory.undislike)(argument, owner=owner)
-        topic = memory.redactor.redact(entity_name(argument))
         return Reply(
             text=f"Taken back: you no longer {kind} {one_line(topic)}.",
             data={"topic": topic, "type": kind, "removed": True},
@@ -436,17 +442,41 @@ def _erased(name: str, done: Erased) -> Reply:
         notes.append(f"its bytes may still be in the file: {file.waiting}; {_FINISH}")
     elif file is not None and not file.clean:
         notes.append(f"short pieces like it still stand in the file; {_FINISH}")
-    if file is not None and file.elsewhere:
-        notes.append(f"the same words also stand in {', '.join(file.elsewhere)}, which were kept")
+    notes += still_said(file) if file is not None else []
     if file is not None and file.copies:
         notes.append(f"copies of the file still hold it: {', '.join(file.copies)}")
     clean = file is not None and file.clean
     return Reply(
         text=f"Erased {one_line(name)}: {count(sum(rows.values()), 'row')} for good."
-        + (" The file was looked through: nothing of it is left." if clean else ""),
+        + (f" {looked_through(file)}" if file is not None and clean else ""),
         data={"erased": {"what": name, "rows": rows, "clean": clean}},
         notes=notes,
     )
+
+
+def looked_through(file: Scoured) -> str:
+    """Return what a file that was found clean still holds of what was erased."""
+    if file.elsewhere or file.unsought:
+        return "The file was looked through: but for what was kept, nothing of it is left."
+    return "The file was looked through: nothing of it is left."
+
+
+def still_said(file: Scoured) -> list[str]:
+    """Return, in words, where kept rows still say what was erased, and how these can go too."""
+    found = []
+    if file.elsewhere:
+        more = f" and {count(file.more)} more" if file.more else ""
+        said = f"the same words still stand in {', '.join(file.elsewhere)}{more}, which were kept"
+        # A whole source is no way to be rid of a word, and the rest goes with its own commands.
+        ids = [one for one in file.elsewhere if one[0] in "efr"]
+        how = f"; `factbook erase {' '.join(ids)}` erases {'it' if len(ids) == 1 else 'them'} too"
+        found.append(said + how * bool(ids))
+    if file.unsought:
+        found.append(
+            f"{count(file.unsought, 'text')} of it {'was' if file.unsought == 1 else 'were'} not"
+            " looked for in what was kept; `factbook erase --check TEXT` looks for one"
+        )
+    return found
 
 
 # --- interests ------------------------------------------------------------------------------------
@@ -754,7 +784,7 @@ def _table() -> dict[str, SlashCommand]:
         SlashCommand(
             name="forget",
             usage="NAME|f12 [erase]",
-            help="Leave a thing or a fact out; with erase, remove every trace of it for good.",
+            help="Leave a thing or a fact out; with erase, take it out for good.",
             examples=("/forget kef ls50 meta", "/forget f12", "/forget f12 erase"),
             handler=_forget,
             reads=_never,

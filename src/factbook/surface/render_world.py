@@ -159,7 +159,15 @@ def learning(found: Sequence[LearnStatus], *, first: int, look: Look) -> str:
         ]
         if one.done and not one.entities:  # ours: ticked off with nothing below it says too little
             pages = sum(len(search.episode_ids) for search in one.searches)
-            lines.append(f"   nothing new: {count(pages, 'result')} read")
+            single = (
+                f"; {count(one.single_source, 'thing')} that one source alone names"
+                " (`factbook rejections`)"
+            )
+            lines += _wrapped(
+                f"nothing new: {count(pages, 'result')} read{single * bool(one.single_source)}",
+                look,
+                lead="   ",
+            )
         for query, why in one.failed:  # ours: a search that fails is never "nothing was found"
             lines += _wrapped(f"'{query}' is tried again: {why}", look, lead="   ! ")
     return "\n".join(lines)
@@ -371,6 +379,8 @@ def why_fact(why: FactWhy, *, look: Look) -> str:
     lead = f"f{fact.id}  "
     lines = [look.paint(line, "bold") for line in _wrapped(fact.statement, look, lead=lead)]
     standing = f"confidence {fact.confidence:.2f}, {_TRUSTED[fact.trust]}"
+    if fact.confidence <= 0:  # nothing but its owner's word takes all of it
+        standing = f"forgotten: you took it out of all retrieval; {_TRUSTED[fact.trust]}"
     lines.append(" " * len(lead) + look.paint(standing, "dim"))
     for chain in why.chains[:_EVIDENCE_SHOWN]:
         lines += ["", *_chain(chain, look)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import apsw
@@ -14,6 +15,7 @@ from factbook.store.sqlite.rows import json_list
 IN: Final = "(SELECT value FROM json_each(?))"
 TEXT_CHARS: Final = 24
 """Ours: shorter texts are the same by chance; they are kept out by their id and by their date."""
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class DoomedVerbs:
@@ -25,7 +27,7 @@ class DoomedVerbs:
         """Return the digest that stands for what must not come back."""
         raise NotImplementedError
 
-    def _seek(self, texts: Iterable[str]) -> None:
+    def _seek(self, texts: Iterable[str], *, first: bool = False) -> None:
         raise NotImplementedError
 
     def _texts(self, episode_ids: Iterable[int]) -> list[tuple[int, str]]:
@@ -192,8 +194,73 @@ class DoomedVerbs:
             spans = [match.span() for match in loose_pattern(names).finditer(text)]
             if spans:
                 found.masks[one] = spans
-        self._seek(names)
+        for one, spans in self._named_in_copies(owner, names, found).items():
+            found.masks.setdefault(one, []).extend(spans)
+        self._seek(names, first=True)
         return found
+
+    def _named_in_copies(
+        self, owner: str, names: Sequence[str], going: Doomed
+    ) -> dict[int, list[tuple[int, int]]]:
+        """Return where names stand in what factbook itself wrote or fetched, by episode.
+
+        Of answers in conversations that is each sentence with a name. In pages that stay, for
+        another search found them too, it is the name alone, and not where a fact about something
+        else stands on the words around it: that fact would go. A page that has a name in its title
+        or address only comes without spans. A part of the longer name of something else that stays
+        is none: "kef" in "kef ls50 meta".
+        """
+        sayings = loose_pattern(names)
+        longer = loose_pattern(self._longer_names(sayings, going))
+        pages: list[tuple[int, str, bool]] = []
+        masks: dict[int, list[tuple[int, int]]] = {}
+        for one, is_page, text, attributes in self._all(
+            "SELECT e.id, e.kind = 'search_result', e.text, e.attributes FROM episode_row e"
+            " JOIN source_row s ON s.id = e.source_id WHERE e.owner = ? AND e.text <> ''"
+            " AND (e.kind = 'search_result'"
+            "  OR (s.kind = 'conversation' AND e.role = 'assistant'))",
+            owner,
+        ):
+            if one in going.episodes:
+                continue
+            if not is_page:
+                masks[one] = _sentences_around(text, _named_in(text, sayings, longer))
+                continue
+            is_named = bool(_named_in(attributes, sayings, longer))
+            if is_named or sayings.search(text):
+                pages.append((one, text, is_named))
+        needed: dict[int, list[tuple[int, int]]] = {}
+        for span in self.spans_in([page[0] for page in pages]):
+            if span.fact_id not in going.facts:
+                needed.setdefault(span.episode_id, []).append((span.start, span.end))
+        masks = {one: spans for one, spans in masks.items() if spans}
+        for one, text, is_named in pages:
+            spans = [
+                (start, end)
+                for start, end in _named_in(text, sayings, longer)
+                if not any(a < end and start < b for a, b in needed.get(one, ()))
+            ]
+            if spans or is_named:
+                masks[one] = spans
+        return masks
+
+    def _longer_names(self, sayings: re.Pattern[str], going: Doomed) -> list[str]:
+        """Return the names of things of the same owners that stay, which hold one that goes."""
+        rows = self._all(
+            "WITH whose AS (SELECT DISTINCT owner FROM entity_row WHERE id IN"
+            f" {IN}), there AS (SELECT id, name FROM entity_row WHERE retired_at IS NULL"
+            "  AND owner IN (SELECT owner FROM whose))"
+            " SELECT id, name FROM there UNION SELECT a.entity_id, a.name FROM entity_alias a"
+            " JOIN there ON there.id = a.entity_id",
+            json_list(sorted(going.entities)),
+        )
+        return [name for one, name in rows if one not in going.entities and sayings.search(name)]
+
+    def finder_of_names(self, going: Doomed) -> Callable[[str], bool]:
+        """Return what tells whether a text has the name of a thing that goes."""
+        sayings = loose_pattern(self._names(going.entities))
+        longer = loose_pattern(self._longer_names(sayings, going))
+        return lambda text: bool(_named_in(text, sayings, longer))
 
     def _names(self, entity_ids: Iterable[int]) -> list[str]:
         listed = json_list(sorted(entity_ids))
@@ -295,3 +362,25 @@ class DoomedVerbs:
         ):
             marks.append(("name", self.mark("name", owner, name)))
         return marks
+
+
+def _named_in(
+    text: str, sayings: re.Pattern[str], longer: re.Pattern[str]
+) -> list[tuple[int, int]]:
+    """Return the spans of names in a text that are no part of a longer name."""
+    found = [match.span() for match in sayings.finditer(text)]
+    taken = [match.span() for match in longer.finditer(text)] if found else []
+    return [span for span in found if not any(a < span[1] and span[0] < b for a, b in taken)]
+
+
+def _sentences_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans of the sentences of a text in which others lie."""
+    if not spans:
+        return []
+    ends = [match.span() for match in _SENTENCE_END.finditer(text)]
+    starts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), len(text)]
+    return [  # a name may hold the end of a sentence: "dr. dre"
+        (max(one for one in starts if one <= start), min(one for one in stops if one >= end))
+        for start, end in spans
+    ]

@@ -68,7 +68,7 @@ class EraseVerbs(DoomedVerbs):
     wiped: list[str] | None = None
     """Everything that this transaction took out; it is looked for in the file after the commit."""
     sought: list[str] | None = None
-    """Of it, what is worth telling where it stands in rows that are kept."""
+    """Of it, what is worth telling where it stands in rows that are kept; names come first."""
     erasures: Sequence[int] = ()  # of this transaction
 
     # --- tombstones -----------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class EraseVerbs(DoomedVerbs):
         counts = {
             "proposals": self._wipe_proposals(doomed, owner),
             "facts": self._wipe_facts(doomed.facts, anonymous=bool(owner)),
-            "masked": self._mask_episodes(doomed.masks),
+            "masked": self._mask_episodes(doomed),
             "episodes": self._wipe_episodes(doomed.episodes, anonymous=bool(owner)),
             "entities": self._wipe_entities(doomed.entities, anonymous=bool(owner)),
             "preferences": self._wipe_preferences(doomed.preferences, anonymous=bool(owner)),
@@ -215,9 +215,10 @@ class EraseVerbs(DoomedVerbs):
         self.wiped = self.wiped or []
         self.wiped += [one for one in texts if isinstance(one, str) and one]
 
-    def _seek(self, texts: Iterable[str]) -> None:
-        self.sought = self.sought or []
-        self.sought += [one for one in texts if one]
+    def _seek(self, texts: Iterable[str], *, first: bool = False) -> None:
+        more = [one for one in texts if one]
+        known = self.sought or []
+        self.sought = [*more, *known] if first else [*known, *more]
 
     def _values(self, doomed: Doomed) -> list[str]:
         """Return short words of what goes, which other columns may repeat on their own."""
@@ -228,10 +229,10 @@ class EraseVerbs(DoomedVerbs):
                 json_list(sorted(doomed.facts)),
             )
         ]
-        found += self._names(doomed.entities)
+        names = self._names(doomed.entities)
         low, high = WORD_CHARS
-        short = [one for one in dict.fromkeys(found) if low <= len(one.strip()) <= high]
-        return short if len(short) <= VALUES_SOUGHT else []
+        short = [one for one in dict.fromkeys(names + found) if low <= len(one.strip()) <= high]
+        return short if len(short) <= VALUES_SOUGHT else [one for one in short if one in names]
 
     def _unindex(self, target: str, rows: Sequence[tuple[int, str]]) -> None:
         """Take texts out of the full-text index; the rows are indexed again as they are then."""
@@ -289,8 +290,13 @@ class EraseVerbs(DoomedVerbs):
         )
         return len(rows)
 
-    def _mask_episodes(self, masks: Mapping[int, Sequence[tuple[int, int]]]) -> int:
-        """Put a sign in the place of every character of the spans: all other spans still hold."""
+    def _mask_episodes(self, doomed: Doomed) -> int:
+        """Put a sign in the place of every character of the spans: all other spans still hold.
+
+        Attributes that repeat them, or have the name of a thing that goes, go whole: an address.
+        """
+        masks = doomed.masks
+        has_name = self.finder_of_names(doomed)
         for one, text, attributes, state in self._all(
             f"SELECT id, text, attributes, vector_state FROM episode_row WHERE id IN {IN}",
             json_list(sorted(masks)),
@@ -304,7 +310,7 @@ class EraseVerbs(DoomedVerbs):
             kept = {
                 name: value
                 for name, value in orjson.loads(attributes).items()
-                if not any(overlap(str(value), piece) for piece in cut)
+                if not any(overlap(str(value), piece) for piece in cut) and not has_name(str(value))
             }
             self._gone(v for k, v in orjson.loads(attributes).items() if k not in kept)
             self._unindex("episode", [(one, text)])
@@ -411,6 +417,7 @@ class EraseVerbs(DoomedVerbs):
             ("SELECT query FROM search_task", json_list(sorted(doomed.tasks))),
         ):
             self._gone(row[0] for row in self._all(f"{sql} WHERE id IN {IN}", listed))
+        self._wipe_search_sources(doomed.searches)
         whose = "owner = CASE WHEN ? THEN '' ELSE owner END"
         self._db.execute(
             f"DELETE FROM search_task WHERE id IN {IN} OR learn_prompt_id IN {IN}",
@@ -441,6 +448,24 @@ class EraseVerbs(DoomedVerbs):
             (self._now, anonymous, json_list(sorted(doomed.schedules))),
         )
         return len(doomed.prompts | doomed.searches) + len(doomed.tasks) + len(doomed.schedules)
+
+    def _wipe_search_sources(self, searches: set[int]) -> None:
+        """Take the words that were searched for from the sources that hold the results.
+
+        The source of a search that found nothing has no owner; it goes by its words alone.
+        """
+        for query, owner in self._all(
+            f"SELECT DISTINCT query, owner FROM search_log_row WHERE id IN {IN}",
+            json_list(sorted(searches)),
+        ):
+            uri = f"search:{query}"
+            self._gone([uri])
+            self._db.execute(
+                "UPDATE source_row SET uri = 'search', title = '' WHERE kind = 'search'"
+                " AND uri = ? AND NOT EXISTS (SELECT 1 FROM episode_row e"
+                "  WHERE e.source_id = source_row.id AND e.owner NOT IN (?, ''))",
+                (uri, owner),
+            )
 
     def _wipe_rejections(self, ids: set[int]) -> int:
         listed = json_list(sorted(ids))

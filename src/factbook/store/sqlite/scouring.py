@@ -24,22 +24,26 @@ from factbook.store.sqlite.file import busy_timeout_ms, translated
 from factbook.store.sqlite.repeating import escaped
 
 SHOWN_ELSEWHERE: Final = 20
-TEXTS_SOUGHT: Final = 8
-"""Where more texts than these were erased at once, rows that repeat them are not looked for: each
-takes a pass over every row."""
+TEXTS_SOUGHT: Final = 32
+"""Of more texts that were erased at once, only the first are looked for in rows that are kept: each
+makes the pass over every row longer."""
 PATIENCE_MS: Final = 5_000  # how long readers may keep the file from being cleaned
 _BUSY: Final = "somebody is reading the file as it was before"
 
 
-# Rows that a person wrote or asked for: they are not touched, but where they stand is said.
+# Rows that stay: they are not touched, but where they stand is said.
 _KEPT: Final = (
     ("e", "episode_row", "text"),
+    ("e", "episode_row", "attributes"),
     ("f", "fact_row", "statement"),
     ("f", "fact_row", "object"),
     ("n", "entity_row", "name"),
     ("p", "preference_row", "topic"),
     ("l", "learn_prompt_row", "text"),
     ("q", "search_log_row", "query"),
+    ("s", "source_row", "uri"),
+    ("s", "source_row", "title"),
+    ("r", "rejection_row", "excerpt"),
 )
 
 
@@ -116,12 +120,16 @@ class EraseReads:
             seen = left.found_in(self._bytes())
         if not trouble:
             self._note_clean()
+        wanted = _worth_seeking(sought)
+        holding = self._holding(wanted[:TEXTS_SOUGHT], whole=True)
         self._scours.last = Scoured(
             clean=not trouble and not len(seen),
             rewritten=rewritten,
             waiting=trouble,
             pieces=len(seen),
-            elsewhere=self._holding(sought),
+            elsewhere=holding[:SHOWN_ELSEWHERE],
+            more=max(0, len(holding) - SHOWN_ELSEWHERE),
+            unsought=max(0, len(wanted) - TEXTS_SOUGHT),
             copies=[str(one) for one in self.copies() if len(left.found_in(blocks_of(one)))],
         )
 
@@ -135,7 +143,7 @@ class EraseReads:
         with translated(self.path):
             left = windows.without(windows.found_in(self._kept()))
             return Sighting(
-                rows=self._holding([text]),
+                rows=self._holding([text])[:SHOWN_ELSEWHERE],
                 in_file=any(whole in block for block in self._bytes(overlap=overlap)),
                 pieces=len(left.found_in(self._bytes())),
                 copies=[
@@ -232,22 +240,44 @@ class EraseReads:
             finally:
                 connection.execute("DROP TABLE temp.kept_terms")
 
-    def _holding(self, texts: Sequence[str]) -> list[str]:
-        """Return rows that are kept and hold one of the texts; none where these are many."""
-        low, _ = WORD_CHARS
-        wanted = [one for one in dict.fromkeys(texts) if len(one.strip()) >= low]
-        if len(wanted) > TEXTS_SOUGHT:
-            return []
+    def _holding(self, texts: Sequence[str], *, whole: bool = False) -> list[str]:
+        """Return rows that hold one of the texts, in any case and however its words are spaced.
+
+        With `whole` as words of its own: nobody is told of "steam" where "tea" is meant.
+        """
+        wanted = [(_longest_word(said), said) for one in texts if (said := _spaced(one.casefold()))]
         found: list[str] = []
-        for letter, table, column in _KEPT:
-            for text in wanted:
-                rows = self._rows(
-                    f"SELECT id FROM {table} WHERE instr(lower({column}), lower(?)) > 0"
-                    " ORDER BY id LIMIT ?",
-                    (text, SHOWN_ELSEWHERE),
-                )
-                found += [f"{letter}{row[0]}" for row in rows]
-        return list(dict.fromkeys(found))[:SHOWN_ELSEWHERE]
+        for letter, table, column in _KEPT if wanted else ():
+            rows = f"SELECT id, {column} FROM {table} WHERE {column} <> ''"
+            for one, text in self._connection.execute(rows):
+                folded = text.casefold()
+                if any(
+                    word in folded and _stands_in(said, _spaced(folded), whole=whole)
+                    for word, said in wanted
+                ):
+                    found.append(f"{letter}{one}")
+        return list(dict.fromkeys(found))
+
+
+def _worth_seeking(texts: Sequence[str]) -> list[str]:
+    """Return texts, each once, without those that stand anywhere by chance."""
+    low, _ = WORD_CHARS
+    return [one for one in dict.fromkeys(texts) if len(one.strip()) >= low]
+
+
+def _spaced(folded: str) -> str:
+    """Return a text with one space wherever words of a name may be joined."""
+    return " ".join(folded.replace("-", " ").replace("_", " ").split())
+
+
+def _longest_word(spaced: str) -> str:
+    return max(spaced.split(), key=len)
+
+
+def _stands_in(said: str, text: str, *, whole: bool) -> bool:
+    if not whole:
+        return said in text
+    return said in text and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text) is not None
 
 
 def _globbed(name: str) -> str:
