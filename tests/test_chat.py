@@ -250,6 +250,23 @@ def test_enough_is_answered_from_memory_without_a_search(learned: Here) -> None:
         assert len(memory.store.search_logs("me")) == before
 
 
+def test_who_asks_to_hear_no_more_of_it_is_told_nothing_of_it(learned: Here) -> None:
+    found = learned.events("stop telling me about the Brimley Swift", args=("--wait",))
+    said = "kept; nothing more is told of brimley swift by itself (/unmute undoes it)"
+    assert said in [one["text"] for one in found.of("note")]
+    assert not found.of("results")
+    assert not [one for row in found.of("memories") for one in row["memories"]]
+    with learned.opened() as memory:
+        assert memory.entity("brimley swift").entity.muted
+
+
+def test_what_was_said_of_a_thing_of_ones_own_answers(here: Here) -> None:
+    here.talk("My dog is called Pim. Pim is 4 years old.", args=("--wait",))
+    found = here.events("how old is pim?", args=("--wait",))
+    assert [one["of"] for one in found.of("basis")] == ["memory"]
+    assert any("4 years" in one["text"] for row in found.of("memories") for one in row["memories"])
+
+
 def test_what_is_not_known_is_searched_for(here: Here) -> None:
     """Seed 003: if not, search as usual; the search has the trigger user_message."""
     found = here.events(ASKED, ASKED, args=("--wait",))

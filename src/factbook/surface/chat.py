@@ -39,6 +39,8 @@ from typing import TYPE_CHECKING, Any, Final
 from factbook import policy
 from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError, UsageError
+from factbook.extract.heard import hear
+from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.interest.deliver import ChatChannel
 from factbook.interest.extraction import ABOUT
 from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking, own_names
@@ -51,6 +53,7 @@ from factbook.recall.cues import stem
 from factbook.recall.plan import Turn
 from factbook.recall.query import STOPWORDS, words
 from factbook.sources.conversation.turn import turn_uid
+from factbook.sources.files import CONVERSATION
 from factbook.store.base import Filters
 from factbook.surface import text
 from factbook.surface.chat_model import (
@@ -349,7 +352,7 @@ class Chat:
             for one in self._memory.prefetch(message, session=self.session, owner=self._owner)
             if one.id not in seen
             and one.text.strip() not in said
-            and not (own and one.predicate == ABOUT)
+            and not (own and _is_of_pages(one))
             and (mine or one.kind == "fact" or one.session != self.session)
             and (one.kind == "fact" or asking(one.text) is Asking.NOTHING)  # no question of before
         ]
@@ -477,6 +480,10 @@ class Chat:
     def _bare(self, answer: _Answer) -> None:
         """Show what an answer would be made from, and search where that is not enough."""
         known = answer.known
+        if stopped := self._not_to_be_told(answer.message):
+            names = ", ".join(stopped)
+            self._view.note(f"kept; nothing more is told of {names} by itself (/unmute undoes it)")
+            return
         found: SearchAnswer | None = None
         if known.asking is Asking.WORLD and not known.enough and self._memory.has_search:
             found = self._search(answer, known.query)
@@ -493,6 +500,12 @@ class Chat:
         elif not shown and known.asking is Asking.NOTHING:
             self._view.note("kept")
         self._keep_shown(answer, context)
+
+    def _not_to_be_told(self, message: str) -> list[str]:
+        """Return the known things of which a message asks to hear no more."""
+        known = self._memory.store.known_names(self._owner)
+        heard = hear(message, known=known)
+        return [one.name for one in heard if one.is_known and one.why == NO_MORE_OF_IT]
 
     def _shown(self, answer: _Answer, context: Context) -> bool:
         """Show the memories of a context with their sources; return whether there were any."""
@@ -920,6 +933,11 @@ def _hit(one: KnownFact) -> Hit:
         predicate=fact.predicate,
         object=fact.object,
     )
+
+
+def _is_of_pages(hit: Hit) -> bool:
+    """Tell a fact that a page states; what its owner said of a thing is theirs."""
+    return hit.predicate == ABOUT and not hit.source.startswith(f"{CONVERSATION}:")
 
 
 def _basis(known: Knowledge, query: str, *, memories: int = 0) -> Basis:

@@ -307,7 +307,7 @@ def forget(
         list[str],
         typer.Argument(
             metavar="NAME|N|f12 [erase]",
-            help="A thing or a fact; with erase, every trace of it goes for good.",
+            help="A thing or a fact; with erase, it is taken out for good.",
             show_default=False,
         ),
     ],
@@ -315,7 +315,7 @@ def forget(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Leave a thing or a fact out; with `erase` behind it, remove it for good."""
+    """Leave a thing or a fact out; with `erase` behind it, take it out for good."""
     _do(ctx, "forget", what, owner, db, as_json)
 
 
