@@ -10,6 +10,7 @@ Every step is one of the product's own loops over a SQLite file, and takes long:
 - extraction: a search with eight results of 6,000 characters is read by rules
 - hostile: the same, of pages that are made to take long: of lines without words, of lists and of
   brackets without an end
+- message: a message of 20,000 characters that its owner wrote is read by rules
 
 and is cancelled after 5 to 60 ms of it (the first two) or 5 to 500 ms (the others), in two ways:
 
@@ -81,6 +82,13 @@ _SENTENCES: Final = (
     "The company says that the {thing} needs {n} hours of use before it sounds its best.",
 )
 # What pages are made of that are to take long: each of them once took seconds.
+MESSAGE_CHARS: Final = 20_000
+_WRITTEN: Final = (
+    "I love the Marlow 5 and ",
+    "THE MARLOW ",
+    "I met Anna. I hate it. ",
+    "My dog is called Pim, do I like it? ",
+)
 _HOSTILE: Final = ("- \n", "\n.\n", "\n", " \n", "<!-- ", "<memory ", "subscribe ", "Teviot Two, ")
 
 
@@ -235,6 +243,14 @@ def cases(folder: Path, silent: str, chance: random.Random) -> Iterator[Case]:
             return bool(store.search_logs(extracted=False))
 
         yield Case(name=name, loop="extraction", memory=memory, refill=search, spare=waits)
+    memory = opened("message")
+    wrote = itertools.count()
+
+    def write(memory: Memory = memory) -> None:
+        piece = chance.choice(_WRITTEN)
+        say(memory, (piece * MESSAGE_CHARS)[:MESSAGE_CHARS], next(wrote))
+
+    yield Case(name="message", loop="extraction", memory=memory, refill=write, spare=lambda: False)
 
 
 # --- who acts -------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
+from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.extract.heard import PASSING_NAMES, asked_about, hear, preferences_in
+from factbook.extract.names import names_in
 from factbook.gate.names import structural_problem
 from factbook.world import EngagementType, PreferenceType, Valence
 
@@ -489,6 +491,19 @@ def test_a_name_with_its_possessive_is_known_without_it() -> None:
     for text in ("I ate at McDonald's", "I ate at mcdonalds"):
         (one,) = hear(text, known={"mcdonald's": "mcdonald's"})
         assert (one.name, one.is_known) == ("mcdonald's", True)
+
+
+def test_reading_a_message_can_be_cancelled() -> None:
+    token = Cancel()
+    token.cancel()
+    text = "I love the Marlow 5."
+    for read in (
+        lambda: hear(text, known={}),
+        lambda: preferences_in(text),
+        lambda: names_in(text),
+    ):
+        with cancelling(token), pytest.raises(Cancelled):
+            read()
 
 
 @pytest.mark.parametrize("sign", ["!", "?", ".", "!?", " ", '!"', "a."])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from factbook import policy
+from factbook import cancel, policy
 from factbook.commonplace import (
     is_calendar_word,
     is_function_word,
@@ -276,10 +276,12 @@ def _part_of(name: str, recent: Collection[str]) -> str | None:
 
 def _parts_in(text: str, recent: Collection[str], taken: Sequence[_Place]) -> Iterator[_Place]:
     """Yield where a recent entity is called by a part of its name."""
+    covered = bytearray(len(text))
+    for place in taken:
+        covered[place.start : place.end] = b"\1" * (place.end - place.start)
     for match in _WORD.finditer(text):
-        if not is_uncommon(match[0]):
-            continue
-        if any(place.start < match.end() and match.start() < place.end for place in taken):
+        cancel.check()
+        if not is_uncommon(match[0]) or any(covered[match.start() : match.end()]):
             continue
         whole = _part_of(entity_name(match[0]), recent)
         if whole is not None:
@@ -352,6 +354,7 @@ def hear(
     named: list[str] = []  # entities in the order in which the message names them
     meant = _Meant(*list(recent) * 2) if len(recent) == 1 else _Meant()
     for sentence in sentences:
+        cancel.check()
         stop = sentence.start + len(sentence.text)
         here = [place for place in places if sentence.start <= place.start < stop]
         if sentence.theirs:
@@ -449,6 +452,7 @@ def _places(
     """Return where a message names something, known or new, no two places overlapping."""
     found = _known_in(plain, known, starts)
     for span in names_in(text):
+        cancel.check()
         over = [place for place in found if place.start < span.end and span.start < place.end]
         if over and not _is_longer(span, over, plain):
             continue

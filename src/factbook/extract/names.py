@@ -17,7 +17,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from factbook import policy
+from factbook import cancel, policy
 from factbook.commonplace import (
     is_calendar_word,
     is_everyday,
@@ -226,6 +226,7 @@ def _tokens(text: str) -> list[_Token]:
     found: list[_Token] = []
     last = 0
     for match in _TOKEN.finditer(text):
+        cancel.check()
         gap = text[last : match.start()]
         if not found:
             opens = 1
@@ -506,6 +507,7 @@ def names_in(text: str) -> list[NameSpan]:
     read = "".join(taken)
     inside = _named_inside(tokens) | _taken_up(read)
     for sentence in _sentences(tokens):
+        cancel.check()
         found += _in_sentence(read, sentence, inside=inside, english=english)
     ordered = sorted((span for span in found if span.name), key=lambda span: span.start)
     return _subtitled(plain, ordered, tokens)
@@ -570,6 +572,7 @@ def _named_inside(tokens: list[_Token]) -> frozenset[str]:
     """Return the words that stand with a capital inside a sentence: names, wherever they stand."""
     found = set()
     for token in tokens:
+        cancel.check()
         owns = token.low.endswith("'s")
         if not (token.opens or owns) and _capital(token.text) and is_uncommon(token.low):
             found.add(token.low)
@@ -605,6 +608,7 @@ def _subtitled(text: str, spans: list[NameSpan], tokens: list[_Token]) -> list[N
     opening = {token.start for token in tokens if token.opens}
     joined: list[NameSpan] = []
     for span in spans:
+        cancel.check()
         last = joined[-1] if joined else None
         if last is not None and _is_subtitle(text, last, span, opening):
             surface = text[last.start : span.end]
@@ -641,6 +645,7 @@ def _in_sentence(
         tokens = _calmed(text, tokens)
     index = 0
     while index < len(tokens):
+        cancel.check()
         token = tokens[index]
         if not english:
             run = [token]

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from factbook import cancel
 from factbook.commonplace import (
     is_calendar_word,
     is_everyday,
@@ -107,6 +108,7 @@ def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Senten
     begin = 0
     marks = [*_END.finditer(plain)]
     for mark in marks:
+        cancel.check()
         if mark[0] == "." and _SHORT.search(plain[max(0, mark.start() - 6) : mark.end()]):
             continue
         yield from _sentence(
@@ -471,6 +473,7 @@ def opinions(text: str) -> list[Opinion]:
     heads: list[int] = []
     for patterns, liked in ((_DISLIKING, False), (_LIKING, True)):
         for pattern, why in patterns:
+            cancel.check()
             for whole in pattern.finditer(text):
                 head = whole if _is_meant(text, whole) else _without_other(pattern, text, whole)
                 at = head.start() if head else 0
@@ -937,6 +940,7 @@ def preferences_in(text: str) -> list[PreferenceSpan]:
     spans = names_in(text)
     before: Place | None = None  # the one thing of the sentence before, in the whole text
     for sentence in sentences_of(plain):
+        cancel.check()
         words = declared(sentence)
         within = [
             Place(span.name, span.start - sentence.start, span.end - sentence.start)
