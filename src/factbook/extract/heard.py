@@ -343,8 +343,10 @@ def hear(
     """
     whole = text[:HEARD_CHARS]
     text = own_words(text)[:HEARD_CHARS]
+    cancel.check()
     plain = masked(text)
     english = is_english(plain.replace(BLANK, " "))
+    cancel.check()
     sentences = sentences_of(plain)
     starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}
     places = _places(text, plain, known=known, recent=recent, starts=starts)
@@ -451,6 +453,7 @@ def _places(
 ) -> list[_Place]:
     """Return where a message names something, known or new, no two places overlapping."""
     found = _known_in(plain, known, starts)
+    cancel.check()
     for span in names_in(text):
         cancel.check()
         over = [place for place in found if place.start < span.end and span.start < place.end]

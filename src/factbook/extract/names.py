@@ -498,13 +498,16 @@ def names_in(text: str) -> list[NameSpan]:
     signed = _SIGNATURE.search(plain)
     if signed and not _is_listed(plain, signed):
         plain = plain[: signed.start("by")] + BLANK * (len(plain) - signed.start("by"))
+    cancel.check()
     english = is_english(plain.replace(BLANK, " "))
+    cancel.check()
     found = [*_quoted(plain, english=english), *_hashtags(plain)]
     taken = list(plain)
     for span in found:
         taken[span.start : span.end] = _TAKEN * (span.end - span.start)
     tokens = _tokens("".join(taken))
     read = "".join(taken)
+    cancel.check()
     inside = _named_inside(tokens) | _taken_up(read)
     for sentence in _sentences(tokens):
         cancel.check()
@@ -701,6 +704,7 @@ def _in_shouting(text: str, tokens: list[_Token]) -> Iterator[NameSpan]:
     calm = [token._replace(text=token.text.lower()) for token in tokens]
     index = 0
     while index < len(calm):
+        cancel.check()
         begin = index
         while index < len(calm) and _adds_shouted(calm[index]):
             index += 1

@@ -950,6 +950,7 @@ def _short_names(names: Names, text: str) -> dict[str, str]:
 
 
 _BEGINS: Final = re.compile(r"(?:^|[.!?:]\s)[\"'“‘(\s>*_\-\0]*$", re.MULTILINE)
+LEAD_CHARS: Final = 40  # ours: marks and blanks between the beginning of a sentence and a name
 _SPACE: Final = re.compile(r"[\s\-]+")
 
 
@@ -974,11 +975,13 @@ def _topics(names: Names, text: str) -> frozenset[str]:
         return frozenset()
     found: dict[str, bool] = {}
     for start, end, owner in names.find(text):
+        cancel.check()
         line = text.rfind("\n", 0, start) + 1
         if _HEADING.match(text[line:end]):
             continue  # headings have capitals of their own
         words = text[start:end]
-        common = words.islower() or (words[1:].islower() and _BEGINS.search(text, line, start))
+        before = max(line, start - LEAD_CHARS)
+        common = words.islower() or (words[1:].islower() and _BEGINS.search(text, before, start))
         plain = all(part.isalpha() for part in _SPACE.split(words))
         found[owner] = found.get(owner, True) and plain and bool(common)
     return frozenset(owner for owner, common in found.items() if common)
