@@ -265,7 +265,7 @@ class Caring(Modelling):
         from factbook.ops import CreateEntity, RecordEngagement, SetPreference
 
         text = self._some(topic, str(kind))
-        name = topic_of(self.store, text, owner) or self._named(text)
+        name = topic_of(self.store, text, owner)
         if len(name.split()) > policy.NAME_WORDS:
             raise UsageError(
                 detail=f"what to {kind} has {len(name.split())} words; {policy.NAME_WORDS} are the"
@@ -296,7 +296,7 @@ class Caring(Modelling):
         from factbook.ops import DropPreference
 
         text = self._some(topic, f"un{kind}")
-        name = topic_of(self.store, text, owner) or self._named(text)
+        name = topic_of(self.store, text, owner)
         known = {one.topic for one in self.store.preferences(owner) if one.type is kind}
         if name not in known:
             listed = ", ".join(sorted(known)) or "nothing"
@@ -813,12 +813,6 @@ class Caring(Modelling):
                 " most"
             )
         return said
-
-    def _named(self, text: str) -> str:
-        name = entity_name(text)
-        if not name:
-            raise UsageError(detail=f"{text!r} names nothing")
-        return name
 
     # --- answering ------------------------------------------------------------------------------
 

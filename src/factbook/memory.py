@@ -32,7 +32,7 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
 )
-from factbook.recall.search import Answer, Engine
+from factbook.recall.search import Answer, Engine, episode_hit
 from factbook.recall.when import now_ms
 from factbook.store.base import Filters, Problem, Rejection, RejectionFilters, SourceState
 from factbook.store.sqlite import Mode, SQLiteStore
@@ -455,19 +455,7 @@ class Memory(Caring):
             session=wanted.session,
         )
         rows = [
-            Hit(
-                id=f"e{one.id}",
-                kind="episode",
-                text=redact(one.text),
-                score=0.0,
-                confidence=policy.TRUST_CAP[one.trust],
-                occurred_at=one.occurred_at,
-                source=one.source,
-                position=one.position,
-                host=one.host,
-                project=one.project,
-                session=one.session,
-            )
+            episode_hit(one, text=redact(one.text))
             for one in self.store.episodes(prompts, limit=limit, newest_first=True)
         ]
         done = Filters(

@@ -783,18 +783,8 @@ class Engine:
         episode = episodes[row.id]
         text = self._redact(episode.text)
         start, end = passage(text, terms)
-        return Hit(
-            id=f"e{episode.id}",
-            kind="episode",
-            text=text,
-            score=round(score, 6),
-            confidence=_confidence(episode),
-            occurred_at=episode.occurred_at,
-            source=episode.source,
-            position=episode.position,
-            host=episode.host,
-            project=episode.project,
-            session=episode.session,
+        return replace(
+            episode_hit(episode, text=text, score=round(score, 6)),
             predicate=episode.kind,
             evidence=[
                 Evidence(
@@ -909,6 +899,23 @@ def _within(moment: Millis | None, window: Window) -> bool:
     if moment is None:
         return False
     return (window.since or 0) <= moment and (window.until is None or moment < window.until)
+
+
+def episode_hit(episode: StoredEpisode, *, text: str, score: float = 0.0) -> Hit:
+    """Return an episode as an answer of recall, without evidence; `text` is its text, redacted."""
+    return Hit(
+        id=f"e{episode.id}",
+        kind="episode",
+        text=text,
+        score=score,
+        confidence=_confidence(episode),
+        occurred_at=episode.occurred_at,
+        source=episode.source,
+        position=episode.position,
+        host=episode.host,
+        project=episode.project,
+        session=episode.session,
+    )
 
 
 def _confidence(found: Fact | StoredEpisode) -> float:

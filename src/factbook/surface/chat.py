@@ -52,6 +52,7 @@ from factbook.recall.budget import Context, ContextLimits, render_memories
 from factbook.recall.cues import stem
 from factbook.recall.plan import Turn
 from factbook.recall.query import STOPWORDS, words
+from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
 from factbook.store.base import Filters
@@ -372,19 +373,7 @@ class Chat:
             if one.role is not Role.USER or not _OWN.search(said) or said in told:
                 continue
             if asking(said) is Asking.NOTHING:
-                told[said] = Hit(
-                    id=f"e{one.id}",
-                    kind="episode",
-                    text=said,
-                    score=1.0,
-                    confidence=policy.TRUST_CAP[one.trust],
-                    occurred_at=one.occurred_at,
-                    source=one.source,
-                    position=one.position,
-                    host=one.host,
-                    project=one.project,
-                    session=one.session,
-                )
+                told[said] = episode_hit(one, text=said, score=1.0)
         return list(told.values())[:OF_ONESELF]
 
     def _tastes(self, message: str) -> str:
