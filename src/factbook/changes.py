@@ -250,10 +250,12 @@ class Changes:
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
+        heard = self._witness(op.episode_id).trust is not Trust.DIRECT
         if (
             life is None
             or life.pinned
             or not self._may_witness(op, life)
+            or (heard and self._is_vouched(life))  # what was told bends to no hearsay
             or not self._add_evidence(op, life, Stance.CONTRADICTS)
         ):
             self._receipt.unchanged += 1
@@ -334,6 +336,9 @@ class Changes:
         if known is not None and not waiting:
             self._receipt.unchanged += 1
             return
+        if self._only_asks(low, by=high, halves=True) or self._only_asks(high, by=low, halves=True):
+            self._ask(low, high, detail=op.detail, similarity=op.similarity)
+            return
         self._put_pair(op, "contradiction", verdict="CONTRADICTION" if waiting else "")
         for one, other in ((low, high), (high, low)):
             if one.pinned or self._was_halved(one):
@@ -365,7 +370,13 @@ class Changes:
         """Retire the older fact and point it to the newer one."""
         old, new = self._find(op.old_id), self._find(op.new_id)
         _same_owner("supersede", old, new)
-        if not (old.current and new.current) or old.id == new.id or old.pinned:
+        if not (old.current and new.current) or old.id == new.id:
+            self._receipt.unchanged += 1
+            return
+        if self._only_asks(old, by=new):
+            self._ask(old, new, detail=op.detail, similarity=op.similarity)
+            return
+        if old.pinned:
             self._receipt.unchanged += 1
             return
         self._put_pair(op, "supersedes", verdict="")
@@ -401,11 +412,53 @@ class Changes:
                 detail=f"{op.verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
             )
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
+        known = self._writer.pair(op.low_id, op.high_id)
+        if known is not None and known.rule == policy.OVERHEARD and not self._is_answer:
+            self._receipt.unchanged += 1  # a person is asked, and nobody answers for them
+            return
         if self._writer.settle_pair(op.low_id, op.high_id, op.verdict):
             self._receipt.settled += 1
             self._event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
         else:
             self._receipt.unchanged += 1
+
+    # --- what was told and what was overheard ---------------------------------------------------
+
+    @property
+    def _is_answer(self) -> bool:
+        """Tell whether it is a person who decides."""
+        return self._trigger is Trigger.COMMAND
+
+    def _only_asks(self, life: Life, *, by: Life, halves: bool = False) -> bool:
+        """Tell whether one fact may not retire or halve another unless a person says so.
+
+        Nothing overheard takes the place of its owner's own words, and it does not even make less
+        sure what the owner told on purpose. A person's answer may do either.
+        """
+        if by.trust is Trust.DIRECT or self._is_answer:
+            return False
+        return (life.trust is Trust.DIRECT and not halves) or self._is_vouched(life)
+
+    def _is_vouched(self, life: Life) -> bool:
+        """Tell whether its owner stands for a fact: told it, pinned it, or called it right."""
+        if life.pinned or any(self._witness(one).told for one in self._supports(life.id)):
+            return True
+        word = [one for one in self._history(life.id) if one.op in ("rate", "confirm")]
+        return bool(word) and (word[-1].op == "confirm" or word[-1].detail.get("why") == "right")
+
+    def _ask(self, one: Life, other: Life, *, detail: str, similarity: float) -> None:
+        """Put a pair before a person, once; both facts stay as they are until it is answered."""
+        low, high = sorted((one.id, other.id))
+        known = self._writer.pair(low, high)
+        if known is not None and (known.verdict or known.rule == policy.OVERHEARD):
+            self._receipt.unchanged += 1
+            return
+        says = f"only overheard, against what was told: {detail}".removesuffix(": ")
+        self._writer.put_pair(
+            Pair(low, high, "ambiguous", policy.OVERHEARD, says, similarity, self._now, "")
+        )
+        self._receipt.judged += known is None
+        self._receipt.queued += 1
 
     def _put_pair(
         self, op: ContradictFacts | SupersedeFact | JudgePair, relation: str, *, verdict: str
@@ -442,6 +495,11 @@ class Changes:
             self._receipt.unchanged += 1  # somebody changed one of them: the next run looks again
             return
         winner = lives[op.winner_id]
+        kept = [one for one in lives.values() if self._only_asks(one, by=winner)]
+        if kept:
+            for one in kept:
+                self._ask(winner, one, detail=op.detail or "they say the same", similarity=1.0)
+            return
         stances = self._writer.stances(ids)
         have = dict(stances[winner.id])
         for loser_id in op.loser_ids:

@@ -416,7 +416,7 @@ class _Sieve:
 
 def _is_ours(op: RecordSource) -> bool:
     """Tell whether a source is what is said to factbook itself (`sources.told`)."""
-    return op.source.host == "factbook"
+    return op.source.host == policy.TOLD_HOST
 
 
 def _refusal() -> UsageError:

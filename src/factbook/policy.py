@@ -207,6 +207,8 @@ VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # seed 001: for an am
 STATED: Final = KEYWORD  # seed 000's band for what a pattern of words shows: a clear statement in
 # the owner's own words
 TOLD: Final = 0.95  # seed 002: what its owner says explicitly
+TOLD_HOST: Final = "factbook"  # ours: of what an owner says to factbook itself, on purpose
+OVERHEARD: Final = "overheard"  # ours: the rule of a pair that only a person may answer
 TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
+from factbook import policy
 from factbook.model import Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.ops import NoteAction, Op, RecordEpisode, RecordSource
 
@@ -34,7 +35,7 @@ def said_ops(
     speaks may be told things again (seed 003: any action resets the back-off).
     """
     key = f"{what}:{owner}"
-    source = Source(key=key, kind="note", host="factbook", session=key, uri=key, title=title)
+    source = Source(key=key, kind="note", host=policy.TOLD_HOST, session=key, uri=key, title=title)
     episode = Episode(
         uid=uid,
         source=key,

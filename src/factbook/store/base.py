@@ -200,6 +200,7 @@ class Witness(NamedTuple):
     trust: Trust
     owner: str
     injected: bool
+    told: bool  # its owner said it to factbook itself, on purpose
 
 
 class NewFact(NamedTuple):

@@ -423,8 +423,15 @@ class Consolidation:
         """
         ops: list[Op] = []
         values = [value_at(one, now) for one in group]
+        # Its owner's own words stay in their wording, however sure the others are.
         left = sorted(
-            range(len(group)), key=lambda n: (-values[n], -group[n].evidence_count, group[n].id)
+            range(len(group)),
+            key=lambda n: (
+                group[n].trust is not Trust.DIRECT,
+                -values[n],
+                -group[n].evidence_count,
+                group[n].id,
+            ),
         )
         while len(left) > 1:
             best, rest = left[0], left[1:]
@@ -482,7 +489,7 @@ class Consolidation:
         questions = [
             one
             for one in waiting_questions(self._store, now=report.as_of, redact=self._redact)
-            if not one.aside and one.until <= report.as_of
+            if not one.aside and one.until <= report.as_of and one.rule != policy.OVERHEARD
         ]
         if not questions:
             return

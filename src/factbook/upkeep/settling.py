@@ -21,7 +21,7 @@ import numpy as np
 from factbook import policy
 from factbook.confidence import value_at
 from factbook.gate.judge import Relation
-from factbook.model import ME, Fact, Millis
+from factbook.model import ME, Fact, Millis, Trust
 from factbook.ops import (
     ContradictFacts,
     FailTask,
@@ -334,7 +334,15 @@ def _merge_ops(
     apart = _apart(store, verdicts) if any(len(one) > 2 for one in groups) else set()
     ops: list[Op] = []
     for group in groups:
-        members = sorted(group, key=lambda one: (-value_at(one, now), -one.evidence_count, one.id))
+        members = sorted(
+            group,
+            key=lambda one: (
+                one.trust is not Trust.DIRECT,
+                -value_at(one, now),
+                -one.evidence_count,
+                one.id,
+            ),
+        )
         why = _cannot_merge(members, apart)
         if why is not None:
             inside = {one.id for one in members}

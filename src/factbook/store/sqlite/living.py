@@ -144,10 +144,11 @@ class LivingVerbs:
     def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
         """Return whose episodes are and how far they are trusted, by id."""
         rows = self._db.execute(
-            f"SELECT id, trust, owner, injected FROM episode_row WHERE id IN {_IN}",
-            (json_list(ids),),
+            "SELECT e.id, e.trust, e.owner, e.injected, e.trust = 'direct' AND s.host = ?"
+            f" FROM episode_row e JOIN source_row s ON s.id = e.source_id WHERE e.id IN {_IN}",
+            (policy.TOLD_HOST, json_list(ids)),
         )
-        return {row[0]: Witness(Trust(row[1]), row[2], bool(row[3])) for row in rows}
+        return {row[0]: Witness(Trust(row[1]), row[2], bool(row[3]), bool(row[4])) for row in rows}
 
     def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
         """Return the evidence of facts as episode id -> stance."""
