@@ -20,6 +20,8 @@ import typer.main
 
 from conftest import SESSION, Cli, call, record, sample_lines
 from factbook.memory import Memory
+from factbook.store.parts import left_behind
+from factbook.store.sqlite import SQLiteStore
 from factbook.surface.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
@@ -762,6 +764,91 @@ def test_doctor_finds_a_counter_that_lies_and_files_that_others_can_read(
     assert ("integrity", "fail") in levels
     assert ("database", "warn") in levels
     assert "failed" in cli("doctor", "--db", db, code=1).out
+
+
+def test_what_a_killed_process_left_is_named_and_goes_and_a_live_one_keeps_its_file(
+    cli: Cli, sample_log: Path, tmp_path: Path
+) -> None:
+    db = tmp_path / "m.db"
+    cli("ingest", sample_log, "--no-embed", "--db", db)
+    script = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from factbook.surface.export import write_whole\n"
+        "def lines():\n"
+        "    yield 'my locker code is 77-zebra-19' * 4096\n"
+        "    print('written', flush=True)\n"
+        "    time.sleep(60)\n"
+        "write_whole(Path(sys.argv[1]), lines(), replace=False, never={})\n"
+    )
+
+    def writing() -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", script, str(tmp_path / "out.jsonl")]
+        found = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert found.stdout is not None
+        assert found.stdout.readline() == "written\n"
+        return found
+
+    def halves() -> set[Path]:
+        files = [one for one in tmp_path.iterdir() if one.is_file()]
+        return {one for one in files if b"77-zebra-19" in one.read_bytes()}
+
+    def named(*args: str) -> list[tuple[str, str]]:
+        findings = cli("doctor", "--db", db, "--json", *args).json()["findings"]
+        return [(one["level"], one["detail"]) for one in findings if one["name"] == "left behind"]
+
+    killed = writing()
+    killed.kill()
+    killed.communicate()
+    (left,) = halves()
+    assert stat.S_IMODE(left.stat().st_mode) == 0o600
+    ((level, said),) = named()
+    assert level == "warn"
+    assert left.name in said
+    assert "factbook doctor --clean" in said
+    assert halves() == {left}
+
+    alive = writing()  # it deletes what the killed one left of the same file
+    (living,) = halves()
+    assert living != left
+    assert named() == []
+    assert named("--clean") == [("ok", "nothing; nothing was deleted")]
+    assert halves() == {living}
+    alive.kill()
+    alive.communicate()
+    ((level, said),) = named("--clean")
+    assert (level, living.name in said) == ("ok", True)
+    assert halves() == set()
+    assert "--clean goes with" in cli("doctor", "--clean", "--llm", code=2).err
+
+
+def test_a_copy_in_the_temporary_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rehearsals of the night were done there once, and a kill left them."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    copy = tmp_path / "factbook-dry-run-x1y2" / "copy.db"
+    copy.parent.mkdir()
+    SQLiteStore(copy).close()
+    holding = (
+        "import sys, apsw\n"
+        "db = apsw.Connection(sys.argv[1])\n"
+        "db.execute('SELECT count(*) FROM meta').fetchall()\n"
+        "print('open', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    alive = subprocess.Popen(
+        [sys.executable, "-c", holding, str(copy)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert alive.stdout is not None
+    assert alive.stdout.readline() == "open\n"
+    assert left_behind(tmp_path / "elsewhere") == []
+    alive.kill()
+    alive.communicate()
+    assert copy in left_behind(tmp_path / "elsewhere")
 
 
 # --- terminals ------------------------------------------------------------------------------------

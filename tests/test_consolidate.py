@@ -509,3 +509,38 @@ def test_a_killed_night_is_told_as_failed(tmp_path: Path) -> None:
     diary.memory.consolidate()
     assert [one.state for one in diary.memory.runs()] == ["done", "failed"]
     diary.memory.close()
+
+
+def test_a_killed_rehearsal_leaves_no_copy_of_the_memory(diary: Diary, tmp_path: Path) -> None:
+    """A real process, killed in the middle of a real night; every file of the disk is looked at."""
+    diary.says("My locker code is 77-zebra-19.", "I like green tea.")
+    scratch = tmp_path / "temporary"
+    scratch.mkdir()
+    script = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from factbook.memory import Memory\n"
+        "def begun(phase):\n"
+        "    print(phase, flush=True)\n"
+        "    time.sleep(60 if phase == 'judge' else 0)\n"
+        "with Memory(Path(sys.argv[1]), mode='read', model=None) as memory:\n"
+        "    memory.consolidate(dry_run=True, on_phase=begun)\n"
+    )
+    path = diary.memory.path
+    rehearsing = subprocess.Popen(
+        [sys.executable, "-c", script, str(path)],
+        env={**os.environ, "TMPDIR": str(scratch), "HOME": str(scratch)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert rehearsing.stdout is not None
+    assert any(line == "judge\n" for line in rehearsing.stdout)
+    rehearsing.kill()
+    rehearsing.communicate()
+    beside = {path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")}
+    holding = {
+        one for one in tmp_path.rglob("*") if one.is_file() and b"77-zebra-19" in one.read_bytes()
+    }
+    assert holding
+    assert holding <= beside
+    assert diary.memory.check() == []

@@ -1143,7 +1143,7 @@ def test_a_reader_of_our_own_that_stands_still_is_said_too(
 def test_the_copy_of_before_an_upgrade_is_named_and_can_go(memory: Memory) -> None:
     keep(memory, turn(1, "The quagmire-ledger is in the cellar"), turn(2, "Tea is fine"))
     copy = memory.path.with_name(f"{memory.path.name}.schema-3.bak")
-    memory.store.copy_to(copy)
+    apsw.Connection(str(memory.path)).execute("VACUUM INTO ?", (str(copy),))
     harmless = memory.erase_episode(2)
     assert harmless.file is not None
     done = memory.erase_episode(1)

@@ -41,7 +41,7 @@ def test_half_a_backup_is_none(
     SQLiteStore(path).close()
     assert (version(backup), version(path)) == (1, file.migrations()[-1][0])
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob("*part"))
 
 
 def test_a_whole_backup_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_a_backup_that_cannot_be_made_stops_the_migration(
     with pytest.raises(FactbookError):
         SQLiteStore(path)
     assert version(path) == 1
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob("*part"))
 
 
 def test_a_thread_closes_its_own_connection(tmp_path: Path) -> None:

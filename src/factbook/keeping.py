@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -109,7 +108,7 @@ class Keeping:
         on_phase: Callable[[str], None] | None = None,
         on_done: Callable[[SQLiteStore, RunReport], None] | None = None,
     ) -> RunReport:
-        """Do the nightly work; with `dry_run` on a copy that is thrown away, with the same report.
+        """Do the nightly work; with `dry_run` on a copy in memory, with the same report.
 
         What rules cannot decide is asked of `resolver`, else of the configured language model, if
         there is one; a dry run asks it too.
@@ -125,19 +124,11 @@ class Keeping:
             if on_done:
                 on_done(self.store, report)
             return report
-        from factbook.store.sqlite import SQLiteStore
-
-        with tempfile.TemporaryDirectory(prefix="factbook-dry-run-") as scratch:
-            copy = Path(scratch) / "copy.db"
-            self.store.copy_to(copy)
-            store = SQLiteStore(copy, mode="write")
-            try:
-                report = self._consolidation(store, resolver, on_phase).run()
-                if on_done:
-                    on_done(store, report)
-                return report
-            finally:
-                store.close()
+        with self.store.rehearsal() as store:
+            report = self._consolidation(store, resolver, on_phase).run()
+            if on_done:
+                on_done(store, report)
+            return report
 
     def _resolver(self) -> Resolver | None:
         """Return what judges ambiguous pairs where no resolver is given."""

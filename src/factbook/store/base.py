@@ -776,8 +776,11 @@ class Store(WorldStore, EraseStore, Protocol):
         A claim whose facts are all retired stands in the newest of them.
         """
 
-    def copy_to(self, path: Path) -> None:
-        """Write a copy of everything to a new file."""
+    def rehearsal(self) -> AbstractContextManager[Store]:
+        """Give a store that begins as this one is now, and whose writes nobody else ever sees.
+
+        It is for the calling thread, leaves nothing behind, and holds up nobody who writes.
+        """
 
     def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
         """Return the episodes behind facts, whatever they say of them."""

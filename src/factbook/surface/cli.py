@@ -849,6 +849,14 @@ def doctor(
             show_default=False,
         ),
     ] = False,
+    clean: Annotated[
+        bool,
+        typer.Option(
+            "--clean",
+            help="Also delete what killed processes left behind: half an export, half a copy.",
+            show_default=False,
+        ),
+    ] = False,
     provider: LlmProvider = None,
     model: LlmModel = None,
     url: LlmUrl = None,
@@ -866,10 +874,12 @@ def doctor(
     styles = {"ok": "green", "warn": "yellow", "fail": "red"}
     if llm and search:
         raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
+    if clean and (llm or search):
+        raise UsageError(detail="--clean goes with the whole examination, without --llm, --search")
     if llm:
         examined = doctor_.examine_model(model_from(provider, model, url, timeout))
     else:
-        examined = doctor_.examine_searching() if search else doctor_.examine(call.db)
+        examined = doctor_.examine_searching() if search else doctor_.examine(call.db, clean=clean)
     for one in examined:
         findings.append(one)
         if screen.as_json:

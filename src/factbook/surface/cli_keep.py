@@ -544,7 +544,7 @@ def consolidate(
         bool,
         typer.Option(
             "--dry-run",
-            help="Do it on a copy that is thrown away, and show what would change.",
+            help="Do it on a copy in memory, and show what would change.",
             show_default=False,
         ),
     ] = False,
@@ -615,7 +615,7 @@ def consolidate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Left:
-    """What a run left behind, read before a copy is thrown away."""
+    """What a run left behind, read before a copy is gone."""
 
     changes: Account
     aside: list[tuple[str, int, str]]  # rows that cannot be embedded

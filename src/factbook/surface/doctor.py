@@ -45,10 +45,14 @@ class Finding:
     detail: str  # what was seen, and what to do where it is not well
 
 
-def examine(path: Path) -> Iterator[Finding]:
-    """Make every check, the cheap ones first, and yield each finding as it comes."""
+def examine(path: Path, *, clean: bool = False) -> Iterator[Finding]:
+    """Make every check, the cheap ones first, and yield each finding as it comes.
+
+    With `clean` the files that killed processes left behind are deleted, and nothing else.
+    """
     yield from _versions()
     yield from _database(path)
+    yield from _left_behind(path, clean=clean)
     yield from _key_file()
     yield from _folders()
     yield from _searching(ask=False)
@@ -155,6 +159,28 @@ def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
             detail=f"{home_path(path)} can be read by others (mode {mode:04o}) and {why};"
             f" run `chmod 600 {home_path(path)}`",
         )
+
+
+def _left_behind(path: Path, *, clean: bool) -> Iterator[Finding]:
+    """Name what a kill left of an export, a copy or a rehearsal: it holds what the memory held."""
+    from factbook.store.parts import left_behind
+
+    left = left_behind(path.absolute().parent, Path.cwd())
+    for one in left:
+        detail = f"{home_path(one)} holds stored text, and was left by a process that was killed"
+        if not clean:
+            detail += "; `factbook doctor --clean` deletes it"
+            yield Finding(level="warn", name="left behind", detail=detail)
+            continue
+        try:
+            one.unlink()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            yield Finding(level="fail", name="left behind", detail=f"{detail}; it stays: {reason}")
+        else:
+            yield Finding(level="ok", name="left behind", detail=f"deleted {home_path(one)}")
+    if clean and not left:
+        yield Finding(level="ok", name="left behind", detail="nothing; nothing was deleted")
 
 
 def _audit(memory: Memory) -> Iterator[Finding]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import FactbookError, UsageError
 from factbook.recall.when import iso
+from factbook.store.parts import becoming
 from factbook.surface.output import dump
 from factbook.surface.text import home_path, safe
 
@@ -128,23 +128,14 @@ def write_whole(
             raise UsageError(detail=f"{path} is a folder; name a file in it")
         if not replace:
             raise UsageError(detail=f"{path} exists already; name another file, or add --force")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     done = written = 0
     try:
-        descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                for line in lines:
-                    data = line.encode("utf-8", "backslashreplace")
-                    file.write(data)
-                    done += 1
-                    written += len(data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with becoming(path) as (_, file):
+            for line in lines:
+                data = line.encode("utf-8", "backslashreplace")
+                file.write(data)
+                done += 1
+                written += len(data)
     except OSError as error:
         raise FactbookError(
             detail=f"{home_path(path)} could not be written ({error.strerror}); nothing was left"

@@ -37,7 +37,7 @@ from factbook.store.base import (
     Vectors,
 )
 from factbook.store.sqlite.audit import audit
-from factbook.store.sqlite.file import LedgerFile, Mode, translated
+from factbook.store.sqlite.file import CopyInMemory, LedgerFile, Mode, translated
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
 from factbook.store.sqlite.rows import (
@@ -78,13 +78,15 @@ _JSON_COLUMNS = {
 class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
-    def __init__(self, path: Path, *, mode: Mode = "create") -> None:
-        """Open the file, making or migrating it where the mode allows.
+    def __init__(
+        self, path: Path, *, mode: Mode = "create", opened: LedgerFile | None = None
+    ) -> None:
+        """Open the file, making or migrating it where the mode allows, or take one that is open.
 
         Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
         """
         self.path = path
-        self._file = LedgerFile(path, mode=mode)
+        self._file = opened or LedgerFile(path, mode=mode)
         self._scours = threading.local()
         with translated(path):
             self._tenant = self._meta("tenant") or ""
@@ -106,6 +108,19 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         row = self._file.connection.execute("SELECT value FROM meta WHERE name = ?", (name,))
         found = row.fetchall()
         return str(found[0][0]) if found else None
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[SQLiteStore]:
+        """Give a store that begins as this one is now, and whose writes nobody else ever sees.
+
+        It is in memory: a kill leaves nothing of it on the disk. It is for the calling thread.
+        """
+        with translated(self.path):
+            copy = SQLiteStore(self.path, opened=CopyInMemory(self._file))
+        try:
+            yield copy
+        finally:
+            copy.close()
 
     # --- writing --------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import os
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -24,6 +24,7 @@ from factbook.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from factbook.store.parts import becoming
 
 APPLICATION_ID = 0x66616374  # "fact"
 _MAGIC = b"SQLite format 3\x00"
@@ -217,20 +218,11 @@ class LedgerFile:
         copy = self.path.with_name(f"{self.path.name}.schema-{version}.bak")
         if copy.exists() and _is_whole(copy, version):
             return
-        # Under another name until it is whole: what a killed process leaves is no backup.
-        part = copy.with_name(f"{copy.name}.{os.getpid()}.part")
         try:
-            part.unlink(missing_ok=True)
-            part.touch(mode=0o600, exist_ok=False)
-            self.connection.execute("VACUUM INTO ?", (str(part),))
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
-            part.replace(copy)
+            with becoming(copy) as (part, _):
+                self.connection.execute("VACUUM INTO ?", (str(part),))
         except OSError as error:
             raise StoreReadOnly(path=copy, reason=error.strerror or str(error)) from error
-        finally:
-            with suppress(OSError):  # what went wrong before is what has to be told
-                part.unlink(missing_ok=True)
 
     def _migrate_to(self, number: int, sql: str) -> None:
         connection = self.connection
@@ -269,3 +261,28 @@ class LedgerFile:
                 connection.close()
             self._connections.clear()
         self._local = threading.local()
+
+
+class CopyInMemory(LedgerFile):
+    """A copy of a ledger in this process's memory, for one thread; it ends with the process.
+
+    A file, also one in the temporary folder, would be left behind by a kill. A transaction that is
+    rolled back would hold up everybody who writes while a model is asked.
+    """
+
+    def __init__(self, of: LedgerFile) -> None:
+        self.path = of.path  # it names the ledger in messages, and is not opened
+        self.mode = "write"
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        connection = apsw.Connection(":memory:")
+        with connection.backup("main", of.connection, "main") as backup:
+            backup.step(-1)  # all pages at once: of one moment
+        for pragma in (*_PRAGMAS, *_WRITING_PRAGMAS):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        self._connections = [connection]
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The one connection."""
+        return self._connections[0]

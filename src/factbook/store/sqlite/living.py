@@ -740,11 +740,6 @@ class LivingReads:
         )
         return {row[0]: row[1] for row in rows}
 
-    def copy_to(self, path: Path) -> None:
-        """Write a copy of everything to a new file, readable by its owner only."""
-        path.touch(mode=0o600)
-        self._rows("VACUUM INTO ?", (str(path),))
-
     def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
         """Return the episodes behind facts, whatever they say of them."""
         found: dict[int, set[int]] = {}
