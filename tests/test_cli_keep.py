@@ -389,7 +389,7 @@ def test_a_worker_embeds_what_comes_until_it_is_told_to_stop(
 
 def test_a_worker_says_what_was_put_aside_and_tries_it_again(here: Cli, opened: Memory) -> None:
     say(opened, "The \x1b[31mferry leaves at noon", at=now_ms(), session="one")
-    claim = opened.store.claim_waiting("episode", limit=9, now=0, until=1)
+    claim = opened.store.claim_waiting("episode", limit=9, holder="t", now=0)
     ids = [one for one, _ in claim.rows]
     opened.store.release(claim, ids, error="too \x1b[31mlong", until=1, aside=True)
     shown = here("worker", "--once", "--off", "extraction").out
@@ -504,9 +504,7 @@ def test_undo_takes_a_run_back(evening: Cli, db: Path) -> None:
 
 def test_one_consolidation_at_a_time(here: Cli, opened: Memory) -> None:
     now = now_ms()
-    token = opened.store.take_lease(
-        "consolidation", holder="elsewhere:1:a", now=now, until=now + 60_000
-    )
+    token = opened.store.take_lease("consolidation", holder="elsewhere:1:a", now=now)
     assert token is not None
     done = here("consolidate", "--json", code=4)
     assert done.json()["error"]["kind"] == "AlreadyRunning"

@@ -372,13 +372,11 @@ def test_an_undone_night_leaves_what_was_there_before(diary: Diary) -> None:
 
 def test_one_run_at_a_time(diary: Diary) -> None:
     store, now = diary.memory.store, diary.clock.now
-    token = store.take_lease(
-        "consolidation", holder="elsewhere:1:x", now=now, until=now + policy.RUN_LEASE_MS
-    )
+    token = store.take_lease("consolidation", holder="elsewhere:1:x", now=now)
     assert token is not None
     with pytest.raises(AlreadyRunning):
         diary.memory.consolidate()
-    diary.clock.now += policy.RUN_LEASE_MS
+    diary.clock.now += policy.LEASE_MS
     assert diary.memory.consolidate().state == "done"
 
 
@@ -451,8 +449,7 @@ def kill_nights(tmp_path: Path, *, times: int) -> None:
         process.wait()
         process.stdout.close()
         assert diaries[1].memory.check() == []
-    for diary in diaries:  # what a killed night had claimed is free again
-        diary.clock.now += policy.EMBED_LEASE_MS + 1
+    for diary in diaries:  # what a killed night had claimed is free at once
         diary.memory.consolidate()
     assert diaries[1].memory.waiting() == 0
     assert _told(diaries[1]) == _told(diaries[0])

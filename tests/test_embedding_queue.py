@@ -116,11 +116,13 @@ def test_the_wait_doubles(memory: Memory, clock: FrozenClock) -> None:
     for _ in range(policy.EMBED_ATTEMPTS - 1):
         memory.embed()
         waited = 0
-        while not memory.store.claim_waiting(
-            "episode", limit=1, now=clock.now, until=clock.now
+        while not (
+            claim := memory.store.claim_waiting("episode", limit=1, holder="t", now=clock.now)
         ).rows:
             clock.now += 1000
             waited += 1
+        ids = [one for one, _ in claim.rows]
+        memory.store.release(claim, ids, error="", until=0, tried=False)
         waits.append(waited)
     assert waits == [2, 4, 8, 16]
 
@@ -144,9 +146,10 @@ def test_a_lease_that_ran_out_is_taken_over_and_late_vectors_are_not_taken(
 ) -> None:
     say(memory, "one", "two")
     store, now = memory.store, clock.now
-    slow = store.claim_waiting("episode", limit=9, now=now, until=now + 1000)
-    assert store.claim_waiting("episode", limit=9, now=now, until=now + 1000).rows == ()
-    quick = store.claim_waiting("episode", limit=1, now=now + 1000, until=now + 9000)
+    slow = store.claim_waiting("episode", limit=9, holder="slow", now=now)
+    assert store.claim_waiting("episode", limit=9, holder="quick", now=now).rows == ()
+    later = now + policy.LEASE_MS
+    quick = store.claim_waiting("episode", limit=1, holder="quick", now=later)
     assert quick.token > slow.token
 
     def give(token: int) -> int:
@@ -216,7 +219,6 @@ def kill_embedding(tmp_path: Path, *, times: int, texts: int) -> None:
         from test_embedding_queue import Hashing
         from factbook import policy
         policy.EMBED_BATCH = 10
-        policy.EMBED_LEASE_MS = 1  # a killed worker's rows are free for the next one at once
         from factbook.memory import Memory
         with Memory({str(path)!r}, embedder=Hashing(), key_file={str(key)!r}) as memory:
             print("ready", flush=True)
@@ -233,8 +235,7 @@ def kill_embedding(tmp_path: Path, *, times: int, texts: int) -> None:
         process.stdout.close()
         with Memory(path, embedder=Hashing(), key_file=key) as memory:
             assert memory.check() == []
-    later = FrozenClock(int(time.time() * 1000) + policy.EMBED_LEASE_MS + 1000)
-    with Memory(path, embedder=Hashing(), key_file=key, clock=later) as memory:
+    with Memory(path, embedder=Hashing(), key_file=key) as memory:  # the dead hold nothing
         memory.embed()
         assert memory.waiting() == 0
         assert memory.store.counts()["episode_vectors"] == texts

@@ -18,7 +18,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from factbook import policy
 from factbook.memory import Memory
 from factbook.store.sqlite import SQLiteStore
 
@@ -97,9 +96,7 @@ def kill_many(tmp_path: Path, *, times: int) -> None:
         assert start(db, tmp_path).wait(120) == 0
     assert left(db) == expected
     assert finished or times < 10
-    # A killed worker keeps its rows until its lease ends; then they are anybody's.
-    later = time.time_ns() // 1_000_000 + 2 * policy.EMBED_LEASE_MS
-    with Memory(db, key_file=tmp_path / "key", clock=lambda: later, model=None) as memory:
+    with Memory(db, key_file=tmp_path / "key", model=None) as memory:  # the dead hold nothing
         memory.embed()
         assert memory.waiting() == 0
         assert memory.check() == []

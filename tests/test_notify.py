@@ -195,7 +195,7 @@ def test_the_store_lets_no_schedule_through(steps: list[tuple[str, int]]) -> Non
                 write(store, MuteOwner(owner=ME, muted=muted), now=now, trigger=Trigger.COMMAND)
             else:
                 waits = store.notices(ids=[ids[much]])[0].state is NoticeState.WAITING
-                took = write(store, ClaimNotice(notice_id=ids[much]), now=now)
+                took = write(store, ClaimNotice(notice_id=ids[much], holder="t"), now=now)
                 assert took <= waits  # none goes twice
                 assert not (took and muted)
                 if fresh and waits and not muted:
@@ -217,7 +217,7 @@ def test_of_many_that_try_at_once_one_gets_through(store: SQLiteStore) -> None:
 
     def run(notice_id: int) -> None:
         gate.wait()
-        took.append(write(store, ClaimNotice(notice_id=notice_id), now=START))
+        took.append(write(store, ClaimNotice(notice_id=notice_id, holder="t"), now=START))
         store.close_thread()
 
     threads = [threading.Thread(target=run, args=(one.id,)) for one in waiting]

@@ -371,7 +371,7 @@ def test_an_error_of_the_store_is_no_fault_of_a_text(
         blocker.execute("ROLLBACK")
         assert other.model_tasks() == []
     touchy.words = ""
-    world.clock.now += policy.SEARCH_LEASE_MS  # what was locked could not give its lease back
+    world.clock.now += policy.LEASE_MS  # what was locked could not give its lease back
     assert world.memory.run_extraction().searches == 1
 
 
@@ -707,7 +707,7 @@ def test_a_search_that_was_taken_over_is_kept_once(world: World) -> None:
     with another(world, provider=slow) as other:
         beside.run(lambda: other.run_searches())
         assert world.memory.run_searches().made == 0
-        world.clock.now += policy.SEARCH_LEASE_MS
+        world.clock.now += policy.LEASE_MS
         assert world.memory.run_searches().made == 1
         late = beside.end()
     assert (late.made, late.failed) == (0, [])  # type: ignore[attr-defined]
@@ -718,16 +718,17 @@ def test_a_search_that_was_taken_over_is_kept_once(world: World) -> None:
 
 @pytest.mark.parametrize("here", [True, False], ids=["of this machine", "of another one"])
 def test_what_a_dead_worker_had_claimed_is_free_again(world: World, here: bool) -> None:
-    import socket
+    from factbook.store.leases import holder_name
 
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait(60)
-    holder = f"{socket.gethostname() if here else 'elsewhere'}:{gone.pid}:1"
+    machine = holder_name().partition(":")[0] if here else "elsewhere"
+    holder = f"{machine}:{gone.pid}:1:x"
     searched(world)
     queued(world, "one")
-    now, until = world.clock.now, world.clock.now + policy.SEARCH_LEASE_MS
-    assert world.memory.store.claim_search(claimer=holder, now=now, until=until) is not None
-    world.memory.store.take_lease(READING, holder=holder, now=now, until=until)
+    now, until = world.clock.now, world.clock.now + policy.LEASE_MS
+    assert world.memory.store.claim_search(claimer=holder, now=now) is not None
+    world.memory.store.take_lease(READING, holder=holder, now=now)
     if not here:
         assert world.memory.run_searches().made == 0
         assert world.memory.run_extraction().note == "another worker is reading"
@@ -774,7 +775,7 @@ def test_what_was_read_after_another_took_over_is_not_written(world: World, touc
     touchy.words, touchy.act = "4,300 euros", lambda: None if beside.go.is_set() else beside.hold()
     with another(world) as other:
         beside.run(lambda: world.memory.run_extraction())
-        world.clock.now += policy.SEARCH_LEASE_MS
+        world.clock.now += policy.LEASE_MS
         assert other.run_extraction().searches == 1
         late = beside.end()
     assert late.searches == 0  # type: ignore[attr-defined]

@@ -712,10 +712,10 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
             claimer=claimer,
         )
 
-    until = NOW + policy.SEARCH_LEASE_MS
-    task = store.claim_search(claimer="a", now=NOW, until=until)
+    until = NOW + policy.LEASE_MS
+    task = store.claim_search(claimer="a", now=NOW)
     assert task is not None
-    assert store.claim_search(claimer="b", now=NOW, until=until) is None
+    assert store.claim_search(claimer="b", now=NOW) is None
     for claimer in ("b", ""):
         with pytest.raises(TakenOver):
             write(store, *result("r1"), record(claimer), trigger=Trigger.ENRICHMENT)
@@ -724,8 +724,8 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
             write(store, fail, trigger=Trigger.ENRICHMENT)
     assert store.episode_ids(["r1"]) == {}  # the whole call is refused
     store.release_search(1, claimer="b")  # which has nothing to give back
-    assert store.claim_search(claimer="b", now=NOW, until=until) is None
-    assert store.claim_search(claimer="b", now=until, until=until + 1) is not None
+    assert store.claim_search(claimer="b", now=NOW) is None
+    assert store.claim_search(claimer="b", now=until) is not None
     with pytest.raises(TakenOver):
         write(store, *result("r1"), record("a"), trigger=Trigger.ENRICHMENT)
     done = write(store, *result("r1"), record("b"), trigger=Trigger.ENRICHMENT)
@@ -736,11 +736,12 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
 
 
 def test_what_was_worked_out_under_a_lost_lease_is_not_written(store: SQLiteStore) -> None:
-    token = store.take_lease("reading", holder="a", now=NOW, until=NOW + 5)
+    token = store.take_lease("reading", holder="a", now=NOW)
     assert token is not None
     fence = Fence(lease="reading", token=token)
     write(store, *episode("m1"), fence, trigger=Trigger.USER_MESSAGE)
-    assert store.take_lease("reading", holder="b", now=NOW + 5, until=NOW + 9) == token + 1
+    later = NOW + policy.LEASE_MS
+    assert store.take_lease("reading", holder="b", now=later) == token + 1
     with pytest.raises(TakenOver):
         write(store, *episode("m2"), fence, trigger=Trigger.USER_MESSAGE)
     assert store.episode_ids(["m1", "m2"]).keys() == {"m1"}
@@ -832,7 +833,7 @@ def test_one_notice_for_an_entity_and_its_new_facts(store: SQLiteStore) -> None:
         (NoticeKind.DISCOVERED, 2, "https://x.example/r1.png"),
         (NoticeKind.DISCOVERED, 1, "https://x.example/r3.png"),
     ]
-    claimed = write(store, ClaimNotice(notice_id=1))
+    claimed = write(store, ClaimNotice(notice_id=1, holder="t"))
     assert claimed.notices == 1
     write(store, FinishNotice(notice_id=1, state=NoticeState.SENT, channels=["chat"]))
     told(store, "kef", "r4", "kef is white.")
@@ -847,7 +848,7 @@ def test_the_store_holds_the_back_off_for_every_process(store: SQLiteStore) -> N
     at, sent = NOW, []
     while store.notices(states=[NoticeState.WAITING]):
         waiting = store.notices(states=[NoticeState.WAITING])[0]
-        if write(store, ClaimNotice(notice_id=waiting.id), at=at).notices:
+        if write(store, ClaimNotice(notice_id=waiting.id, holder="t"), at=at).notices:
             sent.append((at - NOW) // MINUTE)
             write(store, FinishNotice(notice_id=waiting.id, state=NoticeState.SENT), at=at)
         else:
@@ -857,7 +858,7 @@ def test_the_store_holds_the_back_off_for_every_process(store: SQLiteStore) -> N
     write(store, NoteAction(owner="me"), at=at)
     told(store, "thing0 speaker", "r9", "it is also red.")
     last = store.notices(states=[NoticeState.WAITING])[0]
-    assert write(store, ClaimNotice(notice_id=last.id), at=at).notices == 1
+    assert write(store, ClaimNotice(notice_id=last.id, holder="t"), at=at).notices == 1
 
 
 def test_what_is_muted_is_not_told(store: SQLiteStore) -> None:
@@ -878,12 +879,12 @@ def test_a_notice_ends_once(store: SQLiteStore) -> None:
     told(store, "kef", "r1", "kef is loud.")
     finish = FinishNotice(notice_id=1, state=NoticeState.SENT)
     assert write(store, finish).unchanged == 1  # nobody claimed it
-    write(store, ClaimNotice(notice_id=1))
-    assert write(store, ClaimNotice(notice_id=1)).unchanged == 1
+    write(store, ClaimNotice(notice_id=1, holder="t"))
+    assert write(store, ClaimNotice(notice_id=1, holder="t")).unchanged == 1
     assert write(store, finish).updated == 1
     assert write(store, finish).unchanged == 1
     with pytest.raises(NotFound):
-        write(store, ClaimNotice(notice_id=99))
+        write(store, ClaimNotice(notice_id=99, holder="t"))
 
 
 # --- the seed's tables ----------------------------------------------------------------------------

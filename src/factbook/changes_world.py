@@ -56,6 +56,7 @@ from factbook.ops import (
     UnmergeFact,
 )
 from factbook.store.base import Life, Writer, claim_digest
+from factbook.store.leases import stands
 from factbook.world import (
     Engagement,
     Entity,
@@ -610,13 +611,13 @@ class WorldChanges:
 
     def _own(self, task: SearchTask, claimer: str) -> None:
         """Raise TakenOver where another worker makes a search, or has made it."""
-        holder, until = self._writer.search_claim(task.id)
-        if claimer != holder and (claimer or until > self._now):
+        holder, _, until = self._writer.lease(f"search {task.id}")
+        if claimer != holder and (claimer or stands(holder, until, now=self._now)):
             raise TakenOver(what=f"search {task.id}")
 
     def fence(self, op: Fence) -> None:
         """Raise TakenOver where a lease has another holder by now."""
-        if self._writer.lease_token(op.lease) != op.token:
+        if self._writer.lease(op.lease)[1] != op.token:
             raise TakenOver(what=op.lease)
 
     def keep_seen(self, op: KeepSeen) -> None:
@@ -733,6 +734,7 @@ class WorldChanges:
             self._receipt.unchanged += 1
             return
         self._writer.write_notice(notice._replace(state=NoticeState.CLAIMED, sent_at=self._now))
+        self._writer.set_lease(f"notice {notice.id}", op.holder)
         self._writer.write_notify_state(
             state._replace(unanswered=state.unanswered + 1, last_sent_at=self._now)
         )
@@ -755,6 +757,7 @@ class WorldChanges:
         if op.state is NoticeState.DROPPED:
             self._drop(notice, op.reason)
             return
+        self._writer.set_lease(f"notice {notice.id}", "")
         again = op.state is NoticeState.WAITING  # it counts as told all the same: no storm
         self._writer.write_notice(
             notice._replace(

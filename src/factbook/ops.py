@@ -685,6 +685,7 @@ class ClaimNotice:
     """Begin to deliver a notice; refused while the back-off, a mute or another holds it."""
 
     notice_id: int
+    holder: str  # who delivers it (`leases.holder_name`): where that has ended, it is let go
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

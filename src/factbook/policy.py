@@ -307,7 +307,6 @@ SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
 SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
 SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly
 SEARCH_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
-SEARCH_LEASE_MS: Final = 120_000  # ours: how long a worker that died keeps a search from others
 LOOK_ATTEMPTS: Final = 2  # ours: failures after which a result holds up no looking for new things
 RESULT_TEXT_CHARS: Final = 6_000  # ours: of one result
 ENRICH_DAILY: Final = 24  # ours: searches of our own in a day
@@ -315,12 +314,13 @@ EXTERNAL_FACT: Final = INFERENCE  # ours: one page says so; the cap of the exter
 
 # --- the work behind (ours) -----------------------------------------------------------------------
 
-EMBED_LEASE_MS: Final = 120_000  # how long a worker may keep a batch before another takes it
+LEASE_MS: Final = 120_000  # how long whoever is silent keeps work from others, at most
+CLOCK_SLACK_MS: Final = 60_000  # clocks of two processes differ, or are set back, by so little
+LONGEST_WAIT_MS: Final = 3_600_000  # more than any wait after a failure; one longer is no wait
 EMBED_PATIENCE_S: Final = 5.0  # how long a night waits for rows that another worker is embedding
 EMBED_ATTEMPTS: Final = 5  # failures after which a row is put aside
 EMBED_BACKOFF_MS: Final = 2_000  # after the first failure; doubles with each
 EMBED_BACKOFF_MAX_MS: Final = 15 * 60 * 1000
-RUN_LEASE_MS: Final = 120_000  # a consolidation renews its lease with every step
 CLUSTER_POOL: Final = 4_000  # new and still loose episodes that one run clusters
 CLUSTER_LOOSE: Final = 1_500  # of these, episodes that stood alone so far
 CLUSTER_DAYS: Final = 60  # how long an episode that stands alone waits for others like it

@@ -28,12 +28,12 @@ from factbook.model import Millis, Trigger
 from factbook.ops import ClaimNotice, FinishNotice
 from factbook.searching.address import is_public
 from factbook.store.base import Store
+from factbook.store.leases import holder_name
 from factbook.world import Entity, Notice, NoticeState
 
 _LOG = logging.getLogger(__name__)
 
 RETRY_MS: Final = 24 * 3600 * 1000  # ours: a notice that no channel took is tried so long
-CLAIM_MS: Final = 120_000  # ours: a claim that is older was left by a process that is gone
 DESKTOP_TIMEOUT_S: Final = 5.0  # ours: a notifier that hangs is ended
 DESKTOP_CHARS: Final = 400  # ours: a desktop shows no more in its corner
 
@@ -300,9 +300,8 @@ class Notifier:
 
     def _clear_claims(self, report: NotifyReport) -> None:
         """Let go of what a process that was killed had begun to deliver."""
-        old = self._clock() - CLAIM_MS
         for notice in self._store.notices(self._owner, states=(NoticeState.CLAIMED,)):
-            if notice.sent_at is not None and notice.sent_at < old:
+            if not self._store.is_held(f"notice {notice.id}", now=self._clock()):
                 reason = "whoever delivered it ended before it was done"
                 self._finish(notice, NoticeState.FAILED, reason=reason)
                 report.failed += 1
@@ -310,7 +309,7 @@ class Notifier:
     def _claim(self, notice: Notice) -> bool:
         receipt = apply(
             self._store,
-            [ClaimNotice(notice_id=notice.id)],
+            [ClaimNotice(notice_id=notice.id, holder=holder_name())],
             trigger=Trigger.UPKEEP,
             actor=self._actor,
             now=self._clock(),

@@ -94,7 +94,7 @@ from factbook.ops import (
     SetPreference,
     SupportFact,
 )
-from factbook.store.holders import holder_name, is_dead
+from factbook.store.leases import due, holder_name
 from factbook.world import EngagementType, PreferenceType, SearchLog, Valence
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class Extraction:
         return {
             target
             for target, one in tasks.items()
-            if (one.state == "aside" or one.until > now)
+            if (one.state == "aside" or not due(one.until, now=now))
             and (modelled or one.version == RULES)
             and not self._goes_on(one)
         }
@@ -889,7 +889,7 @@ class _Lease:
 
     def renew(self) -> None:
         """Hold it longer; raises TakenOver where another worker has, or has had it."""
-        if self._clock() - self._at < policy.SEARCH_LEASE_MS // 4:
+        if self._clock() - self._at < policy.LEASE_MS // 4:
             return
         token = self._take()
         if token is not None and token != self._token:
@@ -903,13 +903,7 @@ class _Lease:
 
     def _take(self) -> int | None:
         self._at = self._clock()
-        return self._store.take_lease(
-            READING,
-            holder=self._holder,
-            now=self._at,
-            until=self._at + policy.SEARCH_LEASE_MS,
-            is_dead=is_dead,
-        )
+        return self._store.take_lease(READING, holder=self._holder, now=self._at)
 
 
 def _seen(

@@ -24,7 +24,7 @@ from factbook.keys import without_hidden
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
 from factbook.sources.told import digest
-from factbook.store.holders import holder_name, is_dead
+from factbook.store.leases import holder_name
 from factbook.world import SearchAnswer, SearchResult, SearchTask
 
 if TYPE_CHECKING:
@@ -102,14 +102,7 @@ class Lookup:
         claimer, last = holder_name(), 0
         while limit is None or report.made < limit:
             cancel.check()
-            now = self._clock()
-            task = self._store.claim_search(
-                claimer=claimer,
-                now=now,
-                until=now + policy.SEARCH_LEASE_MS,
-                after=last,
-                is_dead=is_dead,
-            )
+            task = self._store.claim_search(claimer=claimer, now=self._clock(), after=last)
             if task is None:
                 break
             last = task.id

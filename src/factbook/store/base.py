@@ -7,7 +7,7 @@ offers the reads. `factbook.testing.StoreConformance` is the runnable contract o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -660,7 +660,7 @@ class Store(WorldStore, EraseStore, Protocol):
     def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
         """Return (rows whose vectors were removed after a sequence number, the last number)."""
 
-    def claim_waiting(self, target: str, *, limit: int, now: Millis, until: Millis) -> Claimed:
+    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
         """Lease waiting rows that nobody holds; their token makes older claims worthless."""
 
     def release(
@@ -696,16 +696,17 @@ class Store(WorldStore, EraseStore, Protocol):
         *,
         holder: str,
         now: Millis,
-        until: Millis,
-        is_dead: Callable[[str], bool] = ...,
     ) -> int | None:
         """Take or renew work that one process at a time may do; None when another holds it.
 
-        `is_dead` may know that a holder has ended, whose lease need not run out then.
+        `leases.stands` says which lease holds; a renewed one keeps its token.
         """
 
     def drop_lease(self, name: str, *, token: int) -> None:
         """Give a lease back."""
+
+    def is_held(self, name: str, *, now: Millis) -> bool:
+        """Tell whether somebody has a lease."""
 
     def mark(self, name: str) -> int:
         """Return a number that the nightly work remembered, 0 at first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from factbook.model import EpisodeKind, Fact, Millis, StoredEpisode, Trigger
@@ -106,11 +106,11 @@ class WorldWriter(Protocol):
     def write_search_task(self, task: SearchTask) -> None:
         """Overwrite the state of a search that was asked for; whoever was making it has ended."""
 
-    def search_claim(self, task_id: int) -> tuple[str, Millis]:
-        """Return who is making a search, and until when at most."""
+    def lease(self, name: str) -> tuple[str, int, Millis]:
+        """Return (holder, token, until) of who took a lease last; ("", 0, 0) where nobody has."""
 
-    def lease_token(self, name: str) -> int:
-        """Return the token of whoever took a lease last, 0 where nobody has."""
+    def set_lease(self, name: str, holder: str) -> None:
+        """Let somebody hold a lease from now on; nobody does where `holder` is empty."""
 
     def retry_searches(self) -> int:
         """Let searches that were set aside be tried again; return how many."""
@@ -283,14 +283,11 @@ class WorldStore(Protocol):
         *,
         claimer: str,
         now: Millis,
-        until: Millis,
         after: int = 0,
-        is_dead: Callable[[str], bool] = ...,
     ) -> SearchTask | None:
         """Take the oldest search that may be made and that nobody makes; None without any.
 
-        It is taken under the write lock, until `until`; `after` is the id of the one before.
-        `is_dead` may know that a claimer has ended, whose claim need not run out then.
+        It is taken under the write lock; `after` is the id of the one before.
         """
 
     def release_search(self, task_id: int, *, claimer: str) -> None:

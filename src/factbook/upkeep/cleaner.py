@@ -13,9 +13,6 @@ own; its other names are compared by theirs.
 
 from __future__ import annotations
 
-import os
-import socket
-import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +42,7 @@ from factbook.ops import (
     RetireEntity,
 )
 from factbook.store.base import Life, Store
+from factbook.store.leases import due, holder_name
 from factbook.upkeep.consolidate import unit_rows
 from factbook.upkeep.settling import category, pair_of, task_of
 from factbook.world import Engagement, Entity, Valence
@@ -120,12 +118,7 @@ def clean(
         interest=interest,
     )
     now = clock()
-    token = store.take_lease(
-        LEASE,
-        holder=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
-        now=now,
-        until=now + policy.RUN_LEASE_MS,
-    )
+    token = store.take_lease(LEASE, holder=holder_name(), now=now)
     if token is None:
         return CleanReport(note="another process is cleaning")
     try:
@@ -282,7 +275,7 @@ class _Cleaning:
             self.report.waiting += 1
             if task is not None and task.state == "aside":
                 self.report.aside += 1
-            elif task is None or task.until <= self._now:
+            elif task is None or due(task.until, now=self._now):
                 found.append(pair)
         return found
 

@@ -37,7 +37,7 @@ from factbook.ops import (
     SupersedeFact,
 )
 from factbook.store.base import Life, Store
-from factbook.store.holders import holder_name, is_dead
+from factbook.store.leases import due, holder_name
 from factbook.upkeep import support
 from factbook.upkeep.extraction import extract_ops
 from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
@@ -224,15 +224,9 @@ class Consolidation:
     def _lease(self, now: Millis) -> Iterator[Callable[[], None]]:
         def take() -> int:
             at = self._clock()
-            token = self._store.take_lease(
-                _LEASE,
-                holder=self._holder,
-                now=at,
-                until=at + policy.RUN_LEASE_MS,
-                is_dead=is_dead,
-            )
+            token = self._store.take_lease(_LEASE, holder=self._holder, now=at)
             if token is None:
-                raise AlreadyRunning(seconds=policy.RUN_LEASE_MS / 1000)
+                raise AlreadyRunning(seconds=policy.LEASE_MS / 1000)
             return token
 
         token = take()
@@ -489,7 +483,7 @@ class Consolidation:
         questions = [
             one
             for one in waiting_questions(self._store, now=report.as_of, redact=self._redact)
-            if not one.aside and one.until <= report.as_of and one.rule != policy.OVERHEARD
+            if not one.aside and due(one.until, now=report.as_of) and one.rule != policy.OVERHEARD
         ]
         if not questions:
             return

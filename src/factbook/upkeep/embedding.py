@@ -1,7 +1,7 @@
 """The embedding queue: rows wait, workers lease them, and nothing that fails blocks the others.
 
-A worker claims a batch for a while under a token that is given out once. Killed, it leaves its
-claim to run out; slow, it finds that a newer token has taken over, and its vectors are not taken.
+A worker claims a batch for a while under a token that is given out once. Killed, it holds nothing
+any more; slow, it finds that a newer token has taken over, and its vectors are not taken.
 A row that fails is tried again later, twice as late each time, and put aside with the reason after
 a few attempts. Waiting rows are found by text all the while.
 """
@@ -24,6 +24,7 @@ from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model import Millis, Receipt, Trigger
 from factbook.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
 from factbook.store.base import Claimed, Store
+from factbook.store.leases import holder_name
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -39,6 +40,7 @@ class EmbedReport:
     failed: int = 0  # rows to be tried again
     aside: int = 0  # rows put aside
     claimed: int = 0
+    lost: int = 0  # rows that another worker had taken over before their vectors were ready
 
     def add(self, other: EmbedReport) -> None:
         """Add the counts of another pass."""
@@ -46,6 +48,7 @@ class EmbedReport:
         self.failed += other.failed
         self.aside += other.aside
         self.claimed += other.claimed
+        self.lost += other.lost
 
 
 class EmbeddingQueue:
@@ -81,6 +84,8 @@ class EmbeddingQueue:
                 if not done.claimed:
                     break
                 total.add(done)
+                if done.lost:
+                    break  # left to whoever has them: two clocks apart would take over for ever
                 if progress:
                     progress(done.claimed)
         return total
@@ -91,9 +96,7 @@ class EmbeddingQueue:
         Raises EmbedderMismatch where the file holds vectors of another model; the rows wait on.
         """
         now = self._clock()
-        claim = self._store.claim_waiting(
-            target, limit=limit, now=now, until=now + policy.EMBED_LEASE_MS
-        )
+        claim = self._store.claim_waiting(target, limit=limit, holder=holder_name(), now=now)
         report = EmbedReport(claimed=len(claim.rows))
         if not claim.rows:
             return report
@@ -122,6 +125,7 @@ class EmbeddingQueue:
                 actor=self._actor,
                 now=self._clock(),
             )
+            report.lost = len(good) - report.receipt.embedded
         for one, why in bad.items():
             self._fail(claim, one, why, report)
         return report
@@ -267,10 +271,10 @@ class Worker:
         while not self._stop.is_set():
             self._wake.clear()
             try:
-                done = sum(
-                    self._queue.work(target, limit=policy.EMBED_BATCH).claimed
-                    for target in EMBEDDED
-                )
+                reports = [
+                    self._queue.work(target, limit=policy.EMBED_BATCH) for target in EMBEDDED
+                ]
+                done = sum(one.claimed for one in reports if not one.lost)
                 self.error = ""
             except FactbookError as error:
                 done = 0

@@ -200,9 +200,9 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            UNION ALL SELECT r.search_id, 'result ' || e.id || ' is ' || e.trust
            FROM search_result_row r JOIN episode_row e ON e.id = r.episode_id
            WHERE e.trust <> 'external' OR e.kind <> 'search_result'
-           UNION ALL SELECT id, 'task ' || state || ' is claimed' FROM search_task
-           WHERE (claimer = '') <> (claimed_until = 0)
-              OR (claimer <> '' AND state NOT IN ('queued', 'failed'))
+           UNION ALL SELECT t.id, 'task ' || t.state || ' is claimed' FROM search_task t
+           JOIN lease_row l ON l.name = 'search ' || t.id
+           WHERE t.state NOT IN ('queued', 'failed')
            UNION ALL SELECT search_id, 'result ' || episode_id || ' is half read'
            FROM search_result_row WHERE is_read NOT IN (0, 1) OR failed < 0
               OR (seen IS NOT NULL AND NOT json_valid(seen))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,16 @@ from factbook.model import (
     Trust,
 )
 from factbook.store.base import Claimed, Injection, Life, Pair, Proposal, Run, Witness
+from factbook.store.leases import stands
 from factbook.store.sqlite.rows import (
+    DUE,
+    EMBEDDING,
     EPISODE,
     VALUE_NOW,
     VECTOR_TABLES,
     as_episode,
+    end_claims,
+    hold,
     json_list,
 )
 
@@ -45,6 +50,7 @@ _PROPOSAL = (
 )
 _EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail FROM event_row"
 # What waits for a vector, with its text: (rows, text column).
+_CLAIMS = f"SELECT token, holder, until FROM lease_row WHERE name GLOB '{EMBEDDING}*'"
 _WAITING = {
     "episode": ("episode_row w", "w.text", "w.vector_state = 1"),
     "fact": ("fact_row w", "w.statement", "w.status = 'pending_embed'"),
@@ -375,6 +381,11 @@ def _meta(connection: apsw.Connection, name: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
+def _standing(claims: Iterable[Any], now: Millis) -> list[int]:
+    """Return the tokens of the leases that keep others out."""
+    return [token for token, holder, until in claims if stands(holder, until, now=now)]
+
+
 def as_run(row: Sequence[Any]) -> Run:
     """Read a row of runs."""
     return Run._make([*row[:5], orjson.loads(row[5])])
@@ -404,26 +415,35 @@ class LivingReads:
 
     # --- the embedding queue --------------------------------------------------------------------
 
-    def claim_waiting(self, target: str, *, limit: int, now: Millis, until: Millis) -> Claimed:
+    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
         """Lease waiting rows that nobody holds; their token makes older claims worthless."""
         table, text, waits = _WAITING[target]
         with self._locked() as db:
             rows: list[Any] = db.execute(
                 f"SELECT w.id, {text} FROM {table} LEFT JOIN embed_task t"
                 f" ON t.target = ? AND t.row_id = w.id WHERE {waits}"
-                " AND (t.row_id IS NULL OR (t.aside = 0 AND t.until <= ?)) ORDER BY w.id LIMIT ?",
-                (target, now, limit),
+                f" AND (t.row_id IS NULL OR (t.aside = 0 AND t.token NOT IN {_IN} AND {DUE}))"
+                " ORDER BY w.id LIMIT ?",
+                (
+                    target,
+                    json_list(_standing(db.execute(_CLAIMS), now)),
+                    now,
+                    now + policy.LONGEST_WAIT_MS,
+                    limit,
+                ),
             ).fetchall()
             if not rows:
                 return Claimed(target, 0, ())
             token = int(_meta(db, "token") or 0) + 1
             db.execute("INSERT OR REPLACE INTO meta VALUES ('token', ?)", (str(token),))
+            hold(db, f"{EMBEDDING}{token}", holder, token=token, now=now)
             db.executemany(
                 "INSERT INTO embed_task (target, row_id, token, until, attempts)"
-                " VALUES (?,?,?,?,0) ON CONFLICT (target, row_id)"
-                " DO UPDATE SET token = excluded.token, until = excluded.until",
-                [(target, row[0], token, until) for row in rows],
+                " VALUES (?,?,?,0,0) ON CONFLICT (target, row_id)"
+                " DO UPDATE SET token = excluded.token, until = 0",
+                [(target, row[0], token) for row in rows],
             )
+            end_claims(db)  # of those that these rows were taken over from
         return Claimed(target, token, [(row[0], row[1]) for row in rows])
 
     def release(
@@ -442,10 +462,11 @@ class LivingReads:
         """
         with self._locked() as db:
             db.execute(
-                "UPDATE embed_task SET attempts = attempts + ?, error = ?, until = ?, aside = ?"
-                f" WHERE target = ? AND token = ? AND row_id IN {_IN}",
+                "UPDATE embed_task SET attempts = attempts + ?, error = ?, until = ?, aside = ?,"
+                f" token = 0 WHERE target = ? AND token = ? AND row_id IN {_IN}",
                 (tried, error, until, aside, claim.target, claim.token, json_list(ids)),
             )
+            end_claims(db)
 
     def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
         """Return how often embedding rows has failed."""
@@ -458,8 +479,9 @@ class LivingReads:
 
     def held_now(self, *, now: Millis) -> int:
         """Return how many rows other workers are embedding at this moment."""
+        held = _standing(self._rows(_CLAIMS), now)
         rows = self._rows(
-            "SELECT count(*) FROM embed_task WHERE aside = 0 AND error = '' AND until > ?", (now,)
+            f"SELECT count(*) FROM embed_task WHERE token IN {_IN}", (json_list(held),)
         )
         return int(rows[0][0])
 
@@ -513,12 +535,10 @@ class LivingReads:
         *,
         holder: str,
         now: Millis,
-        until: Millis,
-        is_dead: Callable[[str], bool] = lambda _: False,
     ) -> int | None:
         """Take or renew work that one process at a time may do; None when another holds it.
 
-        `is_dead` may know that a holder has ended, whose lease need not run out then.
+        `leases.stands` says which lease holds; a renewed one keeps its token.
         """
         with self._locked() as db:
             rows: list[Any] = db.execute(
@@ -528,12 +548,10 @@ class LivingReads:
             if rows:
                 held_by, token, held_until = rows[0]
                 if held_by != holder:
-                    if held_until > now and not is_dead(held_by):
+                    if stands(held_by, held_until, now=now):
                         return None
                     token += 1
-            db.execute(
-                "INSERT OR REPLACE INTO lease_row VALUES (?,?,?,?)", (name, holder, token, until)
-            )
+            hold(db, name, holder, token=token, now=now)
             return int(token)
 
     def drop_lease(self, name: str, *, token: int) -> None:
@@ -543,6 +561,11 @@ class LivingReads:
                 "UPDATE lease_row SET until = 0, holder = '' WHERE name = ? AND token = ?",
                 (name, token),
             )
+
+    def is_held(self, name: str, *, now: Millis) -> bool:
+        """Tell whether somebody has a lease."""
+        rows = self._rows("SELECT holder, until FROM lease_row WHERE name = ?", (name,))
+        return bool(rows) and stands(*rows[0], now=now)
 
     def mark(self, name: str) -> int:
         """Return a number that the nightly work remembered, 0 at first."""

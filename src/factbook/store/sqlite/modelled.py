@@ -8,9 +8,10 @@ from typing import Any
 import apsw
 import orjson
 
+from factbook import policy
 from factbook.model import Fact, Millis, StoredEpisode
 from factbook.store.base import CallCount, Keyed, ModelTask
-from factbook.store.sqlite.rows import EPISODE, FACT, as_episode, as_fact, json_list
+from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, json_list
 
 _TASK = "SELECT kind, target, state, attempts, error, version, until, at FROM model_task"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
@@ -150,15 +151,15 @@ class ModelReads:
         if not episode_kinds:
             return self._episodes(
                 f"{EPISODE} JOIN model_task t ON t.target = e.id AND t.kind = ?"
-                " WHERE t.state IN ('queued', 'failed') AND t.until <= ? ORDER BY e.id LIMIT ?",
-                (kind, now, limit),
+                f" WHERE t.state IN ('queued', 'failed') AND {DUE} ORDER BY e.id LIMIT ?",
+                (kind, now, now + policy.LONGEST_WAIT_MS, limit),
             )
         return self._episodes(
             f"{EPISODE} LEFT JOIN model_task t ON t.target = e.id AND t.kind = ?"
             " WHERE e.kind IN (SELECT value FROM json_each(?)) AND e.injected = 0"
-            " AND coalesce(t.state IN ('queued', 'failed') AND t.until <= ?, 1)"
+            f" AND coalesce(t.state IN ('queued', 'failed') AND {DUE}, 1)"
             " ORDER BY e.id LIMIT ?",
-            (kind, json_list(episode_kinds), now, limit),
+            (kind, json_list(episode_kinds), now, now + policy.LONGEST_WAIT_MS, limit),
         )
 
     def _episodes(self, sql: str, bindings: Sequence[Any]) -> list[StoredEpisode]:

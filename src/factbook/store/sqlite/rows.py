@@ -15,6 +15,7 @@ from factbook.model import (
     Fact,
     FactKind,
     LineCount,
+    Millis,
     Role,
     Source,
     Status,
@@ -22,6 +23,11 @@ from factbook.model import (
     Trust,
 )
 from factbook.store.base import Filters, SourceState
+
+EMBEDDING = "embedding "  # the names of leases on rows to embed begin so
+
+# What failed may be tried again; bound to now and the longest wait from now (`leases.due`).
+DUE = "NOT (until > ? AND until <= ?)"
 
 VECTOR_TABLES = {
     "episode": ("episode_vector", "episode_id"),
@@ -150,6 +156,22 @@ def as_episode(row: Sequence[Any]) -> StoredEpisode:
         is_error=bool(row[21]),
         cut=row[22],
         injected=bool(row[23]),
+    )
+
+
+def hold(db: apsw.Connection, name: str, holder: str, *, token: int, now: Millis) -> None:
+    """Let somebody hold a lease from now on, for as long as any may."""
+    db.execute(
+        "INSERT OR REPLACE INTO lease_row VALUES (?,?,?,?)",
+        (name, holder, token, now + policy.LEASE_MS),
+    )
+
+
+def end_claims(db: apsw.Connection) -> None:
+    """Forget the leases under which no row is being embedded any more."""
+    db.execute(
+        f"DELETE FROM lease_row WHERE name GLOB '{EMBEDDING}*'"
+        " AND token NOT IN (SELECT token FROM embed_task)"
     )
 
 

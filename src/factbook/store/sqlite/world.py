@@ -9,9 +9,11 @@ from typing import Any
 import apsw
 import orjson
 
+from factbook import policy
 from factbook.model import EpisodeKind, Fact, Millis, Role, StoredEpisode, Trigger, Trust
 from factbook.store.base_world import ResultState
-from factbook.store.sqlite.rows import EPISODE, FACT, as_episode, as_fact, json_list
+from factbook.store.leases import due, stands
+from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, hold, json_list
 from factbook.world import (
     Engagement,
     EngagementType,
@@ -331,20 +333,22 @@ class WorldVerbs:
     def write_search_task(self, task: SearchTask) -> None:
         """Overwrite the state of a search that was asked for; whoever was making it has ended."""
         self._db.execute(
-            "UPDATE search_task SET state = ?, attempts = ?, error = ?, until = ?, claimer = '',"
-            " claimed_until = 0 WHERE id = ?",
+            "UPDATE search_task SET state = ?, attempts = ?, error = ?, until = ? WHERE id = ?",
             (task.state, task.attempts, task.error, task.until, task.id),
         )
+        self.set_lease(f"search {task.id}", "")
 
-    def search_claim(self, task_id: int) -> tuple[str, Millis]:
-        """Return who is making a search, and until when at most."""
-        row = self._one("SELECT claimer, claimed_until FROM search_task WHERE id = ?", (task_id,))
-        return row[0], row[1]
+    def lease(self, name: str) -> tuple[str, int, Millis]:
+        """Return (holder, token, until) of who took a lease last; ("", 0, 0) where nobody has."""
+        row = self._one("SELECT holder, token, until FROM lease_row WHERE name = ?", (name,))
+        return (row[0], row[1], row[2]) if row else ("", 0, 0)
 
-    def lease_token(self, name: str) -> int:
-        """Return the token of whoever took a lease last, 0 where nobody has."""
-        row = self._one("SELECT token FROM lease_row WHERE name = ?", (name,))
-        return int(row[0]) if row else 0
+    def set_lease(self, name: str, holder: str) -> None:
+        """Let somebody hold a lease from now on; nobody does where `holder` is empty."""
+        if holder:
+            hold(self._db, name, holder, token=0, now=self._now)
+        else:
+            self._db.execute("DELETE FROM lease_row WHERE name = ?", (name,))
 
     def retry_searches(self) -> int:
         """Let searches that were set aside be tried again; return how many."""
@@ -805,36 +809,32 @@ class WorldReads:
         *,
         claimer: str,
         now: Millis,
-        until: Millis,
         after: int = 0,
-        is_dead: Callable[[str], bool] = lambda _: False,
     ) -> SearchTask | None:
         """Take the oldest search that may be made and that nobody makes; None without any.
 
-        It is taken under the write lock, until `until`; `after` is the id of the one before.
-        `is_dead` may know that a claimer has ended, whose claim need not run out then.
+        It is taken under the write lock; `after` is the id of the one before.
         """
         sql = (
-            "SELECT id, claimer, claimed_until FROM search_task"
-            f" WHERE state IN {_OPEN} AND until <= ? AND id > ? ORDER BY id"
+            "SELECT t.id, t.until, l.holder, l.until FROM search_task t"
+            " LEFT JOIN lease_row l ON l.name = 'search ' || t.id"
+            f" WHERE t.state IN {_OPEN} AND t.id > ? ORDER BY t.id"
         )
 
         def free(rows: Iterable[Any]) -> int | None:
-            for task_id, held_by, held_until in rows:
-                if held_until <= now or is_dead(held_by):
+            for task_id, until, held_by, held_until in rows:
+                held = held_by is not None and stands(held_by, held_until, now=now)
+                if due(until, now=now) and not held:
                     return int(task_id)
             return None
 
-        if free(self._rows(sql, (now, after))) is None:
+        if free(self._rows(sql, (after,))) is None:
             return None  # nobody waits for the write lock where nothing is to be done
         with self._locked() as db:
-            task_id = free(db.execute(sql, (now, after)).fetchall())
+            task_id = free(db.execute(sql, (after,)).fetchall())
             if task_id is None:
                 return None
-            db.execute(
-                "UPDATE search_task SET claimer = ?, claimed_until = ? WHERE id = ?",
-                (claimer, until, task_id),
-            )
+            hold(db, f"search {task_id}", claimer, token=0, now=now)
             row: Any = db.execute(f"{_TASK} WHERE id = ?", (task_id,)).fetchall()[0]
         return _task(row)
 
@@ -842,8 +842,7 @@ class WorldReads:
         """Give a search back that was taken and not made; nothing where another has it."""
         with self._locked() as db:
             db.execute(
-                "UPDATE search_task SET claimer = '', claimed_until = 0"
-                " WHERE id = ? AND claimer = ?",
+                "DELETE FROM lease_row WHERE name = 'search ' || ? AND holder = ?",
                 (task_id, claimer),
             )
 
@@ -873,8 +872,8 @@ class WorldReads:
         where.append(f"state IN {_IN}")
         bindings.append(json_list(states))
         if now is not None:
-            where.append("until <= ?")
-            bindings.append(now)
+            where.append(DUE)
+            bindings += [now, now + policy.LONGEST_WAIT_MS]
         rows = self._rows(
             f"{_TASK} {_all(where)} ORDER BY id LIMIT ?",
             (*bindings, -1 if limit is None else limit),

@@ -22,7 +22,7 @@ from factbook.store.base import (
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
-from factbook.store.sqlite.rows import VECTOR_TABLES, json_list, source_states
+from factbook.store.sqlite.rows import VECTOR_TABLES, end_claims, json_list, source_states
 from factbook.store.sqlite.world import WorldVerbs
 from factbook.text import asks
 
@@ -375,6 +375,7 @@ class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
             " AND row_id IN (SELECT value FROM json_each(?))",
             (target, json_list(one for one, _ in rows)),
         )
+        end_claims(self._db)
         return [one for one, _ in rows]
 
     def _claim_embedder(self, model: str, dim: int) -> None:
