@@ -343,6 +343,7 @@ class AsyncMemory:
     stats = _asked(Memory.stats)
     rejections = _asked(Memory.rejections)
     check = _worked(Memory.check)
+    reopen = _worked(Memory.reopen)
 
     async def export(self) -> AsyncGenerator[dict[str, object], None]:
         """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""

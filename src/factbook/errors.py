@@ -18,6 +18,8 @@
     |   |-- StoreReadOnly
     |   |-- StoreFull
     |   |-- StoreCorrupt
+    |   |-- StoreReplaced
+    |   |-- TakenOver
     |   `-- EmbedderMismatch
     |-- RuleError                      exit 5   a rule file
     |-- KeyFileError                   exit 6   the redaction key
@@ -148,6 +150,10 @@ class StoreFull(StoreError):
 
 class StoreCorrupt(StoreError):
     """{path} is damaged ({reason}); copy it away, then `factbook doctor --db {path}` says what is still readable."""  # noqa: E501
+
+
+class StoreReplaced(StoreError):
+    """{path} is no longer the file that is open here ({what}); this write is not acknowledged, and `reopen()` saves what only this process holds and opens what stands there now."""  # noqa: E501
 
 
 class TakenOver(StoreError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import platformdirs
 
@@ -21,7 +21,6 @@ from factbook.model import (
     Episode,
     EpisodeKind,
     Event,
-    Everyone,
     Evidence,
     Fact,
     FactKind,
@@ -32,18 +31,10 @@ from factbook.model import (
     Source,
     StoredEpisode,
     Trigger,
-    whose,
 )
 from factbook.recall.search import Answer, Engine, episode_hit
 from factbook.recall.when import now_ms
-from factbook.store.base import (
-    Filters,
-    Problem,
-    Rejection,
-    RejectionFilters,
-    SourceState,
-    screening,
-)
+from factbook.store.base import Filters, Problem, Rejection, RejectionFilters, SourceState
 from factbook.store.sqlite import Mode, SQLiteStore
 
 if TYPE_CHECKING:
@@ -57,10 +48,7 @@ if TYPE_CHECKING:
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
     from factbook.sources.original import Original
-    from factbook.sources.redact.records import Screening
     from factbook.sources.session_log import Discovery
-
-_T = TypeVar("_T")
 
 
 def default_db() -> Path:
@@ -124,7 +112,6 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
-@screening(at="store.screen", only=("owner", "session"))
 class Memory(Caring):
     """One tenant's memory in one file.
 
@@ -159,14 +146,13 @@ class Memory(Caring):
         triggers whose new facts are told without being asked.
         """
         self.path = Path(path) if path is not None else default_db()
-        self.store = SQLiteStore(self.path, mode=mode, screen=self._screened)
+        self.store = SQLiteStore(self.path, mode=mode)
         self._clock = clock
         self._embedder = embedder
         self._redact = redact
         self._reading = mode == "read"
         self._key_file = Path(key_file) if key_file is not None else default_key_file()
         self._redactor: Redacting | None = None
-        self._screening: Screening | None = None
         self._rules = rules
         self._llm = llm
         self._model = model
@@ -204,6 +190,17 @@ class Memory(Caring):
             self._engine.close()
         self.store.close()
 
+    def reopen(self) -> Path | None:
+        """Open what stands at the path now, after saving what only this process holds.
+
+        For after StoreReplaced: somebody deleted or replaced the file, or its write-ahead log,
+        while it was open. What was acknowledged here and stands in no file that others can open is
+        written into the file where that is safe; else it becomes a copy beside it, whose path is
+        returned. No other call of this memory may be under way.
+        """
+        self._let_go()
+        return self.store.reopen()
+
     def _let_go(self) -> None:
         super()._let_go()
         if self._engine is not None:
@@ -226,17 +223,6 @@ class Memory(Caring):
             else:
                 self._redactor = Redactor(key=load_key(self._key_file))
         return self._redactor
-
-    def _screened(self, record: _T, /) -> _T:
-        """Return a record as it may be kept: with no secret in any of its texts."""
-        if not self._redact:
-            return record
-        if self._screening is None:
-            from factbook.sources.redact.records import Screening
-
-            # A quote is compared with its episode, which went through here: it holds no more.
-            self._screening = Screening(self.redactor, without=("quote",))
-        return self._screening(record)
 
     @property
     def rules(self) -> RuleSet:
@@ -352,7 +338,7 @@ class Memory(Caring):
         from factbook.ops import RecordEpisode, RecordSource
 
         ops: list[Op] = [RecordSource(source=source)]
-        ops += [RecordEpisode(episode=one) for one in episodes]
+        ops += [RecordEpisode(episode=_redacted(one, self.redactor)) for one in episodes]
         return apply(
             self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
         )
@@ -382,7 +368,7 @@ class Memory(Caring):
         host: str = "",
         project: str = "",
         session: str = "",
-        owner: str | Everyone = ME,
+        owner: str = "",
         limit: int | None = None,
         newest_first: bool = False,
         include_deprecated: bool = False,
@@ -462,9 +448,9 @@ class Memory(Caring):
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return found
 
-    def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
-        """Return the sources that say something of an owner, the newest first."""
-        states = self.store.source_states(owner=whose(owner)).values()
+    def sessions(self) -> list[SourceState]:
+        """Return every source, the newest first."""
+        states = self.store.source_states().values()
         return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
 
     def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
@@ -478,7 +464,6 @@ class Memory(Caring):
             host=wanted.host,
             project=wanted.project,
             session=wanted.session,
-            owner=wanted.owner,
         )
         rows = [
             episode_hit(one, text=redact(one.text))
@@ -491,7 +476,6 @@ class Memory(Caring):
             host=wanted.host,
             project=wanted.project,
             session=wanted.session,
-            owner=wanted.owner,
         )
         rows += [
             Hit(
@@ -581,3 +565,7 @@ class Memory(Caring):
             safe = self.redactor.redact_value(record)
             assert isinstance(safe, dict)
             yield safe
+
+
+def _redacted(episode: Episode, redactor: Redacting) -> Episode:
+    return replace(episode, text=redactor.redact(episode.text))

@@ -6,25 +6,18 @@ offers the reads. `factbook.testing.StoreConformance` is the runnable contract o
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import inspect
-import operator
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from factbook.model import (
-    EVERYONE,
-    ME,
     Cursor,
     Episode,
     EpisodeKind,
     Event,
-    Everyone,
     Evidence,
     Fact,
     FactKind,
@@ -36,13 +29,9 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
     Trust,
-    whose,
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import WorldStore, WorldWriter
-
-_T = TypeVar("_T")
-_S = TypeVar("_S")
 
 
 def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
@@ -448,7 +437,7 @@ class Writer(WorldWriter, EraseWriter, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a read is narrowed to: one owner, unless it says EVERYONE, and what else is given."""
+    """What a read is narrowed to; an empty one narrows nothing."""
 
     predicates: Sequence[str] = ()
     kinds: Sequence[FactKind] = ()
@@ -459,7 +448,7 @@ class Filters:
     host: str = ""
     project: str = ""  # equals the folder, or is a part of its path
     session: str = ""
-    owner: str | Everyone = ME
+    owner: str = ""
     object: str = ""  # exact object of a fact
     subject: str = ""
     rules: Sequence[str] = ()  # names of rules that made the fact's evidence
@@ -467,14 +456,6 @@ class Filters:
     now: Millis | None = None  # confidence is what it is then; without it, as it was stored
     deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
     proposed: bool = False  # facts that wait for a yes pass too
-
-    def __post_init__(self) -> None:
-        """Refuse an owner without a name: that would be everybody."""
-        whose(self.owner)
-
-    def of_owner(self, owner: str) -> bool:
-        """Tell whether what is this owner's passes, as far as its owner goes."""
-        return self.owner in (owner, EVERYONE)
 
     @property
     def facts_wanted(self) -> bool:
@@ -498,7 +479,7 @@ class Filters:
             or self.host
             or self.project
             or self.session
-            or self.owner is not EVERYONE
+            or self.owner
         )
 
     @property
@@ -513,7 +494,7 @@ class Filters:
             or self.host
             or self.project
             or self.session
-            or self.owner is not EVERYONE
+            or self.owner
             or self.object
             or self.subject
             or self.rules
@@ -547,14 +528,10 @@ class RejectionFilters:
     reason: str = ""
     type: str = ""
     rule: str = ""
-    owner: str | Everyone = ME
+    owner: str = ""
     since: Millis | None = None
     until: Millis | None = None
     typed_only: bool = False  # only what a model proposed as a memory
-
-    def __post_init__(self) -> None:
-        """Refuse an owner without a name: that would be everybody."""
-        whose(self.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -574,7 +551,6 @@ class EpisodeRow(NamedTuple):
     chars: int  # of its text
     asks: int  # 1 where it holds a question
     speaker: str
-    owner: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -587,75 +563,8 @@ class Vectors:
     dim: int
 
 
-class Screen(Protocol):
-    """What every record goes through before it is written, and every text that is asked for."""
-
-    def __call__(self, record: _T, /) -> _T:
-        """Return the record as it may be kept."""
-
-
-def unscreened(record: _T) -> _T:
-    """Return a record as it is."""
-    return record
-
-
-# Of the texts that a read is given, these are words to look for and no names to compare with.
-_WORDS = frozenset({"match", "text"})
-_PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
-
-
-def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[type[_S]], type[_S]]:
-    """Let every method of a class that is given a name compare with it as it was kept.
-
-    That is each parameter of text or Filters; which they are, their annotations say. With `only`
-    it is the parameters of these names. `at` is where an instance has its screen.
-    """
-    screen_of = operator.attrgetter(at)
-
-    def wrapped(kind: type[_S]) -> type[_S]:
-        for name in dir(kind):
-            method = getattr(kind, name)
-            if name.startswith("_") or not inspect.isfunction(method):
-                continue
-            given = {
-                part
-                for part, hint in method.__annotations__.items()
-                if (part in only if only else re.search(r"\bstr\b|\bFilters\b", str(hint)))
-            }
-            given -= {*_WORDS, "return"}
-            if given:
-                setattr(kind, name, _screening(method, frozenset(given), screen_of))
-        return kind
-
-    return wrapped
-
-
-def _screening(
-    method: Callable[..., Any], given: Collection[str], screen_of: Callable[[Any], Screen]
-) -> Callable[..., Any]:
-    names = list(inspect.signature(method).parameters)
-
-    @functools.wraps(method)
-    def screened(self: Any, *args: Any, **named: Any) -> Any:
-        screen = screen_of(self)
-        if screen is unscreened:
-            return method(self, *args, **named)
-
-        def kept(part: str, value: Any) -> Any:
-            if part not in given or (isinstance(value, str) and _PLAIN.fullmatch(value)):
-                return value
-            return screen(value)
-
-        args = tuple(map(kept, names[1:], args))
-        return method(self, *args, **{part: kept(part, one) for part, one in named.items()})
-
-    return screened
-
-
 class Store(WorldStore, EraseStore, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
-
-    screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
 
     @property
     def tenant(self) -> str:
@@ -676,13 +585,8 @@ class Store(WorldStore, EraseStore, Protocol):
     def memory_generation(self) -> int:
         """Return a number that moves with every write to episodes, facts or vectors."""
 
-    def source_states(
-        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
-    ) -> dict[str, SourceState]:
-        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
-
-    def has_others(self, owner: str) -> bool:
-        """Tell whether anything in the ledger is of somebody else than this owner."""
+    def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`."""
 
     def fact(self, fact_id: int) -> Fact | None:
         """Return one fact in whatever state it is."""

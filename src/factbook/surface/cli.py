@@ -33,7 +33,6 @@ from factbook.surface.options import (
     ASK,
     KEEP,
     READ,
-    AllOwners,
     Call,
     Command,
     Db,
@@ -45,7 +44,6 @@ from factbook.surface.options import (
     LlmUrl,
     MinConfidence,
     NoRedact,
-    Owner,
     Predicates,
     Project,
     RuleFile,
@@ -62,8 +60,6 @@ from factbook.surface.options import (
     reading,
     redacted_fact,
     rules_in_force,
-    say_others,
-    whose_of,
 )
 from factbook.surface.output import ReaderGone, Screen
 
@@ -421,8 +417,6 @@ def recall(
     host: Host = "",
     project: Project = "",
     min_confidence: MinConfidence = 0.0,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     rules: RuleFile = None,
     db: Db = None,
@@ -441,13 +435,10 @@ def recall(
         until=until,
         host=host,
         project=project,
-        owner=whose_of(owner, all_owners),
     )
     filters = _of_kind(filters, kind)
     with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
         found = memory.recall(asked, limit=limit, filters=filters)
-        if not found.hits:
-            say_others(call, memory, filters.owner)
         if call.screen.as_json:
             from factbook.surface import records
 
@@ -508,8 +499,12 @@ def facts(
         bool,
         typer.Option("--evidence", help="With the places that show each fact.", show_default=False),
     ] = False,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
+    owner: Annotated[
+        str,
+        typer.Option(
+            "--owner", metavar="NAME", help="Only what is about this one.", show_default=False
+        ),
+    ] = "",
     include_deprecated: Annotated[
         bool,
         typer.Option(
@@ -535,12 +530,11 @@ def facts(
         session=session,
         subject=subject,
         object_=object_,
-        owner=whose_of(owner, all_owners),
     )
     from factbook.recall.when import now_ms
 
     screen, now = call.screen, now_ms()
-    filters = replace(filters, now=now, deprecated=include_deprecated)
+    filters = replace(filters, owner=owner, now=now, deprecated=include_deprecated)
     with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
         # One more than is shown tells whether there are more.
@@ -549,8 +543,7 @@ def facts(
         shown = islice(rows, limit) if limit else rows
         shown_by = _evidence_reader(memory) if evidence else None
         if screen.as_json:
-            if not screen.json_stream("facts", _fact_records(shown, redact, shown_by)):
-                say_others(call, memory, filters.owner)
+            screen.json_stream("facts", _fact_records(shown, redact, shown_by))
             return
         from factbook.surface import render
 
@@ -563,7 +556,6 @@ def facts(
         )
         if not number:
             screen.say("No facts match. `factbook stats` lists the predicates that there are.")
-            say_others(call, memory, filters.owner)
         elif next(rows, None) is not None:
             screen.say(f"The first {number}; --limit 0 shows all that match.", "dim")
 
@@ -677,8 +669,6 @@ def timeline(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", help="The newest N entries; 0 for all.")
     ] = TIMELINE_SHOWN,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
@@ -693,12 +683,9 @@ def timeline(
         host=host,
         project=project,
         session=session,
-        owner=whose_of(owner, all_owners),
     )
     with reading(call, no_redact=no_redact) as memory:
         found = memory.timeline(filters=filters, limit=limit or None)
-        if not found:
-            say_others(call, memory, filters.owner)
         redact = memory.redactor.redact
         if call.screen.as_json:
             from factbook.surface import records
@@ -726,8 +713,6 @@ def sessions(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", help="The newest N; 0 for all.")
     ] = SESSIONS_SHOWN,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
@@ -735,19 +720,10 @@ def sessions(
     """List the sessions that were read, the newest first."""
     call = begin(ctx, db, as_json)
     at_least(0, limit, "--limit")
-    filters = filters_from(
-        since=since,
-        until=until,
-        host=host,
-        project=project,
-        owner=whose_of(owner, all_owners),
-    )
+    filters = filters_from(since=since, until=until, host=host, project=project)
     with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
-        every = memory.sessions(owner=filters.owner)
-        matching = [one for one in every if _session_passes(one, filters)]
-        if not matching:
-            say_others(call, memory, filters.owner)
+        matching = [one for one in memory.sessions() if _session_passes(one, filters)]
         shown = matching[:limit] if limit else matching
         if call.screen.as_json:
             from factbook.surface import records

@@ -8,21 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 import typer
 
 from factbook.errors import UsageError
-from factbook.model import ME
 from factbook.surface import text
-from factbook.surface.options import (
-    ASK,
-    AllOwners,
-    Command,
-    Db,
-    Json,
-    Owner,
-    app,
-    at_least,
-    begin,
-    say_others,
-    whose_of,
-)
+from factbook.surface.options import ASK, Command, Db, Json, app, at_least, begin
 
 if TYPE_CHECKING:
     from factbook.recall.budget import Context
@@ -31,6 +18,10 @@ if TYPE_CHECKING:
 _TYPES: Final = ("facts", "episodes", "both")
 _TOKENS: Final = 1_500  # seed 001: the hard limit
 
+Owner = Annotated[
+    str,
+    typer.Option("--owner", metavar="NAME", help="Only what is about them.", show_default=False),
+]
 WorkSession = Annotated[
     str,
     typer.Option(
@@ -52,8 +43,7 @@ def search(
         str, typer.Option("--type", metavar="TYPE", help="facts, episodes or both.")
     ] = "both",
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most N.")] = 5,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
+    owner: Owner = "",
     session: WorkSession = "",
     db: Db = None,
     as_json: Json = False,
@@ -63,17 +53,14 @@ def search(
     at_least(1, limit, "--limit")
     if search_type not in _TYPES:
         raise UsageError(detail=f"{search_type!r} is no type; give one of {', '.join(_TYPES)}")
-    about = whose_of(owner, all_owners)
     with call.memory("write") as memory:
         hits = memory.search_memory(
             " ".join(query),
             cast(Literal["facts", "episodes", "both"], search_type),
             limit,
             session=session,
-            owner=about,
+            owner=owner,
         )
-        if not hits:
-            say_others(call, memory, about)
     if call.screen.as_json:
         from factbook.surface import records
 
@@ -107,8 +94,7 @@ def context(
             "--system", metavar="FILE", help="The system text, which fills up.", show_default=False
         ),
     ] = None,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
+    owner: Owner = "",
     session: WorkSession = "",
     db: Db = None,
     as_json: Json = False,
@@ -118,7 +104,6 @@ def context(
 
     call = begin(ctx, db, as_json)
     limits = ContextLimits(total=tokens)
-    about = whose_of(owner, all_owners)
     instructions = ""
     if system is not None:
         try:
@@ -130,10 +115,8 @@ def context(
     # Looking is not showing: nothing is remembered as injected unless a conversation is named.
     with call.memory("write" if session else "read") as memory:
         found = memory.context(
-            " ".join(question), system=instructions, limits=limits, session=session, owner=about
+            " ".join(question), system=instructions, limits=limits, session=session, owner=owner
         )
-        if not found.included:
-            say_others(call, memory, about)
     if call.screen.as_json:
         call.screen.json(found.to_json())
         return

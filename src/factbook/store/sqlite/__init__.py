@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,9 @@ from typing import Any
 import apsw
 import orjson
 
-from factbook.errors import StoreCorrupt, StoreReadOnly
+from factbook.errors import StoreCorrupt
 from factbook.model import (
-    EVERYONE,
     Event,
-    Everyone,
     Evidence,
     Fact,
     Millis,
@@ -35,11 +33,8 @@ from factbook.store.base import (
     Problem,
     Rejection,
     RejectionFilters,
-    Screen,
     SourceState,
     Vectors,
-    screening,
-    unscreened,
 )
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, Mode, translated
@@ -80,27 +75,17 @@ _JSON_COLUMNS = {
 }
 
 
-@screening()
 class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        mode: Mode = "create",
-        screen: Screen = unscreened,
-        opened: LedgerFile | None = None,
+        self, path: Path, *, mode: Mode = "create", opened: LedgerFile | None = None
     ) -> None:
         """Open the file, making or migrating it where the mode allows, or take one that is open.
-
-        `screen` is what every Op goes through before it is written, and every name that stored
-        rows are compared with.
 
         Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
         """
         self.path = path
-        self.screen = screen
         self._file = opened or LedgerFile(path, mode=mode)
         self._scours = threading.local()
         with translated(path):
@@ -114,6 +99,17 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     def close(self) -> None:
         """Close every thread's connection."""
         self._file.close()
+
+    def reopen(self) -> Path | None:
+        """Save what only this process holds and open what stands at the path now.
+
+        For after StoreReplaced. Returns the copy that had to be made for it beside the file, or
+        None. No other call may be under way.
+        """
+        saved = self._file.reopen()
+        with translated(self.path):
+            self._tenant = self._meta("tenant") or ""
+        return saved
 
     def close_thread(self) -> None:
         """Close the calling thread's connection, where a thread ends before the store does."""
@@ -131,7 +127,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         It is in memory: a kill leaves nothing of it on the disk. It is for the calling thread.
         """
         with translated(self.path):
-            copy = SQLiteStore(self.path, screen=self.screen, opened=CopyInMemory(self._file))
+            copy = SQLiteStore(self.path, opened=CopyInMemory(self._file))
         try:
             yield copy
         finally:
@@ -142,28 +138,19 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     @contextmanager
     def writing(self, *, trigger: Trigger, actor: str, now: Millis) -> Iterator[SQLiteWriter]:
         """Open one write transaction; it commits at the end of the block, or rolls back whole."""
-        if self._file.mode == "read":
-            raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
-        connection = self._file.connection
-        with translated(self.path):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                writer = SQLiteWriter(
-                    connection, self.path, self.embedder, trigger=trigger, actor=actor, now=now
+        with self._file.transaction() as connection:
+            writer = SQLiteWriter(
+                connection, self.path, self.embedder, trigger=trigger, actor=actor, now=now
+            )
+            yield writer
+            connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
+            if writer.moves_memory:
+                connection.execute(
+                    "INSERT INTO meta VALUES ('memory_generation', '1')"
+                    " ON CONFLICT (name) DO UPDATE SET value = value + 1"
                 )
-                yield writer
-                connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
-                if writer.moves_memory:
-                    connection.execute(
-                        "INSERT INTO meta VALUES ('memory_generation', '1')"
-                        " ON CONFLICT (name) DO UPDATE SET value = value + 1"
-                    )
-                connection.execute("COMMIT")
-            except BaseException:
-                if not connection.get_autocommit():  # a full disk may have rolled back already
-                    connection.execute("ROLLBACK")
-                raise
-            if writer.erasures:
+        if writer.erasures:
+            with translated(self.path):
                 self._after_erasing(writer.erasures, writer.wiped or (), writer.sought or ())
 
     @property
@@ -174,21 +161,14 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     def _may_write(self) -> bool:
         return self._file.mode != "read"
 
+    def _alone(self) -> AbstractContextManager[None]:
+        return self._file.alone()
+
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
         """Write what is not memory (leases): one transaction that moves no generation."""
-        if self._file.mode == "read":
-            raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
-        connection = self._file.connection
-        with translated(self.path):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if not connection.get_autocommit():
-                    connection.execute("ROLLBACK")
-                raise
+        with self._file.transaction() as connection:
+            yield connection
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -206,20 +186,9 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         with translated(self.path):
             return int(self._meta("memory_generation") or 0)
 
-    def source_states(
-        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
-    ) -> dict[str, SourceState]:
-        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
-        return source_states(self._file.connection, keys, owner)
-
-    def has_others(self, owner: str) -> bool:
-        """Tell whether anything in the ledger is of somebody else than this owner."""
-        found = self._rows(
-            "SELECT EXISTS (SELECT 1 FROM episode_row WHERE owner <> ?1)"
-            " OR EXISTS (SELECT 1 FROM fact_row WHERE owner <> ?1)",
-            (owner,),
-        )
-        return bool(found[0][0])
+    def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`."""
+        return source_states(self._file.connection, keys)
 
     def fact(self, fact_id: int) -> Fact | None:
         """Return one fact in whatever state it is."""
@@ -326,7 +295,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
             return self._rows(_BEST["episode"], (match, limit))
         where, bindings = episode_where(filters)
         rows = "episode_row e JOIN source_row s ON s.id = e.source_id"
-        wide = not replace(filters, owner=EVERYONE).narrows_episodes
+        wide = not replace(filters, owner="").narrows_episodes
         return self._search("episode", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
 
     def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
@@ -336,7 +305,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
             "fact_row f JOIN episode_row e ON e.id = f.episode_id"
             " JOIN source_row s ON s.id = e.source_id"
         )
-        wide = not replace(filters, owner=EVERYONE).narrows_facts
+        wide = not replace(filters, owner="").narrows_facts
         return self._search("fact", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
 
     def _search(
@@ -426,7 +395,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     def sequence(self, *, after: int = 0) -> list[EpisodeRow]:
         """Return the episodes with a larger id without their texts, by id."""
         rows = self._rows(
-            "SELECT id, source_id, occurred_at, chars, asks, speaker, owner FROM episode_row"
+            "SELECT id, source_id, occurred_at, chars, asks, speaker FROM episode_row"
             " WHERE id > ? ORDER BY id",
             (after,),
         )
@@ -558,17 +527,10 @@ def _rejection_where(filters: RejectionFilters) -> tuple[str, list[Any]]:
     parts: list[str] = []
     bindings: list[Any] = []
     equal = {"reason": filters.reason, "type": filters.type, "rule": filters.rule}
-    for column, value in equal.items():
+    for column, value in {**equal, "owner": filters.owner}.items():
         if value:
             parts.append(f"r.{column} = ?")
             bindings.append(value)
-    if filters.owner is not EVERYONE:
-        # A line that could not be read is of whom the rest of its file is about.
-        parts.append(
-            "(r.owner = ? OR (r.owner = '' AND NOT EXISTS (SELECT 1 FROM episode_row e"
-            " WHERE e.source_id = r.source_id AND e.owner <> ?)))"
-        )
-        bindings += [filters.owner, filters.owner]
     if filters.since is not None:
         parts.append("r.at >= ?")
         bindings.append(filters.since)

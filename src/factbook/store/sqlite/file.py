@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -22,9 +23,11 @@ from factbook.errors import (
     StoreLocked,
     StoreMissing,
     StoreReadOnly,
+    StoreReplaced,
     StoreTooNew,
 )
 from factbook.store.parts import becoming
+from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of
 
 APPLICATION_ID = 0x66616374  # "fact"
 _MAGIC = b"SQLite format 3\x00"
@@ -51,7 +54,7 @@ def translated(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours: one sentence that says what to do."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError) as error:
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise StoreLocked(path=path, seconds=busy_timeout_ms() / 1000) from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
         raise StoreReadOnly(path=path, reason=str(error)) from error
@@ -107,6 +110,9 @@ def _is_whole(path: Path, version: int) -> bool:
 class LedgerFile:
     """A SQLite file that is ours, at the newest schema, with one connection per thread."""
 
+    _guard: Guard | None = None
+    _files: tuple[Identity | None, Identity | None] = (None, None)  # the file, and its log
+
     def __init__(self, path: Path, *, mode: Mode = "create") -> None:
         """Open the file, making or migrating it where the mode allows.
 
@@ -114,13 +120,22 @@ class LedgerFile:
         """
         self.path = path
         self.mode: Mode = mode
-        self._local = threading.local()
         self._lock = threading.Lock()
+        self._open()
+
+    def _open(self) -> None:
+        self._local = threading.local()
         self._connections: list[apsw.Connection] = []
+        self._files = (None, None)
         self._prepare_file()
-        self._recognise()
-        with translated(self.path):
-            self._migrate()
+        journal = self._recognise()
+        try:
+            self._hold(journal)
+            with translated(self.path):
+                self._migrate()
+        except BaseException:
+            self._close()
+            raise
 
     def _prepare_file(self) -> None:
         path = self.path
@@ -135,20 +150,25 @@ class LedgerFile:
             except OSError as error:
                 raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
         try:
-            with path.open("rb") as file:
-                magic = file.read(len(_MAGIC))
+            open_here = held(path)
+            if open_here is not None:
+                magic = os.pread(open_here, len(_MAGIC), 0)
+            else:
+                with path.open("rb") as file:
+                    magic = file.read(len(_MAGIC))
         except OSError as error:
             raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
         if magic and magic != _MAGIC:
             raise NotAStore(path=path, reason="it is not an SQLite file")
 
-    def _recognise(self) -> None:
-        """Refuse what is not ours before anything could be written to it."""
+    def _recognise(self) -> str:
+        """Refuse what is not ours before anything could be written to it; return its journal."""
         with translated(self.path):
             probe = self._open_to_read()
             try:
                 application, version = identity(probe)
                 tables = probe.execute("SELECT count(*) FROM sqlite_master").get
+                journal = str(probe.execute("PRAGMA journal_mode").get)
             finally:
                 probe.close()
         if application != APPLICATION_ID and tables:
@@ -160,6 +180,27 @@ class LedgerFile:
             if version == 0:
                 raise NotAStore(path=self.path, reason="it is empty")
             raise StoreReadOnly(path=self.path, reason=f"schema {version} must be migrated first")
+        return journal
+
+    def _hold(self, journal: str) -> None:
+        """Hold the file before any connection is opened that stays: its log is then sure to stay.
+
+        A file that is read and has no write-ahead log needs no guard, and one that is to be written
+        gets its log here, because turning it on needs the file for oneself.
+        """
+        if journal != "wal":
+            if self.mode == "read":
+                return
+            with translated(self.path):
+                first = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
+                try:
+                    first.set_busy_timeout(busy_timeout_ms())
+                    first.execute("PRAGMA journal_mode=WAL").fetchall()
+                finally:
+                    first.close()
+        self._guard = Guard.of(self.path, wait_s=busy_timeout_ms() / 1000)
+        self._let_go = weakref.finalize(self, _abandon, self._guard)
+        self._let_go.atexit = False  # the end of the process lets go of everything at once
 
     def _open_to_read(self) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -179,17 +220,78 @@ class LedgerFile:
         return connection
 
     def _connect(self) -> apsw.Connection:
+        first = not self._connections
+        if not first:
+            self.check_same()  # it would read another log by the index of ours
         if self.mode == "read":
             connection = self._open_to_read()
         else:
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(busy_timeout_ms())
+        # SQLite deletes the log by its name, whichever file that is by then: `_close` says when.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         # A reader maps the file; a writer's resident memory would grow with the file if it did.
         more = ("mmap_size=268435456",) if self.mode == "read" else _WRITING_PRAGMAS
         for pragma in (*_PRAGMAS, *more):
             # One by one: what stands after a statement with a result waits until that is read.
             connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # opens the log
+        if self._guard is not None:
+            self._guard.hold_index()
+            if first:
+                self._files = identity_of(self.path), identity_of(self._log)
         return connection
+
+    @property
+    def _log(self) -> Path:
+        return beside(self.path, "-wal")
+
+    def check_same(self) -> None:
+        """See whether the path still names the files that are open here.
+
+        Raises StoreReplaced: what would be written now, nobody else could ever read.
+        """
+        if self._is_same():
+            return
+        if identity_of(self.path) != self._files[0]:
+            raise StoreReplaced(path=self.path, what="another file stands in its place, or none")
+        raise StoreReplaced(path=self.path, what="its write-ahead log was deleted or replaced")
+
+    def _is_same(self) -> bool:
+        file, log = self._files
+        return file is None or (
+            identity_of(self.path) == file and (log is None or identity_of(self._log) == log)
+        )
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other writers of ledgers out until the block ends."""
+        if self._guard is None:  # it is in memory: nobody else can open it
+            yield
+            return
+        with self._guard.alone(wait_s=busy_timeout_ms() / 1000):
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """Open a write transaction; it commits at the end of the block, or rolls back whole.
+
+        Raises StoreReadOnly, StoreLocked, StoreReplaced and what `translated` names.
+        """
+        if self.mode == "read":
+            raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
+        connection = self.connection
+        with self.alone(), translated(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                self.check_same()
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if not connection.get_autocommit():  # a full disk may have rolled back already
+                    connection.execute("ROLLBACK")
+                raise
+            self.check_same()  # else nobody but us could read what is about to be acknowledged
 
     @property
     def connection(self) -> apsw.Connection:
@@ -225,9 +327,7 @@ class LedgerFile:
             raise StoreReadOnly(path=copy, reason=error.strerror or str(error)) from error
 
     def _migrate_to(self, number: int, sql: str) -> None:
-        connection = self.connection
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.transaction() as connection:
             if identity(connection)[1] < number:  # another process may have done it meanwhile
                 connection.execute(sql).fetchall()
                 if number == 1:
@@ -238,10 +338,6 @@ class LedgerFile:
                 connection.execute(
                     f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={number}"
                 )
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
 
     def close_thread(self) -> None:
         """Close the calling thread's connection; it gets another one if it asks again."""
@@ -255,12 +351,99 @@ class LedgerFile:
         found.close()
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close every thread's connection.
+
+        Raises StoreReplaced where only this process held something that was acknowledged: the
+        error names the copy in which it has been saved.
+        """
+        saved = self.rescue()
+        self._close()
+        if saved is not None:
+            raise StoreReplaced(
+                path=self.path,
+                what="what only this process held of it could not be written into it and was saved"
+                f" as {saved}",
+            )
+
+    def _close(self) -> None:
+        guard, self._guard = self._guard, None
+        tidy = self._is_same()
+        last = guard.leave() if guard is not None else False
         with self._lock:
             for connection in self._connections:
+                if tidy:
+                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
                 connection.close()
             self._connections.clear()
         self._local = threading.local()
+        if guard is not None:
+            self._let_go.detach()
+            if last:
+                guard.drop()
+
+    def reopen(self) -> Path | None:
+        """Save what only this process holds, and open what stands at the path now.
+
+        Returns the copy that had to be made, or None: nothing was held here alone, or it could be
+        written into the file itself. No other call may be under way.
+        """
+        saved = self.rescue()
+        self._close()
+        self._open()
+        return saved
+
+    def rescue(self) -> Path | None:
+        """Save what stands in a log that nobody else can open any more.
+
+        Where nobody has begun another log, it is moved into the file, as the next to close it
+        would have done. Else two histories have begun at one point and cannot be one file: what is
+        held here becomes a copy beside it, and nothing of either is lost.
+        """
+        with self._lock:
+            connection = next(iter(self._connections), None)
+        if self._is_same() or connection is None or self.mode == "read":
+            return None
+        replaced = identity_of(self.path) != self._files[0]
+        with translated(self.path):
+            copy = None
+            if not _all_moved(connection, "NOOP") and (replaced or not self._moved(connection)):
+                copy = self._copy(connection)
+        if replaced and identity_of(self._log) == self._files[1]:
+            # It is the log of the file that stood here: the next to open this one would have its
+            # pages written over by it.
+            self._log.unlink(missing_ok=True)
+            beside(self.path, "-shm").unlink(missing_ok=True)
+        return copy
+
+    def _moved(self, connection: apsw.Connection) -> bool:
+        """Move a log that was deleted into the file, where nobody can have begun another one."""
+        if self._guard is None:
+            return False
+        with self._guard.no_newcomers() as mine:
+            return mine and identity_of(self._log) is None and _all_moved(connection, "FULL")
+
+    def _copy(self, connection: apsw.Connection) -> Path:
+        number = 1
+        while (copy := beside(self.path, f".saved-{number}")).exists():
+            number += 1
+        try:
+            with becoming(copy) as (part, _):
+                connection.execute("VACUUM INTO ?", (str(part),))
+        except OSError as error:
+            raise StoreReadOnly(path=copy, reason=error.strerror or str(error)) from error
+        return copy
+
+
+def _all_moved(connection: apsw.Connection, how: Literal["NOOP", "FULL"]) -> bool:
+    """Tell whether all of the log is in the file, after moving it there, or as it is."""
+    busy, logged, moved = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()[0]
+    return not busy and logged == moved
+
+
+def _abandon(guard: Guard) -> None:
+    """Let go of a file that was never closed."""
+    if guard.leave():
+        guard.drop()
 
 
 class CopyInMemory(LedgerFile):

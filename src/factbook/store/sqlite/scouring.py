@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from factbook.errors import StoreReadOnly
 from factbook.store.base_erase import Erasure, Scoured, Sighting
 from factbook.store.sqlite.erasing import FTS, WORD_CHARS
 from factbook.store.sqlite.file import busy_timeout_ms, translated
+from factbook.store.sqlite.guard import beside
 from factbook.store.sqlite.repeating import escaped
 
 SHOWN_ELSEWHERE: Final = 20
@@ -62,6 +64,9 @@ class EraseReads:
 
     @property
     def _may_write(self) -> bool:
+        raise NotImplementedError
+
+    def _alone(self) -> AbstractContextManager[None]:
         raise NotImplementedError
 
     def erasures(self, *, limit: int = 100) -> list[Erasure]:
@@ -161,7 +166,8 @@ class EraseReads:
         connection = self._connection
         connection.set_busy_timeout(PATIENCE_MS)
         try:
-            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
+            with self._alone():
+                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
         except (apsw.BusyError, apsw.LockedError):
             busy = 1
         finally:
@@ -172,14 +178,17 @@ class EraseReads:
         """Write the indexes and the file anew: what is left in free parts of them goes."""
         connection = self._connection
         try:
-            for target in FTS:
-                connection.execute(f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')")
-            # In memory it might not fit; the file in between holds what is kept, and nothing else.
-            connection.execute("PRAGMA temp_store=FILE")
-            try:
-                connection.execute("VACUUM")
-            finally:
-                connection.execute("PRAGMA temp_store=MEMORY")
+            with self._alone():
+                for target in FTS:
+                    connection.execute(
+                        f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')"
+                    )
+                # In memory it might not fit; the file in between holds what is kept, nothing else.
+                connection.execute("PRAGMA temp_store=FILE")
+                try:
+                    connection.execute("VACUUM")
+                finally:
+                    connection.execute("PRAGMA temp_store=MEMORY")
         except (apsw.BusyError, apsw.LockedError):
             return _BUSY
         except apsw.FullError:
@@ -189,7 +198,8 @@ class EraseReads:
         return ""
 
     def _note_clean(self) -> None:
-        self._connection.execute("UPDATE erasure_row SET clean = 1 WHERE clean = 0")
+        with self._alone():
+            self._connection.execute("UPDATE erasure_row SET clean = 1 WHERE clean = 0")
         self._flush()
 
     def _bytes(self, *, overlap: int | None = None) -> Iterator[bytes]:
@@ -198,15 +208,19 @@ class EraseReads:
 
         overlap = WIDTH - 1 if overlap is None else overlap
         for suffix in ("", "-wal", "-shm", "-journal"):
-            yield from blocks_of(self.path.with_name(f"{self.path.name}{suffix}"), overlap=overlap)
+            yield from blocks_of(beside(self.path, suffix), overlap=overlap)
 
     def copies(self) -> list[Path]:
-        """Return the copies that were made before the file was upgraded."""
-        return sorted(
-            one
-            for one in self.path.parent.glob(f"{_globbed(self.path.name)}.schema-*")
-            if one.is_file()
-        )
+        """Return the copies that were made before the file was upgraded, or to save what was held.
+
+        `LedgerFile.rescue` makes the latter.
+        """
+        name = _globbed(self.path.name)
+        found = [
+            *self.path.parent.glob(f"{name}.schema-*"),
+            *self.path.parent.glob(f"{name}.saved-*"),
+        ]
+        return sorted(one for one in found if one.is_file())
 
     def _kept(self) -> Iterator[bytes]:
         """Yield everything that the rows hold now, and the terms of the full-text indexes."""

@@ -1,6 +1,6 @@
 """Find in files what was to be erased: every eight bytes of it, at every place.
 
-Knows: bytes. Does not know: tables, what the bytes mean.
+Knows: bytes, which files are open here. Does not know: tables, what the bytes mean.
 
 A text that was copied around inside a database file may be left there in pieces: in the free part
 of a page, in the terms of an index. So what is looked for is not the text but each run of `WIDTH`
@@ -10,12 +10,15 @@ numbers passes over nearly all of the file; what it lets through is compared exa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from factbook.store.sqlite.guard import held
 
 __all__ = ["WIDTH", "Windows", "blocks_of", "joined"]
 
@@ -125,15 +128,20 @@ class Windows:
 
 def blocks_of(path: Path, *, overlap: int = WIDTH - 1) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks that overlap by so many; none where there is no file."""
+    open_here = held(path)  # to open it again and close that would drop the locks of a ledger
     try:
-        file = path.open("rb")
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC) if open_here is None else open_here
     except FileNotFoundError:
         return
-    with file:
-        tail = b""
-        while data := file.read(BLOCK):
+    try:
+        tail, at = b"", 0
+        while data := os.pread(descriptor, BLOCK, at):
             yield tail + data
             tail = (tail + data)[-overlap:] if overlap else b""
+            at += len(data)
+    finally:
+        if open_here is None:
+            os.close(descriptor)
 
 
 def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,0 +1,290 @@
+"""Hold a ledger so that no other SQLite in this process can take its log away.
+
+SQLite's locks are POSIX locks, which belong to a process: when any part of the process closes any
+descriptor of the file, all of them are gone. Python's own `sqlite3` is another SQLite than ours and
+knows nothing of our connections, so a `sqlite3.connect(path)` with a `close` in the program that
+uses us takes our locks along. It then believes to be the last user of the file, empties our
+write-ahead log and deletes it; what we write afterwards is in a file without a name.
+
+A guard holds what matters a second time, with locks of an open file description (OFD). They belong
+to one descriptor and fall with nothing else, and POSIX locks of any process, ours too, collide with
+them. It holds
+
+- the file for reading, as every connection to it does: nobody can believe to be its last user, and
+  so nobody deletes the log,
+- the index of the log (`-shm`) as being in use: nobody clears it under those who have it mapped,
+- while we write, one byte that only ledgers use: even where SQLite's own lock on writing has fallen
+  in the middle of a transaction, no other process begins one.
+
+There is one guard for each file in a process, however often it is opened there: to close one of two
+descriptors would drop the locks again. Where the system has no such locks (Windows needs none: its
+locks belong to handles), a guard only keeps the writers of this process apart, and what remains is
+that `LedgerFile` looks whether its files are still those of its path.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from factbook.errors import StoreError, StoreLocked, StoreReadOnly
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["Guard", "Identity", "beside", "held", "identity_of"]
+
+# Where SQLite locks what: its file format (the lock-byte page), os_unix.c (UNIX_SHM_DMS).
+_PENDING: Final = (0x4000_0000, 1)
+_SHARED: Final = (0x4000_0002, 510)
+_IN_USE: Final = (128, 1)  # in the index of the log
+_WRITING: Final = (0x4000_0200, 1)  # ours: the first byte that SQLite does not use
+
+_WAITS_S: Final = (0.001, 0.002, 0.005, 0.010, 0.015, 0.020, 0.025, 0.050)
+"""How long to wait before looking again, as SQLite's own busy handler does."""
+
+Identity = tuple[int, int]  # device and inode
+
+_NO_SUCH_LOCKS: Final = {errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """Return the path of a part of a ledger: its log (`-wal`), or the index of it (`-shm`)."""
+    return path.with_name(f"{path.name}{suffix}")
+
+
+def identity_of(path: Path | str) -> Identity | None:
+    """Return which file is at a path; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - twice in each transaction: a third of Path.stat
+    except OSError:
+        return None
+    return _identity(found)
+
+
+def _identity(found: os.stat_result) -> Identity:
+    return found.st_dev, found.st_ino
+
+
+class _Locks:
+    """Locks of one open file description; a system without them gives none, and says so."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self.descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def take(self, part: tuple[int, int], *, alone: bool = False) -> bool | None:
+        """Lock a part for reading, or alone; False where it is taken, None without such locks."""
+        return self._set(part, "write" if alone else "read")
+
+    def give_back(self, part: tuple[int, int]) -> None:
+        self._set(part, "none")
+
+    def _set(self, part: tuple[int, int], kind: str) -> bool | None:
+        if sys.platform == "win32":
+            return None
+        command = getattr(fcntl, "F_OFD_SETLK", None)
+        if command is None:
+            return None
+        types = {"read": fcntl.F_RDLCK, "write": fcntl.F_WRLCK, "none": fcntl.F_UNLCK}
+        begin, length = part
+        if sys.platform == "linux":
+            flock = struct.pack("hhqqi4x", types[kind], os.SEEK_SET, begin, length, 0)
+        else:  # macOS and the BSDs have the numbers first
+            flock = struct.pack("qqihh", begin, length, 0, types[kind], os.SEEK_SET)
+        try:
+            fcntl.fcntl(self.descriptor, command, flock)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                return False
+            if error.errno in _NO_SUCH_LOCKS:
+                return None
+            raise
+        return True
+
+    def close(self) -> None:
+        with suppress(OSError):
+            os.close(self.descriptor)
+
+
+class Guard:
+    """What this process holds of one ledger, whoever closes what."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.users = 0
+        self.strong = False  # whether it holds locks that nobody else can drop
+        self._file = _Locks(path)
+        self._index: _Locks | None = None
+        self._writers = threading.Lock()
+        self._forked = False
+
+    @property
+    def descriptor(self) -> int:
+        """The open file, to be read and never closed by others."""
+        return self._file.descriptor
+
+    @property
+    def index(self) -> int | None:
+        """The open index of the log, likewise."""
+        return self._index.descriptor if self._index is not None else None
+
+    @classmethod
+    def of(cls, path: Path, *, wait_s: float) -> Guard:
+        """Hold the file at a path, which is in WAL mode; `leave` ends that.
+
+        Raises StoreLocked, or StoreReadOnly where it cannot be opened.
+        """
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
+        key = (found.st_dev, found.st_ino)
+        with _changing:
+            guard = _guards.get(key)
+            if guard is None:
+                try:
+                    guard = cls(path)
+                except OSError as error:
+                    raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
+                try:
+                    guard.strong = guard._wait(_SHARED, wait_s, alone=False) is True
+                except BaseException:
+                    guard._file.close()
+                    raise
+                _guards[key] = guard
+            guard.users += 1
+        return guard
+
+    def hold_index(self) -> None:
+        """Hold the index of the log as well; it is there once a connection has read the file."""
+        with _changing:
+            if not self.strong or self._index is not None:
+                return
+            try:
+                index = _Locks(beside(self.path, "-shm"))
+            except OSError:
+                return  # a file that nobody can write has none
+            self._index = index  # never closed before the connections: that would drop their locks
+            index.take(_IN_USE)
+
+    @contextmanager
+    def alone(self, *, wait_s: float) -> Iterator[None]:
+        """Keep every other writer out, of this process and of others, until the block ends.
+
+        Raises StoreLocked when that takes longer than `wait_s`.
+        """
+        if self._forked:
+            raise StoreError(
+                detail=f"{self.path} was opened before this process was forked; open it again here"
+            )
+        if not self._writers.acquire(timeout=wait_s):
+            raise StoreLocked(path=self.path, seconds=wait_s)
+        try:
+            self._wait(_WRITING, wait_s, alone=True)
+            try:
+                yield
+            finally:
+                if self.strong:
+                    self._file.give_back(_WRITING)
+        finally:
+            self._writers.release()
+
+    @contextmanager
+    def no_newcomers(self) -> Iterator[bool]:
+        """Let nobody open the file meanwhile; those who have it open are not disturbed.
+
+        Yields whether it could be had.
+        """
+        mine = self.strong and self._file.take(_PENDING, alone=True) is True
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._file.give_back(_PENDING)
+
+    def _wait(self, part: tuple[int, int], wait_s: float, *, alone: bool) -> bool | None:
+        """Lock a part as soon as it is free; None without such locks."""
+        if alone and not self.strong:
+            return None
+        end = time.monotonic() + wait_s
+        for turn in range(sys.maxsize):
+            taken = self._file.take(part, alone=alone)
+            if taken is not False:
+                return taken
+            if time.monotonic() >= end:
+                break
+            time.sleep(_WAITS_S[min(turn, len(_WAITS_S) - 1)])
+        raise StoreLocked(path=self.path, seconds=wait_s)
+
+    def leave(self) -> bool:
+        """Be one user less; tell whether it was the last, who `drop`s it after its connections.
+
+        The locks of the last one end here, so that SQLite can tidy up when it closes the file.
+        """
+        with _changing:
+            self.users -= 1
+            if self.users or self._forked:
+                return False
+            for key, one in list(_guards.items()):
+                if one is self:
+                    del _guards[key]
+            self._file.give_back(_SHARED)
+            if self._index is not None:
+                self._index.give_back(_IN_USE)
+            return True
+
+    def drop(self) -> None:
+        """Close the descriptors of a guard that nobody uses any more."""
+        if self._forked:
+            return
+        self._file.close()
+        if self._index is not None:
+            self._index.close()
+
+    def forked(self) -> None:
+        """Let go of it in a forked child: it must not hold what its parent has let go of."""
+        self.drop()
+        self._forked = True
+
+
+_guards: dict[Identity, Guard] = {}
+_changing = threading.Lock()
+
+
+def held(path: Path) -> int | None:
+    """Return the descriptor under which this process holds a file already, or its index.
+
+    Who opens and closes such a file would drop the locks of its connections.
+    """
+    found = identity_of(path)
+    if found is None:
+        return None
+    with _changing:
+        guard = _guards.get(found)
+        if guard is not None:
+            return guard.descriptor
+        indexes = [one.index for one in _guards.values() if one.index is not None]
+    return next((one for one in indexes if _identity(os.fstat(one)) == found), None)
+
+
+def _after_fork() -> None:
+    global _changing
+    _changing = threading.Lock()
+    for guard in _guards.values():
+        guard.forked()
+    _guards.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
