@@ -78,6 +78,7 @@ from factbook.store.base import (
     Writer,
     claim_digest,
 )
+from factbook.text import stands_at
 
 _BESIDE_MEMORY = frozenset(
     {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
@@ -237,8 +238,10 @@ class _Run:
                 kept[uid] = episode
                 continue
             stored = kept[uid].text if uid in kept else self._texts[known[uid]]
-            if stored != episode.text and episode.kind in policy.RETOLD_KINDS:
-                # Another record with the same id: a copy would say the same.
+            completed = episode.text.startswith(stored)
+            if stored != episode.text and (completed or episode.kind in policy.RETOLD_KINDS):
+                # Another record with the same id: a copy would say the same, and one that was
+                # written again when it was whole says more.
                 other = f"{uid}#{_digest(episode.text).hex()[:8]}"
                 retold[other] = (uid, replace(episode, uid=other))
         known_retold = self._writer.episodes(list(retold))
@@ -437,8 +440,7 @@ class _Run:
                     " between 0 and 1"
                 )
             episode = episode_ids[op.episode]
-            room = min(one.end - one.start, policy.QUOTE_CHARS)
-            if not (0 < len(op.quote) == room and texts[episode].startswith(op.quote, one.start)):
+            if not stands_at(op.quote, texts[episode], one.start, one.end):
                 found = self._retelling(op)
                 if found is None and op.episode in self._holed:
                     self._receipt.kept_out += 1  # a refusal would keep the words after all
@@ -461,8 +463,9 @@ class _Run:
 
     def _retelling(self, op: AssertFact) -> int | None:
         """Return the record with the same id in which the quote does stand, if there is one."""
+        one = op.candidate
         for episode in self._retold.get(op.episode, ()):
-            if op.quote and self._texts[episode].startswith(op.quote, op.candidate.start):
+            if stands_at(op.quote, self._texts[episode], one.start, one.end):
                 return episode
         return None
 
@@ -477,9 +480,8 @@ class _Run:
         op = claim.evidence[episode_id]
         one = op.candidate
         rule_id = rule_ids[one.rule, one.method]
-        return NewEvidence(
-            fact_id, episode_id, rule_id, Stance.SUPPORTS, op.quote, one.start, one.end
-        )
+        quote = op.quote[: policy.QUOTE_CHARS]
+        return NewEvidence(fact_id, episode_id, rule_id, Stance.SUPPORTS, quote, one.start, one.end)
 
     # --- refusals -------------------------------------------------------------------------------
 

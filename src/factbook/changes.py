@@ -99,6 +99,7 @@ from factbook.store.base import (
     Writer,
     claim_digest,
 )
+from factbook.text import stands_at
 
 if TYPE_CHECKING:
     from factbook.changes_world import WorldChanges
@@ -297,8 +298,7 @@ class Changes:
         if op.episode_id in known:
             return False
         text = self._text(op.episode_id)
-        room = min(op.end - op.start, policy.QUOTE_CHARS)
-        if not (0 < len(op.quote) == room and text.startswith(op.quote, op.start)):
+        if not stands_at(op.quote, text, op.start, op.end):
             raise UsageError(
                 detail=f"the quote for fact {life.id} does not stand at {op.start} of episode"
                 f" {op.episode_id}"
@@ -311,7 +311,7 @@ class Changes:
                     episode_id=op.episode_id,
                     rule_id=rule_id,
                     stance=stance,
-                    quote=op.quote,
+                    quote=op.quote[: policy.QUOTE_CHARS],
                     start=op.start,
                     end=op.end,
                 )

@@ -53,7 +53,7 @@ class AssertFact:
     owner: str
     confidence: float  # capped by trust, as the gate decided
     trust: Trust
-    quote: str  # the span's text in that episode, cut at policy.QUOTE_CHARS
+    quote: str  # the whole of the span's text in that episode
     proposed: bool = False  # it waits for a person's yes or a second observation
     factors: Mapping[str, object] | None = None  # what its confidence was made of (seed 002)
 
@@ -117,7 +117,7 @@ class SupportFact:
 
     fact_id: int
     episode_id: int
-    quote: str  # what of the episode supports it, cut at policy.QUOTE_CHARS
+    quote: str  # what of the episode supports it: the whole of the span's text
     start: int  # span in the episode's text
     end: int
     rule: str

@@ -135,7 +135,8 @@ CLOCK_SKEW_MS: Final = 24 * 3600 * 1000  # a record dated later than now + this 
 
 RETOLD_KINDS: Final = frozenset(
     {EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.SUMMARY, EpisodeKind.TURN}
-)  # two records with one id and different words are two episodes; calls have ids of their own
+)  # two records with one id and different words are two episodes; of calls, which have ids of their
+# own, only one that goes on where the other ends
 
 # --- redaction (seed 000) ------------------------------------------------------------
 

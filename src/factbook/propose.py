@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from factbook import drafts, policy
+from factbook import drafts
 from factbook.extract.rules import RuleSet
 from factbook.gate.observed import judge
 from factbook.model import Accepted, Cursor, Episode, LineCount, Millis, Trigger
@@ -116,7 +116,6 @@ def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
     for candidate in rules.extract(episode):
         verdict = judge(candidate, episode)
         if isinstance(verdict, Accepted):
-            end = min(candidate.end, candidate.start + policy.QUOTE_CHARS)
             ops.append(
                 _assert_fact(
                     candidate=candidate,
@@ -124,7 +123,7 @@ def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
                     owner=episode.owner,
                     confidence=verdict.confidence,
                     trust=verdict.trust,
-                    quote=episode.text[candidate.start : end],
+                    quote=episode.text[candidate.start : candidate.end],
                 )
             )
         else:

@@ -16,3 +16,12 @@ def asks(text: str) -> bool:
     # Most texts hold no such mark at all, which is told at once.
     marked = "?" in text or (not text.isascii() and ("？" in text or "؟" in text))
     return marked and _ASKS.search(text) is not None
+
+
+def stands_at(quote: str, text: str, start: int, end: int) -> bool:
+    """Say whether a quote is the whole of a span of a text, from its first character to its last.
+
+    A text may go on as another one begins: where only the beginning is compared, a span of the
+    longer one could end behind the shorter one.
+    """
+    return 0 <= start < end == start + len(quote) and text.startswith(quote, start)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from factbook import policy
 from factbook.apply import apply
 from factbook.errors import ModelError, ModelFailure
 from factbook.extract.modelled import (
@@ -157,14 +156,13 @@ def _batch(
 def _judged(candidate: Candidate, episode: Episode) -> Op:
     verdict = judge(candidate, episode)
     if isinstance(verdict, Accepted):
-        end = min(candidate.end, candidate.start + policy.QUOTE_CHARS)
         return AssertFact(
             candidate=candidate,
             episode=episode.uid,
             owner=episode.owner,
             confidence=verdict.confidence,
             trust=verdict.trust,
-            quote=episode.text[candidate.start : end],
+            quote=episode.text[candidate.start : candidate.end],
         )
     return RejectCandidate(
         candidate=candidate,

@@ -122,6 +122,6 @@ def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[O
             owner=owner,
             confidence=policy.TOLD,
             trust=Trust.DIRECT,
-            quote=said[: policy.QUOTE_CHARS],
+            quote=said,
         ),
     ]

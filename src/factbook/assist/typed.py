@@ -333,7 +333,7 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
             owner=episode.owner,
             confidence=sure,
             trust=episode.trust,
-            quote=episode.text[start : min(end, start + policy.QUOTE_CHARS)],
+            quote=episode.text[start:end],
             proposed=verdict.action is Action.STORED_PROPOSED,
             factors={**dataclasses.asdict(verdict.score), "detail": verdict.detail},
         )

@@ -1021,7 +1021,7 @@ def _assertion(claim: WorldClaim, episode: StoredEpisode, *, says: str = "") -> 
         owner=episode.owner,
         confidence=min(claim.confidence, policy.TRUST_CAP[episode.trust]),
         trust=episode.trust,
-        quote=episode.text[claim.start : claim.end][: policy.QUOTE_CHARS],
+        quote=episode.text[claim.start : claim.end],
     )
 
 
@@ -1030,7 +1030,7 @@ def _support(fact: Fact, claim: WorldClaim, episode: StoredEpisode) -> SupportFa
     return SupportFact(
         fact_id=fact.id,
         episode_id=episode.id,
-        quote=episode.text[claim.start : claim.end][: policy.QUOTE_CHARS],
+        quote=episode.text[claim.start : claim.end],
         start=claim.start,
         end=claim.end,
         rule=candidate.rule,

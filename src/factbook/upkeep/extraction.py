@@ -189,7 +189,7 @@ def _assertions(
                 owner=owner,
                 confidence=trusted,
                 trust=piece.trust,
-                quote=piece.text[: policy.QUOTE_CHARS],
+                quote=piece.text,
             )
         )
     return ops
@@ -199,7 +199,7 @@ def _support(piece: Piece, fact_id: int) -> SupportFact:
     return SupportFact(
         fact_id=fact_id,
         episode_id=piece.episode_id,
-        quote=piece.text[: policy.QUOTE_CHARS],
+        quote=piece.text,
         start=piece.start,
         end=piece.end,
         rule=_JOIN_RULE,

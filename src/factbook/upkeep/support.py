@@ -85,12 +85,11 @@ def _op(
         older_reading=reading(life.statement),
         newer_reading=reading(sentence.text),
     )
-    quote = sentence.text[: policy.QUOTE_CHARS]
     if found.relation is Relation.SAME:
         return SupportFact(
             fact_id=life.id,
             episode_id=episode.id,
-            quote=quote,
+            quote=sentence.text,
             start=sentence.start,
             end=sentence.end,
             rule=_SUPPORT_RULE,
@@ -103,7 +102,7 @@ def _op(
         return DoubtFact(
             fact_id=life.id,
             episode_id=episode.id,
-            quote=quote,
+            quote=sentence.text,
             start=sentence.start,
             end=sentence.end,
             rule=f"{_DOUBT_RULE}:{found.rule}",

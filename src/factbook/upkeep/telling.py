@@ -81,7 +81,7 @@ def tell(
             SupportFact(
                 fact_id=fact_id,
                 episode_id=store.episode_ids([uid])[uid],
-                quote=said[: policy.QUOTE_CHARS],
+                quote=said,
                 start=0,
                 end=len(said),
                 rule=_RULE,
@@ -122,7 +122,7 @@ def _assertion(said: str, owner: str, uid: str) -> AssertFact:
         owner=owner,
         confidence=policy.TOLD,
         trust=Trust.DIRECT,
-        quote=said[: policy.QUOTE_CHARS],
+        quote=said,
     )
 
 
