@@ -87,10 +87,11 @@ def write_float_files(model: Path, folder: Path) -> Path:
 def plain(padded: Path, tokenizer_file: Path) -> Embed:
     """Return the plain way to embed with a float32 model in onnxruntime."""
     import numpy as np
-    import onnxruntime
     from tokenizers import Tokenizer
 
-    session = onnxruntime.InferenceSession(str(padded), providers=["CPUExecutionProvider"])
+    from factbook.embed.runtime import runtime
+
+    session = runtime().InferenceSession(str(padded), providers=["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     tokenizer.enable_padding()
 

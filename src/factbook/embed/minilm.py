@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from factbook import cancel
+from factbook.embed.runtime import runtime
 from factbook.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -134,9 +135,9 @@ class BundledEmbedder:
         small batches cost nothing.
         """
         import numpy as np
-        import onnxruntime
-        from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
+        onnxruntime = runtime()
+        fail: type[Exception] = onnxruntime.capi.onnxruntime_pybind11_state.Fail
         token = cancel.current()  # of the caller: the threads of the pool obey none
         options = onnxruntime.RunOptions()
 
@@ -157,7 +158,7 @@ class BundledEmbedder:
             feed = np.array([ids[row] for row in rows], np.int64)
             try:
                 out[rows] = session.run(None, {"ids": feed}, options)[0]
-            except Fail:
+            except fail:
                 if token is not None:
                     token.check()
                 raise
@@ -208,11 +209,11 @@ class BundledEmbedder:
         if size != expected:
             raise EmbedderError(reason=f"{path} has {size:,} bytes, not {expected:,}")
         try:
-            import onnxruntime
-            from onnxruntime.capi import onnxruntime_pybind11_state as errors
+            onnxruntime = runtime()
         except ImportError as error:  # also when a system library that it needs is missing
             raise EmbedderError(reason=f"{error}") from error
 
+        errors = onnxruntime.capi.onnxruntime_pybind11_state
         options = onnxruntime.SessionOptions()
         # one thread a run: runs go on side by side, and idle threads would spin beside them
         options.intra_op_num_threads = 1
@@ -224,7 +225,6 @@ class BundledEmbedder:
         # the graph is made as it should run, but for folding the 8-bit weights into float32 ones
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.add_session_config_entry("session.disable_quant_qdq", "1")
-        onnxruntime.disable_telemetry_events()
         providers = ["CPUExecutionProvider"]
         try:
             return onnxruntime.InferenceSession(str(path), options, providers=providers)
