@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
+import re
 import sqlite3
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from enum import Enum
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from bench.secret_lines import SecretLine, generate, planted_values
 
+from factbook.errors import FactbookError
 from factbook.memory import Memory
+from factbook.model import Role
+from factbook.ops import OPS, to_json
+from factbook.recall.plan import Turn
 from factbook.sources.redact import Redactor
+from factbook.store.base import Filters, Screen
 from factbook.testing import FrozenClock
 
 KEY = b"k" * 32
@@ -155,3 +169,155 @@ def test_equal_secrets_stay_joinable_and_cannot_be_read_back(tmp_path: Path) -> 
     assert digests[0] == digests[1]
     assert first[2] == "[REDACTED:password]"  # too short for a digest: it could be guessed
     assert first[0] != second[0]  # the digest is keyed
+
+
+# --- every text of every Op, and every text that a public method takes, by introspection ----------
+
+CANARY = "ghp_" + "Zq7Xw2Lp9Kd4Rt6Vb8Nm3Hs5Jc1Fg0Ya"
+QUOTED = {"quote"}  # compared with the text of its episode, which is screened
+
+
+def planted(hint: Any, word: str) -> Any:
+    """Return a value of a type with `word` in every text of it."""
+    if hint is str or hint is object or hint is Any:
+        return word
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return next(iter(hint))
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        hints = typing.get_type_hints(hint)
+        return hint(**{one.name: planted(hints[one.name], word) for one in fields(hint)})
+    inner = typing.get_args(hint)
+    if type(None) in inner:
+        return planted(next(one for one in inner if one is not type(None)), word)
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return inner[0]
+    if origin in (typing.Union, types.UnionType):
+        return planted(inner[0], word)
+    if origin in (Mapping, dict):
+        return {word: planted(inner[1], word)}
+    if origin is tuple:
+        return (planted(inner[0], word),)
+    if origin is not None:  # a sequence
+        return [planted(inner[0], word)]
+    return {int: 1, float: 0.5, bool: False, bytes: b"", type(None): None}[hint]
+
+
+@pytest.fixture(scope="module")
+def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    """What `apply` puts every Op through."""
+    folder = tmp_path_factory.mktemp("screen")
+    with Memory(folder / "m.db", key_file=folder / "key") as memory:
+        yield memory.store.screen
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_every_text_of_an_op_goes_through_the_border(name: str, screen: Screen) -> None:
+    op = planted(OPS[name], f"session_{CANARY}")
+    kept = json.loads(to_json(screen(op)))
+    assert kept == json.loads(to_json(screen(screen(op))))
+    for part in QUOTED:
+        kept.pop(part, None)
+    assert CANARY not in json.dumps(kept)
+
+
+def public_methods(kind: type) -> list[str]:
+    return sorted(
+        name
+        for name in dir(kind)
+        if not name.startswith("_") and inspect.isfunction(getattr(kind, name))
+    )
+
+
+def arguments(method: Any, word: str, folder: Path) -> dict[str, Any] | None:
+    """Return arguments with `word` wherever a text goes; None where there is none of these."""
+    given: dict[str, Any] = {}
+    any_text = False
+    for name, part in inspect.signature(method).parameters.items():
+        hint = str(part.annotation)
+        if name == "self" or part.kind in (part.VAR_POSITIONAL, part.VAR_KEYWORD):
+            continue
+        if name in ("role", "search_type", "target", "kind", "state", "mode"):
+            continue  # one of a few words: another is refused
+        if "Sequence[str | os.PathLike" in hint or "PathLike" in hint:
+            given[name] = [folder] if "Sequence" in hint else folder / f"{word}.out"
+        elif re.match(r"str\b", hint):
+            given[name], any_text = word, True
+        elif re.match(r"Sequence\[str\]", hint):
+            given[name], any_text = [word], True
+        elif "Filters" in hint:
+            given[name], any_text = Filters(session=word, owner=word, project=word), True
+        elif re.match(r"(?:Sequence|Iterable)\[Turn\]", hint):
+            given[name], any_text = [Turn(role=Role.USER, text=f"I use {word} here")], True
+        elif part.default is part.empty:
+            given[name] = 1 if "int" in hint or "Millis" in hint else None
+    return given if any_text else None
+
+
+def test_no_text_argument_of_a_public_method_reaches_any_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    key = tmp_path / "outside" / "key"
+    key.parent.mkdir()
+    key.write_bytes(KEY)
+    notes = tmp_path / CANARY
+    notes.mkdir()
+    (notes / f"{CANARY}.md").write_text(f"# {CANARY}\n\nThe cat of {CANARY} is grey.\n")
+    called, wrote = set(), set()
+    with Memory(tmp_path / "db" / "m.db", clock=FrozenClock(), key_file=key, llm=None) as memory:
+        memory.add_turn("I live in Oslo.", session="s", owner="me", name="Ann")
+        memory.ingest([notes], kind="note")
+        for name in public_methods(Memory):
+            for word in (CANARY, f"I like {CANARY} a lot"):
+                given = arguments(getattr(Memory, name), word, notes)
+                if given is None:
+                    continue
+                called.add(name)
+                before = memory.store.generation()
+                try:
+                    answer = getattr(memory, name)(**given)
+                    list(answer) if inspect.isgenerator(answer) else None
+                except (FactbookError, TypeError, ValueError, AttributeError):
+                    pass  # what it refuses, it must not have kept
+                if memory.store.generation() != before:
+                    wrote.add(name)
+        exported = "\n".join(json.dumps(one, ensure_ascii=False) for one in memory.export())
+        for path in sorted((tmp_path / "db").rglob("*")):
+            if path.is_file():
+                assert_gone(path.read_bytes(), {CANARY.encode()}, path.name)
+        assert memory.check() == []
+    assert len(called) > 25, sorted(called)
+    assert wrote > {"add_turn", "add_turns", "search_memory", "sync_turn", "remember"}, wrote
+    assert CANARY not in exported
+    shown = "".join(capsys.readouterr()) + caplog.text
+    assert CANARY not in shown
+
+
+def test_what_is_named_by_a_secret_is_found_by_that_name(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", clock=FrozenClock(), key_file=tmp_path / "key") as memory:
+        memory.sync_turn("I live in Oslo.", session=CANARY)
+        memory.search_memory("Where do I live?", session=CANARY, owner=CANARY)
+        assert [one.session for one in memory.store.injections(session=CANARY)] != []
+        (episode,) = memory.store.episodes(Filters(session=CANARY), limit=9)
+        assert episode.session.startswith("[REDACTED:github-token:")
+        assert list(memory.store.episodes(Filters(session=CANARY[:-1]), limit=9)) == []
+        assert memory.check() == []
+
+
+def test_a_folder_named_by_a_secret_is_read_once(tmp_path: Path) -> None:
+    folder = tmp_path / CANARY
+    folder.mkdir()
+    (folder / "a.md").write_text("# One\n\nThe cat is grey.\n")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(), key_file=tmp_path / "key") as memory:
+        first = memory.ingest([folder], kind="note")
+        again = memory.ingest([folder], kind="note")
+        assert first.receipt.episodes == 1
+        assert again.files[0].state == "unchanged"
+        assert again.read_bytes == 0
+        assert memory.check() == []
+
+
+def test_without_redaction_a_name_stays_as_it_is(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", redact=False, clock=FrozenClock()) as memory:
+        memory.search_memory("Where do I live?", session=CANARY)
+        assert [one.session for one in memory.store.injections()] == [CANARY]

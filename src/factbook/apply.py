@@ -98,15 +98,20 @@ def apply(
     actor: str,
     now: Millis,
     run_id: int | None = None,
+    screened: bool = False,
 ) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
 
-    `run_id` names the consolidation that the changes belong to, so that it can be undone.
+    Every text of every Op goes through the store's `screen` first. `run_id` names the consolidation
+    that the changes belong to, so that it can be undone. `screened` says that the Ops went through
+    `propose.batch_ops`, which screens them while a log is read.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
     """
     allowed = policy.MAY_EMIT[trigger]
+    if not screened:
+        ops = [store.screen(op) for op in ops]
     sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
     changing: list[Op] = []
     for op in ops:

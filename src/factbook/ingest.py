@@ -86,6 +86,11 @@ def ingest_files(
     """
     report = IngestReport(unsupported=list(found.unsupported), skipped=list(found.skipped))
     known = store.source_states()
+    for file in found.files if known else ():
+        key = file_key(file)
+        kept = key if key in known else store.screen(key)  # a path may hold a secret
+        if kept in known:
+            known[key] = known[kept]
     work = _Pending(store, clock=clock, actor=actor, report=report)
     with _Reading(
         found.files, known, rules=rules, redactor=redactor, now=clock(), workers=workers
@@ -238,6 +243,7 @@ class _Pending:
             trigger=self._trigger,
             actor=self._actor,
             now=self._clock(),
+            screened=True,
         )
         # Counted only now: what was not written did not happen.
         self._report.receipt.add(receipt)

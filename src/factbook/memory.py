@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import platformdirs
 
@@ -34,7 +34,14 @@ from factbook.model import (
 )
 from factbook.recall.search import Answer, Engine, episode_hit
 from factbook.recall.when import now_ms
-from factbook.store.base import Filters, Problem, Rejection, RejectionFilters, SourceState
+from factbook.store.base import (
+    Filters,
+    Problem,
+    Rejection,
+    RejectionFilters,
+    SourceState,
+    screening,
+)
 from factbook.store.sqlite import Mode, SQLiteStore
 
 if TYPE_CHECKING:
@@ -48,7 +55,10 @@ if TYPE_CHECKING:
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
     from factbook.sources.original import Original
+    from factbook.sources.redact.records import Screening
     from factbook.sources.session_log import Discovery
+
+_T = TypeVar("_T")
 
 
 def default_db() -> Path:
@@ -112,6 +122,7 @@ class Stats:
     hosts: dict[str, int] = field(default_factory=dict)
 
 
+@screening(at="store.screen", only=("owner", "session"))
 class Memory(Caring):
     """One tenant's memory in one file.
 
@@ -146,13 +157,14 @@ class Memory(Caring):
         triggers whose new facts are told without being asked.
         """
         self.path = Path(path) if path is not None else default_db()
-        self.store = SQLiteStore(self.path, mode=mode)
+        self.store = SQLiteStore(self.path, mode=mode, screen=self._screened)
         self._clock = clock
         self._embedder = embedder
         self._redact = redact
         self._reading = mode == "read"
         self._key_file = Path(key_file) if key_file is not None else default_key_file()
         self._redactor: Redacting | None = None
+        self._screening: Screening | None = None
         self._rules = rules
         self._llm = llm
         self._model = model
@@ -223,6 +235,17 @@ class Memory(Caring):
             else:
                 self._redactor = Redactor(key=load_key(self._key_file))
         return self._redactor
+
+    def _screened(self, record: _T, /) -> _T:
+        """Return a record as it may be kept: with no secret in any of its texts."""
+        if not self._redact:
+            return record
+        if self._screening is None:
+            from factbook.sources.redact.records import Screening
+
+            # A quote is compared with its episode, which went through here: it holds no more.
+            self._screening = Screening(self.redactor, without=("quote",))
+        return self._screening(record)
 
     @property
     def rules(self) -> RuleSet:
@@ -338,7 +361,7 @@ class Memory(Caring):
         from factbook.ops import RecordEpisode, RecordSource
 
         ops: list[Op] = [RecordSource(source=source)]
-        ops += [RecordEpisode(episode=_redacted(one, self.redactor)) for one in episodes]
+        ops += [RecordEpisode(episode=one) for one in episodes]
         return apply(
             self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
         )
@@ -565,7 +588,3 @@ class Memory(Caring):
             safe = self.redactor.redact_value(record)
             assert isinstance(safe, dict)
             yield safe
-
-
-def _redacted(episode: Episode, redactor: Redacting) -> Episode:
-    return replace(episode, text=redactor.redact(episode.text))

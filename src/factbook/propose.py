@@ -25,6 +25,7 @@ from factbook.ops import (
 from factbook.sources import session_log
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
+from factbook.sources.redact.records import Screening
 from factbook.sources.session_log import LogFile
 
 _record_episode: Final = drafts.by_name(RecordEpisode)
@@ -78,8 +79,10 @@ def propose(
 
         trigger = Trigger.COMMAND  # a person named the file: nothing else makes a text a note
         batches = notes.read(file, cursor=cursor, redactor=redactor, now=now)
+    # The text of an episode is the one thing that its reader redacted, before it was cut.
+    screen = Screening(redactor, without=("text",))
     for batch in batches:
-        ops = batch_ops(batch, rules=rules, began=began)
+        ops = batch_ops(batch, rules=rules, screen=screen, began=began)
         began = batch.cursor.offset
         yield Step(
             ops=ops,
@@ -90,15 +93,22 @@ def propose(
         )
 
 
-def batch_ops(batch: Batch, *, rules: RuleSet | None, began: int | None = None) -> list[Op]:
-    """Return everything that a batch asks the store to do; `began` is the byte it starts at."""
+def batch_ops(
+    batch: Batch, *, rules: RuleSet | None, screen: Screening, began: int | None = None
+) -> list[Op]:
+    """Return everything that a batch asks the store to do; `began` is the byte it starts at.
+
+    What it asks is screened here, beside the reading; a fact says what its episode says.
+    """
     ops: list[Op] = [RecordSource(source=one) for one in (batch.source, *batch.others)]
+    ops = [screen(op) for op in ops]
     for episode in batch.episodes:
+        episode = screen(episode)
         ops.append(_record_episode(episode=episode))
         if rules is not None:
             ops += episode_ops(episode, rules=rules)
-    ops += [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
-    ops.append(
+    rest: list[Op] = [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
+    rest.append(
         AdvanceCursor(
             source=batch.source.key,
             cursor=batch.cursor,
@@ -107,7 +117,7 @@ def batch_ops(batch: Batch, *, rules: RuleSet | None, began: int | None = None) 
             began=began,
         )
     )
-    return ops
+    return ops + [screen(op) for op in rest]
 
 
 def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:

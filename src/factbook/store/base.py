@@ -6,12 +6,16 @@ offers the reads. `factbook.testing.StoreConformance` is the runnable contract o
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+import operator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from factbook.model import (
     Cursor,
@@ -32,6 +36,9 @@ from factbook.model import (
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import WorldStore, WorldWriter
+
+_T = TypeVar("_T")
+_S = TypeVar("_S")
 
 
 def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
@@ -563,8 +570,75 @@ class Vectors:
     dim: int
 
 
+class Screen(Protocol):
+    """What every record goes through before it is written, and every text that is asked for."""
+
+    def __call__(self, record: _T, /) -> _T:
+        """Return the record as it may be kept."""
+
+
+def unscreened(record: _T) -> _T:
+    """Return a record as it is."""
+    return record
+
+
+# Of the texts that a read is given, these are words to look for and no names to compare with.
+_WORDS = frozenset({"match", "text"})
+_PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
+
+
+def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[type[_S]], type[_S]]:
+    """Let every method of a class that is given a name compare with it as it was kept.
+
+    That is each parameter of text or Filters; which they are, their annotations say. With `only`
+    it is the parameters of these names. `at` is where an instance has its screen.
+    """
+    screen_of = operator.attrgetter(at)
+
+    def wrapped(kind: type[_S]) -> type[_S]:
+        for name in dir(kind):
+            method = getattr(kind, name)
+            if name.startswith("_") or not inspect.isfunction(method):
+                continue
+            given = {
+                part
+                for part, hint in method.__annotations__.items()
+                if (part in only if only else re.search(r"\bstr\b|\bFilters\b", str(hint)))
+            }
+            given -= {*_WORDS, "return"}
+            if given:
+                setattr(kind, name, _screening(method, frozenset(given), screen_of))
+        return kind
+
+    return wrapped
+
+
+def _screening(
+    method: Callable[..., Any], given: Collection[str], screen_of: Callable[[Any], Screen]
+) -> Callable[..., Any]:
+    names = list(inspect.signature(method).parameters)
+
+    @functools.wraps(method)
+    def screened(self: Any, *args: Any, **named: Any) -> Any:
+        screen = screen_of(self)
+        if screen is unscreened:
+            return method(self, *args, **named)
+
+        def kept(part: str, value: Any) -> Any:
+            if part not in given or (isinstance(value, str) and _PLAIN.fullmatch(value)):
+                return value
+            return screen(value)
+
+        args = tuple(map(kept, names[1:], args))
+        return method(self, *args, **{part: kept(part, one) for part, one in named.items()})
+
+    return screened
+
+
 class Store(WorldStore, EraseStore, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
+
+    screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
 
     @property
     def tenant(self) -> str:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from factbook import drafts, policy
 from factbook.model import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
+from factbook.sources.redact.records import identity_of
 from factbook.sources.session_log.outputs import condense, exit_code, shape_of
 from factbook.sources.session_log.text import (
     MAX_ID_CHARS,
@@ -78,28 +78,7 @@ def printable(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-# What the hosts make ids of: uuids, counters and prefixed random words. Redaction need not look at
-# these, and must not find anything in them. The repetitions give nothing back (`+` after them): no
-# shorter one could be followed by what comes next.
-_PLAIN_ID: Final = re.compile(
-    r"(?:[a-z]{1,12}+[:_]){0,3}(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-    r"|(?:toolu|call|msg|req|fc|rs|ws)_\w{1,48}+|\w{1,12}+)(?:[:#@.-][\w]{1,12}+){0,4}"
-)
-
-
-_MADE_BY_US: Final = re.compile(r"(?:(?:task|action|session)_|(?:call|result|queued|summary):)+")
-
-
 _OUR_PREFIXES: Final = frozenset({"task_", "action_", "session_", "call:", "result:"})
-
-
-def identity_of(text: str, redact: Callable[[str], str]) -> str:
-    """Return an id; one that is not like the hosts' own ids is redacted like any text."""
-    if not text or _PLAIN_ID.fullmatch(text):
-        return text
-    made = _MADE_BY_US.match(text)  # what we put before an id would hide its beginning
-    start = made.end() if made else 0
-    return text[:start] + redact(text[start:])
 
 
 @dataclass(slots=True)

@@ -33,8 +33,11 @@ from factbook.store.base import (
     Problem,
     Rejection,
     RejectionFilters,
+    Screen,
     SourceState,
     Vectors,
+    screening,
+    unscreened,
 )
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, Mode, translated
@@ -75,17 +78,27 @@ _JSON_COLUMNS = {
 }
 
 
+@screening()
 class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(
-        self, path: Path, *, mode: Mode = "create", opened: LedgerFile | None = None
+        self,
+        path: Path,
+        *,
+        mode: Mode = "create",
+        screen: Screen = unscreened,
+        opened: LedgerFile | None = None,
     ) -> None:
         """Open the file, making or migrating it where the mode allows, or take one that is open.
+
+        `screen` is what every Op goes through before it is written, and every name that stored
+        rows are compared with.
 
         Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
         """
         self.path = path
+        self.screen = screen
         self._file = opened or LedgerFile(path, mode=mode)
         self._scours = threading.local()
         with translated(path):
@@ -127,7 +140,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         It is in memory: a kill leaves nothing of it on the disk. It is for the calling thread.
         """
         with translated(self.path):
-            copy = SQLiteStore(self.path, opened=CopyInMemory(self._file))
+            copy = SQLiteStore(self.path, screen=self.screen, opened=CopyInMemory(self._file))
         try:
             yield copy
         finally:
