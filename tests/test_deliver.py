@@ -29,7 +29,7 @@ from factbook.http import Secret
 from factbook.interest.deliver import ChatChannel, Delivery, Desktop, Notifier
 from factbook.interest.notify_config import NotifyConfig, load_notify_config, open_channels
 from factbook.interest.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, sign, signing_key
-from factbook.model import ME, Millis, Trigger
+from factbook.model import EVERYONE, ME, Millis, Trigger
 from factbook.ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, Op, RetireEntity
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock
@@ -546,7 +546,7 @@ def write(store: SQLiteStore, op: Op, clock: FrozenClock, trigger: Trigger) -> N
 
 
 def the_notice(store: SQLiteStore, state: NoticeState) -> Notice:
-    [found] = store.notices(states=(state,))
+    [found] = store.notices(EVERYONE, states=(state,))
     return found
 
 
@@ -598,7 +598,7 @@ def test_owners_do_not_wait_for_each_other(store: SQLiteStore) -> None:
     clock, chat = FrozenClock(START), Shown()
     announce(store, "kef ls50 meta", DRIVER, now=START, owner="ann")
     announce(store, "kef ls50 meta", PRICE, now=START, owner="ben")
-    assert len(notifier(store, clock, chat).pass_once().sent) == 2
+    assert len(notifier(store, clock, chat, owner=EVERYONE).pass_once().sent) == 2
     assert {one.notice.owner for one in chat.seen} == {"ann", "ben"}
 
 

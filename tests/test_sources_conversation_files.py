@@ -29,7 +29,7 @@ from conftest import Cli
 from factbook import policy
 from factbook.errors import InputError, NoLogsFound, PathMissing, UsageError
 from factbook.memory import Memory
-from factbook.model import EpisodeKind, Role, Trust
+from factbook.model import EVERYONE, EpisodeKind, Role, Trust
 from factbook.sources import notes
 from factbook.sources.conversation import document, message_at
 from factbook.sources.discover import discover
@@ -464,7 +464,8 @@ def test_a_newer_export_adds_only_what_is_new(tmp_path: Path) -> None:
         assert memory.ingest([old]).receipt.episodes == 3
         report = memory.ingest([new])
         assert (report.receipt.episodes, report.receipt.episodes_unchanged) == (2, 3)
-        assert len(memory.sessions()) == 5 + 2
+        assert len(memory.sessions()) == 5
+        assert len(memory.sessions(owner=EVERYONE)) == 5 + 2  # and two files
         write_json(old, export(6))
         report = memory.ingest([old])
         assert report.files[0].state == "replaced"

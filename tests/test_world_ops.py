@@ -18,6 +18,7 @@ from factbook import policy
 from factbook.apply import apply
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
 from factbook.model import (
+    EVERYONE,
     Candidate,
     Episode,
     EpisodeKind,
@@ -271,7 +272,7 @@ def test_an_entity_is_made_once_and_belongs_to_one_owner(store: SQLiteStore) -> 
     )
     assert (again.entities, again.unchanged) == (0, 1)
     entity(store, "kef ls50 meta", owner="ann")
-    assert [one.owner for one in store.entities()] == ["me", "ann"]
+    assert [one.owner for one in store.entities(EVERYONE)] == ["me", "ann"]
     assert [one.owner for one in store.entities("ann")] == ["ann"]
 
 

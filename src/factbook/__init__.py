@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from factbook.aio import AsyncMemory
     from factbook.errors import FactbookError
     from factbook.memory import Memory
-    from factbook.model import Evidence, Fact, Hit, Receipt
+    from factbook.model import EVERYONE, Evidence, Fact, Hit, Receipt
 
 __all__ = [
+    "EVERYONE",
     "AsyncMemory",
     "Evidence",
     "Fact",
@@ -25,6 +26,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "EVERYONE": "factbook.model",
     "AsyncMemory": "factbook.aio",
     "Evidence": "factbook.model",
     "Fact": "factbook.model",

@@ -16,8 +16,10 @@ from factbook import policy
 from factbook.errors import NotFound, SearchError, SearchFailure, UsageError
 from factbook.keys import entity_name, without_hidden
 from factbook.model import (
+    EVERYONE,
     ME,
     EpisodeKind,
+    Everyone,
     Fact,
     Millis,
     Receipt,
@@ -471,7 +473,7 @@ class Caring(Modelling):
 
     def _standing_entity(self, entity_id: int) -> Entity:
         """Return an entity, or what it was merged into."""
-        one = self.store.entities(include_retired=True, ids=[entity_id])[0]
+        one = self.store.entities(EVERYONE, include_retired=True, ids=[entity_id])[0]
         return one if one.merged_into_id is None else self._standing_entity(one.merged_into_id)
 
     # --- interest -------------------------------------------------------------------------------
@@ -608,7 +610,7 @@ class Caring(Modelling):
         """Queue the searches of schedules whose time has come."""
         from factbook.ops import RunSchedule
 
-        due = self.store.schedules(due=self._clock())
+        due = self.store.schedules(EVERYONE, due=self._clock())
         if not due:
             return Receipt()
         return self._act([RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE)
@@ -666,8 +668,10 @@ class Caring(Modelling):
                 report.embedded += self.embed().receipt.embedded
         return report
 
-    def notifier(self, channels: Sequence[Channel] | None = None, *, owner: str = "") -> Notifier:
-        """Return what delivers notices: to these channels, else to the configured ones."""
+    def notifier(
+        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
+    ) -> Notifier:
+        """Return what delivers an owner's notices: to these channels, else to the configured."""
         from factbook.interest.deliver import Notifier
 
         return Notifier(

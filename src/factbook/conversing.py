@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook.erasing import Erasing
-from factbook.model import ME, Hit, Millis, Receipt, Role, Trigger
+from factbook.model import EVERYONE, ME, Everyone, Hit, Millis, Receipt, Role, Trigger, one_owner
 
 if TYPE_CHECKING:
     from factbook.ops import Op
@@ -80,18 +80,13 @@ class Conversing(Erasing):
         self, turns: Sequence[Turn], *, session: str = "", owner: str = ME, name: str = ""
     ) -> Receipt:
         """Keep turns in one transaction; see `add_turn`."""
-        ops = self._turn_ops(turns, session=session, owner=owner, name=name)
+        ops = self._turn_ops(turns, session=session, owner=one_owner(owner), name=name)
         with self._stream_lock:
-            # A stream that was asked for without an owner searches everyone's memory.
-            mine = [
-                one for key in ((owner, session), ("", session)) if (one := self._streams.get(key))
-            ]
-        with ExitStack() as streams:
-            wrote = [streams.enter_context(stream.own_writing()) for stream in mine]
+            mine = self._streams.get((owner, session))
+        with mine.own_writing() if mine else nullcontext() as wrote:
             receipt = self._write(ops)
-            if ops:
-                for count in wrote:
-                    count()
+            if ops and wrote:
+                wrote()
         return receipt
 
     def _turn_ops(
@@ -127,7 +122,7 @@ class Conversing(Erasing):
         limit: int = 5,
         *,
         session: str = "",
-        owner: str = "",
+        owner: str | Everyone = ME,
     ) -> list[Hit]:
         """Search facts, episodes or both and return the best, each with text, confidence and time.
 
@@ -140,8 +135,10 @@ class Conversing(Erasing):
 
             items = [hit.id for hit in hits]
             self._write(
-                [RecordInjection(session=session, owner=owner or ME, mode="tool", items=items)]
+                [RecordInjection(session=session, owner=_shown_to(owner), mode="tool", items=items)]
             )
+            if owner is EVERYONE:
+                return hits
             with self._stream_lock:
                 while (
                     len(self._searched) >= SESSIONS_KEPT and (owner, session) not in self._searched
@@ -154,13 +151,14 @@ class Conversing(Erasing):
 
     # --- by itself (seed 001, mode A) -----------------------------------------------------------
 
-    def stream(self, session: str = "", *, owner: str = "", share: float = 1.0) -> PassiveStream:
+    def stream(self, session: str = "", *, owner: str = ME, share: float = 1.0) -> PassiveStream:
         """Return the passive stream of a conversation, one for each.
 
         With `share` below 1, only that share of all sessions has a stream (an A/B test).
         """
         from factbook.recall.stream import PassiveStream
 
+        owner = one_owner(owner)
         unused: list[PassiveStream] = []
         with self._stream_lock:
             found = self._streams.pop((owner, session), None)
@@ -219,13 +217,13 @@ class Conversing(Erasing):
             value = min(1.0, max(0.0, score))
             self._write([Count(name="diversity", value=value), Count(name="diversity_count")])
 
-    def take(self, session: str = "", *, owner: str = "") -> Streamed:
+    def take(self, session: str = "", *, owner: str = ME) -> Streamed:
         """Return what is ready for the turn that begins; never waits."""
         found = self.stream(session, owner=owner).take()
         self._taken[owner, session] = found
         return found
 
-    def prefetch(self, query: str, *, session: str = "", owner: str = "") -> list[Hit]:
+    def prefetch(self, query: str, *, session: str = "", owner: str | Everyone = ME) -> list[Hit]:
         """Return what a text calls to mind: up to five facts and five episodes; blocks.
 
         Raises what the search raised.
@@ -235,7 +233,7 @@ class Conversing(Erasing):
         del session
         return self._modes(owner).stream([Turn(role=Role.USER, text=query)])
 
-    def queue_prefetch(self, query: str, *, session: str = "", owner: str = "") -> bool:
+    def queue_prefetch(self, query: str, *, session: str = "", owner: str = ME) -> bool:
         """Search with a text in the background for the next turn; return whether it was queued."""
         return self.stream(session, owner=owner).queue_prefetch(query)
 
@@ -245,7 +243,7 @@ class Conversing(Erasing):
         assistant: str = "",
         *,
         session: str = "",
-        owner: str = "",
+        owner: str = ME,
         at: Millis | None = None,
     ) -> Receipt:
         """Keep a turn that has ended, note what it used, and search behind it for the next one."""
@@ -258,14 +256,14 @@ class Conversing(Erasing):
         turns = [Turn(role=Role.USER, text=user, at=now)]
         if assistant:
             turns.append(Turn(role=Role.ASSISTANT, text=assistant, at=now))
-        ops = self._turn_ops(turns, session=session, owner=owner or ME)
+        ops = self._turn_ops(turns, session=session, owner=one_owner(owner))
         taken = self._taken.pop((owner, session), None)
         if taken is not None and taken.state is StreamState.READY:
             used = [one.id for one in uses(taken.memories, assistant) if one.cited]
             ops.append(
                 RecordInjection(
                     session=session,
-                    owner=owner or ME,
+                    owner=owner,
                     mode="passive",
                     items=[hit.id for hit in taken.memories],
                     used=used,
@@ -290,7 +288,7 @@ class Conversing(Erasing):
         rows = [
             one
             for one in self.store.injections(session=session, limit=INJECTIONS_SEEN)
-            if (one.mode, one.session, one.owner) == ("tool", session, owner or ME)
+            if (one.mode, one.session, one.owner) == ("tool", session, owner)
             and one.judged_at is None
         ]
         # Both from the newest back: the rows of this turn are the last ones.
@@ -320,7 +318,7 @@ class Conversing(Erasing):
         limits: ContextLimits | None = None,
         count_tokens: Callable[[str], int] | None = None,
         session: str = "",
-        owner: str = "",
+        owner: str | Everyone = ME,
     ) -> Context:
         """Build the context of a turn within its budget, with an account of what was left out.
 
@@ -353,7 +351,7 @@ class Conversing(Erasing):
                 [
                     RecordInjection(
                         session=session,
-                        owner=owner or ME,
+                        owner=_shown_to(owner),
                         mode="context",
                         items=list(found.included),
                     )
@@ -361,7 +359,7 @@ class Conversing(Erasing):
             )
         return found
 
-    def _modes(self, owner: str) -> TwoModes:
+    def _modes(self, owner: str | Everyone) -> TwoModes:
         from factbook.recall.modes import TwoModes
         from factbook.store.base import Filters
 
@@ -387,6 +385,11 @@ class Conversing(Erasing):
             streams, self._streams = list(self._streams.values()), {}
         for one in streams:
             one.close()
+
+
+def _shown_to(owner: str | Everyone) -> str:
+    """Return who is shown what is found of everybody: the one who asks without another name."""
+    return ME if isinstance(owner, Everyone) else owner
 
 
 def _role(role: Role | str) -> Role:

@@ -21,6 +21,7 @@ from factbook.model import (
     Episode,
     EpisodeKind,
     Event,
+    Everyone,
     Evidence,
     Fact,
     FactKind,
@@ -31,6 +32,7 @@ from factbook.model import (
     Source,
     StoredEpisode,
     Trigger,
+    whose,
 )
 from factbook.recall.search import Answer, Engine, episode_hit
 from factbook.recall.when import now_ms
@@ -391,7 +393,7 @@ class Memory(Caring):
         host: str = "",
         project: str = "",
         session: str = "",
-        owner: str = "",
+        owner: str | Everyone = ME,
         limit: int | None = None,
         newest_first: bool = False,
         include_deprecated: bool = False,
@@ -471,9 +473,9 @@ class Memory(Caring):
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return found
 
-    def sessions(self) -> list[SourceState]:
-        """Return every source, the newest first."""
-        states = self.store.source_states().values()
+    def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
+        """Return the sources that say something of an owner, the newest first."""
+        states = self.store.source_states(owner=whose(owner)).values()
         return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
 
     def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
@@ -487,6 +489,7 @@ class Memory(Caring):
             host=wanted.host,
             project=wanted.project,
             session=wanted.session,
+            owner=wanted.owner,
         )
         rows = [
             episode_hit(one, text=redact(one.text))
@@ -499,6 +502,7 @@ class Memory(Caring):
             host=wanted.host,
             project=wanted.project,
             session=wanted.session,
+            owner=wanted.owner,
         )
         rows += [
             Hit(

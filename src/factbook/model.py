@@ -9,12 +9,49 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import TypeAlias
+from enum import Enum, StrEnum
+from typing import Final, TypeAlias
+
+from factbook.errors import UsageError
 
 Millis: TypeAlias = int
 
 ME = "me"  # the owner when none is named
+
+
+class Everyone(Enum):
+    """Stand for all owners at once; no text equals it, so that it is never meant by accident."""
+
+    EVERYONE = "everyone"
+
+    def __repr__(self) -> str:
+        return "EVERYONE"
+
+
+EVERYONE: Final = Everyone.EVERYONE
+
+
+def whose(owner: str | Everyone) -> str | Everyone:
+    """Return whom a read is about; raises UsageError where an owner has no name."""
+    if owner is EVERYONE:
+        return EVERYONE
+    if not isinstance(owner, str) or not owner.strip():
+        raise UsageError(
+            detail=f"the owner is {owner!r}; give a name, {ME!r} for the usual one, or EVERYONE to"
+            " read about all of them"
+        )
+    return owner
+
+
+def one_owner(owner: str | Everyone) -> str:
+    """Return whom a write is about; raises UsageError for EVERYONE and for no name."""
+    one = whose(owner)
+    if isinstance(one, Everyone):
+        raise UsageError(
+            detail="EVERYONE is for reading; what is kept, changed or done is one owner's: give a"
+            " name"
+        )
+    return one
 
 
 class Trust(StrEnum):

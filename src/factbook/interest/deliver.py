@@ -24,7 +24,7 @@ from factbook.apply import apply
 from factbook.errors import DeliveryError
 from factbook.http import one_line
 from factbook.interest.notify import may_send, notice_text
-from factbook.model import Millis, Trigger
+from factbook.model import ME, Everyone, Millis, Trigger, whose
 from factbook.ops import ClaimNotice, FinishNotice
 from factbook.searching.address import is_public
 from factbook.store.base import Store
@@ -197,19 +197,20 @@ class Notifier:
         channels: Sequence[Channel],
         actor: str,
         redact: Callable[[str], str] = str,
-        owner: str = "",
+        owner: str | Everyone = ME,
     ) -> None:
         """Compose the notifier.
 
         `redact` is asked again for every text, as a rule that was learned today protects what was
-        stored yesterday. With `owner`, only that owner is told: a chat is with one person.
+        stored yesterday. Only `owner` is told: a chat is with one person. A worker, which serves
+        all, says EVERYONE.
         """
         self._store = store
         self._clock = clock
         self._channels = tuple(channels)
         self._actor = actor
         self._redact = redact
-        self._owner = owner
+        self._owner = whose(owner)
 
     def pass_once(self) -> NotifyReport:
         """Deliver what may go now, which is one notice of each owner; the others wait.
@@ -248,7 +249,7 @@ class Notifier:
 
     def _compose(self, notice: Notice) -> Delivery | str:
         """Return what there is to show, or why there is nothing."""
-        found: Sequence[Entity] = self._store.entities(ids=[notice.entity_id])
+        found: Sequence[Entity] = self._store.entities(notice.owner, ids=[notice.entity_id])
         if not found:
             return "its entity is gone"
         if found[0].muted:

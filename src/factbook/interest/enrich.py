@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.apply import apply
 from factbook.interest.notify import Mode, enrich_query, mode_of
-from factbook.model import Millis, Trigger
+from factbook.model import EVERYONE, Millis, Trigger
 from factbook.ops import QueueSearch
 from factbook.world import Entity
 
@@ -70,7 +70,7 @@ def enrich(
     made_about = store.looked_up()
     scores: dict[str, Mapping[int, float]] = {}
     ranked: list[tuple[float, int, Entity, Mode]] = []
-    for entity in store.entities():
+    for entity in store.entities(EVERYONE):
         if entity.owner not in scores:
             scores[entity.owner] = interests(entity.owner)
             asked_for[entity.owner] = store.asked_for(entity.owner)

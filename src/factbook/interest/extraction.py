@@ -62,6 +62,7 @@ from factbook.http import one_line
 from factbook.interest.notify import Find, mode_of, worth_telling
 from factbook.keys import entity_name
 from factbook.model import (
+    EVERYONE,
     Candidate,
     Fact,
     FactKind,
@@ -232,10 +233,10 @@ class Extraction:
     def _next(self) -> SearchLog | StoredEpisode | None:
         """Return what is to be read next, without what failed and may not be tried yet."""
         held = self._held()
-        for log in self._store.search_logs(extracted=False, limit=len(held) + 1):
+        for log in self._store.search_logs(EVERYONE, extracted=False, limit=len(held) + 1):
             if (SEARCH_TASK, log.id) not in held:
                 return log
-        for message in self._store.unheard(limit=len(held) + 1):
+        for message in self._store.unheard(owner=EVERYONE, limit=len(held) + 1):
             if (HEAR_TASK, message.id) not in held:
                 return message
         return None
@@ -265,7 +266,7 @@ class Extraction:
         """
         if task.kind != SEARCH_TASK or task.state == "aside" or task.version != RULES:
             return False
-        (log,) = self._store.search_logs(ids=[task.target])
+        (log,) = self._store.search_logs(EVERYONE, ids=[task.target])
         return not self._may_discover(log) and any(
             not one.is_read and one.failed < task.attempts
             for one in self._store.result_states(log.id)
@@ -356,7 +357,7 @@ class Extraction:
             )
             if piece.kind == SEARCH_TASK and attempts + tried >= policy.MODEL_ATTEMPTS:
                 # It is set aside: what its other results brought is told now, or never.
-                ops += self._tell(self._store.search_logs(ids=[piece.target])[0])
+                ops += self._tell(self._store.search_logs(EVERYONE, ids=[piece.target])[0])
         self._write(ops, piece.trigger, report)
         return not elsewhere
 

@@ -91,7 +91,7 @@ class Lookup:
             uid=uid,
         )
         self._apply(ops, trigger)
-        return answer, self._store.search_logs(uid=uid)[0]
+        return answer, self._store.search_logs(owner, uid=uid)[0]
 
     def run_due(self, *, limit: int | None = None) -> LookupReport:
         """Make the searches that wait, oldest first, `limit` at most; those that fail wait longer.

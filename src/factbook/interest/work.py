@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from factbook import policy
 from factbook.errors import FactbookError
 from factbook.interest.loops import Budget, Loop, LoopResult
-from factbook.model import Millis, Receipt
+from factbook.model import EVERYONE, ME, Everyone, Millis, Receipt
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -72,7 +72,9 @@ class Works(Protocol):
     def embed(self, *, limit: int | None = None) -> EmbedReport:
         """Give waiting rows their vectors."""
 
-    def notifier(self, channels: Sequence[Channel] | None = None, *, owner: str = "") -> Notifier:
+    def notifier(
+        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
+    ) -> Notifier:
         """Return what delivers notices."""
 
     def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
@@ -109,7 +111,7 @@ def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]
         return LoopResult(did=done.receipt.embedded, more=done.claimed == SMALL_BATCH)
 
     def notices() -> LoopResult:
-        done = memory.notifier(channels).pass_once()
+        done = memory.notifier(channels, owner=EVERYONE).pass_once()
         return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
 
     def enrichment() -> LoopResult:

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from factbook.model import Everyone
+
 if TYPE_CHECKING:
     from factbook.recall.vectors import VectorIndex
     from factbook.store.base import Store
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-_COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers")
+_COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers", "owners")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,13 +36,23 @@ class EpisodeTable:
     chars: Ints
     asks: Bools
     speakers: NDArray[np.int32]  # index into `names`; 0 is nobody
+    owners: NDArray[np.int32]  # index into `owned_by`
     names: tuple[str, ...]
+    owned_by: tuple[str, ...]
     by_place: Ints  # row numbers ordered by (source, position)
     rank: Ints  # of each row: where it stands in `by_place`
 
     def rows(self, ids: Ints) -> Ints:
         """Return the row numbers of episodes that are there."""
         return np.searchsorted(self.ids, ids).astype(np.int64)
+
+    def of_owner(self, owner: str | Everyone) -> Bools | None:
+        """Return which rows are an owner's; None where all are."""
+        if isinstance(owner, Everyone) or self.owned_by in ((), (owner,)):
+            return None
+        code = self.owned_by.index(owner) if owner in self.owned_by else -1
+        mine: Bools = self.owners == code
+        return mine
 
     def around(self, rows: Ints, reach: int) -> Ints:
         """Return these rows and those up to `reach` positions from them in the same source."""
@@ -64,6 +76,7 @@ class Catalog:
         self._lock = threading.Lock()
         self._generation = -1
         self._names: dict[str, int] = {"": 0}
+        self._owned_by: dict[str, int] = {}
         self._table: EpisodeTable | None = None
         self._indexes: dict[str, VectorIndex | None] = {"episode": None, "fact": None}
         self._last: dict[str, int] = {"episode": 0, "fact": 0}
@@ -95,7 +108,8 @@ class Catalog:
             columns["chars"].append(row.chars)
             columns["asks"].append(row.asks)
             columns["speakers"].append(self._names.setdefault(row.speaker, len(self._names)))
-        new = _table(columns, tuple(self._names))
+            columns["owners"].append(self._owned_by.setdefault(row.owner, len(self._owned_by)))
+        new = _table(columns, tuple(self._names), tuple(self._owned_by))
         self._table = new if known is None else _joined(known, new)
 
     def _read_vectors(self, target: str) -> None:
@@ -145,13 +159,17 @@ def _joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:
         np.concatenate((old.chars, new.chars)),
         np.concatenate((old.asks, new.asks)),
         np.concatenate((old.speakers, new.speakers)),
+        np.concatenate((old.owners, new.owners)),
         new.names,
+        new.owned_by,
         by_place,
         rank,
     )
 
 
-def _table(columns: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> EpisodeTable:
+def _table(
+    columns: Mapping[str, Sequence[float]], names: tuple[str, ...], owned_by: tuple[str, ...]
+) -> EpisodeTable:
     ids = np.asarray(columns["ids"], np.int64)
     sources = np.asarray(columns["sources"], np.int64)
     by_place = np.lexsort((ids, sources)).astype(np.int64)
@@ -169,7 +187,9 @@ def _table(columns: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> Ep
         np.asarray(columns["chars"], np.int64),
         np.asarray(columns["asks"], np.bool_),
         np.asarray(columns["speakers"], np.int32),
+        np.asarray(columns["owners"], np.int32),
         names,
+        owned_by,
         by_place,
         rank,
     )

@@ -28,6 +28,7 @@ from factbook import policy
 from factbook.confidence import as_of, is_deprecated, is_passive
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model import (
+    EVERYONE,
     EpisodeKind,
     Evidence,
     Fact,
@@ -304,6 +305,10 @@ class Engine:
         leaving_out: frozenset[str],
     ) -> Answer:
         table, episode_index, fact_index = self._catalog.refresh()
+        # Where all is one owner's, asking for the owner of each row finds nothing out.
+        asked_for = filters
+        if table.of_owner(filters.owner) is None:
+            filters = replace(filters, owner=EVERYONE)
         named = words.named_speakers(asked, [name for name in table.names if name])
         terms = words.without_names(words.content_terms(question), named)
         legs = [
@@ -344,7 +349,7 @@ class Engine:
             terms,
             now=now,
             limit=limit,
-            filters=filters,
+            filters=asked_for,
             passive=passive,
             facts_lead=facts_lead,
         )
@@ -699,7 +704,9 @@ class Engine:
             if row.fact is not None:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
             found = row.fact or episodes.get(row.id)
-            if found is None or (isinstance(found, StoredEpisode) and not _shown(found, filters)):
+            if found is None or not filters.of_owner(found.owner):
+                continue  # written by somebody else since the table was read
+            if isinstance(found, StoredEpisode) and not _shown(found, filters):
                 continue
             confidence = _confidence(found)
             if row.fact is not None and is_deprecated(confidence):
@@ -811,10 +818,10 @@ def _leg(target: str, index: VectorIndex | None, filters: Filters) -> _Leg | Non
         return None
     if target == "episode":
         wanted, narrowed = filters.episodes_wanted, filters.narrows_episodes
-        far = replace(filters, owner="").narrows_episodes
+        far = replace(filters, owner=EVERYONE).narrows_episodes
     else:
         wanted, narrowed = filters.facts_wanted, filters.narrows_facts
-        far = replace(filters, owner="").narrows_facts
+        far = replace(filters, owner=EVERYONE).narrows_facts
     if not wanted:
         return None
     # Most files have one owner. What else narrows may leave a few rows: better to ask for them.
@@ -852,13 +859,15 @@ def _around(table: EpisodeTable, filters: Filters) -> Callable[[_Pool, Sequence[
     An answer often shares no word with its question.
     """
     anywhere = replace(filters, since=None, until=None) if filters.turns_any_time else filters
-    allowed = filters.episodes_wanted and not anywhere.narrows_episodes
+    allowed = filters.episodes_wanted and not replace(anywhere, owner=EVERYONE).narrows_episodes
+    mine = table.of_owner(filters.owner)
 
     def add(pool: _Pool, ids: Sequence[int]) -> None:
         there = [one for one in ids if one not in pool.absent]
         if allowed and there:
             rows = table.rows(np.asarray(there, np.int64))
-            for one in table.ids[table.around(rows, policy.NEIGHBOURS)].tolist():
+            near = table.around(rows, policy.NEIGHBOURS)
+            for one in table.ids[near if mine is None else near[mine[near]]].tolist():
                 pool.episode(one)
 
     return add

@@ -18,10 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from factbook.model import (
+    EVERYONE,
+    ME,
     Cursor,
     Episode,
     EpisodeKind,
     Event,
+    Everyone,
     Evidence,
     Fact,
     FactKind,
@@ -33,6 +36,7 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
     Trust,
+    whose,
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import WorldStore, WorldWriter
@@ -444,7 +448,7 @@ class Writer(WorldWriter, EraseWriter, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a read is narrowed to; an empty one narrows nothing."""
+    """What a read is narrowed to: one owner, unless it says EVERYONE, and what else is given."""
 
     predicates: Sequence[str] = ()
     kinds: Sequence[FactKind] = ()
@@ -455,7 +459,7 @@ class Filters:
     host: str = ""
     project: str = ""  # equals the folder, or is a part of its path
     session: str = ""
-    owner: str = ""
+    owner: str | Everyone = ME
     object: str = ""  # exact object of a fact
     subject: str = ""
     rules: Sequence[str] = ()  # names of rules that made the fact's evidence
@@ -463,6 +467,14 @@ class Filters:
     now: Millis | None = None  # confidence is what it is then; without it, as it was stored
     deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
     proposed: bool = False  # facts that wait for a yes pass too
+
+    def __post_init__(self) -> None:
+        """Refuse an owner without a name: that would be everybody."""
+        whose(self.owner)
+
+    def of_owner(self, owner: str) -> bool:
+        """Tell whether what is this owner's passes, as far as its owner goes."""
+        return self.owner in (owner, EVERYONE)
 
     @property
     def facts_wanted(self) -> bool:
@@ -486,7 +498,7 @@ class Filters:
             or self.host
             or self.project
             or self.session
-            or self.owner
+            or self.owner is not EVERYONE
         )
 
     @property
@@ -501,7 +513,7 @@ class Filters:
             or self.host
             or self.project
             or self.session
-            or self.owner
+            or self.owner is not EVERYONE
             or self.object
             or self.subject
             or self.rules
@@ -535,10 +547,14 @@ class RejectionFilters:
     reason: str = ""
     type: str = ""
     rule: str = ""
-    owner: str = ""
+    owner: str | Everyone = ME
     since: Millis | None = None
     until: Millis | None = None
     typed_only: bool = False  # only what a model proposed as a memory
+
+    def __post_init__(self) -> None:
+        """Refuse an owner without a name: that would be everybody."""
+        whose(self.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -558,6 +574,7 @@ class EpisodeRow(NamedTuple):
     chars: int  # of its text
     asks: int  # 1 where it holds a question
     speaker: str
+    owner: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -659,8 +676,13 @@ class Store(WorldStore, EraseStore, Protocol):
     def memory_generation(self) -> int:
         """Return a number that moves with every write to episodes, facts or vectors."""
 
-    def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
-        """Return sources by key; all of them without `keys`."""
+    def source_states(
+        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
+    ) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
+
+    def has_others(self, owner: str) -> bool:
+        """Tell whether anything in the ledger is of somebody else than this owner."""
 
     def fact(self, fact_id: int) -> Fact | None:
         """Return one fact in whatever state it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from factbook.model import EpisodeKind, Fact, Millis, StoredEpisode, Trigger
+from factbook.model import ME, EpisodeKind, Everyone, Fact, Millis, StoredEpisode, Trigger
 from factbook.world import (
     Engagement,
     Entity,
@@ -205,7 +205,7 @@ class WorldStore(Protocol):
 
     def entities(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         include_retired: bool = False,
         ids: Sequence[int] | None = None,
@@ -244,7 +244,7 @@ class WorldStore(Protocol):
 
     def engagements(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         entity_id: int | None = None,
         preference_id: int | None = None,
@@ -253,12 +253,14 @@ class WorldStore(Protocol):
     ) -> list[Engagement]:
         """Return engagements, newest first."""
 
-    def preferences(self, owner: str = "", *, include_retired: bool = False) -> list[Preference]:
+    def preferences(
+        self, owner: str | Everyone = ME, *, include_retired: bool = False
+    ) -> list[Preference]:
         """Return preferences, oldest first."""
 
     def search_logs(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         extracted: bool | None = None,
         learn_prompt_id: int | None = None,
@@ -309,7 +311,7 @@ class WorldStore(Protocol):
     ) -> list[SearchTask]:
         """Return searches that were asked for, oldest first; with `now`, those that may be made."""
 
-    def learn_prompts(self, owner: str = "", *, cause: str = "") -> list[LearnPrompt]:
+    def learn_prompts(self, owner: str | Everyone = ME, *, cause: str = "") -> list[LearnPrompt]:
         """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
 
     def unplanned(self) -> list[LearnPrompt]:
@@ -321,7 +323,7 @@ class WorldStore(Protocol):
         The seed's chain: prompt -> search -> fact -> entity.
         """
 
-    def unheard(self, *, limit: int, owner: str = "") -> list[StoredEpisode]:
+    def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
         """Return messages of owners that were not read yet, oldest first."""
 
     def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
@@ -332,7 +334,7 @@ class WorldStore(Protocol):
 
     def notices(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         states: Sequence[NoticeState] = (),
         ids: Sequence[int] | None = None,
@@ -347,7 +349,7 @@ class WorldStore(Protocol):
         """Return when any owner did something last."""
 
     def schedules(
-        self, owner: str = "", *, due: Millis | None = None, cause: str = ""
+        self, owner: str | Everyone = ME, *, due: Millis | None = None, cause: str = ""
     ) -> list[Schedule]:
         """Return schedules that go on, oldest first; with `due`, those whose time has come.
 

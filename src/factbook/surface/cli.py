@@ -33,6 +33,7 @@ from factbook.surface.options import (
     ASK,
     KEEP,
     READ,
+    AllOwners,
     Call,
     Command,
     Db,
@@ -44,6 +45,7 @@ from factbook.surface.options import (
     LlmUrl,
     MinConfidence,
     NoRedact,
+    Owner,
     Predicates,
     Project,
     RuleFile,
@@ -60,6 +62,8 @@ from factbook.surface.options import (
     reading,
     redacted_fact,
     rules_in_force,
+    say_others,
+    whose_of,
 )
 from factbook.surface.output import ReaderGone, Screen
 
@@ -417,6 +421,8 @@ def recall(
     host: Host = "",
     project: Project = "",
     min_confidence: MinConfidence = 0.0,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     rules: RuleFile = None,
     db: Db = None,
@@ -435,10 +441,13 @@ def recall(
         until=until,
         host=host,
         project=project,
+        owner=whose_of(owner, all_owners),
     )
     filters = _of_kind(filters, kind)
     with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
         found = memory.recall(asked, limit=limit, filters=filters)
+        if not found.hits:
+            say_others(call, memory, filters.owner)
         if call.screen.as_json:
             from factbook.surface import records
 
@@ -499,12 +508,8 @@ def facts(
         bool,
         typer.Option("--evidence", help="With the places that show each fact.", show_default=False),
     ] = False,
-    owner: Annotated[
-        str,
-        typer.Option(
-            "--owner", metavar="NAME", help="Only what is about this one.", show_default=False
-        ),
-    ] = "",
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     include_deprecated: Annotated[
         bool,
         typer.Option(
@@ -530,11 +535,12 @@ def facts(
         session=session,
         subject=subject,
         object_=object_,
+        owner=whose_of(owner, all_owners),
     )
     from factbook.recall.when import now_ms
 
     screen, now = call.screen, now_ms()
-    filters = replace(filters, owner=owner, now=now, deprecated=include_deprecated)
+    filters = replace(filters, now=now, deprecated=include_deprecated)
     with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
         # One more than is shown tells whether there are more.
@@ -543,7 +549,8 @@ def facts(
         shown = islice(rows, limit) if limit else rows
         shown_by = _evidence_reader(memory) if evidence else None
         if screen.as_json:
-            screen.json_stream("facts", _fact_records(shown, redact, shown_by))
+            if not screen.json_stream("facts", _fact_records(shown, redact, shown_by)):
+                say_others(call, memory, filters.owner)
             return
         from factbook.surface import render
 
@@ -556,6 +563,7 @@ def facts(
         )
         if not number:
             screen.say("No facts match. `factbook stats` lists the predicates that there are.")
+            say_others(call, memory, filters.owner)
         elif next(rows, None) is not None:
             screen.say(f"The first {number}; --limit 0 shows all that match.", "dim")
 
@@ -669,6 +677,8 @@ def timeline(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", help="The newest N entries; 0 for all.")
     ] = TIMELINE_SHOWN,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
@@ -683,9 +693,12 @@ def timeline(
         host=host,
         project=project,
         session=session,
+        owner=whose_of(owner, all_owners),
     )
     with reading(call, no_redact=no_redact) as memory:
         found = memory.timeline(filters=filters, limit=limit or None)
+        if not found:
+            say_others(call, memory, filters.owner)
         redact = memory.redactor.redact
         if call.screen.as_json:
             from factbook.surface import records
@@ -713,6 +726,8 @@ def sessions(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", help="The newest N; 0 for all.")
     ] = SESSIONS_SHOWN,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
@@ -720,10 +735,19 @@ def sessions(
     """List the sessions that were read, the newest first."""
     call = begin(ctx, db, as_json)
     at_least(0, limit, "--limit")
-    filters = filters_from(since=since, until=until, host=host, project=project)
+    filters = filters_from(
+        since=since,
+        until=until,
+        host=host,
+        project=project,
+        owner=whose_of(owner, all_owners),
+    )
     with reading(call, no_redact=no_redact) as memory:
         redact = memory.redactor.redact
-        matching = [one for one in memory.sessions() if _session_passes(one, filters)]
+        every = memory.sessions(owner=filters.owner)
+        matching = [one for one in every if _session_passes(one, filters)]
+        if not matching:
+            say_others(call, memory, filters.owner)
         shown = matching[:limit] if limit else matching
         if call.screen.as_json:
             from factbook.surface import records

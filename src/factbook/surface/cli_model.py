@@ -18,6 +18,7 @@ from factbook.surface.options import (
     EXIT_CLARIFY,
     KEEP,
     READ,
+    AllOwners,
     Call,
     Command,
     Db,
@@ -27,6 +28,7 @@ from factbook.surface.options import (
     LlmTimeout,
     LlmUrl,
     NoRedact,
+    Owner,
     PlannerOption,
     Since,
     Until,
@@ -38,6 +40,8 @@ from factbook.surface.options import (
     model_from,
     planner_of,
     reading,
+    say_others,
+    whose_of,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +58,6 @@ _SUMMED: Final = 100  # seed 002: "Last 100 extractions"
 Words = Annotated[
     list[str], typer.Argument(metavar="TEXT", help="In your own words.", show_default=False)
 ]
-Owner = Annotated[str, typer.Option("--owner", metavar="NAME", help="Whom it is about.")]
 
 
 # --- keyed facts ----------------------------------------------------------------------------------
@@ -333,9 +336,8 @@ def rejections(
     rule: Annotated[
         str, typer.Option("--rule", metavar="NAME", help="Only by this rule.", show_default=False)
     ] = "",
-    owner: Annotated[
-        str, typer.Option("--owner", metavar="NAME", help="Only of them.", show_default=False)
-    ] = "",
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     since: Since = "",
     until: Until = "",
     typed: Annotated[
@@ -371,7 +373,7 @@ def rejections(
         reason=reason,
         type=type_,
         rule=rule,
-        owner=owner,
+        owner=whose_of(owner, all_owners),
         since=times.since,
         until=times.until,
         typed_only=typed,
@@ -391,6 +393,8 @@ def rejections(
             for one in memory.rejections(limit=limit, filters=filters)
         ]
         _show_rejections(call, memory, found)
+        if not found:
+            say_others(call, memory, filters.owner)
 
 
 def _mapping(value: object) -> dict[str, object]:

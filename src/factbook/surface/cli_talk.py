@@ -8,8 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 import typer
 
 from factbook.errors import UsageError
+from factbook.model import ME
 from factbook.surface import text
-from factbook.surface.options import ASK, Command, Db, Json, app, at_least, begin
+from factbook.surface.options import (
+    ASK,
+    AllOwners,
+    Command,
+    Db,
+    Json,
+    Owner,
+    app,
+    at_least,
+    begin,
+    say_others,
+    whose_of,
+)
 
 if TYPE_CHECKING:
     from factbook.recall.budget import Context
@@ -18,10 +31,6 @@ if TYPE_CHECKING:
 _TYPES: Final = ("facts", "episodes", "both")
 _TOKENS: Final = 1_500  # seed 001: the hard limit
 
-Owner = Annotated[
-    str,
-    typer.Option("--owner", metavar="NAME", help="Only what is about them.", show_default=False),
-]
 WorkSession = Annotated[
     str,
     typer.Option(
@@ -43,7 +52,8 @@ def search(
         str, typer.Option("--type", metavar="TYPE", help="facts, episodes or both.")
     ] = "both",
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most N.")] = 5,
-    owner: Owner = "",
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     session: WorkSession = "",
     db: Db = None,
     as_json: Json = False,
@@ -53,14 +63,17 @@ def search(
     at_least(1, limit, "--limit")
     if search_type not in _TYPES:
         raise UsageError(detail=f"{search_type!r} is no type; give one of {', '.join(_TYPES)}")
+    about = whose_of(owner, all_owners)
     with call.memory("write") as memory:
         hits = memory.search_memory(
             " ".join(query),
             cast(Literal["facts", "episodes", "both"], search_type),
             limit,
             session=session,
-            owner=owner,
+            owner=about,
         )
+        if not hits:
+            say_others(call, memory, about)
     if call.screen.as_json:
         from factbook.surface import records
 
@@ -94,7 +107,8 @@ def context(
             "--system", metavar="FILE", help="The system text, which fills up.", show_default=False
         ),
     ] = None,
-    owner: Owner = "",
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     session: WorkSession = "",
     db: Db = None,
     as_json: Json = False,
@@ -104,6 +118,7 @@ def context(
 
     call = begin(ctx, db, as_json)
     limits = ContextLimits(total=tokens)
+    about = whose_of(owner, all_owners)
     instructions = ""
     if system is not None:
         try:
@@ -115,8 +130,10 @@ def context(
     # Looking is not showing: nothing is remembered as injected unless a conversation is named.
     with call.memory("write" if session else "read") as memory:
         found = memory.context(
-            " ".join(question), system=instructions, limits=limits, session=session, owner=owner
+            " ".join(question), system=instructions, limits=limits, session=session, owner=about
         )
+        if not found.included:
+            say_others(call, memory, about)
     if call.screen.as_json:
         call.screen.json(found.to_json())
         return

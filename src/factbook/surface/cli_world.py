@@ -20,7 +20,7 @@ import typer
 
 from factbook.errors import UsageError
 from factbook.model import ME
-from factbook.surface.options import ASK, KEEP, READ, Call, Command, Db, Json, app, begin
+from factbook.surface.options import ASK, KEEP, READ, Call, Command, Db, Json, Owner, app, begin
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -38,7 +38,6 @@ _LINE_S: Final = (
 )
 _CREATING: Final = frozenset({"learn", "like", "dislike", "schedule", "search"})
 
-Owner = Annotated[str, typer.Option("--owner", metavar="NAME", help="Whose memory it is about.")]
 TopicWords = Annotated[
     list[str], typer.Argument(metavar="TOPIC", help="In your own words.", show_default=False)
 ]

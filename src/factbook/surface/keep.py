@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.confidence import as_of, value_at
+from factbook.model import EVERYONE
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -136,7 +137,7 @@ def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered
     tasks = [one for one in tasks if waits(one)]
     texts = store.texts_of(sorted({one.target for one in tasks if one.kind != TASK}))
     made = [one.target for one in tasks if one.kind == SEARCH_TASK]
-    queries = {one.id: one.query for one in store.search_logs(ids=made)} if made else {}
+    queries = {one.id: one.query for one in store.search_logs(EVERYONE, ids=made)} if made else {}
 
     def shown(task: ModelTask) -> Unanswered:
         if task.kind == TASK:

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from factbook.errors import NotFound, UsageError
+from factbook.model import EVERYONE, ME, Everyone
 from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
     "EXIT_CLARIFY",
     "KEEP",
     "READ",
+    "AllOwners",
     "Call",
     "Command",
     "Db",
@@ -41,6 +43,7 @@ __all__ = [
     "LlmUrl",
     "MinConfidence",
     "NoRedact",
+    "Owner",
     "PlannerOption",
     "Predicates",
     "Project",
@@ -61,6 +64,8 @@ __all__ = [
     "redacted_fact",
     "rules_file",
     "rules_in_force",
+    "say_others",
+    "whose_of",
 ]
 
 EXIT_CLARIFY: Final = 10  # nothing was done: a question came back, which is neither yes nor no
@@ -158,6 +163,16 @@ Project = Annotated[
 ]
 Session = Annotated[
     str, typer.Option("--session", metavar="ID", help="Only of this session.", show_default=False)
+]
+
+Owner = Annotated[
+    str, typer.Option("--owner", metavar="NAME", help="Whose memory it is; yours is `me`.")
+]
+AllOwners = Annotated[
+    bool,
+    typer.Option(
+        "--all-owners", help="What is about anybody, not about one owner.", show_default=False
+    ),
 ]
 
 LlmProvider = Annotated[
@@ -370,6 +385,7 @@ def filters_from(
     session: str = "",
     subject: str = "",
     object_: str = "",
+    owner: str | Everyone = ME,
 ) -> Filters:
     """Make filters of the options of a reading command."""
     from factbook.store.base import Filters
@@ -393,7 +409,31 @@ def filters_from(
         session=session,
         subject=subject,
         object=object_,
+        owner=owner,
     )
+
+
+def whose_of(owner: str, all_owners: bool = False) -> str | Everyone:
+    """Return whom a command reads about, by `--owner` and `--all-owners`."""
+    if not all_owners:
+        if not owner.strip():
+            raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
+        return owner
+    if owner != ME:
+        raise UsageError(detail="--owner and --all-owners go against each other; give one of them")
+    return EVERYONE
+
+
+def say_others(call: Call, memory: Memory, owner: str | Everyone) -> None:
+    """Say how to ask about somebody else, where one owner has nothing and others have something.
+
+    Who they are is not said: a name alone may tell too much.
+    """
+    if not isinstance(owner, Everyone) and memory.store.has_others(owner):
+        call.screen.note(
+            f"this is about {owner} alone, and the memory holds more than that: --owner NAME asks"
+            " about somebody else, --all-owners about everybody"
+        )
 
 
 def model_from(

@@ -106,14 +106,15 @@ class Screen:
         """Write one JSON document."""
         self._write(dump(value, indent=2) + "\n")
 
-    def json_stream(self, name: str, values: Iterable[Mapping[str, object]]) -> None:
-        """Write `{"name": [...]}` with one value per line, none of them kept in memory."""
+    def json_stream(self, name: str, values: Iterable[Mapping[str, object]]) -> int:
+        """Write `{"name": [...]}` with one value per line, none kept in memory; return how many."""
         self._write(f'{{"{name}": [')
-        lead = "\n"
+        lead, written = "\n", 0
         for value in values:
             self._write(lead + dump(value))
-            lead = ",\n"
+            lead, written = ",\n", written + 1
         self._write("\n]}\n")
+        return written
 
     def raw(self, line: str) -> None:
         """Write text that is safe by its form (JSON)."""

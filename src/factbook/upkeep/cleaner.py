@@ -31,7 +31,7 @@ from factbook.gate.same_entity import Description, Same, Verdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
-from factbook.model import Millis, Receipt, Trigger
+from factbook.model import EVERYONE, Millis, Receipt, Trigger
 from factbook.ops import (
     FailTask,
     FinishTask,
@@ -169,7 +169,7 @@ class _Cleaning:
         """Do all steps for every owner."""
         last = self._store.mark(MARK)
         asking: list[_Pair] = []
-        for owner in sorted({one.owner for one in self._store.entities()}):
+        for owner in sorted({one.owner for one in self._store.entities(EVERYONE)}):
             asking += self._merge_owner(owner)
         asking = self._still_open(asking)
         if self._llm is not None and asking:
@@ -177,7 +177,7 @@ class _Cleaning:
         self._merge_facts(
             [
                 one
-                for one in self._store.entities()
+                for one in self._store.entities(EVERYONE)
                 if max(one.updated_at, one.last_activity or 0) >= last
             ]
         )
@@ -209,7 +209,7 @@ class _Cleaning:
         """Write merges and count what became of them: what changed meanwhile is left alone."""
         receipt = self._write(ops)
         losers = [one.loser_id for one in ops]
-        lives = self._store.entities(include_retired=True, ids=losers)
+        lives = self._store.entities(EVERYONE, include_retired=True, ids=losers)
         merged = sum(one.merged_into_id is not None for one in lives)
         self.report.merged += merged
         self.report.merged_facts += receipt.merged - merged
@@ -261,7 +261,7 @@ class _Cleaning:
 
     def _still_open(self, pairs: Sequence[_Pair]) -> list[_Pair]:
         """Return the pairs that wait: no model said that they are two, none is to be left alone."""
-        current = {one.id for one in self._store.entities()}
+        current = {one.id for one in self._store.entities(EVERYONE)}
         tasks = {
             pair_of(one.target): one
             for one in self._store.model_tasks(states=("done", "failed", "aside"))
@@ -430,7 +430,7 @@ class _Cleaning:
         before = self._now - PRUNE_AFTER_MS
         empty = [
             one
-            for one in self._store.entities()
+            for one in self._store.entities(EVERYONE)
             if not one.fact_count and max(one.created_at, one.last_activity or 0) < before
         ]
         ops: list[Op] = []

@@ -6,6 +6,7 @@ import numpy as np
 
 from factbook import policy
 from factbook.extract.learned import Command, as_toml, find_operations
+from factbook.model import EVERYONE
 from factbook.ops import MarkProgress, Op, Propose
 from factbook.store.base import Filters, Store
 
@@ -19,7 +20,7 @@ def learning_ops(store: Store) -> list[Op]:
     of the tool call that ran it; commands whose calls have none yet wait for another night.
     """
     mark = store.mark("learn")
-    wanted = Filters(predicates=("executed_command",))
+    wanted = Filters(owner=EVERYONE, predicates=("executed_command",))
     facts = list(store.facts(wanted, limit=policy.LEARNED_COMMANDS, newest_first=True))
     newest = max((one.id for one in facts), default=0)
     if sum(one.id > mark for one in facts) < policy.LEARN_AFTER:

@@ -19,7 +19,9 @@ import orjson
 
 from factbook.errors import StoreCorrupt
 from factbook.model import (
+    EVERYONE,
     Event,
+    Everyone,
     Evidence,
     Fact,
     Millis,
@@ -199,9 +201,20 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         with translated(self.path):
             return int(self._meta("memory_generation") or 0)
 
-    def source_states(self, *, keys: Sequence[str] | None = None) -> dict[str, SourceState]:
-        """Return sources by key; all of them without `keys`."""
-        return source_states(self._file.connection, keys)
+    def source_states(
+        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
+    ) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
+        return source_states(self._file.connection, keys, owner)
+
+    def has_others(self, owner: str) -> bool:
+        """Tell whether anything in the ledger is of somebody else than this owner."""
+        found = self._rows(
+            "SELECT EXISTS (SELECT 1 FROM episode_row WHERE owner <> ?1)"
+            " OR EXISTS (SELECT 1 FROM fact_row WHERE owner <> ?1)",
+            (owner,),
+        )
+        return bool(found[0][0])
 
     def fact(self, fact_id: int) -> Fact | None:
         """Return one fact in whatever state it is."""
@@ -308,7 +321,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
             return self._rows(_BEST["episode"], (match, limit))
         where, bindings = episode_where(filters)
         rows = "episode_row e JOIN source_row s ON s.id = e.source_id"
-        wide = not replace(filters, owner="").narrows_episodes
+        wide = not replace(filters, owner=EVERYONE).narrows_episodes
         return self._search("episode", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
 
     def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
@@ -318,7 +331,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
             "fact_row f JOIN episode_row e ON e.id = f.episode_id"
             " JOIN source_row s ON s.id = e.source_id"
         )
-        wide = not replace(filters, owner="").narrows_facts
+        wide = not replace(filters, owner=EVERYONE).narrows_facts
         return self._search("fact", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
 
     def _search(
@@ -408,7 +421,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
     def sequence(self, *, after: int = 0) -> list[EpisodeRow]:
         """Return the episodes with a larger id without their texts, by id."""
         rows = self._rows(
-            "SELECT id, source_id, occurred_at, chars, asks, speaker FROM episode_row"
+            "SELECT id, source_id, occurred_at, chars, asks, speaker, owner FROM episode_row"
             " WHERE id > ? ORDER BY id",
             (after,),
         )
@@ -540,10 +553,17 @@ def _rejection_where(filters: RejectionFilters) -> tuple[str, list[Any]]:
     parts: list[str] = []
     bindings: list[Any] = []
     equal = {"reason": filters.reason, "type": filters.type, "rule": filters.rule}
-    for column, value in {**equal, "owner": filters.owner}.items():
+    for column, value in equal.items():
         if value:
             parts.append(f"r.{column} = ?")
             bindings.append(value)
+    if filters.owner is not EVERYONE:
+        # A line that could not be read is of whom the rest of its file is about.
+        parts.append(
+            "(r.owner = ? OR (r.owner = '' AND NOT EXISTS (SELECT 1 FROM episode_row e"
+            " WHERE e.source_id = r.source_id AND e.owner <> ?)))"
+        )
+        bindings += [filters.owner, filters.owner]
     if filters.since is not None:
         parts.append("r.at >= ?")
         bindings.append(filters.since)

@@ -10,8 +10,10 @@ import orjson
 
 from factbook import policy
 from factbook.model import (
+    EVERYONE,
     Cursor,
     EpisodeKind,
+    Everyone,
     Fact,
     FactKind,
     LineCount,
@@ -209,7 +211,7 @@ def episode_where(filters: Filters) -> tuple[str, list[Any]]:
     """Return the condition on episodes (e) and sources (s), with its bindings."""
     parts, bindings = _common_where(filters, "e.occurred_at")
     parts.append("e.injected = 0")
-    if filters.owner:
+    if filters.owner is not EVERYONE:
         parts.append("e.owner = ?")
         bindings.append(filters.owner)
     if filters.episode_kinds:
@@ -224,7 +226,7 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     parts.append("f.retired_at IS NULL")
     if not filters.proposed:
         parts.append("f.status <> 'proposed'")
-    if filters.owner:
+    if filters.owner is not EVERYONE:
         parts.append("f.owner = ?")
         bindings.append(filters.owner)
     if filters.predicates:
@@ -260,18 +262,26 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
 
 
 def source_states(
-    connection: apsw.Connection, keys: Sequence[str] | None
+    connection: apsw.Connection,
+    keys: Sequence[str] | None,
+    owner: str | Everyone = EVERYONE,
 ) -> dict[str, SourceState]:
-    """Return sources by key; all of them without `keys`."""
+    """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
     sql = (
         "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count, first_at,"
         " last_at, cursor, lines FROM source_row"
         " WHERE id NOT IN (SELECT row_id FROM erased_row WHERE target = 'source')"
     )
-    bindings: tuple[Any, ...] = ()
+    bindings: list[Any] = []
     if keys is not None:
         sql += " AND key IN (SELECT value FROM json_each(?))"
-        bindings = (json_list(keys),)
+        bindings.append(json_list(keys))
+    if owner is not EVERYONE:
+        sql += (
+            " AND EXISTS (SELECT 1 FROM episode_row e"
+            " WHERE e.source_id = source_row.id AND e.owner = ?)"
+        )
+        bindings.append(owner)
     found: dict[str, SourceState] = {}
     for row in connection.execute(sql, bindings):
         source = Source(

@@ -10,7 +10,18 @@ import apsw
 import orjson
 
 from factbook import policy
-from factbook.model import EpisodeKind, Fact, Millis, Role, StoredEpisode, Trigger, Trust
+from factbook.model import (
+    EVERYONE,
+    ME,
+    EpisodeKind,
+    Everyone,
+    Fact,
+    Millis,
+    Role,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
 from factbook.store.base_world import ResultState
 from factbook.store.leases import due, stands
 from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, hold, json_list
@@ -592,7 +603,7 @@ class WorldReads:
 
     def entities(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         include_retired: bool = False,
         ids: Sequence[int] | None = None,
@@ -715,7 +726,7 @@ class WorldReads:
 
     def engagements(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         entity_id: int | None = None,
         preference_id: int | None = None,
@@ -735,7 +746,9 @@ class WorldReads:
         )
         return [_engagement(row) for row in rows]
 
-    def preferences(self, owner: str = "", *, include_retired: bool = False) -> list[Preference]:
+    def preferences(
+        self, owner: str | Everyone = ME, *, include_retired: bool = False
+    ) -> list[Preference]:
         """Return preferences, oldest first."""
         where, bindings = _where({"owner": owner})
         if not include_retired:
@@ -745,7 +758,7 @@ class WorldReads:
 
     def search_logs(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         extracted: bool | None = None,
         learn_prompt_id: int | None = None,
@@ -880,7 +893,7 @@ class WorldReads:
         )
         return [_task(row) for row in rows]
 
-    def learn_prompts(self, owner: str = "", *, cause: str = "") -> list[LearnPrompt]:
+    def learn_prompts(self, owner: str | Everyone = ME, *, cause: str = "") -> list[LearnPrompt]:
         """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
         where, bindings = _where({"p.owner": owner})
         if cause:
@@ -921,10 +934,10 @@ class WorldReads:
             "   AND n.retired_at IS NULL GROUP BY n.id ORDER BY 3 DESC, 2 DESC, n.id",
             (prompt_id, EngagementType.LEARN_COMMAND),
         )
-        known = {one.id: one for one in self.entities(ids=[row[0] for row in rows])}
+        known = {one.id: one for one in self.entities(EVERYONE, ids=[row[0] for row in rows])}
         return [(known[row[0]], row[1]) for row in rows]
 
-    def unheard(self, *, limit: int, owner: str = "") -> list[StoredEpisode]:
+    def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
         """Return messages of owners that were not read yet, oldest first."""
         where, bindings = _where({"e.owner": owner})
         rows = self._rows(
@@ -954,7 +967,7 @@ class WorldReads:
 
     def notices(
         self,
-        owner: str = "",
+        owner: str | Everyone = ME,
         *,
         states: Sequence[NoticeState] = (),
         ids: Sequence[int] | None = None,
@@ -985,7 +998,7 @@ class WorldReads:
         return None if rows[0][0] is None else int(rows[0][0])
 
     def schedules(
-        self, owner: str = "", *, due: Millis | None = None, cause: str = ""
+        self, owner: str | Everyone = ME, *, due: Millis | None = None, cause: str = ""
     ) -> list[Schedule]:
         """Return schedules that go on, oldest first; with `due`, those whose time has come.
 
@@ -1005,7 +1018,7 @@ class WorldReads:
 
 def _where(equal: dict[str, Any]) -> tuple[list[str], list[Any]]:
     """Return conditions and bindings for the columns that are given."""
-    given = {column: value for column, value in equal.items() if value not in ("", None)}
+    given = {column: value for column, value in equal.items() if value not in ("", None, EVERYONE)}
     return [f"{column} = ?" for column in given], list(given.values())
 
 
