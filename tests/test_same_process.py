@@ -167,13 +167,14 @@ def test_writers_of_one_process_wait_for_each_other(
     write(other, 3)
     assert other.check() == []
     other.close()
-    assert guard._guards == {}
+    assert guard.held(tmp_path / "f.db") is None
     assert held(tmp_path / "f.db") == {"action_2", "action_3"}
 
 
 def test_a_ledger_that_is_never_closed_is_let_go_of(tmp_path: Path) -> None:
-    SQLiteStore(tmp_path / "f.db")
-    assert guard._guards == {}
+    path = tmp_path / "f.db"
+    SQLiteStore(path)
+    assert guard.held(path) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -225,6 +225,7 @@ class AsyncMemory:
     episode = _asked(Memory.episode)
     sessions = _asked(Memory.sessions)
     timeline = _asked(Memory.timeline)
+    sql = _asked(Memory.sql)
 
     # --- turns ----------------------------------------------------------------------------------
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 import platformdirs
 
@@ -44,7 +44,7 @@ from factbook.store.base import (
     SourceState,
     screening,
 )
-from factbook.store.sqlite import Mode, SQLiteStore
+from factbook.store.sqlite import Mode, SQLiteStore, SQLValue
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -581,6 +581,28 @@ class Memory(Caring):
             replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
             for one in self.store.rejections(limit=limit, filters=filters)
         ]
+
+    def sql(
+        self,
+        query: str,
+        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
+        *,
+        limit: int | None = policy.SQL_ROWS,
+        seconds: float = policy.SQL_SECONDS,
+    ) -> list[dict[str, SQLValue]]:
+        """Return the rows of one SELECT as dicts by column; texts are redacted again.
+
+        `params` are the values of `?`, or of `:name` where it is a mapping. It reads the views of
+        the seeds (`facts`, `sessions`, ...) and every table, of every owner; it writes nothing.
+        Unlike Python's own `sqlite3` in this process, it disturbs no lock of ours.
+        A name that two columns share is numbered: `id`, `id_2`. Vectors and digests are bytes.
+
+        Raises UsageError for a statement that is wrong or does anything but read, for more than
+        `limit` rows (None allows any number) and for one that takes longer than `seconds`.
+        """
+        redact = self.redactor.redact_value
+        rows = self.store.sql(query, params, limit=limit, seconds=seconds)
+        return [cast("dict[str, SQLValue]", redact(row)) for row in rows]
 
     def check(self) -> list[Problem]:
         """Audit the database; an empty list is clean."""

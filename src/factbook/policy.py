@@ -332,6 +332,8 @@ UPKEEP_BATCH: Final = 500  # ops that one transaction of the nightly work holds
 # --- the store (ours) -----------------------------------------------------------------------------
 
 BUSY_TIMEOUT_MS: Final = 30_000
+SQL_ROWS: Final = 10_000  # of one query in plain SQL: a list that is still held in memory easily
+SQL_SECONDS: Final = 30.0  # that such a query may take: as long as a writer waits for another
 EMBED_BATCH: Final = 256  # texts that one embedding transaction covers
 
 # --- who may write what ---------------------------------------------------------------------------

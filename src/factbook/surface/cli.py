@@ -935,6 +935,47 @@ def doctor(
         raise typer.Exit(1)
 
 
+@app.command(cls=Command, rich_help_panel=ASK)
+def sql(
+    ctx: typer.Context,
+    query: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUERY", help='One SELECT, like "SELECT * FROM facts".', show_default=False
+        ),
+    ],
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="VALUE",
+            help="What stands for the next ? of the query.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", help="The most rows; 0 allows any number.")
+    ] = policy.SQL_ROWS,
+    seconds: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="The longest it may take.")
+    ] = policy.SQL_SECONDS,
+    no_redact: NoRedact = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Ask in plain SQL, for reading only."""
+    from factbook.surface import records, render
+
+    call = begin(ctx, db, as_json)
+    at_least(0, limit, "--limit")
+    with reading(call, no_redact=no_redact) as memory:
+        rows = memory.sql(query, params or (), limit=limit or None, seconds=seconds)
+    if call.screen.as_json:
+        call.screen.json_stream("rows", (records.sql_row(one) for one in rows))
+    else:
+        render.sql_rows(call.screen, rows)
+
+
 @app.command(cls=Command, rich_help_panel=KEEP)
 def export(
     ctx: typer.Context,

@@ -5,8 +5,9 @@ Moments are ISO 8601 in UTC. Every function returns plain data and reads nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from factbook.recall.when import iso
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from factbook.model import Event, Evidence, Fact, Hit, LineCount
     from factbook.recall.search import Answer
     from factbook.store.base import Rejection, SourceState
+    from factbook.store.sqlite import SQLValue
 
 __all__ = [
     "answer",
@@ -283,3 +285,16 @@ def rejection_record(one: Rejection, *, tenant: str = "") -> Record:
         "type": one.type,
         "validation_details": dict(one.validation),
     }
+
+
+def sql_row(row: Mapping[str, SQLValue]) -> Record:
+    """Return a row of a query: a blob as its hex digits, an endless number as text."""
+    return {name: _sql_value(value) for name, value in row.items()}
+
+
+def _sql_value(value: SQLValue) -> object:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from factbook.recall.when import Window
     from factbook.sources.original import Original
     from factbook.store.base import Rejection, SourceState
+    from factbook.store.sqlite import SQLValue
     from factbook.surface.output import Screen
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "rows_of",
     "rules",
     "sessions",
+    "sql_rows",
     "stats",
     "timeline",
 ]
@@ -50,6 +52,7 @@ _BLANK: Final = "blank"  # the kind of an empty line: a line, but no record
 _UNREADABLE: Final = "cannot be read"  # how discovery begins the reason for such a file
 _FAILED_SHOWN: Final = 5
 WHOLE: Final = "the whole of it"  # what `pattern_words` says of a rule that takes all it sees
+_BLOB_SHOWN: Final = 8  # bytes of a blob in a table
 _SURE: Final = 0.9  # confidence that is shown as sure
 _UNSURE: Final = 0.7  # below it a fact is a guess from words
 
@@ -779,3 +782,27 @@ def failed_files(report: IngestReport) -> list[str]:
         more = count(len(failed) - _FAILED_SHOWN, "more file")
         said.append(f"{more} could not be read; --json names every one")
     return said
+
+
+def sql_rows(screen: Screen, rows: Sequence[Mapping[str, SQLValue]]) -> None:
+    """Show the rows of a query as a table; `--json` has what does not fit."""
+    if not rows:
+        screen.say("No rows.")
+        return
+    columns = [
+        Column(
+            title=text.one_line(name),
+            right=all(isinstance(row[name], int | float | None) for row in rows),
+            flexible=True,
+        )
+        for name in rows[0]
+    ]
+    screen.table(columns, ([_sql_cell(value) for value in row.values()] for row in rows))
+
+
+def _sql_cell(value: SQLValue) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"{value[:_BLOB_SHOWN].hex()}… ({len(value)} bytes)"
+    return str(value)

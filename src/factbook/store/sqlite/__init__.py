@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, Mode, translated
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
+from factbook.store.sqlite.plain import SQLValue, select
 from factbook.store.sqlite.rows import (
     EPISODE,
     EXPORTS,
@@ -61,7 +62,7 @@ from factbook.store.sqlite.scouring import EraseReads
 from factbook.store.sqlite.world import WorldReads
 from factbook.store.sqlite.writer import SQLiteWriter
 
-__all__ = ["Mode", "SQLiteStore"]
+__all__ = ["Mode", "SQLValue", "SQLiteStore"]
 
 
 # Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes
@@ -539,6 +540,21 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
             )
             for row in rows
         ]
+
+    def sql(
+        self,
+        query: str,
+        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
+        *,
+        limit: int | None,
+        seconds: float,
+    ) -> list[dict[str, SQLValue]]:
+        """Return the rows of one statement in plain SQL; raises UsageError for one that is wrong.
+
+        No verb of the port: other stores speak another SQL.
+        """
+        with translated(self.path), closing(self._file.open_to_read()) as connection:
+            return select(connection, query, params, limit=limit, seconds=seconds)
 
     def check(self) -> list[Problem]:
         """Audit the file; an empty list is clean."""

@@ -164,7 +164,7 @@ class LedgerFile:
     def _recognise(self) -> str:
         """Refuse what is not ours before anything could be written to it; return its journal."""
         with translated(self.path):
-            probe = self._open_to_read()
+            probe = self.open_to_read()
             try:
                 application, version = identity(probe)
                 tables = probe.execute("SELECT count(*) FROM sqlite_master").get
@@ -202,7 +202,8 @@ class LedgerFile:
         self._let_go = weakref.finalize(self, _abandon, self._guard)
         self._let_go.atexit = False  # the end of the process lets go of everything at once
 
-    def _open_to_read(self) -> apsw.Connection:
+    def open_to_read(self) -> apsw.Connection:
+        """Open one more connection, for reading only; whoever asks for it closes it."""
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         uri = self.path.absolute().as_uri() + "?mode=ro"
         connection = apsw.Connection(uri, flags=flags)
@@ -224,7 +225,7 @@ class LedgerFile:
         if not first:
             self.check_same()  # it would read another log by the index of ours
         if self.mode == "read":
-            connection = self._open_to_read()
+            connection = self.open_to_read()
         else:
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(busy_timeout_ms())

@@ -1,0 +1,145 @@
+"""Answer a query in plain SQL, which reads and can do nothing else.
+
+The query gets a connection of its own, for reading only. What it may do is listed and the rest is
+refused, whoever wrote the query; how long it runs and how much it gives is bounded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import apsw
+
+from factbook.errors import UsageError
+
+__all__ = ["SQLValue", "select"]
+
+SQLValue = str | int | float | bytes | None
+
+_READS: Final = {
+    apsw.SQLITE_SELECT,
+    apsw.SQLITE_READ,
+    apsw.SQLITE_FUNCTION,
+    apsw.SQLITE_RECURSIVE,
+}
+_TELLS_OF: Final = {  # pragmas whose argument names what is asked about
+    "foreign_key_check",
+    "foreign_key_list",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+}
+_TELLS: Final = {  # pragmas that change something when they have an argument
+    "application_id",
+    "data_version",
+    "encoding",
+    "freelist_count",
+    "journal_mode",
+    "page_count",
+    "page_size",
+    "schema_version",
+    "user_version",
+}
+_STEPS: Final = 5_000  # of SQLite's machine between two looks at the clock: below a millisecond
+_LONGEST: Final = 64_000_000  # bytes of one value, and of what a function joins to one
+
+
+def select(
+    connection: apsw.Connection,
+    query: str,
+    params: Sequence[SQLValue] | Mapping[str, SQLValue],
+    *,
+    limit: int | None,
+    seconds: float,
+) -> list[dict[str, SQLValue]]:
+    """Return the rows of one statement, by the names of its columns.
+
+    A name that comes twice gets a number: `id`, `id_2`. Raises UsageError for what is no single
+    statement that reads, is wrong, takes longer or gives more rows than allowed.
+    """
+    end = time.monotonic() + seconds
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, _LONGEST)
+    connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
+    connection.execute("PRAGMA query_only=ON; PRAGMA trusted_schema=OFF").fetchall()
+    connection.authorizer = _allowed
+    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    statements = 0
+
+    def counted(cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
+        nonlocal statements
+        statements += cursor.has_vdbe  # a comment is none
+        return statements <= 1
+
+    cursor = connection.cursor()
+    cursor.exec_trace = counted
+    rows: list[dict[str, SQLValue]] = []
+    try:
+        names: list[str] | None = None
+        for row in cursor.execute(query, params):
+            if names is None:
+                names = _distinct([one[0] for one in cursor.get_description()])
+            if limit is not None and len(rows) == limit:
+                raise UsageError(
+                    detail=f"the query gives more than {limit} rows; narrow it with WHERE or LIMIT,"
+                    " or allow more with `limit`"
+                )
+            rows.append(dict(zip(names, row, strict=True)))
+    except apsw.InterruptError:
+        raise UsageError(
+            detail=f"the query did not end within {seconds:g} seconds; narrow it, or allow more"
+            " with `seconds`"
+        ) from None
+    except (apsw.AuthError, apsw.ReadOnlyError, apsw.ExecTraceAbort) as error:
+        why = "it is more than one statement" if statements > 1 else str(error)
+        raise UsageError(
+            detail=f"the query was refused ({why}): one SELECT, VALUES, EXPLAIN or PRAGMA that only"
+            " tells something is allowed"
+        ) from error
+    except (
+        apsw.SQLError,
+        apsw.BindingsError,
+        apsw.TooBigError,
+        apsw.MismatchError,
+        apsw.RangeError,
+        apsw.ConstraintError,
+        TypeError,
+        ValueError,
+    ) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise  # of what is stored, not of what was asked
+        raise UsageError(detail=f"the query cannot be answered ({error})") from error
+    if not statements:
+        raise UsageError(detail="the query is empty; give one SELECT")
+    return rows
+
+
+def _allowed(
+    action: int, first: str | None, second: str | None, database: str | None, cause: str | None
+) -> int:
+    """Allow reading, and refuse all that is not known to be that."""
+    if action in _READS and second != "load_extension":
+        return apsw.SQLITE_OK
+    if action == apsw.SQLITE_PRAGMA and (
+        first in _TELLS_OF or (first in _TELLS and second is None)
+    ):
+        return apsw.SQLITE_OK
+    return apsw.SQLITE_DENY
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    taken: list[str] = []
+    for name in names:
+        number, one = 1, name
+        while one in taken:
+            number += 1
+            one = f"{name}_{number}"
+        taken.append(one)
+    return taken
