@@ -214,7 +214,7 @@ def main() -> int:
                 figures["stream"] = converse(stream, turns, keep=None, pause=given.pause_ms / 1000)
 
             figures["memory"] = converse(
-                memory.stream("bench"),
+                memory.conversation(session="bench").stream(),
                 turns,
                 keep=lambda ended: memory.add_turns(ended, session="bench"),
                 pause=given.pause_ms / 1000,

@@ -16,7 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 import factbook
-from factbook.aio import AsyncMemory
+from factbook.aio import AsyncConversation, AsyncMemory
+from factbook.conversation import Conversation
 from factbook.errors import NotFound, StoreMissing, UsageError
 from factbook.memory import Memory
 from factbook.model import Hit, Millis
@@ -89,8 +90,11 @@ def make(tmp_path: Path, gate: Gate) -> Iterator[Callable[..., AsyncMemory]]:
 # --- nothing is missing ---------------------------------------------------------------------------
 
 
-def differences(awaited: type, memory: type) -> list[str]:
-    """Say what of the methods of a memory is missing from, or different in, its awaited form."""
+def differences(awaited: type, memory: type, *, plain: Sequence[str] = ()) -> list[str]:
+    """Say what of the methods of a memory is missing from, or different in, its awaited form.
+
+    Those that are `plain` make something and wait for nothing.
+    """
 
     def public(of: type) -> dict[str, Callable[..., object]]:
         members = inspect.getmembers(of, inspect.isfunction)
@@ -108,13 +112,16 @@ def differences(awaited: type, memory: type) -> list[str]:
             found.append(f"{name} says nothing of itself")
         yields = inspect.isgeneratorfunction(its[name])
         kind = inspect.isasyncgenfunction if yields else inspect.iscoroutinefunction
+        if name in plain:
+            kind = lambda one: not inspect.iscoroutinefunction(one)  # noqa: E731
         if not kind(mine[name]):
             found.append(f"{name} is not awaited")
     return sorted(found)
 
 
 def test_every_method_of_memory_is_there_with_its_parameters() -> None:
-    assert differences(AsyncMemory, Memory) == []
+    assert differences(AsyncMemory, Memory, plain=["conversation"]) == []
+    assert differences(AsyncConversation, Conversation) == []
 
 
 def test_a_method_that_is_missing_or_differs_would_be_noticed() -> None:
@@ -127,7 +134,10 @@ def test_a_method_that_is_missing_or_differs_would_be_noticed() -> None:
             """Pin."""
             return super().pin(fact_id, pinned=pinned)
 
-    assert differences(AsyncMemory, Larger) == ["forget is missing", "pin has other parameters"]
+    assert differences(AsyncMemory, Larger, plain=["conversation"]) == [
+        "forget is missing",
+        "pin has other parameters",
+    ]
 
 
 def test_it_is_made_with_what_memory_is_made_with() -> None:
@@ -147,20 +157,21 @@ def test_it_is_exported() -> None:
 def test_an_agents_loop(tmp_path: Path) -> None:
     """What came by itself, what is asked for, an answer, and the turn is kept."""
 
-    async def until_ready(memory: AsyncMemory) -> list[Hit]:
+    async def until_ready(talk: AsyncConversation) -> list[Hit]:
         for _ in range(int(PATIENCE * 100)):
-            found = await memory.take("chat")
+            found = await talk.take()
             if found.state is not StreamState.LATE:
                 return list(found.memories)
             await asyncio.sleep(0.01)
         raise AssertionError("nothing came")
 
     async def answer(memory: AsyncMemory, question: str) -> str:
-        streamed = await until_ready(memory)
-        asked = await memory.search_memory(question, "facts", limit=3, session="chat")
-        built = await memory.context(question, memories=[*streamed, *asked], session="chat")
+        talk = memory.conversation(session="chat")
+        streamed = await until_ready(talk)
+        asked = await talk.search_memory(question, "facts", limit=3)
+        built = await talk.context(question, memories=[*streamed, *asked])
         said = f"I know: {asked[0].text}" if asked else "I do not know."
-        await memory.sync_turn(question, said, session="chat")
+        await talk.sync_turn(question, said)
         return f"{said} ({len(streamed)} by themselves, {built.tokens} tokens)"
 
     async def talk() -> list[str]:
@@ -191,7 +202,7 @@ def test_a_search_in_the_background_is_there_for_the_next_turn(
                 "My dog is called Rex."
             ]
             assert await memory.queue_prefetch("dog called", session="s")
-            stream = await memory.stream("s")
+            stream = await memory.conversation(session="s").stream()
             while (found := await memory.take("s")).state is StreamState.LATE:
                 await asyncio.sleep(0.01)
             assert [one.text for one in found.memories] == ["My dog is called Rex."]

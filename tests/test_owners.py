@@ -43,7 +43,7 @@ def test_a_read_that_names_nobody_is_about_me(memory: Memory) -> None:
         memory.timeline(),
         memory.sessions(),
         memory.rejections(),
-        memory.queue_prefetch(ASKED, session="desk") and memory.stream("desk").take(),
+        memory.queue_prefetch(ASKED, session="desk") and memory.take("desk"),
     ]
     assert [one for one in read if "48211" in repr(one)] == []
 

@@ -18,8 +18,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 @pytest.mark.parametrize(
     ("number", "shows"),
-    [(0, "unpacked archive"), (1, "allergic to hazelnuts")],
-    ids=["logs", "the loop of an agent"],
+    [(0, "allergic to hazelnuts"), (1, "unpacked archive")],
+    ids=["the loop of an agent", "logs"],
 )
 def test_the_python_examples_run(
     number: int,

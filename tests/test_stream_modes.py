@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from factbook import conversing
+from factbook import conversation
 from factbook.apply import apply
 from factbook.embed import bundled
 from factbook.errors import UsageError
@@ -330,7 +330,7 @@ def test_turns_get_their_vectors_when_the_answer_is_ready(fresh: Memory) -> None
     fresh.remember("I play the cello in an orchestra.")
     fresh.embed()
     asked: list[int] = []
-    stream = fresh.stream("a")
+    stream = fresh.conversation(session="a").stream()
     search = stream._search
 
     def counted(turns: Sequence[Turn]) -> Sequence[Hit]:
@@ -414,14 +414,14 @@ def test_what_is_no_memory_makes_no_stream_stale(fresh: Memory) -> None:
 def test_a_closed_stream_leaves_no_connection(
     fresh: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversing, "SESSIONS_KEPT", 2)
+    monkeypatch.setattr(conversation, "SESSIONS_KEPT", 2)
     fresh.remember("I play the cello in an orchestra.")
     for session in ("a", "b"):
         fresh.sync_turn("Do I play the cello?", session=session)
         ready(fresh, session)
-    first = fresh.stream("a")
+    first = fresh.conversation(session="a").stream()
     for n in range(5):  # "a" is used on, so the others go
         fresh.sync_turn("Do I play the cello?", session=f"c{n}")
         ready(fresh, f"c{n}")
-        assert fresh.stream("a") is first
+        assert fresh.conversation(session="a").stream() is first
     assert len(fresh.store._file._connections) == 3  # this thread's and those of two streams

@@ -17,7 +17,7 @@ iterations.
 A cancelled await takes nothing back: what its thread has begun it ends, whole, and what had not
 begun does not happen. An error that nobody waits for any more is logged.
 
-Knows: threads, futures, `Memory`. Does not know: what any method does.
+Knows: threads, futures, `Memory`, `Conversation`. Does not know: what any method does.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from factbook import policy
+from factbook.conversation import Conversation
 from factbook.errors import UsageError
 from factbook.memory import Memory, default_db
-from factbook.model import Millis, Trigger
+from factbook.model import ME, Everyone, Millis, Trigger, whose
 from factbook.recall.when import now_ms
 from factbook.store.sqlite import Mode
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
 
-__all__ = ["AsyncMemory"]
+__all__ = ["AsyncConversation", "AsyncMemory"]
 
 _log = logging.getLogger(__name__)
 
@@ -85,6 +86,66 @@ def _worked(
 
     awaited.__qualname__ = f"AsyncMemory.{method.__name__}"
     return awaited
+
+
+def _said(
+    method: Callable[Concatenate[Conversation, P], R],
+) -> Callable[Concatenate[AsyncConversation, P], Coroutine[Any, Any, R]]:
+    """Return the awaited form of a method of a conversation."""
+
+    @functools.wraps(method)
+    async def awaited(self: AsyncConversation, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._memory._run(
+            self._memory._turns, lambda: method(self._bound(), *args, **kwargs)
+        )
+
+    awaited.__qualname__ = f"AsyncConversation.{method.__name__}"
+    return awaited
+
+
+class AsyncConversation:
+    """One conversation of one owner, awaited; `AsyncMemory.conversation` makes it."""
+
+    def __init__(
+        self, memory: AsyncMemory, *, owner: str | Everyone, session: str, share: float
+    ) -> None:
+        """Bind an owner and a session; see `Memory.conversation`."""
+        self.owner = whose(owner)
+        self.session = session
+        self._memory = memory
+        self._share = share
+
+    async def __aenter__(self) -> AsyncConversation:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _bound(self) -> Conversation:
+        return self._memory._opened().conversation(
+            owner=self.owner, session=self.session, share=self._share
+        )
+
+    close = _said(Conversation.close)
+    add_turn = _said(Conversation.add_turn)
+    add_turns = _said(Conversation.add_turns)
+    sync_turn = _said(Conversation.sync_turn)
+    remember = _said(Conversation.remember)
+    tell = _said(Conversation.tell)
+    search_memory = _said(Conversation.search_memory)
+    recall = _said(Conversation.recall)
+    query_facts = _said(Conversation.query_facts)
+    ask = _said(Conversation.ask)
+    stream = _said(Conversation.stream)
+    take = _said(Conversation.take)
+    prefetch = _said(Conversation.prefetch)
+    queue_prefetch = _said(Conversation.queue_prefetch)
+    context = _said(Conversation.context)
 
 
 class AsyncMemory:
@@ -180,6 +241,12 @@ class AsyncMemory:
             raise UsageError(detail=f"the memory in {self.path} is {state}; use `async with`.")
         return self._memory
 
+    def conversation(
+        self, *, owner: str | Everyone = ME, session: str = "", share: float = 1.0
+    ) -> AsyncConversation:
+        """Bind an owner and a session; see `Memory.conversation`. Nothing is awaited for it."""
+        return AsyncConversation(self, owner=owner, session=session, share=share)
+
     # --- threads --------------------------------------------------------------------------------
 
     def _opened(self) -> Memory:
@@ -229,7 +296,6 @@ class AsyncMemory:
 
     # --- turns ----------------------------------------------------------------------------------
 
-    stream = _asked(Memory.stream)
     take = _asked(Memory.take)
     prefetch = _asked(Memory.prefetch)
     queue_prefetch = _asked(Memory.queue_prefetch)

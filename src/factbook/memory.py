@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
@@ -15,6 +15,7 @@ import platformdirs
 from factbook import policy
 from factbook.caring import Caring
 from factbook.confidence import as_of
+from factbook.conversation import Conversation, Conversations, Parts
 from factbook.errors import NotFound
 from factbook.model import (
     ME,
@@ -29,11 +30,13 @@ from factbook.model import (
     LineCount,
     Millis,
     Receipt,
+    Role,
     Source,
     StoredEpisode,
     Trigger,
     whose,
 )
+from factbook.recall.plan import DEFAULT_TOOL_LIMIT
 from factbook.recall.search import Answer, Engine, episode_hit
 from factbook.recall.when import now_ms
 from factbook.store.base import (
@@ -54,6 +57,9 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.ops import Op
     from factbook.recall.associate import Associations
+    from factbook.recall.budget import Context, ContextLimits, ToolResult
+    from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.stream import Streamed
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
     from factbook.sources.original import Original
@@ -177,11 +183,18 @@ class Memory(Caring):
         self._engine: Engine | None = None
         self._associated: Associations | None = None
         self._cared = {}
-        self._streams = {}
-        self._taken = {}
-        self._streamed = {}
-        self._searched = {}
-        self._stream_lock = threading.Lock()
+        self._conversations = Conversations(
+            self,
+            Parts(
+                store=self.store,
+                clock=clock,
+                redactor=lambda: self.redactor,
+                engine=lambda: self.engine,
+                queue=self._queue,
+                write=partial(self._apply, trigger=Trigger.USER_MESSAGE),
+                reading=self._reading,
+            ),
+        )
 
     def __enter__(self) -> Memory:
         return self
@@ -195,8 +208,8 @@ class Memory(Caring):
         self.close()
 
     def close(self) -> None:
-        """End the streams and the worker, if there are any, and close the file."""
-        self._close_streams()
+        """End the conversations and the worker, if there are any, and close the file."""
+        self._conversations.close()
         if self._worker is not None:
             self._worker.close()
             self._worker = None
@@ -216,7 +229,7 @@ class Memory(Caring):
         return self.store.reopen()
 
     def _let_go(self) -> None:
-        super()._let_go()
+        self._conversations.close()
         if self._engine is not None:
             self._engine.close()
         self._engine = None
@@ -357,6 +370,49 @@ class Memory(Caring):
             workers=workers,
         )
 
+    def conversation(
+        self, *, owner: str | Everyone = ME, session: str = "", share: float = 1.0
+    ) -> Conversation:
+        """Bind an owner and a session, for an agent's loop: turns, recall, context.
+
+        It is the same conversation whenever it is asked for. With `share` below 1, only that share
+        of all sessions has a passive stream (an A/B test). Of EVERYONE can be read only.
+        """
+        return self._conversations.of(owner, session, share=share)
+
+    def add_turn(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        session: str = "",
+        occurred_at: Millis | None = None,
+        uid: str | None = None,
+        owner: str = ME,
+        name: str = "",
+    ) -> Receipt:
+        """Keep one turn of a conversation; see `Conversation.add_turn`."""
+        talk = self.conversation(owner=owner, session=session)
+        return talk.add_turn(text, role=role, occurred_at=occurred_at, uid=uid, name=name)
+
+    def add_turns(
+        self, turns: Sequence[Turn], *, session: str = "", owner: str = ME, name: str = ""
+    ) -> Receipt:
+        """Keep turns in one transaction; see `Conversation.add_turns`."""
+        return self.conversation(owner=owner, session=session).add_turns(turns, name=name)
+
+    def sync_turn(
+        self,
+        user: str,
+        assistant: str = "",
+        *,
+        session: str = "",
+        owner: str = ME,
+        at: Millis | None = None,
+    ) -> Receipt:
+        """Keep a turn that has ended and look ahead; see `Conversation.sync_turn`."""
+        return self.conversation(owner=owner, session=session).sync_turn(user, assistant, at=at)
+
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
         """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
         from factbook.apply import apply
@@ -379,6 +435,59 @@ class Memory(Caring):
     ) -> Answer:
         """Answer a question with the facts and episodes that bear on it, best first."""
         return self.engine.recall(question, limit=limit, filters=filters or Filters())
+
+    def search_memory(
+        self,
+        query: str,
+        search_type: SearchType = "both",
+        limit: int = DEFAULT_TOOL_LIMIT,
+        *,
+        session: str = "",
+        owner: str | Everyone = ME,
+    ) -> list[Hit]:
+        """Search facts, episodes or both, best first; see `Conversation.search_memory`."""
+        talk = self.conversation(owner=owner, session=session)
+        return talk.search_memory(query, search_type, limit)
+
+    def take(self, session: str = "", *, owner: str | Everyone = ME) -> Streamed:
+        """Return what is ready for the turn that begins; see `Conversation.take`."""
+        return self.conversation(owner=owner, session=session).take()
+
+    def prefetch(self, query: str, *, owner: str | Everyone = ME) -> list[Hit]:
+        """Return what a text calls to mind; see `Conversation.prefetch`."""
+        return self.conversation(owner=owner).prefetch(query)
+
+    def queue_prefetch(self, query: str, *, session: str = "", owner: str | Everyone = ME) -> bool:
+        """Search in the background for the next turn; see `Conversation.queue_prefetch`."""
+        return self.conversation(owner=owner, session=session).queue_prefetch(query)
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        recent: Sequence[Turn] = (),
+        tool_results: Sequence[ToolResult] = (),
+        memories: Sequence[Hit] | None = None,
+        system: str = "",
+        limits: ContextLimits | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        session: str = "",
+        owner: str | Everyone = ME,
+    ) -> Context:
+        """Build the context of a turn within its budget; see `Conversation.context`."""
+        return self.conversation(owner=owner, session=session).context(
+            question,
+            recent=recent,
+            tool_results=tool_results,
+            memories=memories,
+            system=system,
+            limits=limits,
+            count_tokens=count_tokens,
+        )
+
+    def _facts_like(self, text: str, owner: str) -> dict[int, float]:
+        filters = Filters(owner=owner, kinds=sorted(policy.MERGED_KINDS))
+        return self.engine.facts_like(text, filters=filters)
 
     def query_facts(
         self,

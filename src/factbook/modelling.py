@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from factbook import policy
-from factbook.conversing import Conversing
+from factbook.erasing import Erasing
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.model import ME, Fact, Millis, Receipt, Trigger
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Planner = Literal["model", "rules"]
 
 
-class Modelling(Conversing):
+class Modelling(Erasing):
     """The part of `Memory` that a language model may help with."""
 
     _llm: LLM | None

@@ -407,7 +407,7 @@ def test_the_names_of_the_seed(life: Life) -> None:
     `cache_for_next_turn`."""
     life.states("My dog is called Rex.", 0.9)
     life.memory.embed()
-    stream = life.memory.stream("chat")
+    stream = life.memory.conversation(session="chat").stream()
     assert inspect.signature(PassiveStream.get_recent_turns).parameters["count"].default == 2
     for n in range(3):
         said = stream.handle_turn(
@@ -1124,7 +1124,8 @@ def test_the_figures_of_upkeep_are_counted(life: Life, cli: Cli) -> None:
 def test_streaming_can_be_switched_off_for_some(life: Life) -> None:
     """A/B switch for streaming."""
     life.states("My dog is called Rex.", 0.9)
-    stream = life.memory.stream("chat", share=0.0)
+    talk = life.memory.conversation(session="chat", share=0.0)
+    stream = talk.stream()
     life.memory.sync_turn("What is my dog called?", "Let me see.", session="chat")
     assert life.memory.take("chat").state is StreamState.OFF
     assert not stream.enabled

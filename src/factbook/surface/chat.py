@@ -350,7 +350,7 @@ class Chat:
         }
         more = [
             one
-            for one in self._memory.prefetch(message, session=self.session, owner=self._owner)
+            for one in self._memory.prefetch(message, owner=self._owner)
             if one.id not in seen
             and one.text.strip() not in said
             and not (own and _is_of_pages(one))

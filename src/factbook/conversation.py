@@ -1,0 +1,512 @@
+"""One conversation of one owner: keep its turns, recall by itself and on request, build context.
+
+    with memory.conversation(owner="ann", session="monday") as talk:
+        found = talk.take()                            # what came to mind meanwhile; never waits
+        context = talk.context(question, memories=found.memories)
+        talk.sync_turn(question, answer)               # the turn has ended: look ahead
+
+Owner and session are bound once, so that no call can forget whose memory it reads. Everything that
+belongs to the conversation alone is held here: its stream, and what it was shown.
+
+Knows: turns, the two modes of recall, what was shown. Does not know: any other conversation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+from factbook import policy
+from factbook.errors import UsageError
+from factbook.model import (
+    ME,
+    Everyone,
+    Fact,
+    FactKind,
+    Hit,
+    Millis,
+    Receipt,
+    Role,
+    one_owner,
+    whose,
+)
+
+if TYPE_CHECKING:
+    from factbook.assist.answering import Asked
+    from factbook.assist.telling import Told
+    from factbook.memory import Memory
+    from factbook.modelling import Planner
+    from factbook.ops import Op
+    from factbook.propose import Redacting
+    from factbook.recall.budget import Context, ContextLimits, ToolResult
+    from factbook.recall.modes import TwoModes
+    from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.search import Answer, Engine
+    from factbook.recall.stream import PassiveStream, Streamed
+    from factbook.store.base import Filters
+    from factbook.store.sqlite import SQLiteStore
+    from factbook.upkeep.embedding import EmbeddingQueue
+
+__all__ = ["Conversation", "Conversations", "Parts"]
+
+SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
+SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
+INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
+FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
+TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
+SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What every conversation of a memory works with; what is costly is made when asked for."""
+
+    store: SQLiteStore
+    clock: Callable[[], Millis]
+    redactor: Callable[[], Redacting]
+    engine: Callable[[], Engine]
+    queue: Callable[[], EmbeddingQueue]
+    write: Callable[[Sequence[Op]], Receipt]
+    reading: bool  # the file is open for reading: nothing is remembered as shown
+
+
+class Conversation:
+    """What an agent's loop needs of a memory, for one owner and one session.
+
+    `Memory.conversation` makes it. Where the owner is EVERYONE it reads about all of them and
+    keeps nothing: what is kept is one owner's. Any thread may call it.
+    """
+
+    def __init__(
+        self,
+        home: Conversations,
+        *,
+        owner: str | Everyone,
+        session: str,
+        share: float,
+    ) -> None:
+        """Bind an owner and a session; see `Memory.conversation`."""
+        self.owner = whose(owner)
+        self.session = session
+        self._home = home
+        self._memory = home.memory
+        self._parts = home.parts
+        self._share = share
+        self._lock = threading.Lock()
+        self._stream: PassiveStream | None = None
+        self._taken: Streamed | None = None
+        self._streamed: Sequence[Hit] = ()  # into the last turn, and not measured yet
+        self._searched: list[tuple[str, Sequence[Hit]]] = []  # on request, in this turn
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End its stream and forget what it was shown; a later call begins anew."""
+        with self._lock:
+            stream, self._stream = self._stream, None
+            self._taken, self._streamed, self._searched = None, (), []
+        if stream is not None:
+            stream.close()  # not under the lock: a search that runs is waited for
+
+    # --- keeping --------------------------------------------------------------------------------
+
+    def add_turn(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        occurred_at: Millis | None = None,
+        uid: str | None = None,
+        name: str = "",
+    ) -> Receipt:
+        """Keep one turn as an episode, redacted; the same turn twice is one.
+
+        `uid` is the caller's own id of the turn, `occurred_at` when it was said (now, if not
+        given), `name` who speaks where several people do. An empty turn is nothing.
+        """
+        from factbook.recall.plan import Turn
+
+        turn = Turn(role=_role(role), text=text, at=occurred_at, id=uid or "")
+        return self.add_turns([turn], name=name)
+
+    def add_turns(self, turns: Sequence[Turn], *, name: str = "") -> Receipt:
+        """Keep turns in one transaction; see `add_turn`."""
+        ops = self._turn_ops(turns, name=name)
+        stream = self._stream
+        with stream.own_writing() if stream is not None else nullcontext() as wrote:
+            receipt = self._parts.write(ops)
+            if ops and wrote is not None:
+                wrote()
+        return receipt
+
+    def sync_turn(self, user: str, assistant: str = "", *, at: Millis | None = None) -> Receipt:
+        """Keep a turn that has ended, note what it used, and search behind it for the next one."""
+        from factbook.ops import RecordInjection
+        from factbook.recall.plan import Turn
+        from factbook.recall.stream import StreamState
+        from factbook.recall.used import uses
+
+        now = self._parts.clock() if at is None else at
+        turns = [Turn(role=Role.USER, text=user, at=now)]
+        if assistant:
+            turns.append(Turn(role=Role.ASSISTANT, text=assistant, at=now))
+        ops = self._turn_ops(turns)
+        with self._lock:
+            taken, self._taken = self._taken, None
+        if taken is not None and taken.state is StreamState.READY:
+            used = [one.id for one in uses(taken.memories, assistant) if one.cited]
+            ops.append(
+                RecordInjection(
+                    session=self.session,
+                    owner=self._one(),
+                    mode="passive",
+                    items=[hit.id for hit in taken.memories],
+                    used=used,
+                    latency_ms=taken.latency_ms,
+                )
+            )
+            self._streamed = taken.memories
+        ops += self._search_uses(assistant)
+        receipt = self._parts.write(ops)
+        self.stream().sync_turn(turns)
+        return receipt
+
+    def remember(self, text: str, *, at: Millis | None = None) -> Fact:
+        """Keep a statement of the owner as a fact; see `Memory.remember`."""
+        return self._memory.remember(text, owner=self._one(), at=at)
+
+    def tell(
+        self,
+        message: str,
+        *,
+        planner: Planner = "model",
+        atomic: bool = True,
+        at: Millis | None = None,
+        message_id: str | None = None,
+    ) -> Told:
+        """Turn a message into operations on the owner's keyed facts; see `Memory.tell`."""
+        return self._memory.tell(
+            message,
+            owner=self._one(),
+            planner=planner,
+            atomic=atomic,
+            at=at,
+            message_id=message_id,
+        )
+
+    # --- on request (seed 001, mode B) ----------------------------------------------------------
+
+    def search_memory(
+        self, query: str, search_type: SearchType = "both", limit: int = 5
+    ) -> list[Hit]:
+        """Search facts, episodes or both and return the best, each with text, confidence and time.
+
+        Any text is a legal query; "last month" and other times in it narrow the search. Blocks
+        until the answer is there. What is returned is remembered as shown in this conversation.
+        """
+        hits = self._modes().search_memory(query, search_type, limit)
+        if not self._parts.reading:
+            self._shown("tool", [hit.id for hit in hits])
+            self._home.hold(self)
+            with self._lock:
+                self._searched.append((query, hits))
+                del self._searched[:-SEARCHES_KEPT]
+        return hits
+
+    def recall(
+        self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None
+    ) -> Answer:
+        """Answer a question from the owner's memory, best first; see `Memory.recall`.
+
+        Whoever `filters` name, it is this owner's memory that is asked.
+        """
+        return self._memory.recall(question, limit=limit, filters=self._narrowed(filters))
+
+    def query_facts(
+        self,
+        *,
+        predicate: str | Sequence[str] | None = None,
+        min_confidence: float = 0.0,
+        subject: str = "",
+        object: str = "",  # the seeds' own word for this part of a fact
+        kind: FactKind | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[Fact]:
+        """Return the owner's current facts that pass every given condition."""
+        return self._memory.query_facts(
+            predicate=predicate,
+            min_confidence=min_confidence,
+            subject=subject,
+            object=object,
+            kind=kind,
+            owner=self.owner,
+            limit=limit,
+            newest_first=newest_first,
+        )
+
+    def ask(
+        self, question: str, *, planner: Planner = "model", exclude_message: str | None = None
+    ) -> Asked:
+        """Answer a question from the owner's keyed facts; see `Memory.ask`."""
+        return self._memory.ask(
+            question, owner=self._one(), planner=planner, exclude_message=exclude_message
+        )
+
+    # --- by itself (seed 001, mode A) -----------------------------------------------------------
+
+    def stream(self) -> PassiveStream:
+        """Return its passive stream, begun when it is first asked for."""
+        from factbook.recall.stream import PassiveStream
+
+        self._home.hold(self)
+        with self._lock:
+            if self._stream is None:
+                reading = self._parts.reading
+                self._stream = PassiveStream(
+                    self._modes().stream,
+                    prepare=None if reading else self._prepare,
+                    settle=None if reading else self._settle,
+                    release=self._parts.store.close_thread,
+                    generation=self._parts.store.memory_generation,
+                    clock=self._parts.clock,
+                    share=self._share,
+                    session=self.session,
+                )
+            return self._stream
+
+    def take(self) -> Streamed:
+        """Return what is ready for the turn that begins; never waits."""
+        found = self._taken = self.stream().take()
+        return found
+
+    def prefetch(self, query: str) -> list[Hit]:
+        """Return what a text calls to mind: up to five facts and five episodes; blocks.
+
+        Raises what the search raised.
+        """
+        from factbook.recall.plan import Turn
+
+        return self._modes().stream([Turn(role=Role.USER, text=query)])
+
+    def queue_prefetch(self, query: str) -> bool:
+        """Search with a text in the background for the next turn; return whether it was queued."""
+        return self.stream().queue_prefetch(query)
+
+    # --- context --------------------------------------------------------------------------------
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        recent: Sequence[Turn] = (),
+        tool_results: Sequence[ToolResult] = (),
+        memories: Sequence[Hit] | None = None,
+        system: str = "",
+        limits: ContextLimits | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> Context:
+        """Build the context of a turn within its budget, with an account of what was left out.
+
+        `memories` are what the passive stream brought; without them, what the question calls to
+        mind. Tokens are counted by the shipped tokenizer unless another counter is given. What is
+        put in is remembered as shown here, so that it is never taken for evidence.
+        """
+        from factbook.recall.budget import build_context
+        from factbook.recall.plan import Turn
+
+        if count_tokens is None:
+            from factbook.embed.minilm import token_counter
+
+            count_tokens = token_counter()
+        if memories is None:
+            memories = self.prefetch(question) if question else []
+        turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
+        found = build_context(
+            turns,
+            tool_results,
+            memories,
+            system,
+            limits=limits,
+            count_tokens=count_tokens,
+            now=self._parts.clock(),
+        )
+        if found.included and not self._parts.reading:
+            self._shown("context", list(found.included))
+        return found
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _one(self) -> str:
+        """Return the owner of what is kept; raises UsageError where the owner is EVERYONE."""
+        return one_owner(self.owner)
+
+    def _shown(self, mode: str, items: Sequence[str]) -> None:
+        """Remember what was shown here; of everybody, as shown to whoever asks without a name."""
+        from factbook.ops import RecordInjection
+
+        to = ME if isinstance(self.owner, Everyone) else self.owner
+        self._parts.write([RecordInjection(session=self.session, owner=to, mode=mode, items=items)])
+
+    def _narrowed(self, filters: Filters | None) -> Filters:
+        from factbook.store.base import Filters
+
+        return replace(filters or Filters(), owner=self.owner)
+
+    def _modes(self) -> TwoModes:
+        from factbook.recall.modes import TwoModes
+
+        return TwoModes(self._parts.engine(), filters=self._narrowed(None))
+
+    def _turn_ops(self, turns: Sequence[Turn], *, name: str = "") -> list[Op]:
+        from factbook.ops import NoteAction
+        from factbook.sources.conversation import turn_ops
+
+        owner, now = self._one(), self._parts.clock()
+        ops: list[Op] = []
+        if any(turn.role is Role.USER and turn.text.strip() for turn in turns):
+            ops.append(NoteAction(owner=owner))
+        for turn in turns:
+            ops += turn_ops(
+                turn.text,
+                role=turn.role,
+                session=self.session,
+                occurred_at=now if turn.at is None else turn.at,
+                now=now,
+                redactor=self._parts.redactor(),
+                uid=turn.id or None,
+                owner=owner,
+                name=name,
+            )
+        return ops
+
+    def _search_uses(self, answer: str) -> list[Op]:
+        """Return what the answer used of the turn's searches, and whether each was enough."""
+        from factbook.ops import RecordUse
+        from factbook.recall.used import resolved, uses
+
+        with self._lock:
+            searched, self._searched = self._searched, []
+        if not searched:
+            return []
+        rows = [
+            one
+            for one in self._parts.store.injections(session=self.session, limit=INJECTIONS_SEEN)
+            if (one.mode, one.session, one.owner) == ("tool", self.session, self.owner)
+            and one.judged_at is None
+        ]
+        # Both from the newest back: the rows of this turn are the last ones.
+        enough = resolved([query for query, _ in searched])
+        return [
+            RecordUse(
+                injection_id=row.id,
+                used=[one.id for one in uses(hits, answer) if one.cited],
+                resolved=was_enough,
+            )
+            for row, (_, hits), was_enough in zip(
+                rows, reversed(searched), reversed(enough), strict=False
+            )
+            if list(row.items) == [hit.id for hit in hits]
+        ]
+
+    def _prepare(self) -> None:
+        """Embed what waits, before a stream searches, unless it is only what was just said.
+
+        That is in the conversation anyway, so no search has to wait until it has its vectors.
+        """
+        store = self._parts.store
+        turns = store.waiting("episode", limit=TURN_ROWS + 1)
+        if len(turns) > TURN_ROWS or store.waiting("fact", limit=1):
+            self._parts.queue().drain(limit=FRESH_ROWS)
+
+    def _settle(self, stream: PassiveStream) -> None:
+        """Embed the turns that have just ended and measure what was streamed into the last one.
+
+        Runs in the stream's thread when its answer is ready: nobody waits for either.
+        """
+        from factbook.ops import Count
+        from factbook.recall.diversity import diversity_score
+
+        queue = self._parts.queue()
+        for target in ("fact", "episode"):
+            for _ in range(FRESH_ROWS // SETTLED_ROWS):
+                if stream.searching or not self._parts.store.waiting(target, limit=1):
+                    break
+                with stream.own_writing() as wrote:
+                    done = queue.work(target, limit=SETTLED_ROWS)
+                    if done.claimed > done.failed + done.aside:
+                        wrote()
+        with self._lock:
+            shown, self._streamed = self._streamed, ()
+        vectors = self._parts.engine().vectors_of(hit.id for hit in shown)
+        score = diversity_score(list(vectors.values()))
+        if score is not None:
+            value = min(1.0, max(0.0, score))
+            self._parts.write([Count(name="diversity", value=value), Count(name="diversity_count")])
+
+
+class Conversations:
+    """The conversations of one memory.
+
+    Each is the same object for all who ask for it. What one holds is kept for the newest so many of
+    those that hold anything; the others end, and begin anew when they are used.
+    """
+
+    def __init__(self, memory: Memory, parts: Parts) -> None:
+        self.memory = memory
+        self.parts = parts
+        self._lock = threading.Lock()
+        self._known: WeakValueDictionary[tuple[str | Everyone, str], Conversation] = (
+            WeakValueDictionary()
+        )
+        self._held: dict[tuple[str | Everyone, str], Conversation] = {}
+
+    def of(self, owner: str | Everyone, session: str, *, share: float = 1.0) -> Conversation:
+        """Return the conversation of an owner in a session; `share` is the first asker's."""
+        with self._lock:
+            found = self._known.get((owner, session))
+            if found is None:
+                found = Conversation(self, owner=owner, session=session, share=share)
+                self._known[owner, session] = found
+            return found
+
+    def hold(self, one: Conversation) -> None:
+        """Keep a conversation that begins to hold something; the one unused for longest ends."""
+        key = (one.owner, one.session)
+        with self._lock:
+            self._held.pop(key, None)
+            unused = []
+            while len(self._held) >= SESSIONS_KEPT:
+                unused.append(self._held.pop(next(iter(self._held))))
+            self._held[key] = one
+        for other in unused:
+            other.close()
+
+    def close(self) -> None:
+        """End all of them."""
+        with self._lock:
+            held, self._held = list(self._held.values()), {}
+        for one in held:
+            one.close()
+
+
+def _role(role: Role | str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        names = ", ".join(one.value for one in Role)
+        raise UsageError(detail=f"{role!r} is no role; give one of {names}") from None
