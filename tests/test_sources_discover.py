@@ -10,7 +10,7 @@ import pytest
 
 from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
 from factbook.sources.session_log import discover
-from factbook.sources.session_log.discover import COPILOT, OPENCODE, detect
+from factbook.sources.session_log.discover import COPILOT, LEADS_OUT, OPENCODE, detect
 from session_logs import CLAUDE, CODEX, GEMINI, claude, codex, lines_of, write
 
 QUOTED = '{"parentUuid": null, "type": "session_meta", "payload": {}, "projectHash": 1}'
@@ -101,6 +101,61 @@ def test_links_are_followed_without_loops(tmp_path: Path) -> None:
     assert [one.path for one in found.files] == [real / "1.jsonl"]
     names = {path.name for path, _ in found.skipped}
     assert {"self.jsonl", "nowhere.jsonl", "pipe.jsonl"} <= names
+
+
+def test_no_link_leads_out_of_a_folder(tmp_path: Path) -> None:
+    """Who may write to a folder does not choose what else is read; its owner does, by name."""
+    inside, outside = tmp_path / "logs", tmp_path / "logs-private"
+    for folder in (inside / "deep", outside / "deep"):
+        folder.mkdir(parents=True)
+    mine = write(inside / "1.jsonl", claude("user", "hi"))
+    theirs = write(outside / "deep" / "2.jsonl", claude("user", "secret"))
+    (inside / "file.jsonl").symlink_to(theirs)
+    (inside / "deep" / "folder").symlink_to(outside, target_is_directory=True)
+    (inside / "up").symlink_to(tmp_path, target_is_directory=True)
+    (inside / "chain.jsonl").symlink_to(inside / "file.jsonl")
+    (inside / "unread.png").symlink_to(theirs)  # nobody asked for it
+    (inside / "deep" / "again").symlink_to(inside, target_is_directory=True)
+    (inside / "deep" / "same.jsonl").symlink_to(mine)
+    left = {
+        inside / "file.jsonl",
+        inside / "deep" / "folder",
+        inside / "up",
+        inside / "chain.jsonl",
+    }
+
+    found = discover([inside])
+    assert [one.path for one in found.files] == [mine]
+    assert {path for path, why in found.skipped if why == LEADS_OUT} == left
+    for named in (inside / "file.jsonl", inside / "deep" / "folder", outside):
+        assert theirs in [one.path for one in discover([named]).files]
+    both = discover([inside, outside])  # what is named as well is inside
+    assert [one.path for one in both.files] == [mine, theirs]
+    assert {path for path, _ in both.skipped} == {inside / "up"}
+    whole = tmp_path / "whole"
+    whole.symlink_to(inside, target_is_directory=True)
+    assert [one.path for one in discover([whole]).files] == [mine]
+    mine.unlink()
+    (inside / "deep" / "same.jsonl").unlink()
+    with pytest.raises(NoLogsFound, match="link out of the folder"):
+        discover([inside])
+
+
+def test_no_link_leads_out_of_the_folders_of_the_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    projects = tmp_path / "home" / ".claude" / "projects"
+    projects.mkdir(parents=True)
+    mine = write(projects / "1.jsonl", claude("user", "hi"))
+    (tmp_path / "elsewhere").mkdir()
+    write(tmp_path / "elsewhere" / "2.jsonl", claude("user", "secret"))
+    (projects / "-x").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    found = discover([])
+    assert [one.path for one in found.files] == [mine]
+    assert found.skipped == [(projects / "-x", LEADS_OUT)]
 
 
 def test_the_folders_of_the_hosts_are_the_default(

@@ -744,6 +744,12 @@ def _files(screen: Screen, report: IngestReport, *, seconds: float) -> None:
         words = ", ".join(f"{count(number)} {why}" for why, number in sorted(reasons.items()))
         shown = text.fit(f"passed over: {text.one_line(words)}", screen.prose - 2)
         screen.line("  " + screen.paint(shown, "dim"))
+    from factbook.sources.session_log.discover import LEADS_OUT  # known by now, not at the start
+
+    out = [home_path(path) for path, why in report.skipped if why == LEADS_OUT]
+    for name in out[:_FAILED_SHOWN]:
+        shown = f"leads out of its folder: {text.one_line(name)}"
+        screen.line("  " + screen.paint(shown, "yellow"))
 
 
 def _next_steps(predicates: Sequence[tuple[str, float, int]], hint: str) -> list[str]:

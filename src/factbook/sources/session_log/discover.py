@@ -22,6 +22,7 @@ from factbook.sources.session_log.parser import LogFile
 HEAD_BYTES: Final = 20_000
 _FIRST_CHARS: Final = 1_000
 SUFFIXES: Final = (".json", ".jsonl")  # what a folder is searched for
+LEADS_OUT: Final = "link out of the folder; name it to have it read"
 
 OPENCODE: Final = "OpenCode"
 COPILOT: Final = "GitHub Copilot CLI"
@@ -85,7 +86,8 @@ def discover(
     """Return the logs in the given files and folders; without any, in the hosts' own folders.
 
     The order is that of the paths, within a folder by name. A file that is reached twice counts
-    once. `wanted` tells by its path whether a file in a folder is looked at, `hosts` by its first
+    once. Where a link leads out of what was given it is left aside; one that was given is followed.
+    `wanted` tells by its path whether a file in a folder is looked at, `hosts` by its first
     bytes who wrote it, and `others` knows files that no host wrote. Raises PathMissing,
     PathUnreadable (for a path that was given), NoLogsFound.
     """
@@ -94,18 +96,23 @@ def discover(
     roots = [Path(path).expanduser() for path in paths]
     if not given:
         roots = [folder for folder in default_folders() if folder.is_dir()]
-    found = Discovery()
-    seen: set[str] = set()
     for root in roots:
         _check(root)
+    found = Discovery()
+    seen: set[str] = set()
+    inside = {os.path.realpath(root) for root in roots}
+    for root in roots:
         if root.is_dir():
-            for path in _walk(root, found, wanted):
+            for path in _walk(root, found, wanted, inside):
                 _add(path, found, seen, hosts, others, named=False)
         else:
             _add(os.path.realpath(root), found, seen, hosts, others, named=True)
     if not found.files and not found.unsupported:
         where = roots if given else default_folders()
-        raise NoLogsFound(path=", ".join(str(path) for path in where))
+        aside = "".join(
+            f"; {path} is a {why}" for path, why in found.skipped[:5] if why == LEADS_OUT
+        )
+        raise NoLogsFound(path=", ".join(str(path) for path in where) + aside)
     return found
 
 
@@ -127,8 +134,14 @@ def _check(path: Path) -> None:
         raise PathUnreadable(path=repr(str(path)), reason=str(error)) from error
 
 
-def _walk(root: Path, found: Discovery, wanted: Callable[[str], bool]) -> Iterator[str]:
-    """Iterate over the files below a folder that may be logs; follow links, but no loops."""
+def _walk(
+    root: Path, found: Discovery, wanted: Callable[[str], bool], inside: set[str]
+) -> Iterator[str]:
+    """Iterate over the files below a folder that may be logs.
+
+    Links are followed, but no loops, and none that leads out: who may write to a folder would
+    choose what is read of the rest of the disk.
+    """
     visited: set[str] = set()
     pending = [os.path.realpath(root)]
     while pending:
@@ -146,7 +159,13 @@ def _walk(root: Path, found: Discovery, wanted: Callable[[str], bool]) -> Iterat
         for entry in ordered:
             try:
                 # Real paths, so that a file or folder that is linked to is known again.
-                path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                path = entry.path
+                if _is_link(entry):
+                    path = os.path.realpath(path)
+                    if not _within(path, inside):
+                        if entry.is_dir() or wanted(entry.path):
+                            found.skipped.append((Path(entry.path), LEADS_OUT))
+                        continue
                 if entry.is_dir():
                     folders.append(path)
                 elif wanted(entry.path):
@@ -154,6 +173,18 @@ def _walk(root: Path, found: Discovery, wanted: Callable[[str], bool]) -> Iterat
             except OSError as error:  # a loop of links
                 found.skipped.append((Path(entry.path), f"cannot be read ({error.strerror})"))
         pending += reversed(folders)
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    junction = getattr(entry, "is_junction", None)  # of Windows, from Python 3.12 on
+    return entry.is_symlink() or (junction is not None and bool(junction()))
+
+
+def _within(path: str, roots: set[str]) -> bool:
+    """Tell whether a real path is one of some others, or below one."""
+    if path in roots:
+        return True
+    return any(path.startswith(root if root.endswith(os.sep) else root + os.sep) for root in roots)
 
 
 def _add(
