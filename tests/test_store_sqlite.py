@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -46,6 +47,40 @@ def _write(path: Path, first: int, count: int) -> None:
             actor=f"writer {first}",
             now=1,
         )
+    store.close()
+
+
+def test_an_export_is_of_one_moment(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    _write(path, 1, 3)
+    store = SQLiteStore(path)
+    whole = list(store.export())
+    export = store.export()
+    read = [next(export)]
+    episode = RecordEpisode(episode=sample_episode(9))  # who reads may write meanwhile
+    apply(store, [episode], trigger=Trigger.SESSION_LOG, actor="test", now=2)
+    assert [*read, *export] == whole
+    assert len(list(store.export())) > len(whole)
+    left = store.export()
+    next(left)
+    del left  # ended with its generator: the log is copied into the file, whole
+    assert store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get == (0, 0, 0)
+    assert path.with_name("m.db-wal").stat().st_size == 0
+    assert store.check() == []
+    store.close()
+
+
+@pytest.mark.parametrize("error", [None, KeyError("of the caller"), apsw.IOError("of the disk")])
+def test_a_snapshot_is_never_left_open(tmp_path: Path, error: Exception | None) -> None:
+    path = tmp_path / "m.db"
+    store = SQLiteStore(path)
+    with suppress(KeyError, apsw.IOError), store.snapshot(), store.snapshot():
+        if error is not None:
+            raise error
+    _write(path, 1, 3)
+    assert store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get == (0, 0, 0)
+    assert path.with_name("m.db-wal").stat().st_size == 0
+    assert store.check() == []
     store.close()
 
 

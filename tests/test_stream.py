@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from factbook.model import Hit, Role
 from factbook.recall.plan import Turn
 from factbook.recall.stream import (
     MESSAGE_CHARS,
+    OWN_KEPT,
     PassiveStream,
     Streamed,
     StreamState,
@@ -198,9 +200,9 @@ def test_what_settles_comes_after_the_answer_and_makes_nothing_stale(owner: Owne
 
     def settle(stream: PassiveStream) -> None:
         done.append((len(owner.asked), threading.current_thread().name))
-        with stream.own_writing() as wrote:
+        with stream.own_writing() as writes:
+            writes(owner.generation + 1)
             owner.generation += 1
-            wrote()
 
     with PassiveStream(
         owner.search, generation=lambda: owner.generation, clock=FrozenClock(), settle=settle
@@ -240,9 +242,9 @@ def test_what_others_write_while_it_settles_makes_it_stale(owner: Owner) -> None
     wrote_own, go_on = threading.Event(), threading.Event()
 
     def settle(stream: PassiveStream) -> None:
-        with stream.own_writing() as wrote:
+        with stream.own_writing() as writes:
+            writes(owner.generation + 1)
             owner.generation += 2
-            wrote()
         wrote_own.set()
         assert go_on.wait(LONG)
 
@@ -255,30 +257,58 @@ def test_what_others_write_while_it_settles_makes_it_stale(owner: Owner) -> None
         go_on.set()
 
 
-def test_a_turn_that_begins_between_a_write_and_its_count_finds_its_memories(
-    owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("factbook.recall.stream.OWN_WRITE_SECONDS", LONG)
-    wrote_own, asked = threading.Event(), threading.Event()
-
-    def generation() -> int:
-        if wrote_own.is_set():
-            asked.set()
-        return owner.generation
-
-    def settle(stream: PassiveStream) -> None:
-        with stream.own_writing() as wrote:
-            owner.generation += 1
-            wrote_own.set()
-            assert asked.wait(LONG)
-            wrote()
-
+def test_a_write_of_ones_own_makes_stale_at_no_moment(owner: Owner) -> None:
+    states: list[StreamState] = []
     with PassiveStream(
-        owner.search, generation=generation, clock=FrozenClock(), settle=settle
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
     ) as stream:
         stream.sync_turn(user("one"))
-        assert wrote_own.wait(LONG)
+        settled(stream, 1)
+        for _ in range(2 * OWN_KEPT):
+            with stream.own_writing() as writes:
+                states.append(stream.take().state)
+                writes(owner.generation + 1)
+                states.append(stream.take().state)
+                owner.generation += 1
+                states.append(stream.take().state)
+        assert set(states) == {StreamState.READY}
+        owner.generation += 1
+        assert stream.take().state is StreamState.STALE
+
+
+def test_a_write_of_ones_own_that_failed_hides_no_write_of_others(owner: Owner) -> None:
+    with PassiveStream(
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
+    ) as stream:
+        stream.sync_turn(user("one"))
+        settled(stream, 1)
+        with suppress(StoreLocked), stream.own_writing() as writes:
+            writes(owner.generation + 1)
+            raise StoreLocked(path=Path("m.db"), seconds=1.0)
         assert stream.take().state is StreamState.READY
+        owner.generation += 1  # the number that was to be ours
+        assert stream.take().state is StreamState.STALE
+
+
+@given(writers=st.lists(st.sampled_from(["own", "other", "failed"]), max_size=20))
+def test_only_what_others_write_makes_stale(writers: list[str]) -> None:
+    owner = Owner()
+    with PassiveStream(
+        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
+    ) as stream:
+        stream.sync_turn(user("one"))
+        settled(stream, 1)
+        for one in writers:
+            if one == "other":
+                owner.generation += 1
+                continue
+            with suppress(StoreLocked), stream.own_writing() as writes:
+                writes(owner.generation + 1)
+                if one == "failed":
+                    raise StoreLocked(path=Path("m.db"), seconds=1.0)
+                owner.generation += 1
+        expected = StreamState.STALE if "other" in writers else StreamState.READY
+        assert stream.take().state is expected
 
 
 def test_closing_settles_what_is_left_and_a_failure_is_told_once(

@@ -297,6 +297,7 @@ class AsyncMemory:
     # --- turns ----------------------------------------------------------------------------------
 
     take = _asked(Memory.take)
+    passive_failures = _asked(Memory.passive_failures)
     prefetch = _asked(Memory.prefetch)
     queue_prefetch = _asked(Memory.queue_prefetch)
     sync_turn = _asked(Memory.sync_turn)

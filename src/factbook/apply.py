@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -81,11 +81,11 @@ from factbook.store.base import (
 from factbook.text import stands_at
 
 _BESIDE_MEMORY = frozenset(
-    {RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
+    {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
     | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
     | {NoteAction, QueueSearch, FailSearch, MarkExtracted, MarkHeard, ClaimNotice, FinishNotice}
     | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult}
-)  # ops after which every question still has the same answer
+)  # ops after which all that was found still is what it was
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
@@ -99,12 +99,15 @@ def apply(
     now: Millis,
     run_id: int | None = None,
     screened: bool = False,
+    writes: Callable[[int], object] | None = None,
 ) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
 
     Every text of every Op goes through the store's `screen` first. `run_id` names the consolidation
     that the changes belong to, so that it can be undone. `screened` says that the Ops went through
-    `propose.batch_ops`, which screens them while a log is read.
+    `propose.batch_ops`, which screens them while a log is read. `writes` is told the memory
+    generation that the write will have, before any reader can see that, where the write moves it; a
+    write that then fails raises.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
@@ -151,6 +154,8 @@ def apply(
         run.may_support(sorted_ops[SupportFact])
         changes.run(changing)
         writer.add_events([*run.events, *changes.events])
+        if writes is not None and writer.moves_memory:
+            writes(writer.memory_generation() + 1)
     return receipt
 
 

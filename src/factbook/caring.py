@@ -316,16 +316,17 @@ class Caring(Modelling):
 
     def entity(self, which: int | str, *, owner: str = ME) -> EntityView:
         """Return an entity, by its place in `entities` (from 1) or its name, with what is known."""
-        entity = self.find_entity(which, owner=owner)
-        facts = [self._shown(one) for one in self.store.world_facts(owner, entity.name)]
-        return EntityView(
-            entity=entity,
-            interest=self.interest_scores(owner).get(entity.id, 0.0),
-            facts=facts,
-            places=self.store.fact_places([one.id for one in facts]),
-            engagements=self.store.engagements(owner, entity_id=entity.id),
-            preferences=self._preferences_about(entity),
-        )
+        with self.store.snapshot():
+            entity = self.find_entity(which, owner=owner)
+            facts = [self._shown(one) for one in self.store.world_facts(owner, entity.name)]
+            return EntityView(
+                entity=entity,
+                interest=self.interest_scores(owner).get(entity.id, 0.0),
+                facts=facts,
+                places=self.store.fact_places([one.id for one in facts]),
+                engagements=self.store.engagements(owner, entity_id=entity.id),
+                preferences=self._preferences_about(entity),
+            )
 
     def find_entity(self, which: int | str, *, owner: str = ME) -> Entity:
         """Return an entity by its place in `entities` (from 1) or its name; raises NotFound."""

@@ -14,6 +14,7 @@ Knows: turns, the two modes of recall, what was shown. Does not know: any other 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -71,7 +72,7 @@ class Parts:
     redactor: Callable[[], Redacting]
     engine: Callable[[], Engine]
     queue: Callable[[], EmbeddingQueue]
-    write: Callable[[Sequence[Op]], Receipt]
+    write: Callable[..., Receipt]  # takes Ops, and `writes` as `apply` does
     reading: bool  # the file is open for reading: nothing is remembered as shown
 
 
@@ -147,11 +148,8 @@ class Conversation:
         """Keep turns in one transaction; see `add_turn`."""
         ops = self._turn_ops(turns, name=name)
         stream = self._stream
-        with stream.own_writing() if stream is not None else nullcontext() as wrote:
-            receipt = self._parts.write(ops)
-            if ops and wrote is not None:
-                wrote()
-        return receipt
+        with stream.own_writing() if stream is not None else nullcontext() as tell:
+            return self._parts.write(ops, writes=tell)
 
     def sync_turn(self, user: str, assistant: str = "", *, at: Millis | None = None) -> Receipt:
         """Keep a turn that has ended, note what it used, and search behind it for the next one."""
@@ -282,6 +280,7 @@ class Conversation:
                     prepare=None if reading else self._prepare,
                     settle=None if reading else self._settle,
                     release=self._parts.store.close_thread,
+                    failed=self._home.count_failure,
                     generation=self._parts.store.memory_generation,
                     clock=self._parts.clock,
                     share=self._share,
@@ -441,15 +440,13 @@ class Conversation:
         from factbook.ops import Count
         from factbook.recall.diversity import diversity_score
 
+        self._home.keep_failures()
         queue = self._parts.queue()
         for target in ("fact", "episode"):
             for _ in range(FRESH_ROWS // SETTLED_ROWS):
                 if stream.searching or not self._parts.store.waiting(target, limit=1):
                     break
-                with stream.own_writing() as wrote:
-                    done = queue.work(target, limit=SETTLED_ROWS)
-                    if done.claimed > done.failed + done.aside:
-                        wrote()
+                queue.work(target, limit=SETTLED_ROWS)
         with self._lock:
             shown, self._streamed = self._streamed, ()
         vectors = self._parts.engine().vectors_of(hit.id for hit in shown)
@@ -474,6 +471,7 @@ class Conversations:
             WeakValueDictionary()
         )
         self._held: dict[tuple[str | Everyone, str], Conversation] = {}
+        self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet
 
     def of(self, owner: str | Everyone, session: str, *, share: float = 1.0) -> Conversation:
         """Return the conversation of an owner in a session; `share` is the first asker's."""
@@ -495,6 +493,38 @@ class Conversations:
             self._held[key] = one
         for other in unused:
             other.close()
+
+    def failures(self, *, since: str = "") -> dict[str, int]:
+        """Return how many passive recalls have failed, by the kind of error.
+
+        Those in the file from a day on, and those of this process that could not be written there.
+        """
+        from factbook.upkeep.metrics import PASSIVE_FAILED
+
+        found = Counter(self._failed)
+        for counts in self.parts.store.day_counts(since=since).values():
+            for name, value in counts.items():
+                if name.startswith(PASSIVE_FAILED):
+                    found[name.removeprefix(PASSIVE_FAILED)] += int(value)
+        return dict(sorted(found.items()))
+
+    def count_failure(self, error: BaseException) -> None:
+        """Count a passive recall that failed."""
+        with self._lock:
+            self._failed[type(error).__name__] += 1
+
+    def keep_failures(self) -> None:
+        """Write down what has failed; while that cannot be written, it stays counted here."""
+        from factbook.ops import Count
+        from factbook.upkeep.metrics import PASSIVE_FAILED
+
+        with self._lock:
+            failed = Counter(self._failed)
+        if failed:
+            ops = [Count(name=PASSIVE_FAILED + kind, value=n) for kind, n in failed.items()]
+            self.parts.write(ops)
+            with self._lock:
+                self._failed -= failed
 
     def close(self) -> None:
         """End all of them."""

@@ -49,10 +49,18 @@ class Keeping:
         """Return an owner's facts that may say what a text says, with their cosines."""
         raise NotImplementedError
 
-    def _apply(self, ops: Sequence[Op], *, trigger: Trigger = Trigger.COMMAND) -> Receipt:
+    def _apply(
+        self,
+        ops: Sequence[Op],
+        *,
+        trigger: Trigger = Trigger.COMMAND,
+        writes: Callable[[int], object] | None = None,
+    ) -> Receipt:
         from factbook.apply import apply
 
-        return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())
+        return apply(
+            self.store, ops, trigger=trigger, actor=self._actor, now=self._clock(), writes=writes
+        )
 
     # --- embedding ------------------------------------------------------------------------------
 

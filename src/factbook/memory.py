@@ -128,6 +128,7 @@ class Stats:
     predicates: Sequence[tuple[str, float, int, int]]  # name, confidence, facts, objects
     lines: LineCount
     hosts: dict[str, int] = field(default_factory=dict)
+    passive_failures: dict[str, int] = field(default_factory=dict)  # by the kind of error
 
 
 @screening(at="store.screen", only=("owner", "session"))
@@ -547,12 +548,14 @@ class Memory(Caring):
         """
         from factbook.sources.original import read_original
 
-        fact = self.store.fact(fact_id)
+        with self.store.snapshot():
+            fact = self.store.fact(fact_id)
+            evidence = self.store.evidence_of([fact_id])[fact_id]
+            history = self.store.events_of("fact", fact_id)
         if fact is None:
             raise NotFound(
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
             )
-        evidence = self.store.evidence_of([fact_id])[fact_id]
         redact = self.redactor.redact
         return Explanation(
             fact=self._shown(as_of(fact, self._clock())),
@@ -567,7 +570,7 @@ class Memory(Caring):
                 )
                 for one in evidence
             ],
-            history=self.store.events_of("fact", fact_id),
+            history=history,
             rule=self._rule(evidence[0].rule) if evidence else None,
         )
 
@@ -600,10 +603,6 @@ class Memory(Caring):
             session=wanted.session,
             owner=wanted.owner,
         )
-        rows = [
-            episode_hit(one, text=redact(one.text))
-            for one in self.store.episodes(prompts, limit=limit, newest_first=True)
-        ]
         done = Filters(
             predicates=wanted.predicates or policy.TIMELINE_PREDICATES,
             since=wanted.since,
@@ -613,6 +612,10 @@ class Memory(Caring):
             session=wanted.session,
             owner=wanted.owner,
         )
+        with self.store.snapshot():
+            asked = list(self.store.episodes(prompts, limit=limit, newest_first=True))
+            facts = list(self.store.facts(done, limit=limit, newest_first=True))
+        rows = [episode_hit(one, text=redact(one.text)) for one in asked]
         rows += [
             Hit(
                 id=f"f{one.id}",
@@ -629,7 +632,7 @@ class Memory(Caring):
                 predicate=one.predicate,
                 object=redact(one.object),
             )
-            for one in self.store.facts(done, limit=limit, newest_first=True)
+            for one in facts
         ]
         rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
         return rows if limit is None else rows[-limit:]
@@ -668,18 +671,28 @@ class Memory(Caring):
     def stats(self) -> Stats:
         """Return the numbers of the database, counted now."""
         lines, hosts = LineCount(), dict[str, int]()
-        for state in self.store.source_states().values():
-            lines.add(state.lines)
-            hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
-        return Stats(
-            tenant=self.store.tenant,
-            path=self.path,
-            size_bytes=self.path.stat().st_size,
-            counts=self.store.counts(),
-            predicates=self.store.predicate_counts(),
-            lines=lines,
-            hosts=hosts,
-        )
+        with self.store.snapshot():
+            for state in self.store.source_states().values():
+                lines.add(state.lines)
+                hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
+            return Stats(
+                tenant=self.store.tenant,
+                path=self.path,
+                size_bytes=self.path.stat().st_size,
+                counts=self.store.counts(),
+                predicates=self.store.predicate_counts(),
+                lines=lines,
+                hosts=hosts,
+                passive_failures=self.passive_failures(),
+            )
+
+    def passive_failures(self, *, since: str = "") -> dict[str, int]:
+        """Return how many passive recalls have failed and brought nothing, by the kind of error.
+
+        Those in the file from a day ("2026-11-21", UTC) on, and those of this process that could
+        not be written there.
+        """
+        return self._conversations.failures(since=since)
 
     def rejections(
         self, *, limit: int = 100, filters: RejectionFilters | None = None

@@ -168,6 +168,7 @@ OUTDATED_SHARE: Final = 0.5  # ours: of its relevance, for an episode whose stat
 TOLD_WITHIN_MS: Final = 7 * 24 * 3600 * 1000  # how long after a month people still tell of it
 SHOWN_POOL: Final = 40  # rows, or four times the limit, that are read and weighed by the relevance
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
+FAILURES_TOLD_DAYS: Final = 30  # ours: `doctor` is silent on what went wrong longer ago
 
 TIMELINE_PREDICATES: Final = (
     "connects_to_host",

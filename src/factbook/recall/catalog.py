@@ -1,13 +1,16 @@
 """Hold in memory what ranking needs to know of every episode, and the vectors.
 
-Both follow the store: what was written since the last question is read before the next one.
+Both follow the store: what was written since the last question is read before the next one. A
+question sees them as of its own snapshot of the store, whatever other threads do meanwhile: what it
+is given never changes.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 from factbook.model import Everyone
 
 if TYPE_CHECKING:
-    from factbook.recall.vectors import VectorIndex
+    from factbook.recall.vectors import VectorIndex, VectorView
     from factbook.store.base import Store
 
 Ints = NDArray[np.int64]
@@ -42,8 +45,16 @@ class EpisodeTable:
     by_place: Ints  # row numbers ordered by (source, position)
     rank: Ints  # of each row: where it stands in `by_place`
 
+    def holds(self, ids: Ints) -> Bools:
+        """Tell of each id whether its episode is there."""
+        if not len(self.ids):
+            return np.zeros(len(ids), np.bool_)
+        rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        found: Bools = self.ids[rows] == ids
+        return found
+
     def rows(self, ids: Ints) -> Ints:
-        """Return the row numbers of episodes that are there."""
+        """Return the row numbers of episodes, all of which are there."""
         return np.searchsorted(self.ids, ids).astype(np.int64)
 
     def of_owner(self, owner: str | Everyone) -> Bools | None:
@@ -68,12 +79,22 @@ class EpisodeTable:
         return found[np.concatenate(([True], found[1:] != found[:-1]))] if len(found) else found
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """What is held in memory, as of one generation of the store; it never changes."""
+
+    table: EpisodeTable
+    episodes: VectorView | None  # None: no vector was ever made
+    facts: VectorView | None
+
+
 class Catalog:
     """The episode table and the vector indexes of one store, kept up to date."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
+        self._local = threading.local()
         self._generation = -1
         self._names: dict[str, int] = {"": 0}
         self._owned_by: dict[str, int] = {}
@@ -83,17 +104,43 @@ class Catalog:
         self._gone: dict[str, int] = {"episode": 0, "fact": 0}
         self._model: tuple[str, int] | None = None
 
-    def refresh(self) -> tuple[EpisodeTable, VectorIndex | None, VectorIndex | None]:
-        """Return (episodes, episode vectors, fact vectors) as the store has them now."""
-        with self._lock:
-            generation = self._store.generation()
-            if generation != self._generation or self._table is None:
-                self._read_episodes()
-                for target in ("episode", "fact"):
-                    self._read_vectors(target)
-                self._generation = generation
-            assert self._table is not None
-            return self._table, self._indexes["episode"], self._indexes["fact"]
+    @contextmanager
+    def snapshot(self) -> Iterator[Held]:
+        """Read the store as of one moment in the block, and give what is held as of that moment.
+
+        Within another block of the same thread, it is that one's moment.
+        """
+        outer: Held | None = getattr(self._local, "held", None)
+        if outer is not None:
+            yield outer
+            return
+        with ExitStack() as reading:
+            # Begun one after the other, so that no thread comes with an older moment than the last.
+            with self._lock:
+                generation = reading.enter_context(self._store.snapshot())
+                held = self._as_of(generation)
+            self._local.held = held
+            try:
+                yield held
+            finally:
+                self._local.held = None
+
+    def _as_of(self, generation: int) -> Held:
+        if generation < self._generation:
+            # The caller's snapshot was begun before: read all of it anew, for this one answer.
+            return Catalog(self._store)._as_of(generation)
+        if generation != self._generation or self._table is None:
+            self._read_episodes()
+            for target in ("episode", "fact"):
+                self._read_vectors(target)
+            self._generation = generation
+        assert self._table is not None
+        episodes, facts = self._indexes["episode"], self._indexes["fact"]
+        return Held(
+            self._table,
+            None if episodes is None else episodes.view(),
+            None if facts is None else facts.view(),
+        )
 
     def _read_episodes(self) -> None:
         known = self._table
@@ -122,19 +169,20 @@ class Catalog:
             self._last = {"episode": 0, "fact": 0}
             self._model = model
         index = self._indexes[target]
-        gone, self._gone[target] = self._store.gone(target, after=self._gone[target])
+        gone, last_gone = self._store.gone(target, after=self._gone[target])
         if gone and index is not None:
             index.remove(gone)
+        self._gone[target] = last_gone
         found = self._store.vectors(target, after=self._last[target])
         if not found.ids:
             return
-        self._last[target] = found.last
         ids = np.asarray(found.ids, np.int64)
         halves = np.frombuffer(found.rows, np.float16).reshape(len(ids), found.dim)
         if index is None:
             self._indexes[target] = VectorIndex.from_blobs(ids, halves, dim=found.dim)
         else:
             index.add(ids, halves)
+        self._last[target] = found.last
 
 
 def _joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:

@@ -77,18 +77,19 @@ class TwoModes:
         self, question: str, plan: SearchPlan, *, said: frozenset[str] = frozenset()
     ) -> list[Hit]:
         """Search and choose; what was just said (`said`) is no answer."""
-        answer = self._engine.recall(
-            question,
-            limit=plan.candidates,
-            filters=self._filters,
-            passive=plan.mode is Mode.PASSIVE,
-            search_type=plan.search_type,
-            facts_lead=True,
-            leaving_out=said,
-        )
-        # Before any is chosen: else the question would stand for what it resembles, and then go.
-        hits = [hit for hit in answer.hits if hit.text.strip() not in said]
-        vectors = self._engine.vectors_of(hit.id for hit in hits)
+        with self._engine.snapshot():
+            answer = self._engine.recall(
+                question,
+                limit=plan.candidates,
+                filters=self._filters,
+                passive=plan.mode is Mode.PASSIVE,
+                search_type=plan.search_type,
+                facts_lead=True,
+                leaving_out=said,
+            )
+            # Before any is chosen: else the question would stand for what it resembles, and go.
+            hits = [hit for hit in answer.hits if hit.text.strip() not in said]
+            vectors = self._engine.vectors_of(hit.id for hit in hits)
         hits, corrected = put_right(hits, question=question, vectors=vectors)
         return select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
 

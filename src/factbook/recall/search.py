@@ -6,8 +6,9 @@ the predicates that the question names join them; the turns around all of these 
 then weighs what remains. Facts that say the same are one hit with a count, and an episode is shown
 once, by its best hit. Rows that wait for their vector are found by text.
 
-The two legs run side by side: the words here, for their store has a connection for each thread, and
-the meaning in a thread that knows only vectors.
+The two legs run side by side: the words here, where the store is read, and the meaning in a thread
+that knows only vectors. All that one answer reads is of one moment: one snapshot of the store, and
+what is held in memory as of the same generation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -47,7 +48,7 @@ from factbook.recall.associate import (
     seeks_advice,
 )
 from factbook.recall.beside import Beside
-from factbook.recall.catalog import Catalog, EpisodeTable
+from factbook.recall.catalog import Catalog, EpisodeTable, Held
 from factbook.recall.cues import Intent, read_intent, stem
 from factbook.recall.plan import SearchType, recency, relevance_score
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import Rule
     from factbook.recall.associate import Associations
-    from factbook.recall.vectors import VectorIndex
+    from factbook.recall.vectors import VectorView
 
 _log = logging.getLogger(__name__)
 
@@ -164,7 +165,7 @@ class _Leg:
     """One index, and what a search of it is narrowed to."""
 
     target: str  # "episode" or "fact"
-    index: VectorIndex
+    index: VectorView
     narrowed: bool
     share: int  # so many times as many rows are looked for first; 0: none, nearly all would go
 
@@ -212,6 +213,10 @@ class Engine:
         """End the threads of this engine."""
         self._beside.close()
 
+    def snapshot(self) -> AbstractContextManager[Held]:
+        """Let all that this thread asks the engine in the block be answered as of one moment."""
+        return self._catalog.snapshot()
+
     def recall(
         self,
         question: str,
@@ -243,40 +248,32 @@ class Engine:
             window = find_window(question, now=now)
         if window is not None and (window.until or now + 1) > now and seeks_advice(question):
             window = None  # "what should I see this year?" is about what comes; wishes are older
-        if window is not None and window.exact:
-            asked = without(question, window) or question
-            # A log's records are what happened then; in a conversation people tell of other times,
-            # unless it is the telling that is asked about: "what did I say last month?"
-            for anywhen in (False, True) if _TELLING.search(asked) else (True,):
-                answer = self._answer(
-                    question,
-                    asked,
-                    replace(
+        with self.snapshot() as held:
+            answer_to = partial(
+                self._answer,
+                question,
+                held=held,
+                window=window,
+                now=now,
+                limit=limit,
+                passive=passive,
+                search_type=search_type,
+                facts_lead=facts_lead,
+                leaving_out=leaving_out,
+            )
+            if window is not None and window.exact:
+                asked = without(question, window) or question
+                # A log's records are what happened then; in a conversation people tell of other
+                # times, unless it is the telling that is asked about: "what did I say last month?"
+                for anywhen in (False, True) if _TELLING.search(asked) else (True,):
+                    then = replace(
                         filters, since=window.since, until=window.until, turns_any_time=anywhen
-                    ),
-                    window,
-                    now=now,
-                    limit=limit,
-                    passive=passive,
-                    search_type=search_type,
-                    facts_lead=facts_lead,
-                    leaving_out=leaving_out,
-                )
-                if answer.hits:
-                    missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
-                    return replace(answer, outside=missed)
-        answer = self._answer(
-            question,
-            asked,
-            filters,
-            window,
-            now=now,
-            limit=limit,
-            passive=passive,
-            search_type=search_type,
-            facts_lead=facts_lead,
-            leaving_out=leaving_out,
-        )
+                    )
+                    answer = answer_to(asked, then)
+                    if answer.hits:
+                        missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
+                        return replace(answer, outside=missed)
+            answer = answer_to(asked, filters)
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
 
@@ -295,8 +292,9 @@ class Engine:
         question: str,
         asked: str,
         filters: Filters,
-        window: Window | None,
         *,
+        held: Held,
+        window: Window | None,
         now: Millis,
         limit: int,
         passive: bool,
@@ -304,7 +302,7 @@ class Engine:
         facts_lead: bool,
         leaving_out: frozenset[str],
     ) -> Answer:
-        table, episode_index, fact_index = self._catalog.refresh()
+        table, episode_index, fact_index = held.table, held.episodes, held.facts
         # Where all is one owner's, asking for the owner of each row finds nothing out.
         asked_for = filters
         if table.of_owner(filters.owner) is None:
@@ -363,7 +361,7 @@ class Engine:
             note=near.note,
         )
 
-    def _usable_embedder(self, *indexes: VectorIndex | None) -> Embedder | None:
+    def _usable_embedder(self, *indexes: VectorView | None) -> Embedder | None:
         """Return the embedder of the indexes; None where there is nothing to compare with.
 
         Raises EmbedderMismatch where the store's vectors are of another model: cosines between two
@@ -414,7 +412,12 @@ class Engine:
         `limit` nearest by vector and the `limit` best by words. Raises EmbedderMismatch as `recall`
         does.
         """
-        _, _, index = self._catalog.refresh()
+        with self.snapshot() as held:
+            return self._facts_like(text, held.facts, filters=filters, limit=limit)
+
+    def _facts_like(
+        self, text: str, index: VectorView | None, *, filters: Filters, limit: int
+    ) -> dict[int, float]:
         ids = self._store.ids("fact", filters)
         embedder = self._usable_embedder(index if ids else None)
         vector = None if embedder is None else self._vector(embedder, text)[0]
@@ -436,14 +439,14 @@ class Engine:
 
     def vectors_of(self, hits: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of hits by id ("f12", "e34"); without those that wait for one."""
-        _, episodes, facts = self._catalog.refresh()
+        with self.snapshot() as held:
+            views = (("e", held.episodes), ("f", held.facts))
         found: dict[str, NDArray[np.float32]] = {}
         wanted = list(hits)
-        for letter, index in (("e", episodes), ("f", facts)):
+        for letter, view in views:
             ids = [one for one in wanted if one.startswith(letter)]
-            if index is None or not ids:
+            if view is None or not ids:
                 continue
-            view = index.view()
             try:
                 found.update(zip(ids, view.get([int(one[1:]) for one in ids]), strict=True))
             except LookupError:  # some wait for their vectors: one by one
@@ -624,15 +627,19 @@ class Engine:
         self,
         pool: _Pool,
         table: EpisodeTable,
-        index: VectorIndex | None,
+        index: VectorView | None,
         vector: NDArray[np.float32] | None,
         named: frozenset[str],
         window: Window | None,
     ) -> tuple[list[_Row], Floats]:
         rows = list(pool.rows.values())
+        ids = np.asarray([row.episode for row in rows], np.int64)
+        there = table.holds(ids)
+        if not there.all():  # never another episode's place for what is not there
+            rows, ids = [row for row, one in zip(rows, there, strict=True) if one], ids[there]
         if not rows:
             return [], np.zeros(0)
-        places = table.rows(np.asarray([row.episode for row in rows], np.int64))
+        places = table.rows(ids)
         is_fact = np.asarray([row.target == "fact" for row in rows])
         cosine = np.asarray([row.cosine for row in rows], np.float64)
         if index is not None and vector is not None:
@@ -812,7 +819,7 @@ class Engine:
         )
 
 
-def _leg(target: str, index: VectorIndex | None, filters: Filters) -> _Leg | None:
+def _leg(target: str, index: VectorView | None, filters: Filters) -> _Leg | None:
     """Return how an index is to be searched under some filters."""
     if index is None:
         return None
@@ -865,7 +872,8 @@ def _around(table: EpisodeTable, filters: Filters) -> Callable[[_Pool, Sequence[
     def add(pool: _Pool, ids: Sequence[int]) -> None:
         there = [one for one in ids if one not in pool.absent]
         if allowed and there:
-            rows = table.rows(np.asarray(there, np.int64))
+            known = np.asarray(there, np.int64)
+            rows = table.rows(known[table.holds(known)])
             near = table.around(rows, policy.NEIGHBOURS)
             for one in table.ids[near if mine is None else near[mine[near]]].tolist():
                 pool.episode(one)

@@ -9,9 +9,9 @@ is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "
     stream.sync_turn([question, answer])  # the turn has ended: search for the next one
 
 What was found for an older turn, or before the owner's memory was written to, is dropped and
-counted; what the running turn itself adds (`own_writing`) makes nothing stale. Newer work replaces
-older work that has not begun. A search that fails is kept in `last_error`, logged once per kind and
-counted; the turn sees the state `failed` and no exception.
+counted; what the running turn itself adds (`own_writing`) makes nothing stale, nor do vectors that
+come later. Newer work replaces older work that has not begun. A search that fails is kept in
+`last_error`, logged once per kind and counted; the turn sees the state `failed` and no exception.
 
 Knows: turns, a search function, a generation number. Does not know: the store, ranking, budgets.
 """
@@ -22,6 +22,7 @@ import hashlib
 import logging
 import threading
 import time
+from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -50,7 +51,7 @@ KEPT_TURNS: Final = 8  # ended turns that are remembered
 MESSAGE_CHARS: Final = 4_000  # of one message that is searched with: its beginning and its end
 AGAIN: Final = 2  # times that a search is repeated because memory was written to meanwhile
 LATENCIES: Final = 1_000  # the newest so many are kept
-OWN_WRITE_SECONDS: Final = 0.002  # that a turn may wait to tell one of our writes from others'
+OWN_KEPT: Final = 1_024  # the newest writes of our own; nobody asks about an older generation
 
 
 class StreamState(StrEnum):
@@ -90,6 +91,7 @@ class StreamStats:
     late: int = 0  # turns that began before the search had ended
     stale: int = 0  # turns whose memories were dropped
     failed: int = 0  # turns whose search failed
+    errors: int = 0  # searches that failed, and turns that could not look
     none: int = 0  # turns without a search
     off: int = 0  # turns while the stream was off
     latency_p50_ms: float | None = None  # of the newest searches
@@ -135,6 +137,7 @@ class PassiveStream:
         prepare: Callable[[], object] | None = None,
         settle: Callable[[PassiveStream], object] | None = None,
         release: Callable[[], object] | None = None,
+        failed: Callable[[BaseException], object] | None = None,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Take what the stream works with.
@@ -144,23 +147,24 @@ class PassiveStream:
         a write within `search` would make what it finds stale. `settle` is called there when an
         answer is ready and nothing newer waits, and when the stream is closed; it does what nobody
         should wait for, and may write within `own_writing`. `release` is called there last, when
-        the stream is closed. `generation` moves with every write that may change what is found and
-        must be cheap: it is asked in the turn. With `share` below 1, only
-        sessions that `in_stream` chooses have the stream (an A/B test).
+        the stream is closed. `failed` is told the error of each search that failed, and of each
+        turn that could not look, in the thread where it did. `generation` moves with every write
+        that may make what was found untrue and must be cheap: it is asked in the turn. With `share`
+        below 1, only sessions that `in_stream` chooses have the stream (an A/B test).
         """
         self._search = search
         self._prepare = prepare
         self._settle = settle
         self._unsettled = False  # a search has begun since `settle` was last called
         self._release = release
+        self._on_failure = failed
         self._generation = generation
         self._clock = clock
         self._timer = timer
         self._enabled = enabled and in_stream(session, share)
         self._lock = threading.RLock()  # a search may end while its start still holds it
-        self._quiet = threading.Condition(self._lock)  # nothing of our own is being written
-        self._writing = 0  # blocks of `own_writing` that go on
-        self._own = 0  # writes that count for nothing
+        self._own: list[int] = []  # generations of our own writes, ascending
+        self._own_before = 0  # writes of our own that are older than those
         self._pool: ThreadPoolExecutor | None = None
         self._futures: set[Future[Streamed]] = set()
         self._closed = False
@@ -261,14 +265,9 @@ class PassiveStream:
         if not self._enabled:
             return 0, None
         try:
-            generation, cached = self._others(), self._cached
-            if cached is not None and cached.generation != generation and self._writing:
-                # A write of our own may be done, and not have been called so yet.
-                with self._quiet:
-                    self._quiet.wait_for(lambda: not self._writing, timeout=OWN_WRITE_SECONDS)
-                generation = self._others()
-            return generation, None
+            return self._others(), None
         except FactbookError as error:  # the store is locked or gone: a turn must go on
+            self._count_failure(error)
             return 0, self._failure(0, error)
 
     def _look(self, turn: int, generation: int) -> Streamed:
@@ -342,32 +341,34 @@ class PassiveStream:
             return self._queue(replace(work, began=self._timer()))
 
     @contextmanager
-    def own_writing(self) -> Iterator[Callable[[], None]]:
-        """Write what makes nothing stale: call what this gives after each write in the block.
+    def own_writing(self) -> Iterator[Callable[[int], None]]:
+        """Write what makes nothing stale: give each generation that is ours to what this yields.
 
-        Such are the words of the running turn, which are in its context anyway, and what `settle`
-        makes of them. What others write meanwhile makes stale as ever.
+        Before anybody can see it, so that no turn takes it for another's (`apply` does). Such are
+        the words of the running turn, which are in its context anyway. What others write meanwhile
+        makes stale as ever, and so does all of a block that fails: who knows what it wrote?
         """
-        with self._lock:
-            self._writing += 1
-        try:
-            yield self._wrote
-        finally:
-            with self._quiet:
-                self._writing -= 1
-                self._quiet.notify_all()
+        told: list[int] = []
 
-    def _wrote(self) -> None:
-        with self._lock:
-            self._own += 1
+        def writes(generation: int) -> None:
+            told.append(generation)
+            with self._lock:
+                insort(self._own, generation)
+                self._own_before += len(self._own[:-OWN_KEPT])
+                del self._own[:-OWN_KEPT]
+
+        try:
+            yield writes
+        except BaseException:
+            with self._lock:
+                self._own = [one for one in self._own if one not in told]
+            raise
 
     def _others(self) -> int:
         """Return the generation without our own writes."""
-        while True:
-            own = self._own
-            generation = self._generation()
-            if own == self._own:  # else one was counted between the two
-                return generation - own
+        generation = self._generation()
+        with self._lock:
+            return generation - self._own_before - bisect_right(self._own, generation)
 
     def queue_prefetch(self, query: str) -> bool:
         """Queue a search with a text of one's own for the next turn; return whether it was."""
@@ -486,13 +487,17 @@ class PassiveStream:
 
     def _retrieve(self, work: _Work) -> Streamed:
         """Search; once more while memory is written to, so that the answer is not stale at once."""
-        if self._prepare is not None:
-            self._prepare()
-        for _ in range(1 + AGAIN):
-            generation = self._others()
-            memories = tuple(self._search(work.messages))
-            if self._others() == generation:
-                break
+        try:
+            if self._prepare is not None:
+                self._prepare()
+            for _ in range(1 + AGAIN):
+                generation = self._others()
+                memories = tuple(self._search(work.messages))
+                if self._others() == generation:
+                    break
+        except BaseException as error:
+            self._count_failure(error)
+            raise
         return Streamed(
             state=StreamState.READY if memories else StreamState.EMPTY,
             turn=work.turn,
@@ -553,6 +558,12 @@ class PassiveStream:
         if self._new_trouble(error):
             _log.warning("passive recall failed and brings nothing: %s", said)
         return Streamed(state=StreamState.FAILED, turn=turn, error=said, ready_at=self._clock())
+
+    def _count_failure(self, error: BaseException) -> None:
+        with self._lock:
+            self._count("errors")
+        if self._on_failure is not None:
+            self._on_failure(error)
 
     def _new_trouble(self, error: BaseException) -> bool:
         """Tell whether an error was not seen before, so that each kind is logged once."""

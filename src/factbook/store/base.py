@@ -335,7 +335,10 @@ class Writer(WorldWriter, EraseWriter, Protocol):
         """Append to the history."""
 
     run_id: int | None  # the consolidation that the events belong to
-    moves_memory: bool  # whether the write may change what recall finds
+    moves_memory: bool  # whether the write may change what is remembered
+
+    def memory_generation(self) -> int:
+        """Return the memory generation before this write; it will have the next one."""
 
     def lives(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, whatever their state."""
@@ -670,11 +673,22 @@ class Store(WorldStore, EraseStore, Protocol):
     def path(self) -> Path:
         """Where the ledger is, as messages name it."""
 
+    def snapshot(self) -> AbstractContextManager[int]:
+        """Let all that the calling thread reads in the block be of one moment; give its generation.
+
+        Within another snapshot of the thread, or within its write, the moment is that one's. A
+        write that is begun in the block raises UsageError. What was written since it began cannot
+        be tidied away before it ends: keep it as short as one answer.
+        """
+
     def generation(self) -> int:
         """Return a number that moves with every committed write."""
 
     def memory_generation(self) -> int:
-        """Return a number that moves with every write to episodes, facts or vectors."""
+        """Return a number that moves with every write that may change what is remembered.
+
+        Vectors do not move it: what was found before they came is as true as it was.
+        """
 
     def source_states(
         self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE

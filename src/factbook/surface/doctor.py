@@ -14,9 +14,11 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from factbook import policy
 from factbook.errors import FactbookError, StoreMissing
 from factbook.surface.text import amount, count, home_path, size
 
@@ -221,7 +223,23 @@ def _audit(memory: Memory) -> Iterator[Finding]:
         )
     else:
         yield Finding(level="ok", name="waiting", detail="nothing waits to be embedded")
+    yield from _passive(memory)
     yield from _unanswered(memory)
+
+
+def _passive(memory: Memory) -> Iterator[Finding]:
+    """Say how many passive recalls have failed of late: the turns that they were for went on."""
+    day = datetime.now(UTC) - timedelta(days=policy.FAILURES_TOLD_DAYS)
+    failed = memory.passive_failures(since=day.strftime("%Y-%m-%d"))
+    if failed:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in failed.items())
+        yield Finding(
+            level="warn",
+            name="passive recall",
+            detail=f"{count(sum(failed.values()), 'recall')} of the last"
+            f" {policy.FAILURES_TOLD_DAYS} days failed and brought nothing ({kinds}); the log of"
+            " the program that asked has the first of each kind",
+        )
 
 
 def _unanswered(memory: Memory) -> Iterator[Finding]:

@@ -88,30 +88,33 @@ def living(memory: Memory, *, now: Millis) -> Living:
     from factbook.upkeep.metrics import compute
 
     store = memory.store
-    states = store.fact_states(now=now)
-    aside = len(store.set_aside())
-    pairs = store.pairs(waiting=False)
-    runs = store.runs(limit=1)
-    believed = [
-        (value_at(one, now), one.evidence_count)
-        for one in store.lives_of(sorted(policy.MERGED_KINDS))
-    ]
-    return Living(
-        states=states,
-        waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
-        aside=aside,
-        pairs_waiting=sum(1 for one in pairs if one.relation == "ambiguous" and not one.verdict),
-        proposals_open=len(store.proposals()),
-        unanswered=unanswered(store, redact=memory.redactor.redact),
-        last_run=runs[0] if runs else None,
-        metrics=compute(
-            day_counts=store.day_counts(),
-            injections=injections(store),
-            pairs=pairs,
+    with store.snapshot():
+        states = store.fact_states(now=now)
+        aside = len(store.set_aside())
+        pairs = store.pairs(waiting=False)
+        runs = store.runs(limit=1)
+        believed = [
+            (value_at(one, now), one.evidence_count)
+            for one in store.lives_of(sorted(policy.MERGED_KINDS))
+        ]
+        return Living(
             states=states,
-            believed=believed,
-        ),
-    )
+            waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
+            aside=aside,
+            pairs_waiting=sum(
+                1 for one in pairs if one.relation == "ambiguous" and not one.verdict
+            ),
+            proposals_open=len(store.proposals()),
+            unanswered=unanswered(store, redact=memory.redactor.redact),
+            last_run=runs[0] if runs else None,
+            metrics=compute(
+                day_counts=store.day_counts(),
+                injections=injections(store),
+                pairs=pairs,
+                states=states,
+                believed=believed,
+            ),
+        )
 
 
 def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered]:

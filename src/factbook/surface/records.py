@@ -233,6 +233,7 @@ def stats(found: Stats) -> Record:
             for name, confidence, facts, objects in found.predicates
         ],
         "lines": lines(found.lines),
+        "passive_failures": dict(found.passive_failures),
     }
 
 

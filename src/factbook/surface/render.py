@@ -568,6 +568,7 @@ def stats(screen: Screen, found: Stats) -> None:
     screen.line()
     hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
+    failed = sum(found.passive_failures.values())
     rows_of(
         screen,
         [
@@ -581,6 +582,10 @@ def stats(screen: Screen, found: Stats) -> None:
             ),
             ("refused", f"{count(counts['rejections'])}   `factbook rejections`"),
             ("history", count(counts["events"], "event")),
+            (
+                "passive recall",
+                f"{count(failed)} failed and brought nothing; `factbook doctor`" if failed else "",
+            ),
         ],
     )
     if _any_lines(found.lines):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -390,6 +391,39 @@ class StoreConformance(ABC):
         ops, _, _ = self._two_calls()
         self._write(store, ops)
         assert store.generation() > before
+
+    def test_a_snapshot_is_of_one_moment(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+
+        def others(work: Callable[[], object]) -> None:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(work).result()
+
+        with store.snapshot() as generation:
+            assert generation == store.generation()
+            others(lambda: self._write(store, ops))
+            with store.snapshot() as again:
+                assert again == generation
+            assert store.counts()["episodes"] == 0  # the inner block has not ended the outer one
+            assert store.search_episodes('"ssh"', Filters(), limit=9) == []
+            assert store.generation() == generation
+        assert store.counts()["episodes"] == 2
+        assert store.generation() > generation
+        assert store.check() == []
+
+    def test_a_snapshot_ends_with_its_block_also_by_an_error(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        for _ in range(2):
+            try:
+                with store.snapshot():
+                    self._write(store, ops)
+            except UsageError:
+                continue
+            raise AssertionError("a write was begun in a snapshot")
+        assert self._write(store, ops).episodes == 2
+        assert store.check() == []
 
     def test_the_tenant_stays(self, tmp_path: Path) -> None:
         first = self.open(tmp_path)

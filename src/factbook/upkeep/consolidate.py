@@ -526,12 +526,13 @@ class Consolidation:
 
     def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], int]:
         """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
-        after = self._store.mark(phase)
-        fresh = self._store.vectors("fact", after=after)
-        if not fresh.ids:
-            return [], np.empty((0, 0), np.float32), [], after
-        lives = {one.id: one for one in self._store.lives_of(sorted(policy.MERGED_KINDS))}
-        ids, data = self._store.vector_rows("fact", list(lives))
+        with self._store.snapshot():  # or a swap of models could come between the vectors
+            after = self._store.mark(phase)
+            fresh = self._store.vectors("fact", after=after)
+            if not fresh.ids:
+                return [], np.empty((0, 0), np.float32), [], after
+            lives = {one.id: one for one in self._store.lives_of(sorted(policy.MERGED_KINDS))}
+            ids, data = self._store.vector_rows("fact", list(lives))
         vectors = unit_rows(data, len(ids))
         new = set(fresh.ids)
         rows = [n for n, one in enumerate(ids) if one in new]

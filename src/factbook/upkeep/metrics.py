@@ -12,6 +12,9 @@ measures it adds with `ops.Count`):
     feedback_right, feedback_wrong
     diversity                share of distinct clusters among the memories of an answer, added up
     diversity_count          how many such shares there are
+
+Beside these stand the passive recalls that failed, by the kind of error
+(`Memory.passive_failures`): `passive_failed:IndexError`.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from typing import Final
 
 from factbook.store.base import Injection, Pair
 
-__all__ = ["Metrics", "Share", "compute", "passive_by_day"]
+__all__ = ["PASSIVE_FAILED", "Metrics", "Share", "compute", "passive_by_day"]
 
 LATENCY_SUM: Final = "passive_latency_ms"
 LATENCY_COUNT: Final = "passive_latency_turns"
@@ -33,6 +36,7 @@ DIVERSITY_COUNT: Final = "diversity_count"
 FEEDBACK_RIGHT: Final = "feedback_right"
 FEEDBACK_WRONG: Final = "feedback_wrong"
 SEARCHES: Final = "tool_turns"
+PASSIVE_FAILED: Final = "passive_failed:"  # with the name of the error
 
 _PASSIVE: Final = "passive"
 _TOOL: Final = "tool"

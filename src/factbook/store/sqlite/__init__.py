@@ -188,6 +188,22 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
 
     # --- reading --------------------------------------------------------------------------------
 
+    @contextmanager
+    def snapshot(self) -> Iterator[int]:
+        """Let all that the calling thread reads in the block be of one moment; give its generation.
+
+        Within another snapshot of the thread, or within its write, the moment is that one's.
+        """
+        connection = self._file.connection
+        outermost = connection.get_autocommit()
+        if outermost:
+            connection.execute("BEGIN")
+        try:
+            yield self.generation()  # the first read is what fixes the moment
+        finally:
+            if outermost and not connection.get_autocommit():  # an I/O error may have ended it
+                connection.execute("ROLLBACK")
+
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         with translated(self.path):
             return self._file.connection.execute(sql, bindings).fetchall()
@@ -198,7 +214,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
             return int(self._meta("generation") or 0)
 
     def memory_generation(self) -> int:
-        """Return a number that moves with every write to episodes, facts or vectors."""
+        """Return a number that moves with every write that may change what is remembered."""
         with translated(self.path):
             return int(self._meta("memory_generation") or 0)
 
@@ -501,9 +517,10 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
 
     def export(self) -> Iterator[dict[str, object]]:
         """Iterate over everything as plain records, each with its "record" kind."""
-        for record, sql in EXPORTS:
-            with translated(self.path):
-                cursor = self._file.connection.execute(sql)
+        # Of one moment, however long its reader takes, and whatever that writes meanwhile.
+        with translated(self.path), self._file.reading_apart() as connection:
+            for record, sql in EXPORTS:
+                cursor = connection.execute(sql)
                 for row in cursor:
                     names = [part[0] for part in cursor.getdescription()]
                     values = dict(zip(names, row, strict=True))

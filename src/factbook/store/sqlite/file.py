@@ -25,6 +25,7 @@ from factbook.errors import (
     StoreReadOnly,
     StoreReplaced,
     StoreTooNew,
+    UsageError,
 )
 from factbook.store.parts import becoming
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of
@@ -220,11 +221,11 @@ class LedgerFile:
             connection = apsw.Connection(uri + "&immutable=1", flags=flags)
         return connection
 
-    def _connect(self) -> apsw.Connection:
+    def _connect(self, mode: Mode) -> apsw.Connection:
         first = not self._connections
         if not first:
             self.check_same()  # it would read another log by the index of ours
-        if self.mode == "read":
+        if mode == "read":
             connection = self.open_to_read()
         else:
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -232,7 +233,7 @@ class LedgerFile:
         # SQLite deletes the log by its name, whichever file that is by then: `_close` says when.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         # A reader maps the file; a writer's resident memory would grow with the file if it did.
-        more = ("mmap_size=268435456",) if self.mode == "read" else _WRITING_PRAGMAS
+        more = ("mmap_size=268435456",) if mode == "read" else _WRITING_PRAGMAS
         for pragma in (*_PRAGMAS, *more):
             # One by one: what stands after a statement with a result waits until that is read.
             connection.execute(f"PRAGMA {pragma}").fetchall()
@@ -277,11 +278,17 @@ class LedgerFile:
     def transaction(self) -> Iterator[apsw.Connection]:
         """Open a write transaction; it commits at the end of the block, or rolls back whole.
 
-        Raises StoreReadOnly, StoreLocked, StoreReplaced and what `translated` names.
+        Raises StoreReadOnly, StoreLocked, StoreReplaced and what `translated` names, and UsageError
+        within a snapshot, which cannot see what would be written.
         """
         if self.mode == "read":
             raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
         connection = self.connection
+        if not connection.get_autocommit():
+            raise UsageError(
+                detail="a write was begun within a snapshot or another write of the same thread;"
+                " end that block first."
+            )
         with self.alone(), translated(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -300,11 +307,21 @@ class LedgerFile:
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             with translated(self.path):
-                found = self._connect()
+                found = self._connect(self.mode)
             self._local.connection = found
             with self._lock:
                 self._connections.append(found)
         return found
+
+    @contextmanager
+    def reading_apart(self) -> Iterator[apsw.Connection]:
+        """Read all of a block as of one moment, in a connection that belongs to no thread."""
+        connection = self._connect("read")
+        try:
+            connection.execute("BEGIN")
+            yield connection
+        finally:
+            connection.close()
 
     def _migrate(self) -> None:
         known = migrations()
