@@ -42,10 +42,11 @@ def test_where_the_same_words_still_stand_is_told_with_what_erases_them(
     with Memory(path, key_file=cli.home / "redaction.key", model=None) as memory:
         memory.like("Quadrophon LS50")
         memory.add_turn("My aunt was given a quadrophon ls50", session="s")
-    done = cli("erase", "--entity", "quadrophon ls50", "--yes", "--db", path).out
+    done = cli("erase", "--entity", "quadrophon ls50", "--yes", "--db", path, code=3).out
     assert "but for what was kept, nothing of it is left" in " ".join(done.split())
+    assert "  e4  My aunt was given a q██████████████\n" in done
     found = cli("erase", "--check", "Quadrophon LS50", "--json", "--db", path, code=1).json()
-    assert f"`factbook erase {' '.join(found['rows'])}` erases it too" in " ".join(done.split())
+    assert f"`factbook erase {' '.join(found['rows'])}` erases it too." in " ".join(done.split())
     done = cli("erase", *found["rows"], "--yes", "--db", path).out
     assert "looked through: nothing of it is left." in done
     assert "Nothing of it" in cli("erase", "--check", "Quadrophon LS50", "--db", path).out

@@ -399,6 +399,8 @@ class AsyncMemory:
     erase_rejection = _worked(Memory.erase_rejection)
     erase_entity = _worked(Memory.erase_entity)
     erase_owner = _worked(Memory.erase_owner)
+    erase_row = _worked(Memory.erase_row)
+    standing = _asked(Memory.standing)
     erasures = _asked(Memory.erasures)
     allow_again = _asked(Memory.allow_again)
     finish_erasing = _worked(Memory.finish_erasing)

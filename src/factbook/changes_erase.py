@@ -30,6 +30,7 @@ from factbook.ops import (
     EraseEntity,
     EraseEpisode,
     EraseFact,
+    EraseNoted,
     EraseOwner,
     EraseRejection,
     EraseSource,
@@ -132,6 +133,21 @@ class Erasing:
         ).items():
             doomed.masks.setdefault(episode, []).extend(spans)
         self._erase("entity", entity.id, doomed)
+
+    def noted(self, op: EraseNoted) -> None:
+        """Erase one row of what was noted: a preference, a search, a proposal."""
+        target: str = op.target
+        self._there(target, op.row_id, "`factbook erase --check TEXT` names rows.")
+        rows = {op.row_id}
+        doomed = {
+            "preference": Doomed(preferences=rows),
+            "learn_prompt": Doomed(prompts=rows),
+            "schedule": Doomed(schedules=rows),
+            "search_log": Doomed(searches=rows),
+            "search_task": Doomed(tasks=rows),
+            "proposal": Doomed(proposals=rows),
+        }[target]
+        self._erase(target, op.row_id, doomed)
 
     def owner(self, op: EraseOwner) -> None:
         """Erase everything of an owner."""
@@ -489,6 +505,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Erasing, Any], None]] = {
     EraseSource: Erasing.source,
     EraseRejection: Erasing.rejection,
     EraseEntity: Erasing.entity,
+    EraseNoted: Erasing.noted,
     EraseOwner: Erasing.owner,
     AllowAgain: Erasing.allow,
 }

@@ -6,20 +6,43 @@ no rule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from factbook import policy
 from factbook.errors import NotFound, StoreReadOnly, UsageError
 from factbook.keeping import Keeping
 from factbook.model import ME, Receipt, Trigger
 
 if TYPE_CHECKING:
-    from factbook.ops import Op
+    from factbook.ops import NotedKind, Op
     from factbook.store.base_erase import Erasure, Scoured, Sighting
 
-__all__ = ["Erased", "Erasing"]
+__all__ = ["ROW_NAMES", "Erased", "Erasing", "Standing", "Stands"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stands:
+    """A row that was kept and still tells of what was erased."""
+
+    row: str  # e34, f12, ...: `factbook erase` takes it by that name
+    what: str  # a "name", a "value", "words" in a row; "beside": it stood beside, and speaks of it
+    excerpt: str  # what stands around it, redacted, with a sign in its place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What of something erased still stands in what was kept, as far as it was looked for."""
+
+    rows: Sequence[Stands]  # at most policy.STANDING_SHOWN
+    more: int  # how many other rows there are
+    names: int  # how many of its names were looked for, in every text of every row
+    values: int  # of its numbers, codes and addresses
+    words: int  # of its runs of words
+    common: int  # of all these, how many so many rows have that they tell nothing here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +51,34 @@ class Erased:
 
     receipt: Receipt  # `erased` counts the rows by what they were
     file: Scoured | None  # what became of the file's bytes; None where nothing was written
+    standing: Standing | None = None  # None where nothing was written
+
+    @property
+    def nothing_left(self) -> bool:
+        """Tell whether the file is clean of it, and neither a row nor another file tells of it."""
+        return (
+            self.file is not None
+            and self.file.clean
+            and not self.file.copies
+            and self.standing is not None
+            and not self.standing.rows
+            and not self.standing.common
+        )
+
+
+ROW_NAMES: Final = (
+    "give f12 a fact, e34 an episode, s5 a source, r7 a refusal, n2 a thing cared about, p3 a"
+    " preference, l4 what was to be learned, c5 a schedule, q6 a search, t7 one that waits, o8 a"
+    " proposal"
+)
+_NOTED: Final[Mapping[str, NotedKind]] = {
+    "p": "preference",
+    "l": "learn_prompt",
+    "c": "schedule",
+    "q": "search_log",
+    "t": "search_task",
+    "o": "proposal",
+}
 
 
 class _Rehearsed(Exception):
@@ -81,7 +132,7 @@ class Erasing(Keeping):
 
         Its facts, engagements, notices and searches go, its name in what its owner said of it and
         in pages that stay, and each sentence of an answer that names it. Where its name still
-        stands is in `Erased.file.elsewhere`. Raises NotFound.
+        stands is in `Erased.standing`. Raises NotFound.
         """
         from factbook.keys import entity_name
         from factbook.ops import EraseEntity
@@ -105,6 +156,37 @@ class Erasing(Keeping):
 
         return self._erase(EraseOwner(owner=owner), dry_run)
 
+    def erase_row(
+        self, name: str, *, whole_episodes: bool = False, dry_run: bool = False
+    ) -> Erased:
+        """Erase a row by what it is called: f12, e34, s5, r7, and what `Standing` names besides.
+
+        That is n12 a thing cared about, p3 a preference, l4 what was to be learned, c5 a schedule,
+        q6 a search that was made, t7 one that waits, o8 a proposal. Raises NotFound, and UsageError
+        for what is no such name.
+        """
+        letter, digits = name[:1], name[1:]
+        number = int(digits[:20]) if digits.isascii() and digits.isdigit() else -1
+        if not 0 <= number < 1 << 63 or letter not in "fesrnplcqto":
+            raise UsageError(detail=f"{name!r} is no id; {ROW_NAMES}")
+        if letter == "f":
+            return self.erase_fact(number, whole_episodes=whole_episodes, dry_run=dry_run)
+        from factbook import ops
+
+        op: Op
+        match letter:
+            case "e":
+                op = ops.EraseEpisode(episode_id=number)
+            case "s":
+                op = ops.EraseSource(source_id=number)
+            case "r":
+                op = ops.EraseRejection(rejection_id=number)
+            case "n":
+                op = ops.EraseEntity(entity_id=number)
+            case _:
+                op = ops.EraseNoted(target=_NOTED[letter], row_id=number)
+        return self._erase(op, dry_run)
+
     # --- afterwards -----------------------------------------------------------------------------
 
     def erasures(self, *, limit: int = 100) -> list[Erasure]:
@@ -126,6 +208,31 @@ class Erasing(Keeping):
         if not text.strip():
             raise UsageError(detail="there is nothing to look for: the text is empty")
         return self.store.sight(text)
+
+    def standing(self, done: Sequence[Erased]) -> Standing:
+        """Look for what several acts of erasing took in everything that is kept now.
+
+        Its names, values and runs of words are looked for in every text of every row, and that it
+        is spoken of in the episodes right beside; not ordinary words on their own, and not what
+        nearly every row has.
+        """
+        from factbook.extract.telltale import Gone, How, Telltales
+
+        files = [one.file for one in done if one.file is not None]
+        tells = Telltales(Gone(text, How(how)) for file in files for text, how in file.taken)
+        beside = frozenset(row for file in files for row in file.beside)
+        found = tells.look(self.store.kept_texts(), beside=beside) if tells else []
+        redact = self.redactor.redact
+        shown = [tells.again(one, redact(one.text)) for one in found[: policy.STANDING_SHOWN]]
+        counts = Counter(one.what for one in tells.tells)
+        return Standing(
+            rows=[Stands(row=one.key, what=one.what, excerpt=one.shown()) for one in shown],
+            more=len(found) - len(shown),
+            names=counts["name"],
+            values=counts["value"],
+            words=counts["words"],
+            common=len(tells.common),
+        )
 
     def drop_copies(self) -> list[Path]:
         """Delete the copies that were made before the file was upgraded; return which.
@@ -151,7 +258,11 @@ class Erasing(Keeping):
             return Erased(receipt=self._rehearsed([op]), file=None)
         receipt = self._apply([op])
         self._let_go()
-        return Erased(receipt=receipt, file=self.store.last_scour())
+        file = self.store.last_scour()
+        if file is None:
+            return Erased(receipt=receipt, file=None)
+        done = Erased(receipt=receipt, file=file)
+        return replace(done, standing=self.standing([done]))
 
     def _rehearsed(self, ops: Sequence[Op]) -> Receipt:
         """Return what ops of erasing would do, by doing it and taking it back."""

@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, TypeAlias, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
 
 import orjson
 
@@ -772,6 +772,19 @@ class EraseEntity:
     entity_id: int
 
 
+NotedKind: TypeAlias = Literal[
+    "preference", "learn_prompt", "schedule", "search_log", "search_task", "proposal"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseNoted:
+    """Erase one row of what was noted beside facts and episodes."""
+
+    target: NotedKind
+    row_id: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseOwner:
     """Erase everything of an owner."""
@@ -860,6 +873,7 @@ Op: TypeAlias = (
     | EraseSource
     | EraseRejection
     | EraseEntity
+    | EraseNoted
     | EraseOwner
     | AllowAgain
 )

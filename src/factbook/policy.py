@@ -314,6 +314,16 @@ RESULT_TEXT_CHARS: Final = 6_000  # ours: of one result
 ENRICH_DAILY: Final = 24  # ours: searches of our own in a day
 EXTERNAL_FACT: Final = INFERENCE  # ours: one page says so; the cap of the external channel
 
+# --- what gives an erased text away (ours; `tests/erased_scenes.py`) ------------------------------
+TELL_CHARS: Final = 3  # of a word that may be a name by itself
+TELL_DIGITS: Final = 4  # of a number that says something by itself; fewer count something
+TELL_WHOLE_WORDS: Final = 12  # a text of so many is also looked for whole
+TELL_NAMES: Final = (20, 0.01)
+"""A name or a value gives nothing away where more rows have it than this, and more of them than
+this share: it is what this memory is about."""
+STANDING_SHOWN: Final = 20  # rows that are named after an erasure; the others are counted
+TELL_RUNS: Final = (5, 0.002)  # the same of words in a row, and of a small number with its word
+
 # --- the work behind (ours) -----------------------------------------------------------------------
 
 LEASE_MS: Final = 120_000  # how long whoever is silent keeps work from others, at most
@@ -382,6 +392,7 @@ _ERASING: Final = frozenset(
         "EraseSource",
         "EraseRejection",
         "EraseEntity",
+        "EraseNoted",
         "EraseOwner",
         "AllowAgain",
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -45,6 +45,7 @@ class Doomed:
     masks: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # of episodes that stay
     sources: set[int] = field(default_factory=set)
     rejections: set[int] = field(default_factory=set)
+    proposals: set[int] = field(default_factory=set)
     entities: set[int] = field(default_factory=set)
     preferences: set[int] = field(default_factory=set)
     prompts: set[int] = field(default_factory=set)  # what was to be learned
@@ -67,6 +68,13 @@ class Doomed:
         return sum(len(getattr(self, name)) for name in self.__slots__)
 
 
+class Taken(NamedTuple):
+    """A text that was erased, as long as it takes to look for it in what was kept."""
+
+    text: str
+    how: str  # "name" of a thing or person, "fact", "said", or "page": nobody's own words
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoured:
     """What became of the bytes of a file after an erasure."""
@@ -75,10 +83,9 @@ class Scoured:
     rewritten: bool  # pieces were left in free parts of it, so it was written anew
     waiting: str = ""  # who kept the file from being cleaned; it is done the next time
     pieces: int = 0  # runs of eight bytes that are there and in nothing that is kept
-    elsewhere: Sequence[str] = ()  # kept rows that say the same: e34, f12 (at most a screenful)
-    more: int = 0  # how many more such rows there are
-    unsought: int = 0  # texts that were not looked for elsewhere: there were too many
-    copies: Sequence[str] = ()  # copies of the file that hold it, made before it was upgraded
+    copies: Sequence[str] = ()  # files beside it that hold it: copies, and what a kill left
+    taken: Sequence[Taken] = field(default=(), repr=False)  # what went, to be looked for
+    beside: frozenset[str] = frozenset()  # rows that stood right beside it: e34
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +180,13 @@ class EraseStore(Protocol):
 
     def copies(self) -> list[Path]:
         """Return the copies that were made before the file was upgraded."""
+
+    def kept_texts(self) -> Iterator[tuple[str, str]]:
+        """Iterate over every text of every row, as (what the row is called, text).
+
+        It is called as a person types it: e34, f12; one without a number of its own by the row
+        that it belongs to.
+        """
 
     def sight(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in its copies."""

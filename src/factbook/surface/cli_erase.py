@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from factbook.erasing import ROW_NAMES
 from factbook.errors import NotFound, UsageError
 from factbook.model import ME
 from factbook.surface import text as words
+from factbook.surface.commands import (
+    EXIT_STANDS,
+    file_holds,
+    how_it_goes,
+    looked_through,
+    standing_record,
+    stands,
+    where_it_stands,
+)
 from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin
 
 if TYPE_CHECKING:
@@ -22,10 +34,10 @@ if TYPE_CHECKING:
 
 EXIT_LEFT: Final = 1  # something of it is still there
 _HOW: Final = (
-    "give ids (f12 a fact, e34 an episode, s5 a source, r7 a refusal), or one of --source,"
-    " --entity, --owner, --check, --list, --allow, --finish and --drop-copies"
+    f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow, --finish and"
+    " --drop-copies"
 )
-_LARGEST_ID: Final = 2**63
+_ROW_NAME: Final = re.compile(r"[fesrnplcqto]\d{1,19}")
 
 _Erase = Callable[["Memory", bool], "Erased"]  # (memory, dry_run)
 
@@ -37,7 +49,8 @@ def erase(
         list[str] | None,
         typer.Argument(
             metavar="[ID]...",
-            help="f12 a fact, e34 an episode, s5 a source, r7 a refusal.",
+            help="f12 a fact, e34 an episode, s5 a source, r7 a refusal; or any row that an erasure"
+            " named.",
             show_default=False,
         ),
     ] = None,
@@ -158,17 +171,11 @@ def _wanted(
 
 
 def _by_id(given: str, whole: bool) -> _Erase:
-    letter, digits = given.strip()[:1], given.strip()[1:]
-    number = int(digits[:20]) if digits.isascii() and digits.isdigit() else -1
-    if not 0 <= number < _LARGEST_ID or letter not in ("f", "e", "s", "r"):
+    given = given.strip()
+    if not _ROW_NAME.fullmatch(given) or int(given[1:]) >= 1 << 63:
         raise UsageError(detail=f"{given!r} is no id; {_HOW}")
-    if letter == "f":
-        return lambda memory, dry: memory.erase_fact(number, whole_episodes=whole, dry_run=dry)
-    if letter == "e":
-        return lambda memory, dry: memory.erase_episode(number, dry_run=dry)
-    if letter == "s":
-        return lambda memory, dry: memory.erase_source(number, dry_run=dry)
-    return lambda memory, dry: memory.erase_rejection(number, dry_run=dry)
+    whole = whole and given.startswith("f")
+    return lambda memory, dry: memory.erase_row(given, whole_episodes=whole, dry_run=dry)
 
 
 def _erase(
@@ -199,12 +206,29 @@ def _erase(
             continue
         if not call.screen.as_json:
             _show_erased(call, name, done[-1][1])
+    whole = _together(memory, [one for _, one in done])
     if call.screen.as_json:
-        call.screen.json(
-            {"erased": [_counts(name, one.receipt) | _file(one.file) for name, one in done]}
-        )
+        records = [_counts(name, one.receipt) | _file(one.file) for name, one in done]
+        call.screen.json({"erased": records, **(standing_record(whole) if whole else {})})
+    elif whole:
+        _show_standing(call, whole)
     if any(one.file is not None and not one.file.clean for _, one in done):
         raise typer.Exit(EXIT_LEFT)
+    if whole and stands(whole):
+        raise typer.Exit(EXIT_STANDS)
+
+
+def _together(memory: Memory, done: list[Erased]) -> Erased | None:
+    """Return several acts as one: what one of them left, another may have taken."""
+    files = [one.file for one in done if one.file is not None]
+    if len(done) < 2 or not files:
+        return done[0] if done else None
+    file = replace(
+        files[-1],
+        clean=all(one.clean for one in files),
+        copies=sorted({copy for one in files for copy in one.copies}),
+    )
+    return replace(done[-1], file=file, standing=memory.standing(done))
 
 
 def _agrees(call: Call, rehearsed: list[tuple[str, Receipt]]) -> bool:
@@ -250,26 +274,28 @@ def _file(scoured: Scoured | None) -> dict[str, Any]:
         "clean": scoured.clean,
         "rewritten": scoured.rewritten,
         "waiting": scoured.waiting,
-        "elsewhere": list(scoured.elsewhere),
         "copies": list(scoured.copies),
     }
 
 
 def _show_erased(call: Call, name: str, done: Erased) -> None:
     call.screen.say(f"Erased {words.one_line(name)}: {_counted(done.receipt)}.")
-    scoured = done.file
-    if scoured is None:
-        return
-    from factbook.surface.commands import still_said
+    if done.file is not None:
+        _show_scoured(call, done.file)
 
-    _show_scoured(call, scoured)
-    for said in still_said(scoured):
+
+def _show_standing(call: Call, done: Erased) -> None:
+    """Say where it was looked for, what was found there, and what takes that too."""
+    if done.file is None or done.standing is None:
+        return
+    if done.file.clean:
+        call.screen.say(looked_through(done), "dim")
+    for line in where_it_stands(done.standing):
+        call.screen.line(words.safe(line))
+    for said in how_it_goes(done.standing, program="factbook"):
         call.screen.say(f"{said[0].upper()}{said[1:]}.")
-    for one in scoured.copies:
-        call.screen.warn(
-            f"{one}, a copy made before the file was upgraded, still holds it;"
-            " `factbook erase --drop-copies` deletes it"
-        )
+    for one in done.file.copies:
+        call.screen.warn(file_holds(words.one_line(one)))
 
 
 def _show_scoured(call: Call, scoured: Scoured) -> None:
@@ -283,14 +309,8 @@ def _show_scoured(call: Call, scoured: Scoured) -> None:
         call.screen.warn(
             f"{scoured.pieces} short pieces like it still stand in the file, which was written anew"
         )
-    else:
-        from factbook.surface.commands import looked_through
-
-        call.screen.say(
-            looked_through(scoured)
-            + (" It was written anew for that." if scoured.rewritten else ""),
-            "dim",
-        )
+    elif scoured.rewritten:
+        call.screen.say("The file was written anew for that.", "dim")
 
 
 def _finish(call: Call, scoured: Scoured | None) -> None:

@@ -77,6 +77,8 @@ def _do(
     with call.memory(mode) as memory:
         reply = invoke(memory, name, argument, owner=owner, look=_look(call))
     _show(call, reply)
+    if reply.code:
+        raise typer.Exit(reply.code)
 
 
 def _look(call: Call) -> Look:

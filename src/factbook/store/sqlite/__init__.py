@@ -167,7 +167,9 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
                 )
         if writer.erasures:
             with translated(self.path):
-                self._after_erasing(writer.erasures, writer.wiped or (), writer.sought or ())
+                self._after_erasing(
+                    writer.erasures, writer.wiped or (), writer.taken or (), writer.near
+                )
 
     @property
     def _connection(self) -> apsw.Connection:

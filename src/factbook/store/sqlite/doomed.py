@@ -27,9 +27,6 @@ class DoomedVerbs:
         """Return the digest that stands for what must not come back."""
         raise NotImplementedError
 
-    def _seek(self, texts: Iterable[str], *, first: bool = False) -> None:
-        raise NotImplementedError
-
     def _texts(self, episode_ids: Iterable[int]) -> list[tuple[int, str]]:
         return self._all(
             f"SELECT id, text FROM episode_row WHERE id IN {IN}", json_list(sorted(episode_ids))
@@ -196,7 +193,6 @@ class DoomedVerbs:
                 found.masks[one] = spans
         for one, spans in self._named_in_copies(owner, names, found).items():
             found.masks.setdefault(one, []).extend(spans)
-        self._seek(names, first=True)
         return found
 
     def _named_in_copies(

@@ -17,7 +17,7 @@ import orjson
 
 from factbook.model import Millis
 from factbook.store.base import claim_digest
-from factbook.store.base_erase import Doomed, same_words
+from factbook.store.base_erase import Doomed, Taken, same_words
 from factbook.store.sqlite.doomed import IN, DoomedVerbs
 from factbook.store.sqlite.repeating import (
     PLAIN,
@@ -33,6 +33,7 @@ from factbook.text import asks
 
 MASK: Final = "█"  # in the place of every character that is erased from an episode that stays
 WORD_CHARS: Final = (3, 40)  # ours: a value in these bounds is looked for as a word of its own
+AROUND: Final = 2  # ours: episodes before and behind one that may speak of it
 VALUES_SOUGHT: Final = 500  # ours: more values than that are not looked for one by one
 
 FTS: Final = {"episode": "text", "fact": "statement"}
@@ -67,8 +68,8 @@ class EraseVerbs(DoomedVerbs):
     drop_vectors: Callable[[str, Sequence[int]], None]
     wiped: list[str] | None = None
     """Everything that this transaction took out; it is looked for in the file after the commit."""
-    sought: list[str] | None = None
-    """Of it, what is worth telling where it stands in rows that are kept; names come first."""
+    taken: list[Taken] | None = None  # of it, what is looked for in rows that are kept
+    near: frozenset[int] = frozenset()  # episodes that stood right beside those that went
     erasures: Sequence[int] = ()  # of this transaction
 
     # --- tombstones -----------------------------------------------------------------------------
@@ -145,8 +146,9 @@ class EraseVerbs(DoomedVerbs):
 
     def missing(self, target: str, ids: Sequence[int]) -> list[int]:
         """Return which of these rows are not there, or erased already."""
+        table = target if target == "search_task" else f"{target}_row"
         there = self._ids(
-            f"SELECT id FROM {target}_row r WHERE id IN {IN} AND NOT EXISTS"
+            f"SELECT id FROM {table} r WHERE id IN {IN} AND NOT EXISTS"
             " (SELECT 1 FROM erased_row x WHERE x.target = ? AND x.row_id = r.id)",
             json_list(ids),
             target,
@@ -158,6 +160,7 @@ class EraseVerbs(DoomedVerbs):
     def wipe(self, doomed: Doomed, erasure_id: int, *, owner: str = "") -> dict[str, int]:
         """Take the content out of rows and out of everything that repeats it; return the counts."""
         values = self._values(doomed)
+        self.near |= self._around(doomed)
         counts = {
             "proposals": self._wipe_proposals(doomed, owner),
             "facts": self._wipe_facts(doomed.facts, anonymous=bool(owner)),
@@ -171,6 +174,7 @@ class EraseVerbs(DoomedVerbs):
         }
         if owner:
             self._gone([owner])
+            self._take("name", [owner])
             self._db.execute("DELETE FROM injection_row WHERE owner = ?", (owner,))
             self._db.execute("DELETE FROM notify_row WHERE owner = ?", (owner,))
             self._db.execute("DELETE FROM engagement_row WHERE owner = ?", (owner,))
@@ -215,10 +219,21 @@ class EraseVerbs(DoomedVerbs):
         self.wiped = self.wiped or []
         self.wiped += [one for one in texts if isinstance(one, str) and one]
 
-    def _seek(self, texts: Iterable[str], *, first: bool = False) -> None:
-        more = [one for one in texts if one]
-        known = self.sought or []
-        self.sought = [*more, *known] if first else [*known, *more]
+    def _take(self, how: str, texts: Iterable[str]) -> None:
+        self.taken = [*(self.taken or ()), *(Taken(one, how) for one in texts if one)]
+
+    def _around(self, doomed: Doomed) -> set[int]:
+        """Return the episodes right before and behind those that go, which stay."""
+        found: set[int] = set()
+        for one in sorted(doomed.episodes | doomed.masks.keys())[:VALUES_SOUGHT]:
+            for way, order in (("<", "DESC"), (">", "ASC")):
+                found |= self._ids(
+                    "SELECT n.id FROM episode_row e JOIN episode_row n ON n.source_id = e.source_id"
+                    f" AND n.id {way} e.id WHERE e.id = ? ORDER BY n.id {order} LIMIT ?",
+                    one,
+                    AROUND,
+                )
+        return found - doomed.episodes
 
     def _values(self, doomed: Doomed) -> list[str]:
         """Return short words of what goes, which other columns may repeat on their own."""
@@ -254,14 +269,14 @@ class EraseVerbs(DoomedVerbs):
             return 0
         listed = json_list(sorted(ids))
         rows = self._all(
-            "SELECT id, statement, subject, predicate, object, owner FROM fact_row"
+            "SELECT id, statement, subject, predicate, object, owner, kind FROM fact_row"
             f" WHERE id IN {IN}",
             listed,
         )
         quotes = self._all(f"SELECT quote FROM evidence_row WHERE fact_id IN {IN}", listed)
         for row in rows:
             self._gone(row[1:5])
-            self._seek({row[1], row[4]})
+            self._take("page" if row[6] == "world" else "fact", {row[1], row[4]})
         self._gone(one[0] for one in quotes)
         self._unindex("fact", [(row[0], row[1]) for row in rows])
         self.drop_vectors("fact", sorted(ids))
@@ -297,12 +312,13 @@ class EraseVerbs(DoomedVerbs):
         """
         masks = doomed.masks
         has_name = self.finder_of_names(doomed)
-        for one, text, attributes, state in self._all(
-            f"SELECT id, text, attributes, vector_state FROM episode_row WHERE id IN {IN}",
+        for one, text, attributes, state, trust in self._all(
+            f"SELECT id, text, attributes, vector_state, trust FROM episode_row WHERE id IN {IN}",
             json_list(sorted(masks)),
         ):
             cut = [text[start:end] for start, end in masks[one]]
             self._gone(cut)
+            self._take(_whose(trust), cut)
             left = list(text)
             for start, end in masks[one]:
                 left[start:end] = MASK * (min(end, len(text)) - start)
@@ -330,13 +346,13 @@ class EraseVerbs(DoomedVerbs):
         listed = json_list(sorted(ids))
         rows = self._all(
             "SELECT id, text, attributes, subject, message, session, project, branch, agent, tool,"
-            f" call_id, speaker, uid FROM episode_row WHERE id IN {IN}",
+            f" call_id, speaker, uid, trust FROM episode_row WHERE id IN {IN}",
             listed,
         )
         for row in rows:
-            self._gone([row[1], *row[3:]])
+            self._gone([row[1], *row[3:-1]])
             self._gone(strings(orjson.loads(row[2])))
-            self._seek([row[1]])
+            self._take(_whose(row[-1]), [row[1]])
         self._unindex("episode", [(row[0], row[1]) for row in rows])
         self.drop_vectors("episode", sorted(ids))
         for target in ("entity", "preference"):
@@ -374,7 +390,9 @@ class EraseVerbs(DoomedVerbs):
         if not ids:
             return 0
         listed = json_list(sorted(ids))
-        self._gone(self._names(ids))
+        names = self._names(ids)
+        self._gone(names)
+        self._take("name", names)
         self.drop_vectors("entity", sorted(ids))
         self._db.execute(f"DELETE FROM entity_alias WHERE entity_id IN {IN}", (listed,))
         self._db.execute(f"DELETE FROM engagement_row WHERE entity_id IN {IN}", (listed,))
@@ -396,7 +414,9 @@ class EraseVerbs(DoomedVerbs):
             return 0
         listed = json_list(sorted(ids))
         rows = self._all(f"SELECT topic FROM preference_row WHERE id IN {IN}", listed)
-        self._gone(row[0] for row in rows)
+        topics = [row[0] for row in rows]
+        self._gone(topics)
+        self._take("name", topics)
         self.drop_vectors("preference", sorted(ids))
         self._db.execute(f"DELETE FROM engagement_row WHERE preference_id IN {IN}", (listed,))
         self._db.execute(
@@ -416,7 +436,9 @@ class EraseVerbs(DoomedVerbs):
             ("SELECT query FROM search_log_row", logs),
             ("SELECT query FROM search_task", json_list(sorted(doomed.tasks))),
         ):
-            self._gone(row[0] for row in self._all(f"{sql} WHERE id IN {IN}", listed))
+            texts = [row[0] for row in self._all(f"{sql} WHERE id IN {IN}", listed)]
+            self._gone(texts)
+            self._take("said", texts)
         self._wipe_search_sources(doomed.searches)
         whose = "owner = CASE WHEN ? THEN '' ELSE owner END"
         self._db.execute(
@@ -476,7 +498,7 @@ class EraseVerbs(DoomedVerbs):
         ):
             self._gone(row[:3])
             self._gone(strings(orjson.loads(row[4])))
-            self._seek([row[1]])
+            self._take("said", [row[1]])
         self._db.execute(f"DELETE FROM rejection_row WHERE id IN {IN}", (listed,))
         return self._db.changes()
 
@@ -491,6 +513,7 @@ class EraseVerbs(DoomedVerbs):
         ):
             self._gone(row[:6])
             self._gone(strings(orjson.loads(row[6])))
+            self._take("said", [row[4]])
         self._db.execute(
             "UPDATE source_row SET key = 'erased:' || id, session = '', uri = '', project = '',"
             " title = '', agent = '', cursor = '{}', lines = '{}', updated_at = ?"
@@ -526,8 +549,10 @@ class EraseVerbs(DoomedVerbs):
                 str(given.get("type", "")).casefold(),
                 same_words(str(given.get("text", ""))),
             )
-            if given.get("episode") in uids or claim in said or (owner and whose == owner):
+            named = one in doomed.proposals
+            if named or given.get("episode") in uids or claim in said or (owner and whose == owner):
                 self._gone([title, reason, *strings(given)])
+                self._take("said", [title, *strings(given)] if named else [])
                 self._db.execute("DELETE FROM proposal_row WHERE id = ?", (one,))
                 dropped += 1
         return dropped
@@ -618,3 +643,8 @@ class EraseVerbs(DoomedVerbs):
                     f"UPDATE {table} SET {column} = ? WHERE id = ?",
                     (orjson.dumps(left).decode(), rows[n][0]),
                 )
+
+
+def _whose(trust: str) -> str:
+    """Return how what an episode said is looked for."""
+    return "page" if trust == "external" else "said"

@@ -19,34 +19,42 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.store.base_erase import Erasure, Scoured, Sighting
-from factbook.store.sqlite.erasing import FTS, WORD_CHARS
+from factbook.store.base_erase import Erasure, Scoured, Sighting, Taken
+from factbook.store.parts import left_behind
+from factbook.store.sqlite.erasing import FTS
 from factbook.store.sqlite.file import busy_timeout_ms, translated
 from factbook.store.sqlite.guard import beside
-from factbook.store.sqlite.repeating import escaped
+from factbook.store.sqlite.repeating import escaped, strings
 
-SHOWN_ELSEWHERE: Final = 20
-TEXTS_SOUGHT: Final = 32
-"""Of more texts that were erased at once, only the first are looked for in rows that are kept: each
-makes the pass over every row longer."""
+SHOWN: Final = 20  # rows that `sight` names
 PATIENCE_MS: Final = 5_000  # how long readers may keep the file from being cleaned
 _BUSY: Final = "somebody is reading the file as it was before"
 
 
-# Rows that stay: they are not touched, but where they stand is said.
-_KEPT: Final = (
-    ("e", "episode_row", "text"),
-    ("e", "episode_row", "attributes"),
-    ("f", "fact_row", "statement"),
-    ("f", "fact_row", "object"),
-    ("n", "entity_row", "name"),
-    ("p", "preference_row", "topic"),
-    ("l", "learn_prompt_row", "text"),
-    ("q", "search_log_row", "query"),
-    ("s", "source_row", "uri"),
-    ("s", "source_row", "title"),
-    ("r", "rejection_row", "excerpt"),
-)
+# What a row is called where it stands: by its own number, or by that of the row it belongs to.
+# These can all be erased by that name.
+CALLED: Final = {
+    "episode_row": ("e", "id"),
+    "fact_row": ("f", "id"),
+    "evidence_row": ("f", "fact_id"),
+    "pair_row": ("f", "low_id"),
+    "source_row": ("s", "id"),
+    "rejection_row": ("r", "id"),
+    "entity_row": ("n", "id"),
+    "entity_alias": ("n", "entity_id"),
+    "notice_row": ("n", "entity_id"),
+    "preference_row": ("p", "id"),
+    "learn_prompt_row": ("l", "id"),
+    "schedule_row": ("c", "id"),
+    "search_log_row": ("q", "id"),
+    "search_find": ("q", "search_id"),
+    "search_result_row": ("q", "search_id"),
+    "search_task": ("t", "id"),
+    "proposal_row": ("o", "id"),
+}
+_OF_EVENTS: Final = {
+    name.removesuffix("_row"): letter for name, (letter, key) in CALLED.items() if key == "id"
+}
 
 
 class EraseReads:
@@ -103,7 +111,11 @@ class EraseReads:
         return Scoured(clean=not trouble, rewritten=True, waiting=trouble)
 
     def _after_erasing(
-        self, erasures: Sequence[int], wiped: Sequence[str], sought: Sequence[str]
+        self,
+        erasures: Sequence[int],
+        wiped: Sequence[str],
+        taken: Sequence[Taken],
+        beside: frozenset[int],
     ) -> None:
         """Clean the file of what a transaction has just erased, and remember what was found.
 
@@ -125,17 +137,14 @@ class EraseReads:
             seen = left.found_in(self._bytes())
         if not trouble:
             self._note_clean()
-        wanted = _worth_seeking(sought)
-        holding = self._holding(wanted[:TEXTS_SOUGHT], whole=True)
         self._scours.last = Scoured(
             clean=not trouble and not len(seen),
             rewritten=rewritten,
             waiting=trouble,
             pieces=len(seen),
-            elsewhere=holding[:SHOWN_ELSEWHERE],
-            more=max(0, len(holding) - SHOWN_ELSEWHERE),
-            unsought=max(0, len(wanted) - TEXTS_SOUGHT),
-            copies=[str(one) for one in self.copies() if len(left.found_in(blocks_of(one)))],
+            copies=[str(one) for one in self._beside() if len(left.found_in(blocks_of(one)))],
+            taken=taken,
+            beside=frozenset(f"e{one}" for one in beside),
         )
 
     def sight(self, text: str) -> Sighting:
@@ -148,12 +157,12 @@ class EraseReads:
         with translated(self.path):
             left = windows.without(windows.found_in(self._kept()))
             return Sighting(
-                rows=self._holding([text])[:SHOWN_ELSEWHERE],
+                rows=self._holding(text)[:SHOWN],
                 in_file=any(whole in block for block in self._bytes(overlap=overlap)),
                 pieces=len(left.found_in(self._bytes())),
                 copies=[
                     str(one)
-                    for one in self.copies()
+                    for one in self._beside()
                     if any(whole in block for block in blocks_of(one, overlap=overlap))
                     or len(left.found_in(blocks_of(one)))
                 ],
@@ -254,29 +263,76 @@ class EraseReads:
             finally:
                 connection.execute("DROP TABLE temp.kept_terms")
 
-    def _holding(self, texts: Sequence[str], *, whole: bool = False) -> list[str]:
-        """Return rows that hold one of the texts, in any case and however its words are spaced.
+    def _beside(self) -> list[Path]:
+        """Return other files that may hold what this one held: copies, and what a kill left."""
+        begin = f"{self.path.name}."
+        try:
+            there = [one for one in self.path.parent.iterdir() if one.name.startswith(begin)]
+        except OSError:
+            there = []
+        whole = [one for one in there if one.is_file() and _is_database(one)]
+        return sorted({*whole, *left_behind(self.path.parent)})
 
-        With `whole` as words of its own: nobody is told of "steam" where "tea" is meant.
-        """
-        wanted = [(_longest_word(said), said) for one in texts if (said := _spaced(one.casefold()))]
-        found: list[str] = []
-        for letter, table, column in _KEPT if wanted else ():
-            rows = f"SELECT id, {column} FROM {table} WHERE {column} <> ''"
-            for one, text in self._connection.execute(rows):
-                folded = text.casefold()
-                if any(
-                    word in folded and _stands_in(said, _spaced(folded), whole=whole)
-                    for word, said in wanted
-                ):
-                    found.append(f"{letter}{one}")
+    def kept_texts(self) -> Iterator[tuple[str, str]]:
+        """Iterate over every text of every row, as (what the row is called, text)."""
+        connection = self._connection
+        for (table,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            columns = [
+                row[1]
+                for row in self._rows(f"PRAGMA table_info({table})")
+                if row[2] == "TEXT" and row[1] not in _NO_WORDS
+            ]
+            if "_fts" in table or not columns:
+                continue  # an index holds what its rows say
+            letter, key = CALLED.get(table, ("", "id"))
+            if table == "event_row":
+                key = "target_kind || ':' || target_id"
+            elif not letter:
+                key = f"'{table}'"
+            # The last column first: there stands what somebody said.
+            for row in connection.execute(f"SELECT {key}, {', '.join(columns[::-1])} FROM {table}"):
+                text = "\x1f".join(filter(None, map(_inside, filter(None, row[1:]))))
+                if text:
+                    yield (f"{letter}{row[0]}" if letter else _owner_of(row[0])), text
+
+    def _holding(self, text: str) -> list[str]:
+        """Return rows that hold a text, in any case and however its words are spaced."""
+        said = _spaced(text.casefold())
+        word = _longest_word(said)
+        found = []
+        for row, other in self.kept_texts():
+            folded = other.casefold()
+            if word in folded and said in _spaced(folded):
+                found.append(row)
         return list(dict.fromkeys(found))
 
 
-def _worth_seeking(texts: Sequence[str]) -> list[str]:
-    """Return texts, each once, without those that stand anywhere by chance."""
-    low, _ = WORD_CHARS
-    return [one for one in dict.fromkeys(texts) if len(one.strip()) >= low]
+_SQLITE: Final = b"SQLite format 3\x00"  # what such a file begins with
+_NO_WORDS: Final = frozenset({"uid", "claim"})  # columns of numbers that the program drew
+
+
+def _inside(value: str) -> str:
+    """Return the words of a text, or of every string of one that is JSON."""
+    if value[:1] not in ("{", "["):
+        return value
+    try:
+        return "\n".join(strings(orjson.loads(value)))
+    except orjson.JSONDecodeError:
+        return value
+
+
+def _owner_of(called: str) -> str:
+    """Return the row that an event is of, as it is called; other names stay."""
+    kind, _, number = called.partition(":")
+    return f"{_OF_EVENTS[kind]}{number}" if kind in _OF_EVENTS else called
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
 
 
 def _spaced(folded: str) -> str:
@@ -286,12 +342,6 @@ def _spaced(folded: str) -> str:
 
 def _longest_word(spaced: str) -> str:
     return max(spaced.split(), key=len)
-
-
-def _stands_in(said: str, text: str, *, whole: bool) -> bool:
-    if not whole:
-        return said in text
-    return said in text and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text) is not None
 
 
 def _globbed(name: str) -> str:
