@@ -62,7 +62,9 @@ class FactbookError(Exception):
     def __init__(self, **details: object) -> None:
         self.details = details
         template = (type(self).__doc__ or "{detail}").strip()
-        super().__init__(template.format_map(_Missing(details)))
+        said = template.format_map(_Missing(details))
+        # What was wrong may be a name that no screen can show.
+        super().__init__(said.encode("utf-8", "backslashreplace").decode())
 
     def __reduce__(self) -> tuple[object, ...]:
         """Cross a pipe with the details, from which the message is made again."""
@@ -82,6 +84,10 @@ class UsageError(FactbookError):
     """{detail}"""
 
     exit_code = 2
+
+
+class NotText(UsageError):
+    """{text} is no whole text: it holds half of a character, as bytes that are no UTF-8 do and texts that were cut inside one; give it whole."""  # noqa: E501
 
 
 class NotAllowed(UsageError):

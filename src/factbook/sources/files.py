@@ -56,7 +56,7 @@ def file_key(file: LogFile) -> str:
         **({"kind": file.kind} if file.kind in (NOTE, SUMMARY) else {}),
         **({"owner": file.owner} if file.owner != ME else {}),
     }
-    return f"{key}?{urlencode(told)}" if told else key
+    return f"{key}?{urlencode(told, errors='surrogatepass')}" if told else key
 
 
 def may_be_chat(head: bytes) -> bool:

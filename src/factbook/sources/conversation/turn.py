@@ -214,7 +214,7 @@ def worth_a_vector(text: str, *, speaker: str = "") -> bool:
 
 def scope_key(owner: str, scope: str, *, kind: str = "conversation") -> str:
     """Return the key of the source that the turns of one owner in one conversation belong to."""
-    return f"{kind}:{quote(owner, safe='')}/{scope}"
+    return f"{kind}:{quote(owner, safe='', errors='surrogatepass')}/{scope}"
 
 
 def turn_uid(

@@ -224,7 +224,8 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
     ) -> dict[str, SourceState]:
         """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
-        return source_states(self._file.connection, keys, owner)
+        with translated(self.path):
+            return source_states(self._file.connection, keys, owner)
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything in the ledger is of somebody else than this owner."""

@@ -17,6 +17,7 @@ import apsw
 from factbook import policy
 from factbook.errors import (
     NotAStore,
+    NotText,
     StoreCorrupt,
     StoreError,
     StoreFull,
@@ -47,6 +48,8 @@ _WRITING_PRAGMAS = (
     "wal_autocheckpoint=4000",
 )
 
+_NAMED_CHARS = 80  # of a text that is none, in its error
+
 Mode = Literal["create", "write", "read"]
 
 
@@ -65,10 +68,17 @@ def translated(path: Path) -> Iterator[None]:
         raise NotAStore(path=path, reason=str(error)) from error
     except apsw.CorruptError as error:
         raise StoreCorrupt(path=path, reason=str(error)) from error
+    except UnicodeEncodeError as error:  # of a value that was to be bound, or hashed
+        raise not_text(error.object) from error
     except apsw.IOError as error:
         raise StoreError(
             detail=f"{path} could not be read or written ({error}); check the disk and run it again"
         ) from error
+
+
+def not_text(value: object) -> NotText:
+    """Return the error of what holds half a character; its text can be shown everywhere."""
+    return NotText(text=ascii(value)[:_NAMED_CHARS])
 
 
 def busy_timeout_ms() -> int:

@@ -25,6 +25,7 @@ from factbook.model import (
     Trust,
 )
 from factbook.store.base import Filters, SourceState
+from factbook.store.sqlite.file import not_text
 
 EMBEDDING = "embedding "  # the names of leases on rows to embed begin so
 
@@ -178,8 +179,12 @@ def end_claims(db: apsw.Connection) -> None:
 
 
 def json_list(values: Iterable[Any]) -> str:
-    """Return values as a JSON array, for `json_each`."""
-    return orjson.dumps(list(values)).decode()
+    """Return values as a JSON array, for `json_each`; raises NotText for half a character."""
+    values = list(values)
+    try:
+        return orjson.dumps(values).decode()
+    except orjson.JSONEncodeError as error:
+        raise not_text(values) from error
 
 
 def _common_where(filters: Filters, time_column: str) -> tuple[list[str], list[Any]]:
