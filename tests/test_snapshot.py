@@ -282,15 +282,7 @@ def in_process(work: Any, folder: Path, seed: int, seconds: float, results: Any)
     with opened(folder) as memory:
         memory.recall("What is there?")  # the model is loaded
         counts = run(work, memory, seed, time.time() + seconds)
-        counts.update(failures(memory))
     results.put(counts)
-
-
-def failures(memory: Memory) -> Counter[str]:
-    streams = [one.stream() for one in memory._conversations._held.values()]
-    return Counter(
-        {f"error: {one.last_error!r}": one.stats.errors for one in streams if one.stats.errors}
-    )
 
 
 def beside(folder: Path, *, writers: int, readers: int, seconds: float, processes: bool) -> None:
@@ -304,7 +296,7 @@ def beside(folder: Path, *, writers: int, readers: int, seconds: float, processe
         total: Counter[str] = Counter()
         if processes:
             context = multiprocessing.get_context("spawn")
-            results = context.SimpleQueue()
+            results = context.Queue()
             started = [
                 context.Process(target=in_process, args=(work, folder, seed, seconds, results))
                 for work, seed in jobs
@@ -312,7 +304,7 @@ def beside(folder: Path, *, writers: int, readers: int, seconds: float, processe
             for one in started:
                 one.start()
             for _ in started:
-                total.update(results.get())
+                total.update(results.get(timeout=2 * seconds + 120))  # loading a model is slow
             for one in started:
                 one.join()
         else:
@@ -321,14 +313,15 @@ def beside(folder: Path, *, writers: int, readers: int, seconds: float, processe
                 asked = [pool.submit(run, work, memory, seed, until) for work, seed in jobs]
                 for one in asked:
                     total.update(one.result())
-            total.update(failures(memory))
         print(dict(total))
         assert not [name for name in total if name.startswith("error")], total
         assert total["writes"]
         assert total["reads"]
         assert not total[f"take {StreamState.FAILED}"]
-        assert memory.check() == []
+        memory.close()  # what failed is written down by now
+    with opened(folder) as memory:
         assert memory.stats().passive_failures == {}
+        assert memory.check() == []
 
 
 def converse(folder: Path, *, turns: int) -> None:

@@ -118,7 +118,11 @@ class Catalog:
             # Begun one after the other, so that no thread comes with an older moment than the last.
             with self._lock:
                 generation = reading.enter_context(self._store.snapshot())
-                held = self._as_of(generation)
+                follows = generation >= self._generation
+                held = self._as_of(generation) if follows else None
+            if held is None:
+                # The caller's snapshot was begun before: read all of it anew, for this one answer.
+                held = Catalog(self._store)._as_of(generation)
             self._local.held = held
             try:
                 yield held
@@ -126,9 +130,7 @@ class Catalog:
                 self._local.held = None
 
     def _as_of(self, generation: int) -> Held:
-        if generation < self._generation:
-            # The caller's snapshot was begun before: read all of it anew, for this one answer.
-            return Catalog(self._store)._as_of(generation)
+        """Read what was written since; the store is read as of that generation."""
         if generation != self._generation or self._table is None:
             self._read_episodes()
             for target in ("episode", "fact"):
