@@ -631,6 +631,7 @@ class Memory(Caring):
                 session=one.session,
                 predicate=one.predicate,
                 object=redact(one.object),
+                trust=one.trust,
             )
             for one in facts
         ]

@@ -306,6 +306,7 @@ class StoredEpisode:
     is_error: bool
     cut: int
     injected: bool
+    speaker: str = ""  # who says a turn, where several people do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,6 +441,9 @@ class Hit:
     object: str = ""
     count: int = 1  # how many facts of the same predicate and object stand behind it
     evidence: Sequence[Evidence] = ()
+    trust: Trust | None = None  # of the fact or the episode; None where it is not known
+    role: Role | None = None  # who speaks in an episode
+    speaker: str = ""  # by which name, where several do
 
     @property
     def timestamp(self) -> str | None:

@@ -793,6 +793,7 @@ class Engine:
                 object=self._redact(fact.object),
                 count=count,
                 evidence=shown,
+                trust=fact.trust,
             )
         episode = episodes[row.id]
         text = self._redact(episode.text)
@@ -932,6 +933,9 @@ def episode_hit(episode: StoredEpisode, *, text: str, score: float = 0.0) -> Hit
         host=episode.host,
         project=episode.project,
         session=episode.session,
+        trust=episode.trust,
+        role=episode.role,
+        speaker=episode.speaker,
     )
 
 

@@ -921,6 +921,7 @@ def _hit(one: KnownFact) -> Hit:
         session="",
         predicate=fact.predicate,
         object=fact.object,
+        trust=fact.trust,
     )
 
 

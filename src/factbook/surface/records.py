@@ -68,6 +68,8 @@ def hit(one: Hit) -> Record:
         "predicate": one.predicate,
         "object": one.object,
         "count": one.count,
+        "trust": one.trust,
+        "role": one.role,
         "evidence": [evidence(part) for part in one.evidence],
     }
 

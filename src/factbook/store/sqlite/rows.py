@@ -89,7 +89,8 @@ FROM fact_row f JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s
 EPISODE = """
 SELECT e.id, e.uid, e.source_id, s.uri, e.kind, e.role, e.trust, e.text, e.position, e.byte_offset,
        e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch, e.agent,
-       e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected
+       e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected,
+       e.speaker
 FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
 
 _HOLDS = " ".join(f"WHEN '{name}' THEN {days!r}" for name, days in policy.HOLD_DAYS.items())
@@ -159,6 +160,7 @@ def as_episode(row: Sequence[Any]) -> StoredEpisode:
         is_error=bool(row[21]),
         cut=row[22],
         injected=bool(row[23]),
+        speaker=row[24],
     )
 
 
