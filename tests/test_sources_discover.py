@@ -66,6 +66,8 @@ def test_a_folder_is_searched_in_order_and_the_rest_named_with_its_reason(tmp_pa
     (tmp_path / "binary.jsonl").write_bytes(bytes(range(256)) * 9)
     (tmp_path / "other.json").write_text('{"name": "package"}')
     (tmp_path / "wide.jsonl").write_bytes("{}".encode("utf-16"))
+    (tmp_path / "unmarked.jsonl").write_bytes(b"".join(bytes([0, one]) for one in b"{} " * 9))
+    (tmp_path / "other_part.jsonl").write_bytes("Привет, как дела?".encode("cp1251"))
     (tmp_path / "notes.md").write_text("not looked at")
     found = discover([tmp_path])
     assert [(log.path.name, log.host) for log in found.files] == [
@@ -77,7 +79,9 @@ def test_a_folder_is_searched_in_order_and_the_rest_named_with_its_reason(tmp_pa
         "empty.jsonl": "empty",
         "binary.jsonl": "binary",
         "other.json": "not a session log of a known agent",
-        "wide.jsonl": "UTF-16 text; save it as UTF-8",
+        "wide.jsonl": "not a session log of a known agent",
+        "unmarked.jsonl": "UTF-16 text that does not say so; save it as UTF-8",
+        "other_part.jsonl": "text in an encoding that is not known; save it as UTF-8",
     }
 
 

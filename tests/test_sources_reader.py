@@ -61,11 +61,21 @@ def test_a_whole_record_behind_a_torn_one_is_read_and_the_torn_one_reported(tmp_
     assert line.excerpt.startswith('{"parentUuid"')
 
 
-def test_bytes_that_are_no_utf8_are_replaced_and_counted(tmp_path: Path) -> None:
-    line = lines_of(claude("user", "na?ve", "u1")).replace(b"na?ve", b"na\xefve")
+@pytest.mark.parametrize(
+    ("data", "text", "how"),
+    [
+        (b"na\xefve", "naïve", "read as Windows-1252"),
+        (b"a \xe2\x82 b", "a \ufffd b", "invalid UTF-8"),  # a sign that was cut
+        (b"\xc4\xce\xca!", "\ufffd\ufffd\ufffd!", "invalid UTF-8"),  # of another part of the world
+    ],
+)
+def test_bytes_that_are_no_utf8_are_guessed_or_replaced_and_counted(
+    tmp_path: Path, data: bytes, text: str, how: str
+) -> None:
+    line = lines_of(claude("user", "??", "u1")).replace(b"??", data)
     found = batches(write(tmp_path / "a.jsonl", line))
-    assert [one.text for one in found[0].episodes] == ["na\ufffdve"]
-    assert account(found).repaired == {"invalid UTF-8": 1}
+    assert [one.text for one in found[0].episodes] == [text]
+    assert account(found).repaired == {how: 1}
 
 
 def test_lone_surrogates_are_replaced_and_counted(tmp_path: Path) -> None:

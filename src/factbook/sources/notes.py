@@ -9,6 +9,7 @@ Knows headings, front matter, code blocks and dates. Does not know facts, rules 
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from typing import ClassVar, Final, NamedTuple
 from factbook.model import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.sources.base import Batch
 from factbook.sources.conversation.turn import clean, own_text, within, worth_a_vector
+from factbook.sources.encoding import decoded
 from factbook.sources.files import NOTE, SUMMARY, SourceFile, file_key
 from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser, printable
 from factbook.sources.session_log.reader import Reading
@@ -41,7 +43,6 @@ _DATE: Final = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
 _ENTRY: Final = re.compile(r"(\w[\w -]{0,40}):[ \t]*(.*)")
 _DATED: Final = ("date", "created", "created_at", "day")
 _SENTENCE_END: Final = re.compile(r"[.!?。！？…]['\"”’)\]]*\s+")
-_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 class _Passage(NamedTuple):
@@ -150,7 +151,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
     if len(data) > NOTE_BYTES:
         detail = f"{size:,} bytes in one note, over {NOTE_BYTES:,}"
         reading.reject("too_long", detail, "", position=1, offset=0)
-    elif b"\x00" in data and not data.startswith(_UTF16):
+    elif b"\x00" in data:
         reading.reject("not_json", "binary, not a text", "", position=1, offset=0)
     else:
         _take(reading, parser, data, mtime_ns // 1_000_000)
@@ -159,7 +160,8 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
 
 def _take(reading: Reading, parser: _NoteParser, data: bytes, changed_at: Millis) -> None:
-    text, repaired = _decode(data)
+    text, repaired = decoded(data.removeprefix(codecs.BOM_UTF8))
+    text = clean(text).replace("\r\n", "\n").replace("\r", "\n")
     if repaired:
         reading.count.repaired[repaired] = 1
     said = own_text(text)
@@ -187,18 +189,6 @@ def _take(reading: Reading, parser: _NoteParser, data: bytes, changed_at: Millis
         for piece in _split(one.text, SUMMARY_CHARS if parser.by_model else PARAGRAPH_CHARS):
             parser.passage(one, piece, at=at, dated=dated)
         reading.note(Outcome("kept", one.kind))
-
-
-def _decode(data: bytes) -> tuple[str, str]:
-    """Return the text of a file, and what was mended in it."""
-    if data.startswith(_UTF16):
-        text, mended = data.decode("utf-16", "replace"), ""
-    else:
-        try:
-            text, mended = data.decode("utf-8-sig"), ""
-        except UnicodeDecodeError:
-            text, mended = data.decode("utf-8", "replace"), "invalid UTF-8"
-    return clean(text).replace("\r\n", "\n").replace("\r", "\n"), mended
 
 
 # --- taking a text apart --------------------------------------------------------------------------
@@ -349,7 +339,6 @@ class _Places:
     def __init__(self, text: str, data: bytes) -> None:
         self._text = text
         self._data = data
-        self._bytes = not data.startswith(_UTF16)
         self._at = 0
 
     def of(self, passage: str) -> tuple[int, int]:
@@ -365,8 +354,6 @@ class _Places:
         return line + 1, self._byte_of(line)
 
     def _byte_of(self, line: int) -> int:
-        if not self._bytes:
-            return 0  # an offset into another encoding would point into the middle of a character
         at = 0
         for _ in range(line):
             at = self._data.find(b"\n", at) + 1

@@ -6,6 +6,7 @@ redacted on the way.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +15,7 @@ import orjson
 
 from factbook.policy import MAX_LINE_BYTES
 from factbook.sources.conversation import message_at
+from factbook.sources.encoding import decoded, open_utf8
 from factbook.sources.session_log.reader import is_document
 
 _WINDOW = 700  # characters of the line that are shown around the quote
@@ -67,7 +69,7 @@ def read_original(
 
 def _line(path: Path, *, offset: int, position: int) -> bytes:
     """Return what an episode was read from: a line, a message of a document, a part of a note."""
-    with path.open("rb") as file:
+    with open_utf8(path) as file:
         packed = file.read(4) == b"PK\x03\x04"
         file.seek(0)
         whole = packed or is_document(file, path)
@@ -84,10 +86,11 @@ def _line(path: Path, *, offset: int, position: int) -> bytes:
 
 def _redacted(line: bytes, redactor: Redacting) -> str:
     """Return a line with its strings redacted one by one, as they were when they were read."""
+    text, _ = decoded(line.removeprefix(BOM_UTF8))
     try:
-        value = orjson.loads(line)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return redactor.redact(line.decode("utf-8", "replace").rstrip("\n"))
+        return redactor.redact(text.rstrip("\n"))
     # Once more as a whole: what stands across two strings is seen only there.
     return redactor.redact(orjson.dumps(redactor.redact_value(value)).decode())
 

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, BinaryIO, Final, NamedTuple, Protocol
 
 from factbook import policy
+from factbook.sources.encoding import GUESSED, INVALID, WESTERN
 
 MEMBER_BYTES: Final = 4 * 1024**3
 """What is read of one file of an archive: exports of years of chats are a tenth of it."""
@@ -72,13 +73,14 @@ class Elements:
 
     def __init__(self, file: Readable) -> None:
         self._file = file
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._window = ""
         self._at = 0  # where the next value begins in the window
         self._ended = False
         self._begins: re.Pattern[str] | None = None  # how the values begin
         self._wasted = 0
         self.broken = False  # the rest of the file could not be read
+        self.mended = ""  # how bytes were read that are no UTF-8
         self.bytes = 0  # bytes read
         self.lines = 0
         self._last = b"\n"
@@ -165,6 +167,16 @@ class Elements:
                 return
             self._more(1)
 
+    def _text(self, data: bytes, *, final: bool = False) -> str:
+        """Decode the next bytes; where they are no UTF-8, that is guessed from here on."""
+        try:
+            return self._decoder.decode(data, final)
+        except UnicodeDecodeError:
+            self._decoder.errors = WESTERN
+            text = self._decoder.decode(data, final)
+            self.mended = INVALID if "\ufffd" in text else GUESSED
+            return text
+
     def _more(self, chunks: int) -> None:
         """Read on; what is done with leaves the window."""
         parts = [self._window[self._at :]]
@@ -179,9 +191,9 @@ class Elements:
             self._last = data[-1:] or self._last
             if not data or self.bytes > MEMBER_BYTES:
                 self._ended = True
-                parts.append(self._decode(b"", True))
+                parts.append(self._text(b"", final=True))
                 break
-            parts.append(self._decode(data))
+            parts.append(self._text(data))
         self._window = "".join(parts)
 
 

@@ -25,6 +25,7 @@ from factbook.sources.conversation.document import (
     opened,
 )
 from factbook.sources.conversation.parser import ChatParser
+from factbook.sources.encoding import open_utf8, utf8
 from factbook.sources.files import ZIP, may_be_chat
 from factbook.sources.imports import chat, conversation_of, host_of
 from factbook.sources.session_log.parser import LogFile, Outcome
@@ -46,7 +47,7 @@ def recognise(path: Path, head: bytes) -> str:
         return ""
     if head.startswith(ZIP):
         return _recognise_archive(path)
-    with path.open("rb") as handle:
+    with open_utf8(path) as handle:
         if is_document(handle, path):
             return _host(Elements(_Limited(handle)))
     return _host_of_lines(head) or _host_of_first_line(path)
@@ -97,10 +98,10 @@ def _host_of_lines(head: bytes) -> str:
 
 def _host_of_first_line(path: Path) -> str:
     """Look at a first line that is longer than the head, or the only one."""
-    with path.open("rb") as handle:
+    with open_utf8(path) as handle:
         line = handle.readline(_HEAD_BYTES)
     try:
-        return host_of(orjson.loads(line))
+        return host_of(orjson.loads(utf8(line)))
     except orjson.JSONDecodeError:
         return ""
 
@@ -142,7 +143,7 @@ def read(
 def _is_whole(path: Path) -> bool:
     """Tell whether a file is read as a whole: an archive or a document."""
     try:
-        with path.open("rb") as handle:
+        with open_utf8(path) as handle:
             if handle.read(len(ZIP)) == ZIP:
                 return True
             handle.seek(0)
@@ -197,6 +198,8 @@ def _elements(
             # Short of the end: a run that is killed here begins anew.
             reading.offset = min(start + int(elements.bytes * scale), size - 1)
             yield reading.batch(size=reading.offset, mtime_ns=0)
+    if elements.mended:
+        reading.count.repaired[elements.mended] = reading.count.repaired.get(elements.mended, 0) + 1
     reading.count.lines += before + elements.lines - reading.line
     reading.line = before + elements.lines
 
@@ -221,7 +224,7 @@ def message_at(path: Path, position: int) -> bytes:
 
     Empty where there is none any more. Raises OSError where the file cannot be read.
     """
-    with path.open("rb") as handle:
+    with open_utf8(path) as handle:
         packed = handle.read(len(ZIP)) == ZIP
         handle.seek(0)
         try:

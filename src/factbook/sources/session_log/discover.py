@@ -16,10 +16,12 @@ from typing import Final, NamedTuple
 import orjson
 
 from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
+from factbook.sources.encoding import utf8
 from factbook.sources.session_log.codex import ENVELOPES, ITEMS
 from factbook.sources.session_log.parser import LogFile
 
 HEAD_BYTES: Final = 20_000
+_NAMED: Final = 5  # files that an error names with what is wrong with them
 _FIRST_CHARS: Final = 1_000
 SUFFIXES: Final = (".json", ".jsonl")  # what a folder is searched for
 LEADS_OUT: Final = "link out of the folder; name it to have it read"
@@ -109,9 +111,7 @@ def discover(
             _add(os.path.realpath(root), found, seen, hosts, others, named=True)
     if not found.files and not found.unsupported:
         where = roots if given else default_folders()
-        aside = "".join(
-            f"; {path} is a {why}" for path, why in found.skipped[:5] if why == LEADS_OUT
-        )
+        aside = "".join(f"; {path}: {why}" for path, why in found.skipped[:_NAMED])
         raise NoLogsFound(path=", ".join(str(path) for path in where) + aside)
     return found
 
@@ -209,7 +209,7 @@ def _add(
             found.skipped.append((path, "empty"))
             return
         with path.open("rb", buffering=0) as file:
-            head = file.read(HEAD_BYTES)
+            head = utf8(file.read(HEAD_BYTES))
         host = hosts(head)
         other = others(path, head) if others and not host else None
     except OSError as error:
@@ -228,27 +228,31 @@ def _add(
 
 
 def _why_not(head: bytes, *, chats: bool) -> str:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-16 text; save it as UTF-8"
     if not head.strip(b" \t\r\n\x00"):
         return "empty"
     if not is_text(head):
-        return "binary"
+        return _no_text(head)
     if chats:
         return "not a session log of a known agent, nor a chat in a known form"
     return "not a session log of a known agent"
 
 
-def is_text(head: bytes) -> bool:
-    """Tell whether the beginning of a file is text, in UTF-8 or in UTF-16 that says so."""
+def _no_text(head: bytes) -> str:
+    """Say what stands in a file in which hardly anything can be read."""
     sample = head[:1024]
-    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        sample = sample.decode("utf-16", "replace").encode()
-    return b"\x00" not in sample and _mostly_text(sample)
+    # Every other byte of a text in UTF-16 is NUL where its letters are those of English.
+    if any(one.count(0) > 0.9 * len(one) > 4 for one in (sample[::2], sample[1::2])):
+        return "UTF-16 text that does not say so; save it as UTF-8"
+    if not any(char < 32 and char not in b"\t\r\n\x1b" for char in sample):
+        return "text in an encoding that is not known; save it as UTF-8"
+    return "binary"
 
 
-def _mostly_text(sample: bytes) -> bool:
-    text = sample.decode("utf-8", "replace")
+def is_text(head: bytes) -> bool:
+    """Tell whether the beginning of a file is text; it is in UTF-8 by now where it was any."""
+    text = head[:1024].decode("utf-8", "replace")
+    if "\x00" in text:
+        return False
     odd = sum(1 for char in text if char == "\ufffd" or (char < " " and char not in "\t\r\n\x1b"))
     return odd * 10 <= len(text)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 from factbook import policy
+from factbook.sources.encoding import decoded
 
 _SKIP_BYTES: Final = 1024 * 1024  # how much of an overlong line is held while it is passed over
 _EXCERPT_BYTES: Final = 4 * policy.EXCERPT_CHARS
@@ -78,11 +79,9 @@ def decode_slowly(data: bytes) -> Iterator[Piece]:
     mark, NUL bytes around a record. Of equal keys the last one counts.
     """
     mended: list[str] = []
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", "replace")
-        mended.append("invalid UTF-8")
+    text, guessed = decoded(data)
+    if guessed:
+        mended.append(guessed)
     del data
     surrogates = "\\ud" in text or "\\uD" in text
     at = _next(text, 0)

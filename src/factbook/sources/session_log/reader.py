@@ -19,6 +19,7 @@ from factbook import policy
 from factbook.errors import PathMissing, PathUnreadable, UnsupportedHost
 from factbook.model import Cursor, Episode, LineCount, Millis, RejectedLine
 from factbook.sources.base import Batch
+from factbook.sources.encoding import WESTERN, Transcoded, decoded, open_utf8, status
 from factbook.sources.session_log.claude import ClaudeParser
 from factbook.sources.session_log.codex import CodexParser
 from factbook.sources.session_log.gemini import GeminiParser
@@ -59,7 +60,7 @@ def read(
             raise UnsupportedHost(path=file.path, host=file.host)
         parser = _PARSERS[file.host]
     try:
-        with file.path.open("rb", buffering=_CHUNK) as handle:
+        with open_utf8(file.path, buffering=_CHUNK) as handle:
             whole = document is not None or is_document(handle, file.path)
             found = _beginning(handle, cursor, whole=whole)
             if found is None:
@@ -88,17 +89,12 @@ def _beginning(
     """
     if cursor is None:
         return Cursor(), False
-    status = os.fstat(handle.fileno())
+    size, mtime_ns = status(handle)
     same_head = _digest(handle, 0, cursor.offset) == cursor.head
-    unmoved = (status.st_size, status.st_mtime_ns) == (cursor.size, cursor.mtime_ns)
+    unmoved = (size, mtime_ns) == (cursor.size, cursor.mtime_ns)
     if unmoved and same_head:
         return None
-    if (
-        whole
-        or not same_head
-        or status.st_size <= cursor.size
-        or _tail(handle, cursor.offset) != cursor.tail
-    ):
+    if whole or not same_head or size <= cursor.size or _tail(handle, cursor.offset) != cursor.tail:
         return Cursor(), cursor.offset > 0 or cursor.line > 0
     return cursor, False
 
@@ -122,8 +118,7 @@ class Reading:
 
     def state(self) -> tuple[int, int]:
         """Return the size of the file and when it was changed."""
-        status = os.fstat(self.handle.fileno())
-        return status.st_size, status.st_mtime_ns
+        return status(self.handle)
 
     def lines(self, batch_bytes: int) -> Iterator[Batch]:
         """Read line after line."""
@@ -156,9 +151,8 @@ class Reading:
             continued = None
             self.offset = reached
             self.line = number
-        status = os.fstat(self.handle.fileno())
         if self.offset > self.began or self._restart or self.count.waiting:
-            yield self.batch(size=reached, mtime_ns=status.st_mtime_ns)
+            yield self.batch(size=reached, mtime_ns=self.state()[1])
 
     def document(self) -> Batch:
         """Read a file that is one JSON document, or pretty-printed ones in a row."""
@@ -168,14 +162,13 @@ class Reading:
         newlines = data.count(b"\n") + (not data.endswith(b"\n"))
         self.count.lines += newlines
         if size > policy.MAX_LINE_BYTES:
-            size = os.fstat(self.handle.fileno()).st_size
+            size = self.state()[0]
             detail = f"{size:,} bytes in one document"
             self.reject("too_long", detail, _excerpt(data), position=1, offset=0)
         else:
             self._document(data)
         self.offset, self.line = size, newlines
-        status = os.fstat(self.handle.fileno())
-        return self.batch(size=size, mtime_ns=status.st_mtime_ns)
+        return self.batch(size=size, mtime_ns=self.state()[1])
 
     # --- one line --------------------------------------------------------------------------------
 
@@ -238,7 +231,7 @@ class Reading:
             else:
                 self.value(value, position=1, offset=0)
             return
-        text = data.decode("utf-8", "replace")
+        text, _ = decoded(data)
         position, offset, at = 1, 0, 0
         for piece in decode_slowly(data):
             passed = text[at : piece.start]
@@ -367,7 +360,7 @@ def is_document(handle: BinaryIO, path: Path) -> bool:
     if path.suffix.lower() == ".json":
         return True
     # Pretty-printed JSON opens with a bracket alone on its line.
-    if os.fstat(handle.fileno()).st_size > policy.MAX_LINE_BYTES:
+    if status(handle)[0] > policy.MAX_LINE_BYTES:
         return False
     first = handle.readline(64)
     handle.seek(0)
@@ -377,9 +370,9 @@ def is_document(handle: BinaryIO, path: Path) -> bool:
 def _digest(handle: BinaryIO, start: int, end: int) -> str:
     """Return a digest of up to `policy.CURSOR_DIGEST_BYTES` from `start`, not beyond `end`."""
     count = min(policy.CURSOR_DIGEST_BYTES, end - start)
-    if hasattr(os, "pread"):
+    if hasattr(os, "pread") and not isinstance(handle, Transcoded):
         data = os.pread(handle.fileno(), count, start)
-    else:  # Windows
+    else:  # Windows, and what is no file
         at = handle.tell()
         handle.seek(start)
         data = handle.read(count)
@@ -403,7 +396,7 @@ def _is_whole(data: bytes) -> bool:
 
 
 def _excerpt(data: bytes) -> str:
-    return data[:_EXCERPT_WINDOW].decode("utf-8", "replace")
+    return data[:_EXCERPT_WINDOW].decode("utf-8", WESTERN)
 
 
 def _sample(value: object) -> str:
