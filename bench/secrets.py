@@ -1,6 +1,7 @@
 """Judge the secret redactor: recall, precision, over-redaction and speed, beside a baseline.
 
     python -m bench.secrets [--lines FILE] [--benign DIR] [--predictions OUT] [--json] [--seed N]
+    python -m bench.secrets --hostile [--json]
 
 The secret lines come from `secret_lines.generate`, or from FILE with one JSON object per line,
 `{"line": text, "spans": [[start, end, kind], ...]}` (a line without spans is benign). Benign lines
@@ -16,6 +17,9 @@ line in the same order, and all of them are written before anything is scored.
 - over_redaction: percent of the other characters of secret lines that were swallowed
 - mb_per_s: millions of UTF-8 bytes per second of processor time, one core, in texts of 64 KB of the
   logs (without logs: of lookalikes); mb_per_s_dense: the same where every line is a lookalike
+
+With --hostile only the speed on texts made to be slow is measured (`hostile.py`; minutes): the
+slowest of 64 KB each, and how long 2 MB of some of them take.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from typing import Protocol
 
 import orjson
 
+from bench import hostile
 from bench._common import BenchError, data_dir, emit, print_table, run
 from bench.secret_lines import DEFAULT_LINES, SecretLine, Span, benign, generate
 
@@ -45,6 +50,8 @@ LONGEST_LINE = 4_000  # characters; longer lines of logs are data, not lines
 TEXT_SIZE = 64 * 1024  # characters per text of the speed run
 WORKLOAD_MB = 20.0  # at least so much is redacted in the speed run
 DENSE_MB = 2.0  # the same for text in which every line looks like a secret
+HOSTILE_SIZE = 64 * 1024  # characters of a hostile text
+LARGE_SIZE = 2_000_000  # and of some of them, in one line
 WORST_SHOWN = 20  # kinds in the table on the screen
 
 
@@ -370,6 +377,14 @@ def speed(finder: Finder, texts: Sequence[str], *, mb: float = WORKLOAD_MB) -> f
     return round(total / (time.process_time() - before), 3)
 
 
+def speed_of(finder: Finder, text: str) -> float:
+    """Measure `redact` of one text in MB per second of processor time."""
+    before = time.process_time()
+    finder.redact(text)
+    seconds = max(time.process_time() - before, 1e-6)
+    return round(len(text.encode("utf-8", "replace")) / 1e6 / seconds, 3)
+
+
 # ------------------------------------------------------------------ the command
 
 
@@ -438,6 +453,29 @@ def _tables(figures: Mapping[str, Mapping[str, object]]) -> None:
         print_table(f"Recall, worst {len(rows)} of {len(ours)}", rows)
 
 
+def _hostile(*, as_json: bool) -> int:
+    """Measure the speed on texts that are made to be slow."""
+    finder = product()
+    rates = {name: speed_of(finder, text) for name, text in hostile.texts(HOSTILE_SIZE)}
+    large = {name: speed_of(finder, text) for name, text in hostile.large(LARGE_SIZE)}
+    slowest = sorted(rates.items(), key=lambda one: one[1])[:WORST_SHOWN]
+    figures: dict[str, object] = {
+        "texts": len(rates),
+        "characters": HOSTILE_SIZE,
+        "min_mb_per_s": slowest[0][1],
+        "below_1_mb_per_s": sum(rate < 1.0 for rate in rates.values()),
+        "slowest": dict(slowest),
+        "large_characters": LARGE_SIZE,
+        "large_min_mb_per_s": min(large.values()),
+        "large": large,
+    }
+    if not as_json:
+        rows = [{"text": name, "MB/s": rate} for name, rate in (*slowest, *large.items())]
+        print_table("Hostile texts (MB per second of one core)", rows)
+    emit(figures, part=f"{PART}_hostile", as_json=as_json)
+    return 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.secrets", description=__doc__)
@@ -451,7 +489,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--mb", type=float, default=WORKLOAD_MB, help="size of the speed run")
     parser.add_argument("--show-false", action="store_true", help="list wrong redactions")
     parser.add_argument("--show-missed", action="store_true", help="list what was missed")
+    parser.add_argument("--hostile", action="store_true", help="only the speed on hostile texts")
     args = parser.parse_args(argv)
+    if args.hostile:
+        return _hostile(as_json=args.json)
     if args.n < 1 or args.mb <= 0:
         raise BenchError("--n and --mb must be positive")
 

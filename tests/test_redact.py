@@ -20,14 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import re2
+from bench import hostile
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from factbook.errors import KeyFileError, UsageError
-from factbook.sources.redact import NO_REDACTION, Redaction, Redactor, load_key
+from factbook.sources.redact import NO_REDACTION, Redaction, Redactor, load_key, scanner
 from factbook.sources.redact.formats import FORMATS
 from factbook.sources.redact.keyfile import _make_in_place
-from factbook.sources.redact.scanner import KINDS
+from factbook.sources.redact.scanner import CROWD_CHARS, KINDS
 
 KEY = bytes(range(32))
 REDACTOR = Redactor(key=KEY)
@@ -927,9 +929,49 @@ def test_the_work_grows_with_the_length_of_a_hostile_text(unit: str) -> None:
     assert large <= 20 * small + 2_000
 
 
+STEPS = 12.0  # for each character; the slowest shape takes 8, and took 446 before crowds were known
+SLOWEST = {"'mysql -p' + '`'", "'PAT=' + 'a:'", "'curl -u a:' + '.'", "'' + '<'", "'AKIA' + ''"}
+SHAPES = [
+    (name, text)
+    for n, (name, text) in enumerate(hostile.texts(3 * CROWD_CHARS))
+    if n % 307 == 0 or name in SLOWEST or name.startswith("mixed")
+]
+
+
+@pytest.mark.parametrize(("name", "text"), SHAPES, ids=[name for name, _ in SHAPES])
+def test_no_text_takes_many_steps_for_each_of_its_characters(name: str, text: str) -> None:
+    assert _steps(text) <= STEPS * len(text)
+
+
+def test_what_is_nothing_but_hints_is_withheld_whole() -> None:
+    before, behind = "The sun is warm.\n" * 500, "The dog is brown.\n" * 500
+    redacted = REDACTOR.redact(f"{before}{'password: a1 ' * 2000}\n{behind}")
+    left, _, right = redacted.partition("[REDACTED:unread:")
+    assert left.startswith(before[:8000])
+    assert right.endswith(behind[-8000:])
+    assert len(redacted) < len(before) + len(behind) + 9_000
+    assert REDACTOR.redact(redacted) == redacted
+
+
+def test_a_text_full_of_secrets_is_still_read() -> None:
+    lines = [f"DB_{n}_PASSWORD={drawn(14, seed=str(n))} # of host {n}" for n in range(1000)]
+    redacted = REDACTOR.redact("\n".join(lines))
+    assert "unread" not in redacted
+    assert redacted.count("_PASSWORD=[REDACTED:password:") == 1000
+
+
+def test_every_family_of_hints_has_its_baits() -> None:
+    for hint, _ in scanner._FAMILIES:
+        pattern = re2.compile(hint)
+        assert sum(pattern.search(bait + " ") is not None for bait in hostile.BAITS) >= 2, hint
+
+
 def _work(unit: str, size: int) -> int:
     """Count the calls that redacting a text takes; each looks at a bounded part of it."""
-    text = (unit * (size // len(unit) + 1))[:size]
+    return _steps((unit * (size // len(unit) + 1))[:size])
+
+
+def _steps(text: str) -> int:
     calls = 0
 
     def count(frame: object, event: str, argument: object) -> None:

@@ -154,7 +154,7 @@ def _believe_bare(word: str, place: Place) -> bool:
     if is_code(word):
         return False
     if place.joint == "cell":
-        return (mixed or is_jumbled(word)) and not any(c.isspace() for c in word)
+        return (mixed or is_jumbled(word)) and word.split(None, 1) == [word]
     if not is_identifier(word):
         sentence = _SENTENCE.match(place.after) and not _NEXT_SETTING.match(place.after)
         if sentence and "-" in word and is_wordy(word):
@@ -186,7 +186,7 @@ def _believe_identifier(word: str, place: Place) -> bool:
 def _believe_drawn(word: str, name: Name, place: Place) -> bool:
     """Decide about a value that a machine draws: keys, tokens, secrets."""
     word = word.removeprefix("base64:")
-    if any(c.isspace() for c in word):
+    if word.split(None, 1) != [word]:
         parts = word.split()
         words = all(part.isalpha() and part.islower() for part in parts)
         return name.kind == "secret" and len(parts) in _SEED_WORDS and words

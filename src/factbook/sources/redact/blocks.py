@@ -65,10 +65,12 @@ def block_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _block(text: str, at: int, pos: int) -> Iterator[Span]:
     """Give the block that begins at `at`, up to its end mark or, without one, to its last line."""
-    close = _END.search(text, pos, pos + _LONGEST)
+    # The next block first: its mark is looked for much faster than what ends one.
+    others = (text.find(mark, pos, pos + _LONGEST) for mark in ("-----BEGIN", "---- BEGIN SSH2"))
+    other = min((found for found in others if found >= 0), default=-1)
+    close = _END.search(text, pos, other if other >= 0 else pos + _LONGEST)
     limit = close.start() if close is not None else min(len(text), pos + _LONGEST)
-    other = text.find("-----BEGIN", pos, limit)
-    if close is not None and other < 0:
+    if close is not None:
         if _is_key(text[pos:limit]):
             yield at, close.end(), "private-key"
         return

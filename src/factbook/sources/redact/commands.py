@@ -403,6 +403,10 @@ _READS_A_SECRET: Final = Lazy(
     | security\s+add | rclone\s+obscure | htpasswd\s+-\w*i
     )"""
 )
+_READER: Final = Lazy(  # without one of these no program reads a secret
+    r"sudo|su\s|kinit|keyctl|pass|pdbedit|crypt|stdin|token|secret|op\s|env\s|vault|seal|ssh-add"
+    r"|add|obscure|read\s"
+)
 _WRITTEN: Final = r"""
     \b(?:echo|printf|print|yes|Write-Output)\s+(?:-[neE]+\s+){0,3}(?:\\*["']?%s(?:\\+n)?\\*["']?\s+)?
     (?:(?P<left>'\\{1,15}'')(?P<nested>[^'\n]{1,400}?)(?:\\+n)?(?P=left)
@@ -443,7 +447,9 @@ def _echoed(pattern: Lazy, text: str, low: int, high: int) -> Iterator[tuple[int
 
 def _here_string_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what a here-string hands to a program that reads a secret there."""
-    reader = re.split(r"[|;&\n]", text[max(0, at - 240) : at])[-1]
+    reader = re.split(r"[|;&\n<]", text[max(0, at - 240) : at])[-1]
+    if not reader or _READER.search(reader) is None:
+        return
     variable = _READ_INTO.search(reader)
     told = variable is not None and classify(variable[1]) is not None
     if not told and _READS_A_SECRET.search(reader) is None:

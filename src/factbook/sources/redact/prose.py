@@ -28,7 +28,7 @@ from factbook.sources.redact.values import (
     is_wordy,
 )
 
-__all__ = ["FOREIGN", "HINT", "foreign_spans", "pair_spans", "prose_spans"]
+__all__ = ["FOREIGN", "HINT", "foreign_names", "foreign_span", "pair_spans", "prose_spans"]
 
 HINT: Final = (
     r"[ ,(](?:pass|pw|pwd|Pass|PW|pin|PIN)[ :']|(?:pin|PIN|Pin)[ :=]"
@@ -308,6 +308,7 @@ FOREIGN: Final = (
 """Words for a password in which a letter is not ASCII; hints are ASCII, so they are looked up."""
 
 _ANY_FOREIGN: Final = re2.compile("|".join(FOREIGN).encode())
+_ONE_FOREIGN: Final = Lazy("|".join(FOREIGN))
 _FOREIGN_NAME: Final = Lazy(
     r"(?i)contrase(?:ñ|n|\\u00f1)a|clave|mot de passe|senha|passwort|kennwort|"
     r"(?<![\w-])password(?= (?:è|ora|del|della|dello|di|ist|lautet|für) )|"
@@ -351,14 +352,15 @@ def _foreign_at(text: str, name: re.Match[str], high: int) -> Iterator[Span]:
         pos = max(join.end(), pos + 1)
 
 
-def foreign_spans(text: str) -> Iterator[Span]:
-    """Give the passwords whose name has letters that are not ASCII, wherever it stands."""
-    if _ANY_FOREIGN.search(text.encode("utf-8", "replace")) is None:
-        return
-    for name in FOREIGN:
-        at = text.find(name)
-        while at >= 0:
-            found = _FOREIGN_NAME.match(text, at)
-            if found is not None:
-                yield from _foreign_at(text, found, line_end(text, at, at + _FORTH))
-            at = text.find(name, at + len(name))
+def foreign_names(text: str) -> Iterator[re.Match[str]]:
+    """Give the names of passwords that have letters that are not ASCII, wherever they stand."""
+    if _ANY_FOREIGN.search(text.encode("utf-8", "replace")) is not None:
+        for found in _ONE_FOREIGN.finditer(text):
+            name = _FOREIGN_NAME.match(text, found.start())
+            if name is not None:
+                yield name
+
+
+def foreign_span(text: str, name: re.Match[str]) -> Iterator[Span]:
+    """Give the password behind such a name."""
+    yield from _foreign_at(text, name, line_end(text, name.start(), name.start() + _FORTH))

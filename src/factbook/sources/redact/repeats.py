@@ -66,5 +66,5 @@ def _is_distinct(word: str) -> bool:
         and (sorts >= 3 or (sorts >= 2 and not is_wordy(word)) or phrase)
         and not is_path(word)
         and not is_stand_in(word)
-        and not any(c.isspace() for c in word)
+        and word.split(None, 1) == [word]
     )

@@ -10,6 +10,7 @@ with the length of the text and no pattern can make it explode.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,9 +33,15 @@ from factbook.sources.redact import (
     prose,
 )
 from factbook.sources.redact.labels import label_around
+from factbook.sources.redact.reading import MAX_VALUE
 from factbook.sources.redact.spans import Span
 
-__all__ = ["KINDS", "scan"]
+__all__ = ["CROWD_CHARS", "CROWD_HINTS", "KINDS", "scan"]
+
+CROWD_CHARS: Final = 8192
+CROWD_HINTS: Final = 192
+"""Hints in so many characters that make them a crowd. The densest texts of real logs have 59 of
+them; a text in which every line holds a secret, or looks like one, has 103, and 152 at most."""
 
 _Finder = Callable[[str, int, int], Iterable[Span]]
 # Where hints of several families match, the first one is taken; assignments see what is left over.
@@ -57,6 +64,7 @@ _BACK: Final = 520
 _FORTH: Final = 1200
 # Their hints may begin as another family's do: `passwort` is one of prose and of assignments.
 _IN_ORDER: Final = (logins.login_spans, named.named_spans, prose.prose_spans)
+_RUN: Final = re.compile(rb"(.)\1*", re.DOTALL)
 _MARKS: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]")  # a class is one mark
 _AUTOMATON_BYTES: Final = 64 << 20  # room for the automaton's states, made as they are needed
 
@@ -142,6 +150,7 @@ KINDS: Final = (
     | calls.KINDS
     | outputs.KINDS
     | names.KINDS
+    | {"unread"}
 )
 """Every kind that a label can say."""
 
@@ -153,19 +162,61 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     see one of them is searched again: what is near, and everything that looks far.
     """
     data = text.encode("ascii", "replace")
-    spans: list[Span] = []
+    foreign = [] if text.isascii() else list(prose.foreign_names(text))
+    spans = list(_crowds(text, data, foreign))
+    crowds = [(low, high) for low, high, _ in spans]
+    parts: list[tuple[re2._Regexp, int, int]] = []
     if changed is None:
-        _search(_HINTS, text, data, 0, len(data), spans)
+        parts.append((_HINTS, 0, len(data)))
     else:
         done = 0
         for low, high in _windows(changed, len(data)):
-            _search(_WIDE, text, data, done, low, spans)
-            _search(_HINTS, text, data, low, high, spans)
+            parts += ((_WIDE, done, low), (_HINTS, low, high))
             done = high
-        _search(_WIDE, text, data, done, len(data), spans)
-    if not text.isascii():
-        spans.extend(prose.foreign_spans(text))
+        parts.append((_WIDE, done, len(data)))
+    for hints, low, high in parts:
+        for start, stop in crowds:
+            if start < high and low < stop:
+                _search(hints, text, data, low, max(low, start), spans)
+                low = min(high, stop)
+        _search(hints, text, data, low, high, spans)
+    for name in foreign:
+        if not any(low <= name.start() < high for low, high in crowds):
+            spans.extend(prose.foreign_span(text, name))
     return spans
+
+
+def _crowds(text: str, data: bytes, foreign: Sequence[re.Match[str]]) -> Iterator[Span]:
+    """Give the parts of a text that are withheld as a whole, since nearly all of them is hints.
+
+    Reading on from a hint costs up to some hundred microseconds, so a text that is made of hints
+    could keep a machine busy. Nobody writes one; what is in it is taken for a secret unread.
+    """
+    if len(data) < CROWD_CHARS:
+        return
+    labelled = "[REDACTED:" in text
+    counts = Counter(name.start() // CROWD_CHARS for name in foreign)
+    for block in range(len(data) // CROWD_CHARS + 1):
+        low = block * CROWD_CHARS
+        for hit in _HINTS.finditer(data, low, low + CROWD_CHARS):
+            at = hit.start()
+            run = data[at - 1 : at + 4] == b"AAAAA"  # that of encoded zeros goes on and on
+            if not run and (not labelled or label_around(text, at, KINDS) is None):
+                counts[block] += 1
+                if counts[block] > CROWD_HINTS:
+                    break
+    done = -1
+    for block in sorted(block for block, count in counts.items() if count > CROWD_HINTS):
+        if block < done:
+            continue
+        done = block + 1
+        while counts[done] > CROWD_HINTS:
+            done += 1
+        low = block * CROWD_CHARS
+        start = max((text.rfind(gap, max(0, low - MAX_VALUE), low) + 1 for gap in " \n"), default=0)
+        ends = [text.find(gap, done * CROWD_CHARS, done * CROWD_CHARS + MAX_VALUE) for gap in " \n"]
+        stop = min((end for end in ends if end >= 0), default=min(len(text), done * CROWD_CHARS))
+        yield start or low, stop, "unread"
 
 
 def _windows(changed: Sequence[Span], size: int) -> Iterator[tuple[int, int]]:
@@ -214,6 +265,8 @@ def _search(
             else:
                 if asked.hides:
                     pos = at + 1
+                    if asked.own_shape and (run := _RUN.match(data, at)) is not None:
+                        pos = max(pos, run.end() - (end - at))  # none begins inside a run
                     break
 
 

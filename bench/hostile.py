@@ -1,0 +1,83 @@
+"""Texts that are made to be slow: what begins a secret, over and over, with every kind of filler.
+
+`shapes()` gives a name and a unit for each; a text is its unit, repeated to the size that is asked
+for, in one line or in many. Every hint of the redactor has its words here (a test holds it), so a
+finder that reads on from each of its hints is met by a text that is nothing but its hints.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+# What makes a finder look; one or more for each hint of the redactor.
+BAITS: tuple[str, ...] = (
+    *("password", "password:", "password=", "password is ", "password for the ", "pass ", "pw: "),
+    *("pin ", "secret", "client_secret", "token ", "api_key", "api key is ", "PAT=", "auth: "),
+    *("credential", "creds ", "credentials -> ", "authorization: ", "cookie: "),
+    *("Set-Cookie: a=b;", "mnemonic ", "seed phrase ", "psk ", "jwt.", "-key ", "keyMaterial "),
+    *("_KEY=", "senha ", "contraseña ", "clave ", "mot de passe ", "parola ", "passwort ist "),
+    *("пароль ", "密码", "암호"),
+    *("-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----", "LS0tLS1CRUdJTi"),
+    *("-----END RSA PRIVATE KEY-----", "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"),
+    *("Private-Lines: 8\n", '"kty":', '{"kty":"RSA","d":', "Bearer ", "Basic "),
+    *("Authorization: Digest ", "://a:", "://a@", "://", "@tcp(", ":thin:", "otpauth:", "?key="),
+    *("&sig=", "sshpass -p ", "curl -u a:", "mysql -p", "docker login ", "echo $"),
+    *("openssl -passin pass:", "echo x | sudo -S ", "export A=", "docker run -e A=", "--token "),
+    *("-p ", "login(", "new PDO(", "insert into t (password) values (", "cookies = {", ".fill("),
+    *("Wallet(", "login ", "machine a login b password ", ":5432:a:b:", "identified by "),
+    *("user/pass ", "account ", "cat a/pass", "printenv TOKEN", "WIFI:T:", "Unseal Key 1: "),
+    *("0x00000000", "<<EOF\n", "recovery codes:", "ap-secrets ", ": PSK ", "kubeadm ", "fernet "),
+    *("eyJhbGci", "eyJhbGci.eyJ", "sk-ant-", "ghp_", "AKIA", "AAAA", "Q~", ".atlasv1.", ":AA"),
+    *("SG.", "-us1", "_live_", "$2b$10$", "xoxb-", "secret_a", "<password>"),
+    *('"name": "password", "value": ', "password |", "password, ", "password ("),
+    *("[REDACTED:password]",),
+)  # fmt: skip
+FILLERS: tuple[str, ...] = (
+    *("", " ", "a", "a1", "A1b2C3d4", '"', "'", "\\", '\\"', "`", "=", ":", "(", "[", "{", "<"),
+    *("|", " a", " the", "is ", "a:", "a=b;", "é", "漢", "\t", "\n", "\n  3 | ", "\\n", "-", "."),
+    *("/", ","),
+)  # fmt: skip
+
+
+def shapes() -> Iterator[tuple[str, str]]:
+    """Yield a name and the unit of each shape."""
+    for bait in ("", *BAITS):
+        for filler in FILLERS:
+            if bait or filler:
+                yield f"{bait!r} + {filler!r}", bait + filler
+    for run in ("a", "A", "0", "a1B2", "ab/+", "deadbeef", "x=", "word ", "aB3$"):
+        for bait in BAITS:  # one bait, then a run without an end, is the other way round
+            yield f"{bait!r} then {run!r}...", f"{bait}{run * (4096 // len(run))}"
+
+
+def text_of(unit: str, size: int) -> str:
+    """Repeat a unit to so many characters."""
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+def mixed(seed: int, size: int, *, room: int) -> str:
+    """Mix baits and fillers at random, with up to so many other characters between them."""
+    rng = random.Random(seed)
+    parts: list[str] = []
+    while sum(map(len, parts[-64:])) * (len(parts) // 64 + 1) < 2 * size:
+        filler = rng.choice(FILLERS) * rng.randrange(1, 12)
+        rest = rng.choices("abcXYZ012 $", k=rng.randrange(room + 1))
+        parts.append(rng.choice(BAITS) + filler + "".join(rest))
+    return text_of("".join(parts), size)
+
+
+def texts(size: int) -> Iterator[tuple[str, str]]:
+    """Yield a name and the text of every shape, and of mixtures of them."""
+    for name, unit in shapes():
+        yield name, text_of(unit, size)
+    for seed in range(8):
+        yield f"mixed {seed}", mixed(seed, size, room=8 * seed)
+
+
+def large(size: int) -> Iterator[tuple[str, str]]:
+    """Yield texts of one long line, and one of many short ones."""
+    for unit in (*"aA0=\"'\\\n{é ", "a:", "AKIA", "aB3+/x", "key=value;", "([{", "password: "):
+        yield repr(unit), text_of(unit, size)
+    yield "lines", text_of("The password is hunter2x, said he.\npw=a1b2c3\n", size)
+    yield "mixed", mixed(1, size, room=16)
