@@ -905,7 +905,14 @@ def test_a_part_of_a_longer_name_is_another_thing(memory: Memory) -> None:
         trigger=Trigger.USER_MESSAGE,
     )
     memory.add_turn("The Zorvex Prime 2 is red.", role=Role.ASSISTANT, session="chat")
+    titles = ("ZORVEX prime-2 or not", "Zorvex makes the Zorvex Prime 2")
+    write(
+        memory,
+        *(RecordSource(source=replace(sample_source(), key=one, title=one)) for one in titles),
+    )
     done = memory.erase_entity("zorvex")
+    kept = {one.source.title for one in memory.store.source_states().values()}
+    assert kept & set(titles) == {titles[0]}
     assert "The Zorvex Prime 2 is red. ██████ is a company." in texts(memory)
     assert "The Zorvex Prime 2 is red." in texts(memory)
     assert done.file is not None

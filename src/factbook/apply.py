@@ -53,6 +53,7 @@ from factbook.ops import (
     MarkProgress,
     MarkResultRead,
     NoteAction,
+    NoteReaders,
     Op,
     QueueSearch,
     QueueTask,
@@ -84,7 +85,7 @@ _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
     | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
     | {NoteAction, QueueSearch, FailSearch, MarkExtracted, MarkHeard, ClaimNotice, FinishNotice}
-    | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult}
+    | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult, NoteReaders}
 )  # ops after which all that was found still is what it was
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
@@ -115,6 +116,8 @@ def apply(
     allowed = policy.MAY_EMIT[trigger]
     if not screened:
         ops = [store.screen(op) for op in ops]
+    if any(type(op) is RecordEpisode for op in ops) and (readers := store.readers()):
+        ops = [*ops, NoteReaders(readers=readers)]
     sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
     changing: list[Op] = []
     for op in ops:
@@ -150,6 +153,7 @@ def apply(
         run.facts(sorted_ops[AssertFact])
         run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
         run.cursors(sorted_ops[AdvanceCursor])
+        run.readers(sorted_ops[NoteReaders], sorted_ops[RecordEpisode])
         run.vectors(sorted_ops[StoreVectors])
         run.may_support(sorted_ops[SupportFact])
         changes.run(changing)
@@ -222,6 +226,12 @@ class _Run:
             self._source_ids[key] = source_id
             self._receipt.sources += 1
             self._event("store", "source", source_id)
+
+    def readers(self, ops: Sequence[NoteReaders], read: Sequence[RecordEpisode]) -> None:
+        """Remember with what the sources of these episodes were read."""
+        sources = sorted({self._source_id(op.episode.source) for op in read})
+        for op in ops:
+            self._writer.note_readers(sources, op.readers)
 
     def _source_id(self, key: str) -> int:
         found = self._source_ids.get(key)

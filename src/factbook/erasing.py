@@ -221,7 +221,8 @@ class Erasing(Keeping):
         files = [one.file for one in done if one.file is not None]
         tells = Telltales(Gone(text, How(how)) for file in files for text, how in file.taken)
         beside = frozenset(row for file in files for row in file.beside)
-        found = tells.look(self.store.kept_texts(), beside=beside) if tells else []
+        with self.store.snapshot():
+            found = tells.look(self.store.kept_texts(), beside=beside) if tells else []
         redact = self.redactor.redact
         shown = [tells.again(one, redact(one.text)) for one in found[: policy.STANDING_SHOWN]]
         counts = Counter(one.what for one in tells.tells)

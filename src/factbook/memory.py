@@ -166,7 +166,7 @@ class Memory(Caring):
         triggers whose new facts are told without being asked.
         """
         self.path = Path(path) if path is not None else default_db()
-        self.store = SQLiteStore(self.path, mode=mode, screen=self._screened)
+        self.store = SQLiteStore(self.path, mode=mode, screen=self._screened, readers=self._readers)
         self._clock = clock
         self._embedder = embedder
         self._redact = redact
@@ -262,6 +262,18 @@ class Memory(Caring):
             # A quote is compared with its episode, which went through here: it holds no more.
             self._screening = Screening(self.redactor, without=("quote",))
         return self._screening(record)
+
+    def _readers(self) -> dict[str, str]:
+        """Return with what texts are read here: the versions of the redactor and of the rules.
+
+        Rules that nothing was read with yet are not made ready for it.
+        """
+        from factbook.upkeep.readers import redactor_version, rules_version
+
+        found = {"redactor": redactor_version(self.redactor) if self._redact else "none"}
+        if self._rules is not None:
+            found["rules"] = rules_version(self._rules)
+        return found
 
     @property
     def rules(self) -> RuleSet:

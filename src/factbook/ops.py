@@ -82,6 +82,13 @@ class RejectLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoteReaders:
+    """Remember with what the episodes of this call were read; `apply` adds it by itself."""
+
+    readers: Mapping[str, str]  # "redactor", "rules" -> version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdvanceCursor:
     """Remember how far a source has been read and what its lines were."""
 
@@ -806,6 +813,7 @@ Op: TypeAlias = (
     | RejectCandidate
     | RejectLine
     | AdvanceCursor
+    | NoteReaders
     | StoreVectors
     | SupportFact
     | DoubtFact

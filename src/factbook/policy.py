@@ -341,6 +341,9 @@ LEARN_AFTER: Final = 20  # new commands before they are looked at again
 UPKEEP_BATCH: Final = 500  # ops that one transaction of the nightly work holds
 
 # --- the store (ours) -----------------------------------------------------------------------------
+READERS_EVERY_MS: Final = (
+    86_400_000  # so exact is when a redactor was last used; each note is a write
+)
 
 BUSY_TIMEOUT_MS: Final = 30_000
 SQL_ROWS: Final = 10_000  # of one query in plain SQL: a list that is still held in memory easily
@@ -357,6 +360,7 @@ _OBSERVING: Final = frozenset(
         "RejectCandidate",
         "RejectLine",
         "AdvanceCursor",
+        "NoteReaders",
     }
 )
 

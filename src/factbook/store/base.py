@@ -285,6 +285,9 @@ class Writer(WorldWriter, EraseWriter, Protocol):
     def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
         """Insert sources that are not known and return their ids by key."""
 
+    def note_readers(self, source_ids: Sequence[int], readers: Mapping[str, str]) -> None:
+        """Remember with what sources were read now: part -> version."""
+
     def update_source(
         self,
         source_id: int,
@@ -655,10 +658,24 @@ def _screening(
     return screened
 
 
+class ReaderUse(NamedTuple):
+    """One version of a part that reads texts, as it was used."""
+
+    part: str  # "redactor" or "rules"
+    version: str
+    sources: int  # that it has read something of
+    first_at: Millis
+    last_at: Millis
+
+
 class Store(WorldStore, EraseStore, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
 
     screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
+    readers: Callable[[], Mapping[str, str]]  # with what texts are read now: part -> version
+
+    def readers_used(self) -> list[ReaderUse]:
+        """Return with what sources were read, by part and version; the newest use first."""
 
     @property
     def tenant(self) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from factbook.erasing import ROW_NAMES
 from factbook.errors import NotFound, UsageError
 from factbook.model import ME
 from factbook.surface import text as words
-from factbook.surface.commands import (
+from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin
+from factbook.surface.standing import (
     EXIT_STANDS,
     file_holds,
     how_it_goes,
@@ -24,7 +24,6 @@ from factbook.surface.commands import (
     stands,
     where_it_stands,
 )
-from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin
 
 if TYPE_CHECKING:
     from factbook.erasing import Erased
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
     from factbook.store.base_erase import Erasure, Scoured, Sighting
 
 EXIT_LEFT: Final = 1  # something of it is still there
-_HOW: Final = (
-    f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow, --finish and"
-    " --drop-copies"
-)
 _ROW_NAME: Final = re.compile(r"[fesrnplcqto]\d{1,19}")
 
 _Erase = Callable[["Memory", bool], "Erased"]  # (memory, dry_run)
@@ -121,7 +116,7 @@ def erase(
     other = [bool(check), list_all, allow is not None, finish, drop_copies]
     wanted = _wanted(ids or [], source, entity, owner, whole_episodes)
     if sum(other) + bool(wanted) != 1:
-        raise UsageError(detail=f"one thing at a time; {_HOW}")
+        raise UsageError(detail=f"one thing at a time; {_how()}")
     if check or list_all:
         with call.memory("read") as memory:
             if list_all:
@@ -170,10 +165,19 @@ def _wanted(
     return found
 
 
+def _how() -> str:
+    from factbook.erasing import ROW_NAMES
+
+    return (
+        f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow, --finish"
+        " and --drop-copies"
+    )
+
+
 def _by_id(given: str, whole: bool) -> _Erase:
     given = given.strip()
     if not _ROW_NAME.fullmatch(given) or int(given[1:]) >= 1 << 63:
-        raise UsageError(detail=f"{given!r} is no id; {_HOW}")
+        raise UsageError(detail=f"{given!r} is no id; {_how()}")
     whole = whole and given.startswith("f")
     return lambda memory, dry: memory.erase_row(given, whole_episodes=whole, dry_run=dry)
 

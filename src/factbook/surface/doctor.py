@@ -150,6 +150,7 @@ def _database(path: Path) -> Iterator[Finding]:
         yield from _private(path, "database", "it can hold what you typed")
         yield from _audit(memory)
         yield from _embedder(memory)
+        yield from _readers(memory)
 
 
 def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
@@ -306,6 +307,39 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
             name="embedder",
             detail=f"the database holds vectors of {held[0]}; `factbook reembed` makes them anew",
         )
+
+
+def _readers(memory: Memory) -> Iterator[Finding]:
+    """Say where texts were read by another redactor or by other rules than are in force now."""
+    from factbook.extract.rules import RuleSet
+    from factbook.surface.options import rules_in_force
+    from factbook.surface.text import moment
+    from factbook.upkeep.readers import redactor_version, rules_version
+
+    try:
+        rules = rules_in_force(None) or RuleSet.default()
+    except FactbookError as error:
+        yield Finding(level="fail", name="readers", detail=str(error))
+        return
+    now = {"redactor": redactor_version(memory.redactor), "rules": rules_version(rules)}
+    told = {
+        "redactor": "what it finds today is covered wherever it is shown, and stands in the file as"
+        " it was read",
+        "rules": "what today's find in them is not in memory",
+    }
+    others = [one for one in memory.store.readers_used() if one.version != now[one.part]]
+    for one in others[:_PROBLEMS_SHOWN]:
+        which = "no redactor" if one.version == "none" else f"{one.part} {one.version}"
+        yield Finding(
+            level="warn",
+            name="readers",
+            detail=f"{count(one.sources, 'source')} read with {which}, last on"
+            f" {moment(one.last_at)}; yours is {now[one.part]}: {told[one.part]}."
+            " `factbook ingest --db NEW.db` reads the logs anew, into another file",
+        )
+    if not others:
+        both = ", ".join(f"{part} {version}" for part, version in now.items())
+        yield Finding(level="ok", name="readers", detail=f"{both}: nothing was read with others")
 
 
 def _key_file() -> Iterator[Finding]:

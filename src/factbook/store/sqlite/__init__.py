@@ -8,7 +8,7 @@ history are tables of that one file, so they commit together.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from factbook.store.base import (
     EpisodeRow,
     Filters,
     Problem,
+    ReaderUse,
     Rejection,
     RejectionFilters,
     Screen,
@@ -91,17 +92,19 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         *,
         mode: Mode = "create",
         screen: Screen = unscreened,
+        readers: Callable[[], Mapping[str, str]] = dict,
         opened: LedgerFile | None = None,
     ) -> None:
         """Open the file, making or migrating it where the mode allows, or take one that is open.
 
         `screen` is what every Op goes through before it is written, and every name that stored
-        rows are compared with.
+        rows are compared with. `readers` says with what texts are read, as it is remembered.
 
         Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
         """
         self.path = path
         self.screen = screen
+        self.readers = readers
         self._file = opened or LedgerFile(path, mode=mode)
         self._scours = threading.local()
         with translated(path):
@@ -452,6 +455,15 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         with translated(self.path):
             name, dim = self._meta("embedder"), self._meta("embedder_dim")
         return (name, int(dim)) if name and dim else None
+
+    def readers_used(self) -> list[ReaderUse]:
+        """Return with what sources were read, by part and version; the newest use first."""
+        rows = self._rows(
+            "SELECT part, version, count(*), min(first_at), max(last_at) FROM reader_row r"
+            " WHERE NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'source'"
+            "  AND x.row_id = r.source_id) GROUP BY part, version ORDER BY part, 5 DESC"
+        )
+        return [ReaderUse._make(row) for row in rows]
 
     def rule_counts(self) -> dict[str, int]:
         """Return how many evidence rows each rule has made, by its name."""

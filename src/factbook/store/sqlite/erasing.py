@@ -23,6 +23,7 @@ from factbook.store.sqlite.repeating import (
     PLAIN,
     Repeats,
     facts_named,
+    loose_pattern,
     overlap,
     strings,
     without,
@@ -160,6 +161,7 @@ class EraseVerbs(DoomedVerbs):
     def wipe(self, doomed: Doomed, erasure_id: int, *, owner: str = "") -> dict[str, int]:
         """Take the content out of rows and out of everything that repeats it; return the counts."""
         values = self._values(doomed)
+        longer = self._longer_names(loose_pattern(values), doomed)
         self.near |= self._around(doomed)
         counts = {
             "proposals": self._wipe_proposals(doomed, owner),
@@ -195,7 +197,7 @@ class EraseVerbs(DoomedVerbs):
             )
         self._recount_sources()
         self._wipe_history(doomed)
-        self._sweep(doomed, values)
+        self._sweep(doomed, values, longer)
         return {name: count for name, count in counts.items() if count}
 
     def _forget_owner(self, owner: str) -> None:
@@ -606,9 +608,9 @@ class EraseVerbs(DoomedVerbs):
                 changes.append((orjson.dumps(left).decode(), one))
         self._db.executemany("UPDATE event_row SET detail = ? WHERE id = ?", changes)
 
-    def _sweep(self, doomed: Doomed, values: Sequence[str]) -> None:
+    def _sweep(self, doomed: Doomed, values: Sequence[str], longer: Sequence[str]) -> None:
         """Take it out of every column that repeats words of other rows."""
-        repeats = Repeats(self.wiped or [], values)
+        repeats = Repeats(self.wiped or [], values, longer=longer)
         events: list[tuple[int, str]] = []
         said: list[str] = []
         for one, detail in self._all("SELECT id, detail FROM event_row WHERE detail <> '{}'"):

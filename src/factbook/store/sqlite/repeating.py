@@ -23,17 +23,29 @@ PLAIN: Final = frozenset(
 class Repeats:
     """Tells which texts repeat something that is erased."""
 
-    def __init__(self, texts: Sequence[str], values: Sequence[str]) -> None:
+    def __init__(
+        self, texts: Sequence[str], values: Sequence[str], *, longer: Sequence[str] = ()
+    ) -> None:
+        """Take the texts, and the values that are words of their own.
+
+        A value inside one of the `longer` names, which stay, is a part of something else.
+        """
         from factbook.store.sqlite.traces import Windows  # numpy is loaded where it is needed
 
         self._windows = Windows.of(texts)
         self._words = word_pattern(values) if values else None
+        self._longer = loose_pattern(longer)
 
     def among(self, texts: Sequence[str]) -> list[int]:
         """Return the numbers of the texts that do."""
         found = set(self._windows.sharing(texts, least=SHARED_BYTES))
         if self._words is not None:
-            found.update(n for n, one in enumerate(texts) if self._words.search(folded(one)))
+            found.update(
+                n
+                for n, one in enumerate(texts)
+                if self._words.search(folded(one))
+                and self._words.search(self._longer.sub(" ", folded(one)))
+            )
         return sorted(found)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
 import orjson
 
+from factbook import policy
 from factbook.errors import EmbedderMismatch
 from factbook.model import Cursor, Episode, LineCount, Millis, Source, Trigger, Trust
 from factbook.store.base import (
@@ -81,6 +82,18 @@ class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
             rows,
         )
         return {one.key: first + n for n, one in enumerate(sources)}
+
+    def note_readers(self, source_ids: Sequence[int], readers: Mapping[str, str]) -> None:
+        """Remember with what sources were read now: part -> version."""
+        self._db.executemany(
+            "INSERT INTO reader_row VALUES (?1,?2,?3,?4,?4) ON CONFLICT DO UPDATE"
+            " SET last_at = excluded.last_at WHERE last_at < excluded.last_at - ?5",
+            [
+                (one, part, version, self._now, policy.READERS_EVERY_MS)
+                for one in source_ids
+                for part, version in readers.items()
+            ],
+        )
 
     def update_source(
         self,
