@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from factbook.apply import apply
 from factbook.embed import bundled
-from factbook.errors import EmbedderError
+from factbook.errors import EmbedderError, UsageError
 from factbook.memory import Memory
 from factbook.model import EpisodeKind, Role, Trigger
 from factbook.ops import Op, RecordEpisode, RecordSource
@@ -237,8 +238,9 @@ def write_on(memory: Memory, seed: int, go_on: Callable[[], bool], counts: Count
         elif act < 0.9:
             memory.embed()
         else:
-            facts = memory.query_facts(limit=5, newest_first=True)
-            if facts:
+            facts = memory.query_facts(limit=5, newest_first=True) or [memory.remember("I sing.")]
+            # Another may have retired it since: that is refused by name, and does no harm.
+            with suppress(UsageError):
                 memory.feedback(draw.choice(facts).id, right=False)
         counts["writes"] += 1
 
@@ -255,7 +257,7 @@ def read_on(memory: Memory, seed: int, go_on: Callable[[], bool], counts: Counte
         elif act < 0.6:
             hits = memory.search_memory(question, session=session)
         else:
-            came = memory.take(session)
+            came = ended(memory, session) if act < 0.9 else memory.take(session)
             counts[f"take {came.state}"] += 1
             context = memory.context(question, memories=came.memories or None, session=session)
             memory.sync_turn(question, f"Noted {len(context.text)}.", session=session)
