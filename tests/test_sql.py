@@ -144,6 +144,12 @@ def test_what_was_stored_is_redacted_again(tmp_path: Path) -> None:
         assert memory.check() == []
 
 
+def test_a_query_is_run_as_it_is_written(told: Memory) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    query = f"SELECT length('password={secret}') AS n, length(?) AS m"
+    assert told.sql(query, [secret]) == [{"n": 9 + len(secret), "m": len(secret)}]
+
+
 def test_a_file_that_cannot_be_written_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "shut"
     with Memory(folder / "f.db", key_file=tmp_path / "key") as memory:

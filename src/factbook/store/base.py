@@ -605,8 +605,9 @@ def unscreened(record: _T) -> _T:
     return record
 
 
-# Of the texts that a read is given, these are words to look for and no names to compare with.
-_WORDS = frozenset({"match", "text"})
+# Of the texts that a read is given, these are words to look for, or the values of a query, and no
+# names to compare with.
+_WORDS = frozenset({"match", "params", "text"})
 _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
 
 

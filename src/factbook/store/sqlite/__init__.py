@@ -575,7 +575,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
 
     def sql(
         self,
-        query: str,
+        text: str,
         params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
         *,
         limit: int | None,
@@ -586,7 +586,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         No verb of the port: other stores speak another SQL.
         """
         with translated(self.path), closing(self._file.open_to_read()) as connection:
-            return select(connection, query, params, limit=limit, seconds=seconds)
+            return select(connection, text, params, limit=limit, seconds=seconds)
 
     def check(self) -> list[Problem]:
         """Audit the file; an empty list is clean."""
