@@ -46,8 +46,8 @@ check: $(READY_DEV) ## Lint, type-check and hold the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-fault: $(READY_DEV) ## Kill ingests, embeddings, nights, erasures and the worker many times, read beside writers with another SQLite, let many write and read at once, and check what is left (minutes)
-	@$(BIN)/python -m pytest -m slow tests/test_kill.py tests/test_embedding_queue.py tests/test_consolidate.py tests/test_erase.py tests/test_kill_worker.py tests/test_same_process.py tests/test_snapshot.py tests/test_half_characters.py $(ARGS)
+fault: $(READY_DEV) ## Kill ingests, embeddings, nights, erasures and the worker many times, read beside writers with another SQLite, damage files, let many write and read at once, and check what is left (minutes)
+	@$(BIN)/python -m pytest -m slow tests/test_kill.py tests/test_embedding_queue.py tests/test_consolidate.py tests/test_erase.py tests/test_kill_worker.py tests/test_same_process.py tests/test_snapshot.py tests/test_half_characters.py tests/test_damage.py $(ARGS)
 
 $(READY_MODEL): $(READY_DEV)
 	@echo "building llama.cpp's server (5 to 15 minutes; needs cmake and a C++ compiler) ..."

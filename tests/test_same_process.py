@@ -41,15 +41,25 @@ def write(store: SQLiteStore, number: int) -> None:
 
 
 def held(path: Path) -> set[str]:
-    """Return the subjects of all facts, as a fresh process of its own reads them; audit it too."""
+    """Return the subjects of all facts, as who opens the file anew reads them; audit it too."""
+    store = SQLiteStore(path)
+    assert store.check() == []
+    found = {one.subject for one in store.facts(Filters(), limit=None)}
+    store.close()
+    return found
+
+
+def held_for_others(path: Path) -> set[str]:
+    """Return the same as a process of its own reads it."""
     script = (
-        "import sys; from pathlib import Path; from factbook.store.sqlite import SQLiteStore;"
-        "from factbook.store.base import Filters; s = SQLiteStore(Path(sys.argv[1]));"
-        "assert s.check() == [], s.check();"
-        "print(*(f.subject for f in s.facts(Filters(), limit=None))); s.close()"
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
+        "from test_same_process import held; print(*held(Path(sys.argv[1])))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, str(path), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(done.stdout.split())
 
@@ -75,7 +85,7 @@ def test_pythons_own_sqlite_leaves_the_log_alone(tmp_path: Path) -> None:
     assert store.check() == []
     store.close()
     assert not log.exists()  # the last one to close it still tidies up
-    assert held(store.path) == {f"action_{n}" for n in (1, 2, 3, 4)}
+    assert held_for_others(store.path) == {f"action_{n}" for n in (1, 2, 3, 4)}
 
 
 def rounds(folder: Path, first: int, many: int) -> tuple[int, int]:
@@ -346,4 +356,8 @@ os.kill(os.getpid(), signal.SIGKILL)
         check=False,
     )
     assert done.returncode == -signal.SIGKILL
-    assert held(tmp_path / "f.db") == set(done.stdout.split()) == {f"action_{n}" for n in (1, 2, 3)}
+    assert (
+        held_for_others(tmp_path / "f.db")
+        == set(done.stdout.split())
+        == {f"action_{n}" for n in (1, 2, 3)}
+    )

@@ -36,6 +36,7 @@ from factbook.model import (
     one_owner,
     whose,
 )
+from factbook.store.sqlite.damage import naming_damage
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
@@ -76,6 +77,7 @@ class Parts:
     reading: bool  # the file is open for reading: nothing is remembered as shown
 
 
+@naming_damage(at="_parts.store")
 class Conversation:
     """What an agent's loop needs of a memory, for one owner and one session.
 

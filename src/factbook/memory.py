@@ -48,6 +48,7 @@ from factbook.store.base import (
     screening,
 )
 from factbook.store.sqlite import Mode, SQLiteStore, SQLValue
+from factbook.store.sqlite.damage import name_damage, naming_damage
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -131,6 +132,7 @@ class Stats:
     passive_failures: dict[str, int] = field(default_factory=dict)  # by the kind of error
 
 
+@naming_damage()
 @screening(at="store.screen", only=("owner", "session"))
 class Memory(Caring):
     """One tenant's memory in one file.
@@ -206,7 +208,10 @@ class Memory(Caring):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            name_damage(self.store, error)
+        finally:
+            self.close()
 
     def close(self) -> None:
         """End the conversations and the worker, if there are any, and close the file."""

@@ -187,6 +187,8 @@ def _left_behind(path: Path, *, clean: bool) -> Iterator[Finding]:
 
 
 def _audit(memory: Memory) -> Iterator[Finding]:
+    from factbook.store.sqlite.audit import NOT_SEEN
+
     began = time.perf_counter()
     try:
         problems = memory.check()
@@ -202,6 +204,7 @@ def _audit(memory: Memory) -> Iterator[Finding]:
             f" {count(counts['evidence'], 'piece')} of evidence agree"
             f" ({amount(time.perf_counter() - began)})",
         )
+        yield Finding(level="ok", name="integrity", detail=f"it cannot see {NOT_SEEN}")
     for problem in problems[:_PROBLEMS_SHOWN]:
         yield Finding(level="fail", name="integrity", detail=f"{problem.what}: {problem.detail}")
     if len(problems) > _PROBLEMS_SHOWN:

@@ -5,12 +5,45 @@ Every check is a query that finds offending rows, so an audit of a large file st
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from typing import Final
+
 import apsw
 
+from factbook.model import EpisodeKind, FactKind, Role, Stance, Status, Trigger, Trust
 from factbook.store.base import Problem, claim_digest
 from factbook.store.sqlite.erasing import mark_of
+from factbook.store.sqlite.rows import VECTOR_TABLES
+
+NOT_SEEN: Final = (
+    "letters that changed within a text without making another word, small changes of a vector,"
+    " numbers such as times and confidences, and what was lost whole with what points to it; nor,"
+    " above 512 MB and open for reading only, whether full text agrees with its rows"
+)
+"""What damage an audit cannot tell from what was stored: there are no check sums of rows."""
+
+IN_MEMORY_BYTES: Final = 512_000_000
+"""Up to here a file that is open for reading is copied into memory for the check of full text."""
 
 _SHOWN = 5  # offending rows named per check; the number of all of them is said too
+_LENGTH_OFF = 0.01  # of a vector of length 1: rounding to half precision moves it by a thousandth
+
+_WORDS: Final = {
+    (table, column): frozenset(one.value.encode() for one in words)
+    for table, column, words in (
+        ("episode_row", "kind", EpisodeKind),
+        ("episode_row", "role", Role),
+        ("episode_row", "trust", Trust),
+        ("event_row", "trigger", Trigger),
+        ("evidence_row", "stance", Stance),
+        ("fact_row", "kind", FactKind),
+        ("fact_row", "status", Status),
+        ("fact_row", "trust", Trust),
+    )
+}
+"""Columns that hold one of a few words."""
 
 _QUERIES: tuple[tuple[str, str], ...] = (
     (
@@ -305,29 +338,97 @@ _QUERIES: tuple[tuple[str, str], ...] = (
 
 
 def audit(connection: apsw.Connection, *, writable: bool) -> list[Problem]:
-    """Return everything that is wrong with the ledger; an empty list is clean."""
-    problems = [
+    """Return everything that is wrong with the ledger; an empty list is clean.
+
+    What it cannot see is said by `NOT_SEEN`.
+    """
+    problems = _tried("integrity", _integrity, connection)
+    if problems:
+        return problems  # the other checks would trip over the same damage
+    problems = _tried("unreadable", _unreadable, connection)
+    checks: list[tuple[str, Callable[[apsw.Connection], list[Problem]]]] = [
+        *((what, partial(_asked, what, sql)) for what, sql in _QUERIES),
+        ("evidence_span", _spans),
+        ("claim", _claims),
+        ("came_back", _came_back),
+        ("vector", _vectors),
+    ]
+    if writable:
+        checks.append(("full_text", _full_text))
+    elif _size(connection) <= IN_MEMORY_BYTES:
+        checks.append(("full_text", _full_text_of_a_copy))
+    for what, check in checks:
+        problems += _tried(what, check, connection)
+    return problems
+
+
+def _tried(
+    what: str, check: Callable[[apsw.Connection], list[Problem]], connection: apsw.Connection
+) -> list[Problem]:
+    """Make a check; what keeps it from being made is what it finds."""
+    try:
+        return check(connection)
+    except (apsw.BusyError, apsw.LockedError):
+        raise
+    except (apsw.Error, TypeError, ValueError) as error:
+        return [Problem(what=what, detail=str(error))]
+
+
+def _integrity(connection: apsw.Connection) -> list[Problem]:
+    return [
         Problem(what="integrity", detail=str(row[0]))
         for row in connection.execute("PRAGMA integrity_check(20)")
         if row[0] != "ok"
-    ]
-    if problems:
-        return problems  # the other checks would trip over the same damage
-    problems += [
+    ] + [
         Problem(what="foreign_key", detail=f"{row[0]} row {row[1]} points to no {row[2]}")
         for row in connection.execute("PRAGMA foreign_key_check")
     ]
-    for what, sql in _QUERIES:
-        rows = connection.execute(sql).fetchall()
-        problems += [Problem(what=what, detail=f"{row[0]}: {row[1]}") for row in rows[:_SHOWN]]
-        if len(rows) > _SHOWN:
-            problems.append(Problem(what=what, detail=f"and {len(rows) - _SHOWN} more"))
-    problems += _spans(connection)
-    problems += _claims(connection)
-    problems += _came_back(connection)
-    if writable:
-        problems += _full_text(connection)
+
+
+def _asked(what: str, sql: str, connection: apsw.Connection) -> list[Problem]:
+    rows = connection.execute(sql).fetchall()
+    problems = [Problem(what=what, detail=f"{row[0]}: {row[1]}") for row in rows[:_SHOWN]]
+    if len(rows) > _SHOWN:
+        problems.append(Problem(what=what, detail=f"and {len(rows) - _SHOWN} more"))
     return problems
+
+
+def _unreadable(connection: apsw.Connection) -> list[Problem]:
+    """Read every row of every table, and every word that is one of a few."""
+    problems = []
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND instr(name, '_fts') = 0"
+    ).fetchall()
+    for (table,) in tables:
+        try:
+            for _ in connection.execute(f'SELECT * FROM "{table}"'):
+                pass
+        except UnicodeDecodeError as error:
+            problems.append(Problem(what="unreadable", detail=f"{table}: {error}"))
+    for (table, column), words in _WORDS.items():
+        found = connection.execute(f"SELECT DISTINCT CAST({column} AS BLOB) FROM {table}")
+        wrong = [one for (one,) in found if bytes(one or b"") not in words]
+        problems += [
+            Problem(what="unreadable", detail=f"{table}: {one!r} is no {column}")
+            for one in wrong[:_SHOWN]
+        ]
+    return problems
+
+
+def _vectors(connection: apsw.Connection) -> list[Problem]:
+    """See that every vector has a direction and the length that all of them are made to have."""
+    import numpy as np
+
+    problems = []
+    for target, (table, column) in VECTOR_TABLES.items():
+        for row, vector in connection.execute(f"SELECT {column}, vector FROM {table}"):
+            numbers = np.frombuffer(vector, np.float16).astype(np.float32)
+            length = float(np.sqrt(numbers @ numbers))
+            if not abs(length - 1) < _LENGTH_OFF:
+                problems.append(
+                    Problem(what="vector", detail=f"{target} {row}: its length is {length:.3f}")
+                )
+    return problems[:_SHOWN]
 
 
 _SPAN_IS_WRONG = """
@@ -376,6 +477,19 @@ def _came_back(connection: apsw.Connection) -> list[Problem]:
     episodes = connection.execute("SELECT id, uid FROM episode_row")
     wrong += [f"episode {row[0]}" for row in episodes if mark_of(key, "uid", row[1]) in marks]
     return [Problem(what="came_back", detail=f"{one} was erased") for one in wrong[:_SHOWN]]
+
+
+def _size(connection: apsw.Connection) -> int:
+    found = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    return int(str(connection.execute(found).get))
+
+
+def _full_text_of_a_copy(connection: apsw.Connection) -> list[Problem]:
+    """Do the same for a file that is open for reading: FTS5 asks for its check as for a write."""
+    with closing(apsw.Connection(":memory:")) as copy:
+        with copy.backup("main", connection, "main") as backup:
+            backup.step(-1)
+        return _full_text(copy)
 
 
 def _full_text(connection: apsw.Connection) -> list[Problem]:

@@ -66,7 +66,7 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreFull(path=path) from error
     except apsw.NotADBError as error:
         raise NotAStore(path=path, reason=str(error)) from error
-    except apsw.CorruptError as error:
+    except (apsw.CorruptError, UnicodeDecodeError) as error:  # what is stored is UTF-8
         raise StoreCorrupt(path=path, reason=str(error)) from error
     except UnicodeEncodeError as error:  # of a value that was to be bound, or hashed
         raise not_text(error.object) from error

@@ -1,0 +1,139 @@
+"""A damaged file is said to be damaged, by the one error that means it, wherever it is met."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+import damage
+from factbook.errors import NotFound, StoreCorrupt
+from factbook.store.base import Filters
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the ledger that is damaged in many ways."""
+    return tmp_path_factory.mktemp("damage")
+
+
+def test_no_damage_is_met_by_any_other_error(kept: Path) -> None:
+    count = damage.run(0, 10, kept)
+    assert dict(count.raw) == {}
+    assert dict(count.alarms) == {}
+    assert count.seen > 0
+
+
+@pytest.mark.slow
+def test_three_hundred_and_sixty_damages(kept: Path) -> None:
+    count = damage.run(1_000, 360, kept)
+    assert dict(count.raw) == {}
+    assert dict(count.alarms) == {}
+    harmful = count.damages - count.harmless
+    assert harmful > 150
+    assert sum(count.missed.values()) < 0.1 * harmful, str(count)
+
+
+CHANGES = {
+    "text that is not UTF-8": "UPDATE fact_row SET object = CAST(x'61ff62' AS TEXT)",
+    "a word that is none of its kind": "UPDATE episode_row SET trust = 'direat'",
+    "a status that is none": "UPDATE fact_row SET status = 'activf'",
+    "no JSON": "UPDATE source_row SET lines = '{'",
+    "a vector of no length": "UPDATE fact_vector SET vector = zeroblob(length(vector))",
+    "a vector of no numbers": "UPDATE fact_vector SET vector ="
+    " CAST(replace(hex(zeroblob(384)), '00', char(0x7e, 0x7e)) AS BLOB)",
+    "a short vector": "UPDATE fact_vector SET vector = x'00'",
+    "no dimension": "UPDATE meta SET value = 'x' WHERE name = 'embedder_dim'",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_content_that_none_of_us_wrote(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with damage.memory_of(path) as memory:
+        memory.remember("I am allergic to hazelnuts")
+        memory.embed()
+        assert memory.check() == []
+    with closing(apsw.Connection(str(path))) as raw:
+        raw.execute("PRAGMA ignore_check_constraints = ON").fetchall()
+        raw.execute(change)
+    failures = 0
+    try:
+        memory = damage.memory_of(path)
+    except StoreCorrupt:
+        return
+    assert memory.check() != []
+    for _, use in damage.uses(memory, tmp_path / "none.jsonl")[1:-3]:
+        try:
+            use()
+        except StoreCorrupt:
+            failures += 1
+        except NotFound:
+            pass
+    memory.close()
+    assert failures or "vector" in change or "dim" in change
+
+
+def test_who_only_reads_compares_full_text_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with damage.memory_of(path) as memory:
+        memory.remember("I am allergic to hazelnuts")
+    with damage.memory_of(path, "read") as memory:
+        assert memory.check() == []
+    with closing(apsw.Connection(str(path))) as raw:
+        raw.execute("UPDATE fact_row SET statement = 'I am allergic to peanuts'")
+    before = path.read_bytes()
+    with damage.memory_of(path, "read") as memory:
+        assert [one.what for one in memory.check()] == ["full_text"]
+    assert path.read_bytes() == before
+
+
+def test_an_error_of_another_cause_stays_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: object, *args: object, **named: object) -> Iterator[object]:
+        raise KeyError("a defect")
+
+    with damage.memory_of(tmp_path / "f.db") as memory:
+        memory.remember("I live in Oslo")
+        with monkeypatch.context() as patch:
+            patch.setattr(type(memory.store), "facts", broken)
+            with pytest.raises(KeyError, match="a defect") as caught:
+                memory.query_facts()
+        shown = "".join(traceback.format_exception(caught.value))
+        assert shown.count("looked for damage in the ledger and found none") == 1
+        assert memory.check() == []
+
+
+def test_an_error_of_the_caller_is_not_looked_into(tmp_path: Path) -> None:
+    def fail() -> None:
+        with damage.memory_of(tmp_path / "f.db"):
+            raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine") as caught:
+        fail()
+    assert not getattr(caught.value, "__notes__", ())
+    with damage.memory_of(tmp_path / "f.db") as memory:
+        with pytest.raises(TypeError) as wrong:
+            memory.recall()  # type: ignore[call-arg]
+        assert not getattr(wrong.value, "__notes__", ())
+        assert memory.check() == []
+
+
+def test_what_reads_the_store_beside_memory_is_covered(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with damage.memory_of(path) as memory:
+        memory.remember("I live in Oslo")
+    with closing(apsw.Connection(str(path))) as raw:
+        raw.execute("UPDATE fact_row SET trust = 'direat'")
+
+    def read() -> None:
+        with damage.memory_of(path) as memory:
+            list(memory.store.facts(Filters(), limit=None))
+
+    with pytest.raises(StoreCorrupt, match="direat"):
+        read()
