@@ -561,7 +561,7 @@ def episode(text: str, **changed: object) -> StoredEpisode:
 
 def test_pieces_are_the_statements_of_an_episode_with_their_places() -> None:
     text = "Ann: Thanks! I live in Oslo. Where do you live?"
-    (one,) = pieces_of(episode(text))
+    (one,) = pieces_of(episode(text, speaker="Ann"))
     assert (one.text, one.episode_id, one.uid, one.session) == ("I live in Oslo.", 3, "e3", "s1")
     assert text[one.start : one.end] == one.text
 

@@ -295,6 +295,7 @@ class _Run:
         if not ops:
             return
         self._find_episodes({op.episode for op in ops})
+        ops = [self._as_heard(op) for op in ops]
         if any(op.candidate.kind is FactKind.WORLD for op in ops) or (
             self._trigger in policy.MAY_ASSERT
         ):
@@ -357,6 +358,19 @@ class _Run:
         for life in self._writer.lives([op.fact_id for op in ops]).values():
             if life.kind not in allowed:
                 raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
+
+    def _as_heard(self, op: AssertFact) -> AssertFact:
+        """Return an assertion no surer than the words that it stands on.
+
+        What was observed of a message (a path that it names) is true whoever wrote it.
+        """
+        one = op.candidate
+        if op.trust is not Trust.DIRECT or one.kind is FactKind.OBSERVATION:
+            return op
+        trust = self._changes.heard(self._episode_ids[op.episode], one.start, one.end)
+        if trust is Trust.DIRECT:
+            return op
+        return replace(op, trust=trust, confidence=min(op.confidence, policy.TRUST_CAP[trust]))
 
     def _about_known(self, ops: Sequence[AssertFact]) -> list[AssertFact]:
         """Return what may be asserted: of the world, only what is about a known entity.

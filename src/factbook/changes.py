@@ -104,6 +104,7 @@ from factbook.text import stands_at
 
 if TYPE_CHECKING:
     from factbook.changes_world import WorldChanges
+    from factbook.extract.voice import OwnWords
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 # What a change of a fact may touch, and therefore what an event says and an undo restores.
@@ -171,6 +172,7 @@ class Changes:
         self._texts: dict[int, str] = {}
         self._places: dict[int, Place] = {}
         self._witnesses: dict[int, Witness] = {}
+        self._voices: dict[int, OwnWords | None] = {}
         self._unwritten: dict[int, list[_Past]] = {}  # fact id -> its events of this call
         self._parted: set[int] = set()  # events whose other half was taken back in this call
         self.events: list[NewEvent] = []
@@ -222,11 +224,11 @@ class Changes:
             return
         at = self._place(op.episode_id).occurred_at
         # The row of the episode bounds what the op claims of it.
-        trust = _worse(op.trust, self._witness(op.episode_id).trust)
+        trust = _worse(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
         confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
         times = [one for one in (life.occurred_at, at) if one is not None]
-        waits = life.status is Status.PROPOSED
+        waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
         if waits:
             self._receipt.confirmed += 1  # seed 002: a second observation confirms a pattern
             self._close_proposal(life)
@@ -252,7 +254,7 @@ class Changes:
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
-        heard = self._witness(op.episode_id).trust is not Trust.DIRECT
+        heard = self.heard(op.episode_id, op.start, op.end) is not Trust.DIRECT
         if (
             life is None
             or life.pinned
@@ -280,7 +282,7 @@ class Changes:
 
     def _is_ruled_out(self, op: SupportFact, life: Life) -> bool:
         """Tell whether its owner said that it is wrong: nobody else's words bring it back."""
-        if life.confidence > 0.0 or self._witness(op.episode_id).trust is Trust.DIRECT:
+        if life.confidence > 0.0 or self.heard(op.episode_id, op.start, op.end) is Trust.DIRECT:
             return False
         rated = [one for one in self._history(life.id) if one.op == "rate"]
         return bool(rated) and rated[-1].detail.get("why") == "wrong"
@@ -424,6 +426,23 @@ class Changes:
             self._receipt.unchanged += 1
 
     # --- what was told and what was overheard ---------------------------------------------------
+
+    def voice(self, episode_id: int) -> OwnWords | None:
+        """Return which words of an episode are its owner's own; None where that is no question."""
+        if episode_id not in self._voices:
+            from factbook.extract.voice import voice_of  # reading logs needs it for prompts alone
+
+            episode = self._writer.heard([episode_id]).get(episode_id)
+            self._voices[episode_id] = None if episode is None else voice_of(episode)
+        return self._voices[episode_id]
+
+    def heard(self, episode_id: int, start: int, end: int) -> Trust:
+        """Return how far a part of an episode is trusted: not as its owner's, where it is not."""
+        trust = self._witness(episode_id).trust
+        voice = self.voice(episode_id) if trust is Trust.DIRECT else None
+        if voice is None or not any(one.start < end and start < one.end for one in voice.overheard):
+            return trust
+        return Trust.DERIVED
 
     @property
     def _is_answer(self) -> bool:

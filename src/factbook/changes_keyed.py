@@ -13,6 +13,7 @@ from typing import Protocol
 
 from factbook import policy
 from factbook.errors import Overtaken, UsageError
+from factbook.extract.voice import overheard_at, own_words
 from factbook.keyed import lists
 from factbook.keys import fold_value, split_rank_key, topic_title
 from factbook.model import FactKind, Millis, Receipt, Stance, Status, Trust
@@ -107,6 +108,8 @@ class KeyChanges:
             return f"the confidence {step.confidence} is not between 0 and 1"
         if not 0 <= step.start < step.end <= len(text):
             return f"the span {step.start} to {step.end} does not stand in the message"
+        if why := overheard_at(own_words(text), step.start, step.end):
+            return f"{text[step.start : step.end]!r} is not in the owner's own words: it {why}"
         return None
 
     def _take(self, step: KeyStep, after: dict[str, str], by: dict[str, KeyStep]) -> str | None:

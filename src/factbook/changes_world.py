@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from factbook import policy
 from factbook.backoff import may_send
@@ -67,7 +67,11 @@ from factbook.world import (
     SearchLog,
     SearchState,
     SearchTask,
+    Valence,
 )
+
+if TYPE_CHECKING:
+    from factbook.extract.voice import OwnWords
 
 # The searches that may bring entities in (seed 003's trigger table).
 _ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
@@ -98,6 +102,9 @@ class FactChanges(Protocol):
 
     def unmerge(self, op: UnmergeFact) -> None:
         """Take a merged fact out again."""
+
+    def voice(self, episode_id: int) -> OwnWords | None:
+        """Return which words of an episode are its owner's own; None where that is no question."""
 
 
 class WorldChanges:
@@ -174,7 +181,7 @@ class WorldChanges:
         kind = self._writer.episode_kinds([episode_id])[episode_id]
         if witness.owner != op.owner or witness.injected:
             raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
-        if not _stands_in(op.name, self._writer.texts([episode_id])[episode_id]):
+        if not _stands_in(op.name, self._own_text(episode_id)):
             raise NotAllowed(
                 trigger=self._trigger, op=f"CreateEntity of what {op.episode} does not name"
             )
@@ -426,7 +433,8 @@ class WorldChanges:
         if entity is None and liked is None:
             self._receipt.unchanged += 1
             return
-        episode_id = self._own_words(op.owner, op.episode)
+        named = op.valence is Valence.NEUTRAL  # what others said may name what is known
+        episode_id = self._own_words(op.owner, op.episode, heard=named)
         said = self._writer.places([episode_id])[episode_id].occurred_at
         at = self._now if said is None else min(said, self._now)
         one = Engagement(
@@ -854,13 +862,23 @@ class WorldChanges:
             raise NotFound(what="episode", name=uid, hint="record it in the same call.")
         return found
 
-    def _own_words(self, owner: str, uid: str) -> int:
-        """Return an episode that its owner said; raises NotAllowed for anything else."""
+    def _own_words(self, owner: str, uid: str, *, heard: bool = False) -> int:
+        """Return an episode that its owner said; raises NotAllowed for anything else.
+
+        With `heard`, what its owner only handed on is enough.
+        """
         episode_id = self._episode(uid)
         witness = self._writer.witness([episode_id])[episode_id]
         if witness.owner != owner or witness.injected or witness.trust is not Trust.DIRECT:
             raise NotAllowed(trigger=self._trigger, op=f"this by {uid}, which {owner} did not say")
+        if not heard and not self._own_text(episode_id).strip():
+            raise NotAllowed(trigger=self._trigger, op=f"this by {uid}, all of which is another's")
         return episode_id
+
+    def _own_text(self, episode_id: int) -> str:
+        """Return an episode with line breaks for what is not its owner's own words."""
+        voice = self._facts.voice(episode_id)
+        return self._writer.texts([episode_id])[episode_id] if voice is None else voice.text
 
 
 _WORD = re.compile(r"\w+")

@@ -135,15 +135,19 @@ class Conversation:
         occurred_at: Millis | None = None,
         uid: str | None = None,
         name: str = "",
+        pasted: Sequence[tuple[int, int]] = (),
     ) -> Receipt:
         """Keep one turn as an episode, redacted; the same turn twice is one.
 
         `uid` is the caller's own id of the turn, `occurred_at` when it was said (now, if not
         given), `name` who speaks where several people do. An empty turn is nothing.
+
+        `pasted` are parts of the text, (start, end) in characters, that are known to be pasted:
+        they are kept and found, and nothing in them counts as the owner's own words.
         """
         from factbook.recall.plan import Turn
 
-        turn = Turn(role=_role(role), text=text, at=occurred_at, id=uid or "")
+        turn = Turn(role=_role(role), text=text, at=occurred_at, id=uid or "", pasted=tuple(pasted))
         return self.add_turns([turn], name=name)
 
     def add_turns(self, turns: Sequence[Turn], *, name: str = "") -> Receipt:
@@ -392,6 +396,7 @@ class Conversation:
                 uid=turn.id or None,
                 owner=owner,
                 name=name,
+                pasted=turn.pasted,
             )
         return ops
 

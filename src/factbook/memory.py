@@ -408,10 +408,13 @@ class Memory(Caring):
         uid: str | None = None,
         owner: str = ME,
         name: str = "",
+        pasted: Sequence[tuple[int, int]] = (),
     ) -> Receipt:
         """Keep one turn of a conversation; see `Conversation.add_turn`."""
         talk = self.conversation(owner=owner, session=session)
-        return talk.add_turn(text, role=role, occurred_at=occurred_at, uid=uid, name=name)
+        return talk.add_turn(
+            text, role=role, occurred_at=occurred_at, uid=uid, name=name, pasted=pasted
+        )
 
     def add_turns(
         self, turns: Sequence[Turn], *, session: str = "", owner: str = ME, name: str = ""

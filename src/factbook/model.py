@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum, StrEnum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from factbook.errors import UsageError
 
@@ -151,6 +151,14 @@ class Field:
     end: int  # one past the last character
 
 
+class Overheard(NamedTuple):
+    """A part of a text that is not its owner's own words."""
+
+    start: int
+    end: int
+    why: str  # in words
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """One immutable piece of a source, already redacted and bounded."""
@@ -180,6 +188,7 @@ class Episode:
     cut: int = 0  # how many characters were left out of the text
     injected: bool = False  # text that factbook itself put there: never evidence
     embed: bool = True  # whether it is worth a vector
+    pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
 
     def value(self, name: str) -> str | None:
         """Return the text of the first field of that name, or None."""
@@ -306,7 +315,8 @@ class StoredEpisode:
     is_error: bool
     cut: int
     injected: bool
-    speaker: str = ""  # who says a turn, where several people do
+    speaker: str = ""  # who says a turn, where its text begins with "Name: "
+    pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

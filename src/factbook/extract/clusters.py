@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
+from factbook.extract.voice import DOUBTFUL, voice_of
 from factbook.model import EpisodeKind, Millis, Role, StoredEpisode, Trust
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def pieces_of(episode: StoredEpisode) -> list[Piece]:
     """
     if episode.injected or episode.kind not in _SPOKEN or episode.role is Role.TOOL:
         return []
+    voice = voice_of(episode)
     return [
         Piece(
             episode_id=episode.id,
@@ -142,8 +144,38 @@ def pieces_of(episode: StoredEpisode) -> list[Piece]:
             start=sentence.start,
             end=sentence.end,
         )
-        for sentence, _ in _said(episode.text, episode.role)
+        for sentence, _ in _said(episode.text if voice is None else voice.text, episode.role)
     ]
+
+
+def doubtful_pieces(episode: StoredEpisode) -> list[tuple[Piece, str]]:
+    """Return clear statements of a message that may be its owner's own words or not, with why.
+
+    What shows by its layout or its brackets that it is a paste is left out: nobody need be asked.
+    """
+    voice = voice_of(episode)
+    if voice is None or episode.injected:
+        return []
+    theirs = [one for one in voice.overheard if one.why == DOUBTFUL]
+    found = []
+    for one in theirs:
+        for sentence, rule in sentences.statements(episode.text[one.start : one.end]):
+            if rule == "about":
+                continue
+            piece = Piece(
+                episode_id=episode.id,
+                uid=episode.uid,
+                session=episode.session,
+                source_id=episode.source_id,
+                role=episode.role,
+                trust=Trust.DERIVED,
+                occurred_at=episode.occurred_at,
+                text=sentence.text,
+                start=one.start + sentence.start,
+                end=one.start + sentence.end,
+            )
+            found.append((piece, one.why))
+    return found[: policy.OVERHEARD_STATEMENTS]
 
 
 def _said(text: str, role: Role) -> list[tuple[sentences.Sentence, str]]:

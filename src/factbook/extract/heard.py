@@ -54,8 +54,8 @@ from factbook.extract.opinions import (
     sentences_of,
     spaced,
 )
-from factbook.extract.pasted import own_words, pasted
 from factbook.extract.topics import asks_of, named_topic, topic_of
+from factbook.extract.voice import OwnWords, own_words
 from factbook.keys import entity_name
 from factbook.nouns import counted, is_plural
 from factbook.world import EngagementType, Valence
@@ -327,6 +327,7 @@ def hear(
     known: Mapping[str, str],
     recent: Collection[str] = (),
     proactive: str = "",
+    voice: OwnWords | None = None,
 ) -> list[Named]:
     """Return what a message of its owner does about which names, one for each, the strongest.
 
@@ -335,6 +336,7 @@ def hear(
         known: Canonical names and aliases of known entities, each with its entity's own name.
         recent: Names of entities that the last few turns spoke of.
         proactive: Name of the entity of the notice that this message answers, if it does.
+        voice: Which words of it are their own, where that is known already.
 
     Returns:
         The names in the order in which they stand. New names are quoted, written as names, or asked
@@ -342,7 +344,8 @@ def hear(
         first. Of what others said in a few words, known names are mentions that count for nothing.
     """
     whole = text[:HEARD_CHARS]
-    text = own_words(text)[:HEARD_CHARS]
+    voice = voice or own_words(text)
+    text = voice.text[:HEARD_CHARS]
     cancel.check()
     plain = masked(text)
     english = is_english(plain.replace(BLANK, " "))
@@ -350,7 +353,7 @@ def hear(
     sentences = sentences_of(plain)
     starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}
     places = _places(text, plain, known=known, recent=recent, starts=starts)
-    heard = list(_handed_on(whole, known))
+    heard = list(_handed_on(whole, voice, known))
     if proactive:
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
@@ -396,9 +399,9 @@ def _within(sentence: Sentence, places: Sequence[_Place]) -> list[Place]:
     return [Place(place.name, place.start - base, place.end - base) for place in places]
 
 
-def _handed_on(text: str, known: Mapping[str, str]) -> Iterator[Named]:
+def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Named]:
     """Yield the known names in the few words of others that a message hands on."""
-    for one in pasted(text):
+    for one in voice.overheard:
         if one.end - one.start <= QUOTED_CHARS and "\n" not in text[one.start : one.end].strip():
             for place in _known_in(masked(text[one.start : one.end]), known, ()):
                 start, end = place.start + one.start, place.end + one.start

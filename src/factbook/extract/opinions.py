@@ -25,7 +25,7 @@ from factbook.commonplace import (
 )
 from factbook.extract.base import word_set
 from factbook.extract.names import BLANK, NameSpan, is_english, is_shouted, masked, names_in
-from factbook.extract.pasted import own_words
+from factbook.extract.voice import OwnWords, own_words
 from factbook.keys import entity_name
 from factbook.world import PreferenceType
 
@@ -925,14 +925,14 @@ def _done(words: Sequence[str]) -> str:
     return entity_name(" ".join([_ing(lows[0]), *words[1:]]))
 
 
-def preferences_in(text: str) -> list[PreferenceSpan]:
+def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[PreferenceSpan]:
     """Return the topics that the speaker of a message says to like or to dislike.
 
     "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
     Wishes, suppositions, questions, others' words (quoted, reported, pasted) and others' likes are
-    none.
+    none; `voice` says which words are their own, where that is known already.
     """
-    text = own_words(text)[:HEARD_CHARS]
+    text = (voice or own_words(text)).text[:HEARD_CHARS]
     plain = masked(text)
     if not is_english(plain.replace(BLANK, " ")):
         return []

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from factbook.commonplace import is_everyday, is_function_word
 
-__all__ = ["Pasted", "own_words", "pasted"]
+__all__ = ["Pasted", "pasted"]
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
 TITLE_WORDS: Final = 14  # ours: of a line that heads a page
@@ -867,20 +867,3 @@ def pasted(text: str) -> tuple[Pasted, ...]:
     if len(text) > READ_CHARS:
         found = _joined([*found, Pasted(READ_CHARS, len(text), "is too long to be one's own")])
     return tuple(found)
-
-
-def own_words(text: str) -> str:
-    """Return a message of the same length in which line breaks stand for what others wrote.
-
-    Places in it are places in the message.
-    """
-    return "".join(_kept(text))
-
-
-def _kept(text: str) -> Iterator[str]:
-    at = 0
-    for one in pasted(text):
-        yield text[at : one.start]
-        yield "\n" * (one.end - one.start)
-        at = one.end
-    yield text[at:]

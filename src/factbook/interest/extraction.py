@@ -42,8 +42,8 @@ from factbook.extract import entity_prompts
 from factbook.extract.external import hostile, taint
 from factbook.extract.heard import Named, hear, preferences_in
 from factbook.extract.opinions import NO_MORE_OF_IT
-from factbook.extract.pasted import own_words
 from factbook.extract.topics import topic_of
+from factbook.extract.voice import OwnWords, own_words
 from factbook.extract.world import (
     STEERED,
     Discovery,
@@ -567,15 +567,16 @@ class Extraction:
         before = self._store.said_before(message.id, limit=RECENT_MESSAGES)
         recent = spoken_of([one.text for one in before], known)
         llm = self._llm()
-        named = hear(text, known=known, recent=recent)
+        voice = own_words(text, pasted=message.pasted)
+        named = hear(text, known=known, recent=recent, voice=voice)
         # What others wrote in it nobody reads on; of the rest every place stays where it is.
-        text = own_words(text)
+        text = voice.text
         message = replace(message, text=text)
         if llm is not None:
             named = [*named, *self._model_heard(message, named, found, llm)]
         for one in named:
             self._hear(one, message, found)
-        for topic, kind, start, end in preferences_in(text):
+        for topic, kind, start, end in preferences_in(text, voice=OwnWords(text, ())):
             self._prefer(topic, kind, message, found, text[start:end])
         spoken = {one.name for one in named} & found.names.keys()
         mine = {name: found.names[name] for name in sorted(spoken) if found.names[name]}

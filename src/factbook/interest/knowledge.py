@@ -31,8 +31,8 @@ from factbook.confidence import as_of, is_deprecated
 from factbook.extract.heard import Named, hear
 from factbook.extract.names import is_uncommon
 from factbook.extract.opinions import HEARD_CHARS, is_question
-from factbook.extract.pasted import own_words
 from factbook.extract.topics import request_of, topic_of
+from factbook.extract.voice import own_words
 from factbook.gate.names import structural_problem
 from factbook.interest.extraction import spoken_of
 from factbook.interest.relate import joined, unpacked
@@ -449,7 +449,7 @@ def own_names(store: Store, text: str, *, owner: str, recent: Sequence[str] = ()
     said = [one.text for one in episodes if one.role is Role.USER] + [*recent, text]
     names: dict[str, bool] = {}  # whether it was introduced, and not only spoken of as a person
     for one in said:
-        for name, introduced in _people_in(own_words(one)[:HEARD_CHARS]):
+        for name, introduced in _people_in(own_words(one).text[:HEARD_CHARS]):
             names[name] = names.get(name, False) or introduced
     return [
         name

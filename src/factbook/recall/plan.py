@@ -75,6 +75,7 @@ class Turn:
     text: str
     at: Millis | None = None  # when it was said
     id: str = ""  # what names it in a context's account; empty: its place in the list
+    pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that were pasted into it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -313,6 +313,10 @@ class Writer(WorldWriter, EraseWriter, Protocol):
     def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
         """Return whose episodes are and how far they are trusted, by id."""
 
+    def heard(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id, as they are under the write lock."""
+        raise NotImplementedError
+
     def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """Return the ids of (name, method) pairs, inserting those that are new."""
 

@@ -41,6 +41,7 @@ from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError, UsageError
 from factbook.extract.heard import hear
 from factbook.extract.opinions import NO_MORE_OF_IT
+from factbook.extract.voice import voice_of
 from factbook.interest.deliver import ChatChannel
 from factbook.interest.extraction import ABOUT
 from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking, own_names
@@ -200,6 +201,7 @@ class Chat:
         self._held: list[Delivery] = []
         self._remarked: set[str] = set()
         self._ahead: list[str | None] = []  # read already, and part of the next message
+        self._pasted: list[tuple[int, int]] = []  # parts of the message that came in brackets
 
     # --- its life -------------------------------------------------------------------------------
 
@@ -242,6 +244,9 @@ class Chat:
         line = self._ahead.pop() if self._ahead else self._view.read()
         if line is None:
             return None
+        # A key ends a line that is typed, so what comes with breaks in it was pasted. Where in its
+        # first line the paste begins nobody sees: that one is judged by its words.
+        self._pasted = [(line.index("\n"), len(line))] if "\n" in line else []
         lines = [line]
         if line.strip() == _BLOCK:
             lines = []
@@ -323,7 +328,7 @@ class Chat:
         self._target = ""  # a reaction means what is shown from here on
         memory = self._memory
         recent = [turn.text for turn in reversed(self._history)]
-        uid = self._keep(message, Role.USER)
+        uid = self._keep(message, Role.USER, pasted=self._pasted)
         said = memory.redactor.redact(message)
         known = memory.knowledge(message, owner=self._owner, recent=recent)
         hits = self._hits(message, known, mine=not memory.has_model)
@@ -369,7 +374,8 @@ class Chat:
         )
         told: dict[str, Hit] = {}
         for one in rows:
-            said = redact(one.text)
+            voice = voice_of(one)
+            said = redact(one.text if voice is None else voice.text).strip()
             if one.role is not Role.USER or not _OWN.search(said) or said in told:
                 continue
             if asking(said) is Asking.NOTHING:
@@ -657,10 +663,12 @@ class Chat:
 
     # --- keeping --------------------------------------------------------------------------------
 
-    def _keep(self, said: str, role: Role) -> str:
+    def _keep(self, said: str, role: Role, *, pasted: Sequence[tuple[int, int]] = ()) -> str:
         """Keep a turn; return its uid, also where it held nothing that could be kept."""
         own = str(uuid.uuid4())
-        self._memory.add_turn(said, role=role, session=self.session, uid=own, owner=self._owner)
+        self._memory.add_turn(
+            said, role=role, session=self.session, uid=own, owner=self._owner, pasted=pasted
+        )
         turn = Turn(role=role, text=self._memory.redactor.redact(said))
         self._history = [*self._history, turn][-HISTORY:]
         # one with an id of its own, one of a kind, is that turn whatever it says and wherever

@@ -16,17 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
+from factbook.changes import memory_key
 from factbook.confidence import DAY_MS
 from factbook.extract.clusters import (
     Found,
     KnownCluster,
     Piece,
+    doubtful_pieces,
     find_clusters,
     find_statements,
     pieces_of,
 )
 from factbook.model import Candidate, FactKind, Millis, StoredEpisode
-from factbook.ops import AssertFact, KeepLoose, MarkProgress, Op, SupportFact
+from factbook.ops import AssertFact, KeepLoose, MarkProgress, Op, Propose, SupportFact
 from factbook.store.base import Store
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ def extract_ops(
         made, alone = _owner_ops(store, owner, mine, embedder=embedder, redact=redact, same=same)
         ops += made
         loose += alone
+    for episode in new:
+        for piece, why in doubtful_pieces(episode):
+            if redact(piece.text) == piece.text:
+                ops += _proposed(episode.owner, piece, why)
     ops.append(KeepLoose(episode_ids=sorted(set(loose))))
     ops.append(MarkProgress(name="extract", value=last))
     return ops
@@ -193,6 +199,46 @@ def _assertions(
             )
         )
     return ops
+
+
+def _proposed(owner: str, piece: Piece, why: str) -> list[Op]:
+    """Return what asks a person about a statement that may be somebody else's."""
+    said = " ".join(piece.text.split())
+    sure = min(policy.STATED, policy.TRUST_CAP[piece.trust])
+    candidate = Candidate(
+        subject=owner,
+        predicate=STATES,
+        object=said,
+        statement=said,
+        confidence=sure,
+        rule=policy.OVERHEARD,
+        method=f"A lasting statement in a part of a message that {why}",
+        start=piece.start,
+        end=piece.end,
+        kind=FactKind.STATEMENT,
+        embed=True,
+    )
+    payload = {
+        "owner": owner,
+        "type": STATES.upper(),
+        "text": said,
+        "confidence": sure,
+        "detail": f"it stands in a part of a message that {why}",
+        "episode": piece.episode_id,
+        "quote": piece.text[: policy.QUOTE_CHARS],
+    }
+    return [
+        AssertFact(
+            candidate=candidate,
+            episode=piece.uid,
+            owner=owner,
+            confidence=sure,
+            trust=piece.trust,
+            quote=piece.text[: policy.QUOTE_CHARS],
+            proposed=True,
+        ),
+        Propose(kind="memory", key=memory_key(owner, STATES, said), title=said, payload=payload),
+    ]
 
 
 def _support(piece: Piece, fact_id: int) -> SupportFact:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -82,6 +82,7 @@ def turn_ops(
     name: str = "",
     source_kind: str = "conversation",
     title: str = "",
+    pasted: Sequence[tuple[int, int]] = (),
 ) -> list[Op]:
     """Return what keeps one turn of a conversation; nothing for a turn without any text.
 
@@ -106,6 +107,7 @@ def turn_ops(
         own_id=uid or "",
         owner=owner,
         name=name,
+        pasted=pasted,
     )
     if episode is None:
         return []
@@ -139,13 +141,15 @@ def turn_episode(
     attributes: Mapping[str, str] | None = None,
     call_id: str = "",
     ours: bool = False,
+    pasted: Sequence[tuple[int, int]] = (),
 ) -> Episode | None:
     """Return a turn as an episode, or None for one without any text.
 
     `scope` is what the turn's identity is looked for in, `latest` the last time that can be true,
     `position` and `offset` the place in a file (0 for a turn that was told to us), `nth` how often
     the same was said before, where no time tells two sayings apart. What a tool says is external;
-    `name` is the tool then, and `ours` says that the tool is factbook.
+    `name` is the tool then, and `ours` says that the tool is factbook. `pasted` are the parts of
+    `text` that are known to be a paste; redaction and cutting only ever widen them.
     """
     given = clean(text)
     said = own_text(given)
@@ -190,7 +194,28 @@ def turn_episode(
         cut=cut,
         injected=injected,
         embed=not is_tool and not injected and worth_a_vector(kept, speaker=speaker),
+        pasted=tuple(
+            _moved(text, kept, start, end, redactor) for start, end in pasted if start < end
+        ),
     )
+
+
+def _moved(text: str, kept: str, start: int, end: int, redactor: Redacting) -> tuple[int, int]:
+    """Return where a part of a text stands in what is kept of it, or more.
+
+    What is before it begins the kept text and what is behind it ends it, as far as both are the
+    same: where redaction or cutting has changed something, more counts as the part.
+    """
+    before = redactor.redact(clean(text[:start])).strip()
+    behind = redactor.redact(clean(text[end:])).strip()
+    first = _shared(kept, before)
+    return first, max(first, len(kept) - _shared(kept[::-1], behind[::-1]))
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def own_text(text: str) -> str:

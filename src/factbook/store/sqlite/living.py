@@ -162,6 +162,11 @@ class LivingVerbs:
         )
         return {row[0]: Witness(Trust(row[1]), row[2], bool(row[3]), bool(row[4])) for row in rows}
 
+    def heard(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id, as they are under the write lock."""
+        rows = self._db.execute(f"{EPISODE} WHERE e.id IN {_IN}", (json_list(ids),))
+        return {row[0]: as_episode(row) for row in rows}
+
     def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
         """Return the evidence of facts as episode id -> stance."""
         found: dict[int, dict[int, Stance]] = {one: {} for one in fact_ids}

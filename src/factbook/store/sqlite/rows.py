@@ -12,6 +12,7 @@ from factbook import policy
 from factbook.model import (
     EVERYONE,
     Cursor,
+    Episode,
     EpisodeKind,
     Everyone,
     Fact,
@@ -90,7 +91,7 @@ EPISODE = """
 SELECT e.id, e.uid, e.source_id, s.uri, e.kind, e.role, e.trust, e.text, e.position, e.byte_offset,
        e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch, e.agent,
        e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected,
-       e.speaker
+       e.speaker, json_extract(e.attributes, '$.pasted')
 FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
 
 _HOLDS = " ".join(f"WHEN '{name}' THEN {days!r}" for name, days in policy.HOLD_DAYS.items())
@@ -161,7 +162,20 @@ def as_episode(row: Sequence[Any]) -> StoredEpisode:
         cut=row[22],
         injected=bool(row[23]),
         speaker=row[24],
+        pasted=pasted_parts(row[25]),
     )
+
+
+def pasted_parts(text: str | None) -> tuple[tuple[int, int], ...]:
+    """Read where an episode holds what was pasted: "3-120 130-140"."""
+    parts = (one.split("-") for one in (text or "").split())
+    return tuple((int(start), int(end)) for start, end in parts)
+
+
+def with_pasted(episode: Episode) -> dict[str, str]:
+    """Return the attributes of an episode, with where it holds what was pasted."""
+    spans = " ".join(f"{start}-{end}" for start, end in episode.pasted)
+    return {**episode.attributes, "pasted": spans} if spans else dict(episode.attributes)
 
 
 def hold(db: apsw.Connection, name: str, holder: str, *, token: int, now: Millis) -> None:

@@ -23,7 +23,13 @@ from factbook.store.base import (
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
-from factbook.store.sqlite.rows import VECTOR_TABLES, end_claims, json_list, source_states
+from factbook.store.sqlite.rows import (
+    VECTOR_TABLES,
+    end_claims,
+    json_list,
+    source_states,
+    with_pasted,
+)
 from factbook.store.sqlite.world import WorldVerbs
 from factbook.text import asks
 
@@ -168,7 +174,7 @@ class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
                     one.agent,
                     one.tool,
                     one.call_id,
-                    orjson.dumps(one.attributes).decode() if one.attributes else "{}",
+                    orjson.dumps(with_pasted(one)).decode(),
                     one.is_error,
                     one.cut,
                     one.injected,

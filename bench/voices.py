@@ -1,0 +1,226 @@
+"""Tell people's own words from what they paste, on messages whose spans are known.
+
+    python -m bench.voices [--part "held out"] [--fit] [--predictions OUT] [--json]
+
+`bench/voices.jsonl` holds messages that were written for this: mails, chats, interviews, job ads,
+reviews, novels, phishing, recipes, release notes, tickets, lyrics, horoscopes, forum posts and
+more, bare and with words of their owner before, behind or between; and genuine messages, from a
+clause to a life story. Each has the spans that are its owner's own. The weights in `policy.py` are
+fitted on one part ("built with"); the other ("held out") is only measured.
+
+- leaks: of the messages that hold others' words, those of which others' words leave anything
+  direct: a statement, a like, or a name with an engagement that weighs something
+- heard: of the statements that rules find in owners' own words, those that are still found
+- whole: of the messages that are all their owner's own, those in which nothing is overheard
+
+The baseline is `layout`: what shows by quoted lines, headers, fences and announcements, asked by
+likes and names alone, as it was before every road asked. With `--fit` the weights are fitted anew
+and printed. A prediction line is `{"text", "overheard": [[start, end, why], ...]}`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from bench._common import emit, print_table, run
+from bench.judged import write_lines
+
+PART: Final = "voices"
+FILE: Final = Path(__file__).parent / "voices.jsonl"
+_STOPS: Final = re.compile(r"[.!]+(?=\n|$)")
+Z: Final = 1.96  # of a 95 % interval
+REGULARISATION: Final = 1.0  # of the fit: the least that the folds of the built part ask for
+
+
+class Message(NamedTuple):
+    """One message with the spans that are its owner's own."""
+
+    part: str
+    kind: str
+    text: str
+    own: Sequence[Sequence[int]]
+
+    @property
+    def whole(self) -> bool:
+        """Say whether all of it is its owner's own."""
+        return [list(one) for one in self.own] == [[0, len(self.text)]]
+
+    def is_own(self, at: int) -> bool:
+        """Say whether the owner says what stands at a place."""
+        return any(start <= at < end for start, end in self.own)
+
+
+class Score(NamedTuple):
+    """What became of the messages of a part."""
+
+    pastes: int
+    leaks: int
+    own: int
+    heard: int
+    messages: int
+    whole: int
+
+
+@lru_cache(maxsize=1)
+def messages() -> tuple[Message, ...]:
+    """Return all messages, in the order of the file."""
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    return tuple(Message(**json.loads(line)) for line in lines)
+
+
+def score(part: str, *, layout: bool = False) -> Score:
+    """Measure a part; with `layout`, the baseline."""
+    from factbook.extract import sentences
+    from factbook.extract.heard import hear
+    from factbook.extract.opinions import preferences_in
+    from factbook.extract.pasted import pasted
+    from factbook.extract.voice import OwnWords, own_words
+    from factbook.model import Overheard
+    from factbook.world import Valence
+
+    def voice_of(text: str) -> OwnWords:
+        return OwnWords(text, tuple(Overheard(*one) for one in pasted(text)))
+
+    pastes = leaks = own = heard = whole = count = 0
+    for one in messages():
+        if one.part != part:
+            continue
+        voice = voice_of(one.text) if layout else own_words(one.text)
+        read = one.text if layout else voice.text
+        stated = {said.start for said, _ in sentences.statements(read)}
+        mine = {said.start for said, _ in sentences.statements(one.text) if one.is_own(said.start)}
+        own += len(mine)
+        heard += len(mine & stated)
+        count += one.whole
+        whole += one.whole and not voice.text.count("\n") > one.text.count("\n")
+        if one.whole:
+            continue
+        pastes += 1
+        named = hear(one.text, known={}, voice=voice)
+        places = [
+            *stated,
+            *(span.start for span in preferences_in(one.text, voice=voice)),
+            *(name.start for name in named if name.valence is not Valence.NEUTRAL),
+        ]
+        leaks += any(not one.is_own(at) for at in places)
+    return Score(pastes, leaks, own, heard, count, whole)
+
+
+def interval(hits: int, of: int) -> str:
+    """Return a share in percent with its 95 % interval (Wilson)."""
+    if not of:
+        return "-"
+    share = hits / of
+    middle = (share + Z * Z / (2 * of)) / (1 + Z * Z / of)
+    half = Z * math.sqrt(share * (1 - share) / of + Z * Z / (4 * of * of)) / (1 + Z * Z / of)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return f"{share:.1%} ({low:.1%} to {high:.1%})"
+
+
+def fit() -> dict[str, float]:
+    """Fit the weights on the built part: a paragraph that is mostly another's counts as another's.
+
+    Each message weighs the same, however many paragraphs it has, and counts twice: the second time
+    without its full stops, for many people set none.
+    """
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    from factbook.extract.voice import blanked, features_of, in_layout, units_of
+
+    rows: list[list[float]] = []
+    theirs: list[bool] = []
+    weights: list[float] = []
+    names: list[str] = []
+    built = [one for one in messages() if one.part == "built with"]
+    for one in [*built, *map(_unstopped, built)]:
+        shown = in_layout(one.text)
+        left = blanked(one.text, shown)
+        units = units_of(left)
+        for unit, found in zip(units, features_of(left, handed=bool(shown)), strict=True):
+            names = names or list(found)
+            rows.append(list(found.values()))
+            own = sum(max(0, min(end, unit.end) - max(at, unit.start)) for at, end in one.own)
+            theirs.append(2 * own < unit.end - unit.start)
+            weights.append(1 / len(units))
+    model = LogisticRegression(C=REGULARISATION, max_iter=5_000)
+    model.fit(np.array(rows), np.array(theirs), sample_weight=np.array(weights))
+    found = {
+        "": float(model.intercept_[0]),
+        **dict(zip(names, map(float, model.coef_[0]), strict=True)),
+    }
+    return {name: round(value, 2) for name, value in found.items()}
+
+
+def _unstopped(one: Message) -> Message:
+    """Return a message without the full stops at the ends of its lines."""
+    ends = [found.span() for found in _STOPS.finditer(one.text)]
+
+    def moved(at: int) -> int:
+        return at - sum(min(end, at) - start for start, end in ends if start < at)
+
+    own = [[moved(start), moved(end)] for start, end in one.own]
+    return one._replace(text=_STOPS.sub("", one.text), own=own)
+
+
+def _figures(part: str) -> Iterable[tuple[str, Score]]:
+    yield "layout", score(part, layout=True)
+    yield "voice", score(part)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the figures."""
+    parser = argparse.ArgumentParser(prog="python -m bench.voices", description=__doc__)
+    parser.add_argument(
+        "--part", default="held out", choices=sorted({one.part for one in messages()})
+    )
+    parser.add_argument("--fit", action="store_true", help="fit the weights anew and print them")
+    parser.add_argument("--predictions", type=Path, default=None)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(argv)
+    if given.fit:
+        print(json.dumps(fit(), indent=2))
+        return 0
+    if given.predictions:
+        _predict(given.part, given.predictions)
+    rows: list[dict[str, Any]] = []
+    figures: dict[str, Any] = {"part": given.part}
+    for name, found in _figures(given.part):
+        figures[name] = found._asdict()
+        rows.append(
+            {
+                "by": name,
+                "leaks": f"{found.leaks} of {found.pastes}, {interval(found.leaks, found.pastes)}",
+                "own heard": f"{found.heard} of {found.own}, {interval(found.heard, found.own)}",
+                "own whole": f"{found.whole} of {found.messages}",
+            }
+        )
+    if not given.json:
+        print_table(f"whose words they are ({given.part})", rows)
+    emit(figures, part=PART, as_json=given.json)
+    return 0
+
+
+def _predict(part: str, out: Path) -> None:
+    from factbook.extract.voice import own_words
+
+    write_lines(
+        out,
+        (
+            {"text": one.text, "overheard": [list(span) for span in own_words(one.text).overheard]}
+            for one in messages()
+            if one.part == part
+        ),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
