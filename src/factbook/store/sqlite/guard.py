@@ -78,10 +78,12 @@ class _Locks:
     """Locks of one open file description; a system without them gives none, and says so."""
 
     def __init__(self, path: Path) -> None:
+        self._for_reading = False
         try:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._for_reading = True
 
     def take(self, part: tuple[int, int], *, alone: bool = False) -> bool | None:
         """Lock a part for reading, or alone; False where it is taken, None without such locks."""
@@ -94,8 +96,8 @@ class _Locks:
         if sys.platform == "win32":
             return None
         command = getattr(fcntl, "F_OFD_SETLK", None)
-        if command is None:
-            return None
+        if command is None or (self._for_reading and kind == "write"):
+            return None  # who cannot write the file gets no such lock, and SQLite says why
         types = {"read": fcntl.F_RDLCK, "write": fcntl.F_WRLCK, "none": fcntl.F_UNLCK}
         begin, length = part
         if sys.platform == "linux":
