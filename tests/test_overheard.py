@@ -223,6 +223,15 @@ def test_an_overheard_episode_does_not_make_what_was_told_less_sure(book: Book) 
     assert book.get(told).confidence == before
 
 
+def test_what_was_overheard_and_pinned_may_still_win_a_merge(book: Book) -> None:
+    pinned = book.fact("I live in Oslo", trust=Trust.DERIVED)
+    book.write(PinFact(fact_id=pinned, pinned=True), trigger=Trigger.COMMAND)
+    heard = book.fact("I am living in Oslo", trust=Trust.DERIVED)
+    book.merge(pinned, heard)
+    assert book.get(heard).merged_into_id == pinned
+    assert book.asked() == []
+
+
 # --- whatever happens -----------------------------------------------------------------------------
 
 _WHAT = st.sampled_from(

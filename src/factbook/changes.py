@@ -515,7 +515,8 @@ class Changes:
             self._receipt.unchanged += 1  # somebody changed one of them: the next run looks again
             return
         winner = lives[op.winner_id]
-        kept = [one for one in lives.values() if self._only_asks(one, by=winner)]
+        losers = [one for one in lives.values() if one.id != winner.id]
+        kept = [one for one in losers if self._only_asks(one, by=winner)]
         if kept:
             for one in kept:
                 self._ask(winner, one, detail=op.detail or "they say the same", similarity=1.0)
