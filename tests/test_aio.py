@@ -110,7 +110,7 @@ def differences(awaited: type, memory: type, *, plain: Sequence[str] = ()) -> li
             found.append(f"{name} has other parameters")
         if not (mine[name].__doc__ or "").strip():
             found.append(f"{name} says nothing of itself")
-        yields = inspect.isgeneratorfunction(its[name])
+        yields = inspect.isgeneratorfunction(inspect.unwrap(its[name]))
         kind = inspect.isasyncgenfunction if yields else inspect.iscoroutinefunction
         if name in plain:
             kind = lambda one: not inspect.iscoroutinefunction(one)  # noqa: E731

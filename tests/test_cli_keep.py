@@ -169,7 +169,9 @@ def test_remember_makes_a_database_and_says_what_it_kept(cli: Cli, tmp_path: Pat
     assert (again["new"], again["fact"]["id"], again["fact"]["evidence_count"]) == (False, "f1", 2)
     other = cli("--db", db, "remember", "I play chess", "--owner", "ann", "--json").json()
     assert (other["new"], other["fact"]["owner"]) == (True, "ann")
-    assert [one["id"] for one in cli("--db", db, "facts", "--json").json()["facts"]] == ["f1", "f2"]
+    assert [one["id"] for one in cli("--db", db, "facts", "--json").json()["facts"]] == ["f1"]
+    every = cli("--db", db, "facts", "--all-owners", "--json").json()["facts"]
+    assert [one["id"] for one in every] == ["f1", "f2"]
     shown = cli("--db", db, "facts", "--owner", "ann").out
     assert "I play chess" in shown
     assert "Rita" not in shown

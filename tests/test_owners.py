@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from factbook import EVERYONE, Memory
-from factbook.errors import UsageError
+from factbook import EVERYONE, AsyncMemory, Memory
+from factbook.aio import AsyncConversation
+from factbook.conversation import Conversation
+from factbook.errors import FactbookError, UsageError
 from factbook.store.base import Filters, RejectionFilters
+from factbook.surface.cli import app, run
 from factbook.testing import FrozenClock
 
 NOW = 1_790_000_000_000
@@ -27,6 +34,18 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
             for turn in (said, "And the rent is due on Monday."):
                 made.add_turn(turn, session="desk", owner=owner)  # one conversation, two people
         made.embed()
+        yield made
+        assert made.check() == []
+
+
+@pytest.fixture(scope="module")
+def copied(memory: Memory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Another one that says the same, for what may change it."""
+    folder = tmp_path_factory.mktemp("copied")
+    memory.store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    shutil.copy(memory.path, folder / "m.db")
+    key = memory.path.parent / "key"
+    with Memory(folder / "m.db", key_file=key, clock=FrozenClock(NOW), model=None) as made:
         yield made
         assert made.check() == []
 
@@ -98,3 +117,244 @@ def test_a_new_owner_in_a_file_of_one_is_not_shown_to_the_other(tmp_path: Path) 
         assert "48211" not in repr(memory.recall(ASKED).hits)
         assert "39007" not in repr(memory.recall(ASKED, filters=Filters(owner="ann")).hits)
         assert memory.check() == []
+
+
+# --- every public way -----------------------------------------------------------------------------
+
+# What looks after the whole file, or works for all owners: it names no owner, and what it returns
+# says nothing of what anybody said. `sql` and `sight` show what whoever calls them already names.
+WHOLE = frozenset(
+    [
+        "allow_again",
+        "background",
+        "channels",
+        "check",
+        "clean",
+        "close",
+        "consolidate",
+        "conversation",
+        "cost",
+        "drop_copies",
+        "embed",
+        "erase_episode",
+        "erase_fact",
+        "erase_rejection",
+        "erase_row",
+        "erase_source",
+        "erasures",
+        "extract_commands",
+        "extract_typed",
+        "finish_erasing",
+        "loops",
+        "model_tasks",
+        "now",
+        "open_model",
+        "passive_failures",
+        "plan_learning",
+        "record",
+        "reembed",
+        "rejection_summary",
+        "reopen",
+        "retry_aside",
+        "retry_searches",
+        "retry_tasks",
+        "retry_told",
+        "rule_uses",
+        "run_enrichment",
+        "run_extraction",
+        "run_schedules",
+        "run_searches",
+        "runs",
+        "set_aside",
+        "settle",
+        "sight",
+        "sql",
+        "standing",
+        "start_worker",
+        "stats",
+        "undo",
+        "unmerge_entity",
+        "waiting",
+        "work",
+    ]
+)
+READ_WHOLE = [
+    "check",
+    "cost",
+    "erasures",
+    "model_tasks",
+    "passive_failures",
+    "rejection_summary",
+    "rule_uses",
+    "runs",
+    "set_aside",
+    "stats",
+    "waiting",
+]
+WHOLE_COMMANDS = {
+    "doctor", "embed", "extract", "install-timer", "reembed", "rules", "sql", "stats", "version",
+    "worker",
+}  # fmt: skip
+GIVEN = {
+    **dict.fromkeys(("question", "query", "text", "request", "topic", "message", "user"), ASKED),
+    **dict.fromkeys(("which", "name", "entity"), "salary"),
+    "session": "desk",
+    "turns": (),
+    "emoji": "👍",
+    "episode": "none",
+    "target": "e1",
+    "every_ms": 3_600_000,
+    "place": 1,
+    "right": True,
+    "accept": False,
+    "key": "user.salary",
+    "summary": HERS,
+}
+ELSEWHERE = frozenset(  # they take values that only their own tests make, and an owner with them
+    ["apply_facts", "execute_plan", "keep_verdict"]
+)
+
+
+def public(kind: type) -> dict[str, Callable[..., Any]]:
+    found = inspect.getmembers(kind, inspect.isfunction)
+    return {name: one for name, one in found if not name.startswith("_")}
+
+
+def read(value: object) -> str:
+    """Return all that a caller can see of a value."""
+    if inspect.isgenerator(value):
+        value = list(value)
+    return repr(value)
+
+
+def tried(memory: Memory, name: str, **more: object) -> str:
+    """Call a method with something for all that it requires; return what can be seen of it."""
+    method = getattr(memory, name)
+    hers = memory.query_facts(owner="ann")[0]
+    known = {**GIVEN, "owner": "me", "fact_id": hers.id, "episode_id": 2, "proposal_id": 1}
+    needed = {
+        one.name: known[one.name]
+        for one in inspect.signature(method).parameters.values()
+        if one.default is inspect.Parameter.empty and one.name not in more
+    }
+    try:
+        return read(method(**needed, **more))
+    except FactbookError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("kind", [Memory, AsyncMemory])
+def test_every_public_method_is_of_an_owner_or_of_the_whole_file(kind: type) -> None:
+    """A new one without an owner fails here: say whose it is, or why it is nobody's."""
+    for name, method in public(kind).items():
+        taken = inspect.signature(method).parameters
+        owned = "owner" in taken or "filters" in taken
+        assert owned is (name not in WHOLE or name == "conversation"), name
+    bound = set(public(Conversation))
+    assert not any(
+        "owner" in inspect.signature(one).parameters for one in public(Conversation).values()
+    )
+    assert bound == set(public(AsyncConversation))
+
+
+@pytest.mark.parametrize("name", sorted(set(public(Memory)) - WHOLE - ELSEWHERE - {"notifier"}))
+def test_no_method_shows_one_owner_what_another_said(copied: Memory, name: str) -> None:
+    named = {"owner": "bob"} if name == "erase_owner" else {}
+    assert "48211" not in tried(copied, name, **named)
+
+
+@pytest.mark.parametrize("name", READ_WHOLE)
+def test_what_is_read_of_the_whole_file_is_nobodys_words(memory: Memory, name: str) -> None:
+    said = tried(memory, name)
+    assert "48211" not in said
+    assert "39007" not in said
+
+
+@pytest.mark.parametrize("name", sorted(set(public(Memory)) - WHOLE - ELSEWHERE))
+@pytest.mark.parametrize("owner", ["", EVERYONE], ids=["nobody", "everyone"])
+def test_an_owner_is_checked_before_anything_is_done(memory: Memory, name: str, owner: str) -> None:
+    method = getattr(memory, name)
+    hint = method.__annotations__.get("owner")
+    if hint is None or (owner is EVERYONE and hint != "str"):
+        return  # it takes filters, which check theirs, or it may read about everybody
+    before = memory.store.generation()
+    assert tried(memory, name, owner=owner).startswith("UsageError: ")
+    assert memory.store.generation() == before
+
+
+Said = Callable[..., str]
+
+
+@pytest.fixture
+def said(
+    copied: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Said:
+    """Run a command on a file of two owners; return all that it shows."""
+    hers = copied.query_facts(owner="ann")[0]
+
+    def shown(*words: str) -> str:
+        asked = [one.format(asked=ASKED, fact=f"f{hers.id}") for one in words]
+        run(["--db", str(copied.path), *asked])
+        done = capsys.readouterr()
+        assert done.out + done.err  # it says something
+        return done.out + done.err
+
+    monkeypatch.setenv("FACTBOOK_KEY_FILE", str(copied._key_file))
+    return shown
+
+
+def test_every_command_is_of_an_owner_or_of_the_whole_file() -> None:
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    whole = {
+        name
+        for name, one in commands.items()
+        if not any("--owner" in option.opts for option in one.params)
+    }
+    assert whole == WHOLE_COMMANDS
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "recall {asked}",
+        "facts",
+        "facts --json",
+        "facts --evidence",
+        "search {asked}",
+        "context {asked}",
+        "timeline",
+        "sessions",
+        "rejections",
+        "explain {fact}",
+        "explain {fact} --json",
+        "pin {fact}",
+        "feedback {fact} right",
+        "correct {fact} nonsense",
+        "unmerge {fact}",
+        "review",
+        "export",
+        "export --format csv-facts",
+        "memory",
+        "interests",
+        "notices",
+        "stats",
+        "consolidate --dry-run",
+        "runs",
+        "doctor",
+        "ask {asked} --planner rules",
+    ],
+)
+def test_no_command_shows_one_owner_what_another_said(said: Said, line: str) -> None:
+    assert "48211" not in said(*line.split(" "))
+
+
+def test_a_command_that_finds_nothing_says_how_to_ask_about_others(said: Said) -> None:
+    assert "--all-owners" in said("facts", "--owner", "bob")
+    assert "48211" not in said("facts", "--owner", "bob")
+    assert "ann" not in said("facts", "--owner", "bob")
+    assert "48211" in said("facts", "--owner", "ann")
+    assert "48211" in said("facts", "--all-owners")
+    assert "48211" in said("export", "--all-owners")
+    assert "39007" not in said("export", "--owner", "ann")
+    assert "--owner is empty" in said("facts", "--owner", "")
+    assert "against each other" in said("facts", "--owner", "ann", "--all-owners")

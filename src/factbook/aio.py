@@ -415,9 +415,11 @@ class AsyncMemory:
     check = _worked(Memory.check)
     reopen = _worked(Memory.reopen)
 
-    async def export(self) -> AsyncGenerator[dict[str, object], None]:
+    async def export(
+        self, *, owner: str | Everyone = ME
+    ) -> AsyncGenerator[dict[str, object], None]:
         """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
-        rows = self._exported()
+        rows = self._exported(owner)
         self._iterations.add(rows)
         try:
             while batch := await self._run(self._rows, lambda: list(islice(rows, ROWS_AT_ONCE))):
@@ -428,8 +430,8 @@ class AsyncMemory:
             if self._ending is None:
                 self._rows.submit(rows.close)  # after the batch that may still be under way
 
-    def _exported(self) -> Generator[dict[str, object], None, None]:
-        yield from self._opened().export()
+    def _exported(self, owner: str | Everyone) -> Generator[dict[str, object], None, None]:
+        yield from self._opened().export(owner=owner)
 
 
 def _tell(asked: Future[Any]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from factbook.errors import NotFound, UsageError
-from factbook.model import ME, Fact, Millis, Receipt, Trigger
+from factbook.model import EVERYONE, ME, Everyone, Fact, Millis, Receipt, Trigger
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -169,11 +169,12 @@ class Keeping:
             on_phase=on_phase,
         )
 
-    def questions(self) -> list[Question]:
-        """Return the pairs of facts that rules could not decide."""
+    def questions(self, *, owner: str | Everyone = ME) -> list[Question]:
+        """Return the pairs of an owner's facts that rules could not decide."""
         from factbook.upkeep.consolidate import waiting_questions
 
-        return waiting_questions(self.store, now=self._clock(), redact=self.redactor.redact)
+        found = waiting_questions(self.store, now=self._clock(), redact=self.redactor.redact)
+        return [one for one in found if owner in (one.owner, EVERYONE)]
 
     def settle(self, verdicts: Mapping[tuple[int, int], str]) -> Receipt:
         """Decide waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for each (low id, high id).
@@ -194,9 +195,14 @@ class Keeping:
             raise UsageError(detail="; ".join(wrong))
         return total
 
-    def proposals(self, *, state: str = "open") -> list[Proposal]:
-        """Return what waits for a person's yes, or what was decided."""
-        return self.store.proposals(state=state)
+    def proposals(self, *, state: str = "open", owner: str | Everyone = ME) -> list[Proposal]:
+        """Return what waits for an owner's yes, or what was decided."""
+        # What names no owner was proposed of logs of agents, which are about `me`.
+        return [
+            one
+            for one in self.store.proposals(state=state)
+            if owner in (one.payload.get("owner", ME), EVERYONE)
+        ]
 
     def decide(
         self,
@@ -206,11 +212,17 @@ class Keeping:
         reason: str = "",
         text: str = "",
         planner: Literal["model", "rules"] = "model",
+        owner: str = ME,
     ) -> Receipt:
         """Accept or refuse a proposal."""
         del text, planner  # only what a model proposes can be said in other words
         from factbook.ops import DecideProposal
 
+        theirs = {one.id for one in self.proposals(owner=owner)}
+        if any(one.id == proposal_id for one in self.store.proposals() if one.id not in theirs):
+            raise NotFound(
+                what="proposal", name=proposal_id, hint="`factbook review` lists those that wait."
+            )
         return self._apply([DecideProposal(proposal_id=proposal_id, accept=accept, reason=reason)])
 
     # --- a person's word ------------------------------------------------------------------------
@@ -239,11 +251,11 @@ class Keeping:
             besides=besides,
         )
 
-    def correct(self, fact_id: int, text: str) -> Fact:
+    def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
         """Put a statement in the place of a fact: the old one keeps its row and its history."""
         from factbook.ops import PinFact, SupersedeFact
 
-        old = self._current_fact(fact_id)
+        old = self._current_fact(fact_id, owner)
         if " ".join(text.split()).casefold() == old.statement.casefold():
             raise UsageError(detail=f"fact {fact_id} says that already")
         # However alike the two may look to the rules: its owner says that one is wrong.
@@ -264,30 +276,38 @@ class Keeping:
             )
         return new
 
-    def feedback(self, fact_id: int, *, right: bool) -> Receipt:
+    def feedback(self, fact_id: int, *, right: bool, owner: str = ME) -> Receipt:
         """Take a person's word on whether a fact is right; a wrong one leaves all retrieval."""
         from factbook.ops import RateFact
 
+        self._fact_of(fact_id, owner)
         return self._apply([RateFact(fact_id=fact_id, right=right)])
 
-    def pin(self, fact_id: int, *, pinned: bool = True) -> Receipt:
+    def pin(self, fact_id: int, *, pinned: bool = True, owner: str = ME) -> Receipt:
         """Keep a fact from fading, from being superseded and from being doubted, or let go."""
         from factbook.ops import PinFact
 
+        self._fact_of(fact_id, owner)
         return self._apply([PinFact(fact_id=fact_id, pinned=pinned)])
 
-    def unmerge(self, fact_id: int) -> Receipt:
+    def unmerge(self, fact_id: int, *, owner: str = ME) -> Receipt:
         """Take a merged fact out again with its own evidence; the two stay apart from then on."""
         from factbook.ops import UnmergeFact
 
+        self._fact_of(fact_id, owner)
         return self._apply([UnmergeFact(fact_id=fact_id)])
 
-    def _current_fact(self, fact_id: int) -> Fact:
+    def _fact_of(self, fact_id: int, owner: str | Everyone) -> Fact:
+        """Return a fact; that of another owner is not there."""
         fact = self.store.fact(fact_id)
-        if fact is None:
+        if fact is None or owner not in (fact.owner, EVERYONE):
             raise NotFound(
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
             )
+        return fact
+
+    def _current_fact(self, fact_id: int, owner: str) -> Fact:
+        fact = self._fact_of(fact_id, owner)
         if fact.retired_at is not None:
             raise UsageError(
                 detail=f"fact {fact_id} is {fact.status} already; `factbook explain {fact_id}` says"

@@ -18,6 +18,7 @@ from factbook.confidence import as_of
 from factbook.conversation import Conversation, Conversations, Parts
 from factbook.errors import NotFound
 from factbook.model import (
+    EVERYONE,
     ME,
     Episode,
     EpisodeKind,
@@ -45,6 +46,7 @@ from factbook.store.base import (
     Rejection,
     RejectionFilters,
     SourceState,
+    named_owners,
     screening,
 )
 from factbook.store.sqlite import Mode, SQLiteStore, SQLValue
@@ -134,6 +136,7 @@ class Stats:
 
 @naming_damage()
 @screening(at="store.screen", only=("owner", "session"))
+@named_owners
 class Memory(Caring):
     """One tenant's memory in one file.
 
@@ -561,21 +564,17 @@ class Memory(Caring):
             return fact
         return replace(fact, object=object_, statement=statement)
 
-    def explain(self, fact_id: int) -> Explanation:
+    def explain(self, fact_id: int, *, owner: str | Everyone = ME) -> Explanation:
         """Return the evidence, the lines of the log, the rule and the history of a fact.
 
-        Raises NotFound for an unknown id.
+        Raises NotFound for an id that is unknown, or of another owner.
         """
         from factbook.sources.original import read_original
 
         with self.store.snapshot():
-            fact = self.store.fact(fact_id)
+            fact = self._fact_of(fact_id, owner)
             evidence = self.store.evidence_of([fact_id])[fact_id]
             history = self.store.events_of("fact", fact_id)
-        if fact is None:
-            raise NotFound(
-                what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
-            )
         redact = self.redactor.redact
         return Explanation(
             fact=self._shown(as_of(fact, self._clock())),
@@ -598,10 +597,10 @@ class Memory(Caring):
         # A rule of a user may be gone since: the evidence keeps its name and method.
         return next((rule for rule in self.rules.rules if rule.name == name), None)
 
-    def episode(self, episode_id: int) -> StoredEpisode:
-        """Return an episode; raises NotFound for an unknown id."""
+    def episode(self, episode_id: int, *, owner: str | Everyone = ME) -> StoredEpisode:
+        """Return an episode; raises NotFound for an id that is unknown, or of another owner."""
         found = self.store.episodes_by_id([episode_id]).get(episode_id)
-        if found is None:
+        if found is None or owner not in (found.owner, EVERYONE):
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return found
 
@@ -751,9 +750,37 @@ class Memory(Caring):
         """Audit the database; an empty list is clean."""
         return self.store.check()
 
-    def export(self) -> Iterator[dict[str, object]]:
-        """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
-        for record in self.store.export():
+    def export(self, *, owner: str | Everyone = ME) -> Iterator[dict[str, object]]:
+        """Iterate over all of an owner as plain records: sources, episodes, facts, and so on.
+
+        Of EVERYONE it is all that the file says. Of one owner beside others, the history is that of
+        what is theirs: their sources, episodes, facts, entities and preferences.
+        """
+        if isinstance(owner, Everyone) or not self.store.has_others(owner):
+            records = self.store.export()
+        else:
+            records = self._exported_of(owner)
+        for record in records:
             safe = self.redactor.redact_value(record)
             assert isinstance(safe, dict)
             yield safe
+
+    def _exported_of(self, owner: str) -> Iterator[dict[str, object]]:
+        mine: dict[str, set[object]] = {
+            "source": {one.id for one in self.store.source_states(owner=owner).values()},
+            "episode": set(),
+            "fact": set(),
+            "entity": {one.id for one in self.store.entities(owner, include_retired=True)},
+            "preference": {one.id for one in self.store.preferences(owner, include_retired=True)},
+        }
+        for record in self.store.export():
+            kind = str(record["record"])
+            if kind in ("episode", "fact") and record["owner"] == owner:
+                mine[kind].add(record["id"])
+            is_mine = {
+                "evidence": record.get("fact_id") in mine["fact"],
+                "rejection": record.get("owner") == owner,
+                "event": record.get("target_id") in mine.get(str(record.get("target_kind")), ()),
+            }
+            if is_mine.get(kind, record.get("id") in mine.get(kind, ())):
+                yield record

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from factbook import policy
 from factbook.erasing import Erasing
 from factbook.errors import ModelError, ModelFailure, UsageError
-from factbook.model import ME, Fact, Millis, Receipt, Trigger
+from factbook.model import ME, Everyone, Fact, Millis, Receipt, Trigger
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
@@ -310,10 +310,11 @@ class Modelling(Erasing):
         """Return everything that a key has held, the oldest first."""
         return [self._shown(one) for one in self.store.key_history(owner, key)]
 
-    def quotes_of(self, fact_id: int | None) -> list[str]:
+    def quotes_of(self, fact_id: int | None, *, owner: str | Everyone = ME) -> list[str]:
         """Return the newest words that a fact stands on, redacted; none for None."""
         if fact_id is None:
             return []
+        self._fact_of(fact_id, owner)
         found = self.store.evidence_of([fact_id])[fact_id]
         episodes = self.store.episodes_by_id([one.episode_id for one in found[-1:]])
         return [self.redactor.redact(one.text) for one in episodes.values()]
@@ -355,6 +356,7 @@ class Modelling(Erasing):
         reason: str = "",
         text: str = "",
         planner: Planner = "model",
+        owner: str = ME,
     ) -> Receipt:
         """Accept or refuse a proposal; `text` puts other words in its place.
 
@@ -365,7 +367,7 @@ class Modelling(Erasing):
         from factbook.assist import proposals
         from factbook.assist.telling import CLARIFICATION
 
-        found = next((one for one in self.proposals() if one.id == proposal_id), None)
+        found = next((one for one in self.proposals(owner=owner) if one.id == proposal_id), None)
         now = self._clock()
         if found is not None and found.kind == proposals.KIND:
             if accept:
@@ -392,11 +394,13 @@ class Modelling(Erasing):
             if told.needs_clarification or told.errors:
                 why = "; ".join((*told.needs_clarification, *told.errors))
                 raise UsageError(detail=f"that is not clear either: {why}")
-            told.receipt.add(super().decide(proposal_id, accept=True, reason=f"as: {told.message}"))
+            told.receipt.add(
+                super().decide(proposal_id, accept=True, reason=f"as: {told.message}", owner=owner)
+            )
             return told.receipt
         if text:
             raise UsageError(detail=f"proposal {proposal_id} takes no other words")
-        return super().decide(proposal_id, accept=accept, reason=reason)
+        return super().decide(proposal_id, accept=accept, reason=reason, owner=owner)
 
     # --- the night ------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from factbook.model import (
     StoredEpisode,
     Trigger,
     Trust,
+    one_owner,
     whose,
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
@@ -671,6 +672,36 @@ class ReaderUse(NamedTuple):
     sources: int  # that it has read something of
     first_at: Millis
     last_at: Millis
+
+
+def named_owners(kind: type[_S]) -> type[_S]:
+    """Let every public method of a class refuse an owner that is none before it does anything.
+
+    One that is annotated as `str` keeps or changes something: it refuses EVERYONE too.
+    """
+    for name in dir(kind):
+        method = getattr(kind, name)
+        if name.startswith("_") or not inspect.isfunction(method):
+            continue
+        hint = method.__annotations__.get("owner")
+        if hint is not None:
+            place = list(inspect.signature(method).parameters).index("owner")
+            setattr(kind, name, _checking(method, place, one_owner if hint == "str" else whose))
+    return kind
+
+
+def _checking(
+    method: Callable[..., Any], place: int, check: Callable[[Any], str | Everyone]
+) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def checked(*args: Any, **named: Any) -> Any:
+        if "owner" in named:
+            check(named["owner"])
+        elif len(args) > place:
+            check(args[place])
+        return method(*args, **named)
+
+    return checked
 
 
 class Store(WorldStore, EraseStore, Protocol):

@@ -604,6 +604,8 @@ def explain(
             show_default=False,
         ),
     ] = False,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     rules: RuleFile = None,
     db: Db = None,
@@ -611,13 +613,13 @@ def explain(
 ) -> None:
     """Show why a fact is believed: rule, evidence, history."""
     call = begin(ctx, db, as_json)
-    fact_id = fact_number(fact)
+    fact_id, about = fact_number(fact), whose_of(owner, all_owners)
     from factbook.recall.when import now_ms
     from factbook.surface import keep
     from factbook.upkeep.course import course
 
     with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
-        found = memory.explain(fact_id)
+        found = memory.explain(fact_id, owner=about)
         redact = memory.redactor.redact
         stored = memory.store.fact(fact_id) or found.fact
         following = keep.successors(memory.store, stored)
@@ -996,16 +998,18 @@ def export(
     force: Annotated[
         bool, typer.Option("--force", help="Replace OUT if it exists.", show_default=False)
     ] = False,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Write everything out, as JSON lines or as a table of facts."""
+    """Write out all of an owner, as JSON lines or as a table of facts."""
     from factbook.memory import default_key_file
     from factbook.surface import export as export_
     from factbook.surface.text import count, home_path, size
 
-    call = begin(ctx, db, as_json)
+    call, about = begin(ctx, db, as_json), whose_of(owner, all_owners)
     screen = call.screen
     if form not in ("jsonl", "csv-facts"):
         raise UsageError(detail=f"{form!r} is no format; give jsonl or csv-facts")
@@ -1014,13 +1018,16 @@ def export(
         raise UsageError(detail="--json and --format csv-facts exclude each other on stdout")
     with reading(call, no_redact=no_redact) as memory:
         redactor = memory.redactor
+        say_others(call, memory, about)
         if to_stdout and screen.as_json:
-            screen.json_stream("records", export_.as_records(memory, redactor.redact_value))
+            screen.json_stream(
+                "records", export_.as_records(memory, redactor.redact_value, owner=about)
+            )
             return
         lines = (
-            export_.as_json_lines(memory, redactor.redact_value)
+            export_.as_json_lines(memory, redactor.redact_value, owner=about)
             if form == "jsonl"
-            else export_.as_csv(memory, redactor.redact)
+            else export_.as_csv(memory, redactor.redact, owner=about)
         )
         if to_stdout:
             for line in lines:

@@ -16,10 +16,11 @@ import typer
 
 from factbook import policy
 from factbook.errors import FactbookError, ModelError, NotFound, UsageError
-from factbook.model import ME, Status
+from factbook.model import ME, Everyone, Status, one_owner
 from factbook.surface.options import (
     KEEP,
     READ,
+    AllOwners,
     Call,
     Command,
     Db,
@@ -29,6 +30,7 @@ from factbook.surface.options import (
     LlmTimeout,
     LlmUrl,
     NoRedact,
+    Owner,
     PlannerOption,
     RuleFile,
     app,
@@ -40,6 +42,8 @@ from factbook.surface.options import (
     planner_of,
     reading,
     rules_file,
+    say_others,
+    whose_of,
 )
 
 if TYPE_CHECKING:
@@ -79,9 +83,7 @@ TextArgument = Annotated[
 def remember(
     ctx: typer.Context,
     said: TextArgument,
-    owner: Annotated[
-        str, typer.Option("--owner", metavar="NAME", help="Whom the statement is about.")
-    ] = ME,
+    owner: Owner = ME,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -102,6 +104,7 @@ def correct(
     ctx: typer.Context,
     fact: FactArgument,
     said: TextArgument,
+    owner: Owner = ME,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -110,7 +113,7 @@ def correct(
     number, statement = fact_number(fact), _statement(said)
     with call.memory("write") as memory:
         began = _now()
-        found = memory.correct(number, statement)
+        found = memory.correct(number, statement, owner=owner)
         trouble = _embed_few(memory)
         _tell_stored(call, memory, found, since=began)
         if trouble is not None:
@@ -191,6 +194,7 @@ def feedback(
         str,
         typer.Argument(metavar="right|wrong", help="What is true of it.", show_default=False),
     ],
+    owner: Owner = ME,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -200,26 +204,38 @@ def feedback(
     if verdict not in ("right", "wrong"):
         raise UsageError(detail=f"{verdict!r} is neither right nor wrong; give one of the two")
     with call.memory("write") as memory:
-        receipt = memory.feedback(number, right=verdict == "right")
+        receipt = memory.feedback(number, right=verdict == "right", owner=owner)
         said = "sure from now on" if verdict == "right" else "out of all retrieval from now on"
         _show_change(call, memory, number, receipt, said)
 
 
 @app.command(cls=Command, rich_help_panel=KEEP)
-def pin(ctx: typer.Context, fact: FactArgument, db: Db = None, as_json: Json = False) -> None:
+def pin(
+    ctx: typer.Context,
+    fact: FactArgument,
+    owner: Owner = ME,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
     """Keep a fact as it is: it does not fade, and nothing doubts it."""
-    _pin(begin(ctx, db, as_json), fact_number(fact), pinned=True)
+    _pin(begin(ctx, db, as_json), fact_number(fact), pinned=True, owner=owner)
 
 
 @app.command(cls=Command, rich_help_panel=KEEP)
-def unpin(ctx: typer.Context, fact: FactArgument, db: Db = None, as_json: Json = False) -> None:
+def unpin(
+    ctx: typer.Context,
+    fact: FactArgument,
+    owner: Owner = ME,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
     """Let a pinned fact fade again."""
-    _pin(begin(ctx, db, as_json), fact_number(fact), pinned=False)
+    _pin(begin(ctx, db, as_json), fact_number(fact), pinned=False, owner=owner)
 
 
-def _pin(call: Call, number: int, *, pinned: bool) -> None:
+def _pin(call: Call, number: int, *, pinned: bool, owner: str) -> None:
     with call.memory("write") as memory:
-        receipt = memory.pin(number, pinned=pinned)
+        receipt = memory.pin(number, pinned=pinned, owner=owner)
         if pinned:
             said = "pinned: it does not fade, and nothing doubts it or takes its place"
         else:
@@ -228,12 +244,18 @@ def _pin(call: Call, number: int, *, pinned: bool) -> None:
 
 
 @app.command(cls=Command, rich_help_panel=KEEP)
-def unmerge(ctx: typer.Context, fact: FactArgument, db: Db = None, as_json: Json = False) -> None:
+def unmerge(
+    ctx: typer.Context,
+    fact: FactArgument,
+    owner: Owner = ME,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
     """Take a merged fact out again; the two stay apart from then on."""
     call = begin(ctx, db, as_json)
     number = fact_number(fact)
     with call.memory("write") as memory:
-        receipt = memory.unmerge(number)
+        receipt = memory.unmerge(number, owner=owner)
         _show_change(call, memory, number, receipt, "a fact of its own again, with its evidence")
 
 
@@ -298,16 +320,18 @@ def review(
     all_: Annotated[
         bool, typer.Option("--all", help="Show all that waits.", show_default=False)
     ] = False,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Decide what waits for a person: proposals, and pairs of facts."""
     call = begin(ctx, db, as_json)
-    words = what or []
+    words, about = what or [], whose_of(owner, all_owners)
     if not words:
         with reading(call, no_redact=no_redact) as memory:
-            _show_review(call, memory, all_=all_)
+            _show_review(call, memory, all_=all_, owner=about)
         return
     action, rest = words[0], words[1:]
     if action in ("accept", "refuse") and len(rest) == 1:
@@ -326,6 +350,7 @@ def review(
                 words=words_,
                 planner=how,
                 rules=rules,
+                owner=one_owner(about),
             )
     elif action == "pair" and len(rest) == 3:
         low, high = sorted((fact_number(rest[0]), fact_number(rest[1])))
@@ -333,13 +358,15 @@ def review(
         if verdict is None:
             raise UsageError(detail=f"{rest[2]!r} is no verdict; give merge, keep or contradiction")
         with call.memory("write") as memory:
-            _settle(call, memory, low, high, verdict)
+            _settle(call, memory, low, high, verdict, owner=about)
     else:
         raise UsageError(detail=f"{' '.join(words)!r} is no decision; {_REVIEW_HOW}")
 
 
-def _show_review(call: Call, memory: Memory, *, all_: bool) -> None:
-    proposals, questions = memory.proposals(), memory.questions()
+def _show_review(call: Call, memory: Memory, *, all_: bool, owner: str | Everyone) -> None:
+    proposals, questions = memory.proposals(owner=owner), memory.questions(owner=owner)
+    if not (proposals or questions):
+        say_others(call, memory, owner)
     if call.screen.as_json:
         from factbook.surface import records_keep
 
@@ -393,13 +420,18 @@ def _decide(
     words: str,
     planner: Planner,
     rules: Path | None,
+    owner: str,
 ) -> None:
     from factbook.assist.labels import write_label
     from factbook.assist.telling import CLARIFICATION
 
-    found = next((one for one in memory.proposals() if one.id == number), None)
+    found = next((one for one in memory.proposals(owner=owner) if one.id == number), None)
     if found is None:
-        decided = [*memory.proposals(state="accepted"), *memory.proposals(state="refused")]
+        decided = [
+            one
+            for state in ("accepted", "refused")
+            for one in memory.proposals(state=state, owner=owner)
+        ]
         if any(one.id == number for one in decided):
             raise UsageError(detail=f"proposal {number} was decided already")
         raise NotFound(
@@ -407,7 +439,9 @@ def _decide(
         )
     path = _append_rule(memory, found, rules) if accept else None
     try:
-        receipt = memory.decide(number, accept=accept, reason=reason, text=words, planner=planner)
+        receipt = memory.decide(
+            number, accept=accept, reason=reason, text=words, planner=planner, owner=owner
+        )
     except ModelError as error:
         facts_failed(call, error)
         raise
@@ -461,9 +495,13 @@ def _append_rule(memory: Memory, found: Proposal, rules: Path | None) -> Path | 
     return path
 
 
-def _settle(call: Call, memory: Memory, low: int, high: int, verdict: str) -> None:
+def _settle(
+    call: Call, memory: Memory, low: int, high: int, verdict: str, *, owner: str | Everyone
+) -> None:
     from factbook.surface.keep import fact_now
 
+    for number in (low, high):
+        memory.explain(number, owner=owner)  # that of another owner is not there
     receipt = memory.settle({(low, high): verdict})
     facts = [fact_now(memory, one, now=_now()) for one in (low, high)]
     if call.screen.as_json:
@@ -557,12 +595,14 @@ def consolidate(
     all_: Annotated[
         bool, typer.Option("--all", help="Show every change.", show_default=False)
     ] = False,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Do the nightly work: what recurs, what is supported, what contradicts, what is the same."""
-    call = begin(ctx, db, as_json)
+    call, about = begin(ctx, db, as_json), whose_of(owner, all_owners)
     if undo is not None:
         if dry_run:
             raise UsageError(detail="--undo and --dry-run exclude each other")
@@ -582,10 +622,10 @@ def consolidate(
 
         def keep(store: Store, report: RunReport) -> None:
             (run,) = [one for one in store.runs(limit=1) if one.id == report.run_id]
-            asked = unanswered(store, redact=memory.redactor.redact)
+            asked = unanswered(store, redact=memory.redactor.redact, owner=about)
             found.append(
                 _Left(
-                    changes=account(store, run),
+                    changes=account(store, run, owner=about),
                     aside=store.set_aside(),
                     unanswered=[one for one in asked if one.kind == TASK],
                 )
@@ -709,6 +749,8 @@ def runs(
     all_: Annotated[
         bool, typer.Option("--all", help="With RUN, show every change.", show_default=False)
     ] = False,
+    owner: Owner = ME,
+    all_owners: AllOwners = False,
     no_redact: NoRedact = False,
     db: Db = None,
     as_json: Json = False,
@@ -718,7 +760,7 @@ def runs(
     at_least(0, limit, "--limit")
     with reading(call, no_redact=no_redact) as memory:
         if number is not None:
-            _show_past_run(call, memory, number, all_=all_)
+            _show_past_run(call, memory, number, all_=all_, owner=whose_of(owner, all_owners))
             return
         found = memory.runs(limit=limit or 1 << 30)
         if call.screen.as_json:
@@ -734,13 +776,15 @@ def runs(
         render_keep.runs(call.screen, found)
 
 
-def _show_past_run(call: Call, memory: Memory, number: int, *, all_: bool) -> None:
+def _show_past_run(
+    call: Call, memory: Memory, number: int, *, all_: bool, owner: str | Everyone
+) -> None:
     from factbook.upkeep.account import account
 
     run = next((one for one in memory.runs(limit=1 << 30) if one.id == number), None)
     if run is None:
         raise NotFound(what="run", name=number, hint="`factbook runs` lists them.")
-    changes = account(memory.store, run)
+    changes = account(memory.store, run, owner=owner)
     redact = memory.redactor.redact
     if call.screen.as_json:
         from factbook.surface import records_keep

@@ -112,7 +112,7 @@ def ask(
         except ModelError as error:
             facts_failed(call, error)
             raise
-        _show_asked(call, memory, found)
+        _show_asked(call, memory, found, owner=owner)
 
 
 def _owner(said: str) -> str:
@@ -172,17 +172,17 @@ def show_keys(screen: Screen, memory: Memory, receipt: Receipt, *, owner: str) -
 _ACTIONS: Final = {"store": "stored", "update": "updated", "noop": "as it was", "clear": "cleared"}
 
 
-def _show_asked(call: Call, memory: Memory, found: Asked) -> None:
+def _show_asked(call: Call, memory: Memory, found: Asked, *, owner: str) -> None:
     screen = call.screen
     if screen.as_json:
         screen.json(found.to_json())
     else:
-        _print_asked(screen, memory, found)
+        _print_asked(screen, memory, found, owner=owner)
     if found.needs_clarification:
         raise typer.Exit(EXIT_CLARIFY)
 
 
-def _print_asked(screen: Screen, memory: Memory, found: Asked) -> None:
+def _print_asked(screen: Screen, memory: Memory, found: Asked, *, owner: str) -> None:
     screen.line(screen.paint(found.label, "green" if found.answer.count else "yellow"))
     for question in found.needs_clarification:
         screen.say(question, "yellow")
@@ -201,7 +201,7 @@ def _print_asked(screen: Screen, memory: Memory, found: Asked) -> None:
         lead = f"{fact.rank:>3}. " if fact.rank is not None else f"{fact.fact_key}: "
         screen.say(f"{lead}{fact.value}")
         said = text.moment(fact.set_at)
-        for quote in memory.quotes_of(fact.fact_id):
+        for quote in memory.quotes_of(fact.fact_id, owner=owner):
             said += f', because you said: "{quote}"'
         screen.say(f"     f{fact.fact_id}  {said}", "dim")
     if found.answer.left_out:

@@ -416,7 +416,7 @@ def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 
 
 def _forgotten_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
-    memory.feedback(fact.id, right=False)
+    memory.feedback(fact.id, right=False, owner=owner)
     memory.note_action(owner=owner)
     statement = memory.redactor.redact(fact.statement)
     return Reply(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import FactbookError, UsageError
+from factbook.model import ME, Everyone
 from factbook.recall.when import iso
 from factbook.store.parts import becoming
 from factbook.surface.output import dump
@@ -48,21 +49,27 @@ _TEXTS: Final = frozenset(
 )
 
 
-def as_records(memory: Memory, redact_value: RedactValue) -> Iterator[dict[str, object]]:
+def as_records(
+    memory: Memory, redact_value: RedactValue, *, owner: str | Everyone = ME
+) -> Iterator[dict[str, object]]:
     """Iterate over every record, its texts redacted once more on the way."""
-    for record in memory.export():
+    for record in memory.export(owner=owner):
         for name in _TEXTS & record.keys():
             record[name] = redact_value(record[name])
         yield record
 
 
-def as_json_lines(memory: Memory, redact_value: RedactValue) -> Iterator[str]:
+def as_json_lines(
+    memory: Memory, redact_value: RedactValue, *, owner: str | Everyone = ME
+) -> Iterator[str]:
     """Iterate over every record as one line of JSON, its texts redacted once more on the way."""
-    for record in as_records(memory, redact_value):
+    for record in as_records(memory, redact_value, owner=owner):
         yield dump(record) + "\n"
 
 
-def as_csv(memory: Memory, redact: Callable[[str], str]) -> Iterator[str]:
+def as_csv(
+    memory: Memory, redact: Callable[[str], str], *, owner: str | Everyone = ME
+) -> Iterator[str]:
     """Iterate over the current facts as lines of CSV, the names of the columns first.
 
     Control characters are written as escapes: a table is opened by programs that obey them. JSON
@@ -81,7 +88,7 @@ def as_csv(memory: Memory, redact: Callable[[str], str]) -> Iterator[str]:
 
     writer.writerow(FACT_COLUMNS)
     yield flushed()
-    for one in memory.store.facts(Filters(), limit=None):
+    for one in memory.store.facts(Filters(owner=owner), limit=None):
         writer.writerow(
             (
                 f"f{one.id}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.confidence import as_of, value_at
-from factbook.model import EVERYONE
+from factbook.model import EVERYONE, ME, Everyone
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -117,8 +117,13 @@ def living(memory: Memory, *, now: Millis) -> Living:
         )
 
 
-def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered]:
-    """Return what a model was asked about in vain: what is set aside first, then by its time."""
+def unanswered(
+    store: Store, *, redact: Callable[[str], str], owner: str | Everyone = ME
+) -> list[Unanswered]:
+    """Return what a model was asked about in vain: what is set aside first, then by its time.
+
+    The words are shown of what is the owner's; the rest is counted alike.
+    """
     tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
     if not tasks:
         return []
@@ -138,15 +143,20 @@ def unanswered(store: Store, *, redact: Callable[[str], str]) -> list[Unanswered
         )
 
     tasks = [one for one in tasks if waits(one)]
-    texts = store.texts_of(sorted({one.target for one in tasks if one.kind != TASK}))
+    episodes = store.episodes_by_id(sorted({one.target for one in tasks if one.kind != TASK}))
+    texts = {one.id: one.text for one in episodes.values() if owner in (one.owner, EVERYONE)}
     made = [one.target for one in tasks if one.kind == SEARCH_TASK]
-    queries = {one.id: one.query for one in store.search_logs(EVERYONE, ids=made)} if made else {}
+    queries = {one.id: one.query for one in store.search_logs(owner, ids=made)} if made else {}
 
     def shown(task: ModelTask) -> Unanswered:
         if task.kind == TASK:
             numbers = pairs[task.target]
             ids = tuple(f"f{number}" for number in numbers)
-            said = [facts[number].statement for number in numbers if number in facts]
+            said = [
+                facts[number].statement
+                for number in numbers
+                if number in facts and owner in (facts[number].owner, EVERYONE)
+            ]
         elif task.kind == SEARCH_TASK:
             ids = (f"search {task.target}",)
             said = [queries.get(task.target, "")]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factbook.confidence import as_of
-from factbook.model import Event, Fact
+from factbook.model import EVERYONE, ME, Event, Everyone, Fact
 from factbook.store.base import Pair, Run, Store
 from factbook.upkeep.course import moved
 
@@ -98,8 +98,8 @@ class Account:
 _GROUPED = ("store", "support", "doubt", "contradict", "supersede", "absorb", "merge", "settle")
 
 
-def account(store: Store, run: Run) -> Account:
-    """Return what a run changed; pairs that it queued are those that still wait."""
+def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
+    """Return what a run changed of an owner's; pairs that it queued are those that still wait."""
     events = store.run_events(run.id)
     of_facts = [one for one in events if one.target.startswith("fact:")]
     queued = [
@@ -112,7 +112,20 @@ def account(store: Store, run: Run) -> Account:
     named.update(number for one in of_facts for number in _others(one))
     named.update(faded)
     named.update(number for one in queued for number in one[:2])
-    facts = store.facts_by_id(sorted(named))
+    facts = {
+        number: one
+        for number, one in store.facts_by_id(sorted(named)).items()
+        if owner in (one.owner, EVERYONE)
+    }
+    of_facts = [one for one in of_facts if _target(one) in facts]
+    faded = [one for one in faded if one in facts]
+    queued = [one for one in queued if one.low_id in facts and one.high_id in facts]
+    mine = {
+        one.id
+        for state in ("open", "accepted", "edited", "refused")
+        for one in store.proposals(state=state)
+        if owner in (one.payload.get("owner", ME), EVERYONE)
+    }
     by_op: dict[str, list[Event]] = {}
     for one in of_facts:
         by_op.setdefault(one.op, []).append(one)
@@ -139,6 +152,7 @@ def account(store: Store, run: Run) -> Account:
             (_target(one), _text(one, "title"))
             for one in events
             if one.op == "propose" and one.target.startswith("proposal:")
+            if _target(one) in mine
         ],
         other=[(one.op, _target(one)) for one in of_facts if one.op not in _GROUPED],
         facts={number: as_of(one, run.started_at) for number, one in facts.items()},
