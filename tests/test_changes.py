@@ -126,7 +126,11 @@ class Ledger:
                 )
             ]
         )
-        return next(one for one in self.store.facts(Filters(), limit=None) if one.statement == text)
+        return next(
+            one
+            for one in self.store.facts(Filters(owner=owner), limit=None)
+            if one.statement == text
+        )
 
     def get(self, fact: Fact) -> Fact:
         found = self.store.fact(fact.id)
@@ -500,7 +504,11 @@ def test_vectors_of_what_retires_are_gone_and_readers_hear_of_it(ledger: Ledger)
     ledger.write(
         [
             StoreVectors(
-                target="fact", model="m", ids=[winner.id, loser.id], vectors=b"\0\x3c" * 4, dim=2
+                target="fact",
+                model="m",
+                ids=[winner.id, loser.id],
+                vectors=b"\0\x3c\0\0" * 2,
+                dim=2,
             )
         ],
         trigger=Trigger.UPKEEP,
