@@ -348,10 +348,9 @@ def test_a_name_of_ones_own_is_known_in_the_next_conversation(here: Here) -> Non
     [
         "how many eggs do I need for a cake?",
         "how much flour do I feed the starter?",
-        "how often do I feed it?",
+        "how often do I feed a sourdough starter?",
         "do I have to peel ginger?",
         "where do I buy rye flour?",
-        "what tyres does my Halden take?",
         "What did Lena Meyer-Landrut sing?",
         "How much is a Pimlico flat?",
         "I'm thinking of buying a Brimley Swift, what do you think?",
@@ -840,10 +839,10 @@ def test_a_model_that_names_no_fact_has_not_said_so(learned: Here) -> None:
 
 
 def test_a_model_may_name_the_query(here: Here) -> None:
-    judged = Reply.json({"needs": "search", "facts": [], "query": "brimley swift kettle"})
+    judged = Reply.json({"needs": "search", "facts": [], "query": "best kettle for boiling water"})
     with ModelServer(Scripted(judged=[judged])) as server:
         found = here.asking(server).events("what should I boil water with?", args=("--no-worker",))
-    assert found.of("basis")[0]["query"] == "brimley swift kettle"
+    assert found.of("basis")[0]["query"] == "best kettle for boiling water"
     with here.opened() as memory:
         # not in its owner's words: read for known entities alone
         assert [one.trigger for one in memory.store.search_logs("me")] == [Trigger.ENRICHMENT]
@@ -873,7 +872,7 @@ def test_tools_are_used_and_shown(learned: Here) -> None:
     ]
     model = Scripted(streams=[Reply.tools(calls, text="Let me look."), Reply.text("900 grams.")])
     with ModelServer(model) as server:
-        found = learned.asking(server).events("hi, do your work", args=("--no-worker",))
+        found = learned.asking(server).events("what is in rye bread?", args=("--no-worker",))
         second = chats(server)[1]
     assert [(one["tool"], one["query"]) for one in found.of("tool")] == [
         ("search_memory", "brimley swift weight"),

@@ -13,21 +13,9 @@ import pytest
 from factbook import policy
 from factbook.aio import AsyncMemory
 from factbook.errors import NotFound, SearchError, SearchFailure
-from factbook.interest.knowledge import (
-    ANSWERS,
-    NEAR,
-    QUERY_CHARS,
-    Amount,
-    Asking,
-    amount_asked,
-    asked_names,
-    asking,
-    holds,
-    is_of_owner,
-    own_names,
-    search_query,
-    without_names,
-)
+from factbook.interest.asked import QUERY_CHARS, Amount, amount_asked, holds, search_query
+from factbook.interest.knowledge import ANSWERS, NEAR, asked_names, is_of_owner, without_names
+from factbook.interest.matter import Asking, own_names
 from factbook.model import Role, Trigger
 from factbook.recall.plan import recency, relevance_score
 from factbook.sources.conversation.turn import turn_uid
@@ -228,7 +216,7 @@ def anyio_backend() -> str:
         ("how many eggs do I need for a cake?", Asking.WORLD),
         ("do I have to charge it?", Asking.WORLD),
         ("how long do we boil an egg?", Asking.WORLD),
-        ("what do I do with the discard?", Asking.WORLD),
+        ("what do I do with sourdough discard?", Asking.WORLD),
         ("how do I kill a child process?", Asking.WORLD),
         ("how do I take a screenshot?", Asking.WORLD),
         ("what is my dog called?", Asking.OWNER),
@@ -252,8 +240,8 @@ def anyio_backend() -> str:
         ("", Asking.NOTHING),
     ],
 )
-def test_what_a_message_wants_to_know(said: str, wanted: Asking) -> None:
-    assert asking(said) is wanted
+def test_what_a_message_wants_to_know(world: World, said: str, wanted: Asking) -> None:
+    assert world.memory.knowledge(said).asking is wanted
 
 
 @pytest.mark.parametrize(
@@ -269,8 +257,10 @@ def test_what_a_message_wants_to_know(said: str, wanted: Asking) -> None:
         ("when is my appointment about the Halden?", Asking.OWNER),
     ],
 )
-def test_a_question_about_a_thing_one_has_is_about_the_thing(said: str, wanted: Asking) -> None:
-    assert asking(said, names=True) is wanted
+def test_a_question_about_a_thing_one_has_is_about_the_thing(
+    world: World, said: str, wanted: Asking
+) -> None:
+    assert world.memory.knowledge(said.replace("Halden", "Brimley Swift")).asking is wanted
 
 
 @pytest.mark.parametrize(

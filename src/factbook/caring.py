@@ -846,8 +846,8 @@ class Caring(Modelling):
 
         What the message itself asks about by name may become an entity; what only the query names
         may not, for a model may have written it after reading pages of others: such a search is
-        read for facts about known entities alone. Raises SearchError, and NotFound where there is
-        no such message.
+        read for facts about known entities alone. What may be a private matter is not sent
+        (`SearchFailure.WITHHELD`). Raises SearchError, and NotFound where there is no such message.
         """
         from factbook.interest.knowledge import asked_names, is_of_owner
         from factbook.ops import CreateEntity
@@ -856,6 +856,8 @@ class Caring(Modelling):
         message = self.store.episodes_by_id([held])[held] if held is not None else None
         if message is None or message.owner != owner or message.role is not Role.USER:
             raise NotFound(what="message", name=episode, hint="keep it first, with `add_turn`.")
+        lookup = self._lookup()
+        lookup.cleared(query, owner=owner, cause=held)  # before anything comes of its names
         known = self.store.known_names(owner)
         ops: list[Op] = [
             CreateEntity(owner=owner, name=name, episode=episode)
@@ -865,7 +867,7 @@ class Caring(Modelling):
             self._act(ops, Trigger.USER_MESSAGE)
         said = [message.text, *(one.text for one in self._said_by_owner(message.id))]
         own = is_of_owner(query, said=said, known=known)
-        return self._lookup().search(
+        return lookup.search(
             query,
             owner=owner,
             trigger=Trigger.USER_MESSAGE if own else Trigger.ENRICHMENT,

@@ -599,7 +599,7 @@ class WorldChanges:
             self._receipt.unchanged += 1
             return
         attempts = task.attempts + op.tried
-        aside = attempts >= policy.SEARCH_ATTEMPTS
+        aside = op.aside or attempts >= policy.SEARCH_ATTEMPTS
         self._writer.write_search_task(
             task._replace(
                 state=SearchState.ASIDE if aside else SearchState.FAILED,

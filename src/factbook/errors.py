@@ -208,6 +208,7 @@ class SearchFailure(StrEnum):
     REFUSED = "refused"  # the key is wrong, or the quota is spent
     TOO_LARGE = "too_large"
     BLOCKED = "blocked"  # a private address, where only public ones may be asked
+    WITHHELD = "withheld"  # it may be a private matter, so it was not sent
     UNREADABLE = "unreadable"  # a folder that is not there, or files that cannot be read
 
 

@@ -592,6 +592,7 @@ class FailSearch:
     task_id: int
     error: str
     tried: bool = True  # False: nobody answered there, so the count stays
+    aside: bool = False  # at once: it would fail alike every time
     claimer: str = ""  # who makes the task: refused where that is another one by now
 
 

@@ -343,6 +343,12 @@ NOTIFY_ON: Final = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND, Trigg
 NOTICE_FIRST_MS: Final = 60_000  # seed 003: 0, 1, 2, 4, 8 ... minutes
 NOTICE_CAP_MS: Final = 3_600_000  # seed 003, learned
 NOTICE_STALE_MS: Final = 30 * 24 * 3600 * 1000  # ours: "I just learned" is not true for longer
+# Ours: log odds of being private below which a text may be sent to a search provider. Chosen on the
+# first half of the authors of `bench/privacy.jsonl`, so that less than one in forty is sent.
+LEAVES_PLAIN: Final = -0.5
+LEAVES_TOLD: Final = -2.0  # it holds a name that only its owner has written
+LEAVES_POSSESSIVE: Final = -2.0  # "my", and nothing public is named
+LEAVES_PUBLIC: Final = 1.0  # it names what a page, a title or a model number says is public
 SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
 SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
 SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly

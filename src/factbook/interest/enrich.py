@@ -20,7 +20,7 @@ from factbook.world import Entity
 if TYPE_CHECKING:
     from factbook.store.base import Store
 
-__all__ = ["REST_MS", "Enriched", "enrich", "priority"]
+__all__ = ["REST_MS", "Enriched", "enrich", "may_be_enriched", "priority"]
 
 _HOUR: Final = 3600 * 1000
 _DAY: Final = 24 * _HOUR
@@ -88,7 +88,7 @@ def enrich(
             continue
         ranked.append((priority(interest, entity.fact_count), -entity.id, entity, mode))
     due = next(
-        (one for one in sorted(ranked, reverse=True) if not _is_private(store, one[2])),
+        (one for one in sorted(ranked, reverse=True) if may_be_enriched(store, one[2])),
         None,
     )
     if due is None:
@@ -104,15 +104,18 @@ def enrich(
     return Enriched(entity=entity.name, query=queries[0], mode=mode)
 
 
-def _is_private(store: Store, entity: Entity) -> bool:
-    """Tell the name of somebody of its owner's, which leaves the machine only when they ask.
+def may_be_enriched(store: Store, entity: Entity) -> bool:
+    """Tell whether a thing may be looked up unasked: it is known to be public, and nobody's own.
 
-    "my dog Pim", "my daughter Lena": loved, asked about, and nothing that pages know of.
+    A page said something of it, or its owner gave a command about it. What was only spoken of, well
+    or not, has no such reason: its name does not leave the machine.
     """
     # imported here: a pass that finds nothing due needs none of it
-    from factbook.interest.knowledge import own_names
+    from factbook.interest.matter import is_public, own_names
 
-    return bool(own_names(store, entity.name.title(), owner=entity.owner))
+    if own_names(store, entity.name.title(), owner=entity.owner):
+        return False
+    return is_public(store, entity.owner, entity.name)
 
 
 def _rests(

@@ -8,41 +8,53 @@ says what is asked. That last part is ours: a sentence about a thing is near to 
 it, for both name it, so what is asked and what is said are compared once more without the name.
 "Tell me about X" asks for no more than X, so there any three do.
 
-Nothing is searched for here, and no model takes part. Figures and thresholds come from
-`scripts/calibrate_knowledge.py`, which prints them; docs/chat.md shows them.
+Whether it may be searched for says `matter`. Nothing is searched for here, and no language model
+takes part. Figures and thresholds come from `scripts/calibrate_knowledge.py`, which prints them;
+docs/chat.md shows them.
 
 Knows: the store, vectors, how English asks. Does not know: a provider, a model, a terminal.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from factbook import policy
-from factbook.commonplace import is_calendar_word, is_everyday, is_nationality, is_place
 from factbook.confidence import as_of, is_deprecated
 from factbook.extract.heard import Named, hear
 from factbook.extract.names import is_uncommon
-from factbook.extract.opinions import HEARD_CHARS, is_question
-from factbook.extract.topics import request_of, topic_of
+from factbook.extract.opinions import HEARD_CHARS
+from factbook.extract.topics import topic_of
 from factbook.extract.voice import own_words
+from factbook.gate.leaving import Matter, Verdict, may_leave
 from factbook.gate.names import structural_problem
+from factbook.interest.asked import (
+    LINK,
+    OPINION,
+    POINTS,
+    REFERS,
+    Amount,
+    after_lead,
+    amount_asked,
+    asks_for_search,
+    holds,
+    is_bare,
+    is_broad_word,
+    search_query,
+    wanted,
+)
 from factbook.interest.extraction import spoken_of
+from factbook.interest.matter import Asking, asking, read_matter
 from factbook.interest.relate import joined, unpacked
 from factbook.keys import entity_name
-from factbook.model import EpisodeKind, Fact, FactKind, Millis, Role
-from factbook.recall.cues import stem
+from factbook.model import Fact, FactKind, Millis
 from factbook.recall.plan import recency, relevance_score
-from factbook.recall.query import STOPWORDS, content_terms, fts_query, words
+from factbook.recall.query import STOPWORDS, words
 from factbook.store.base import Filters
-from factbook.text import asks
 from factbook.world import EngagementType
 
 if TYPE_CHECKING:
@@ -53,19 +65,13 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWERS",
     "NEAR",
-    "Amount",
-    "Asking",
     "InQuestion",
     "Knowledge",
     "KnownFact",
-    "amount_asked",
     "asked_names",
-    "asking",
-    "holds",
     "is_of_owner",
     "knowledge",
-    "own_names",
-    "search_query",
+    "verdict_on",
     "without_names",
 ]
 
@@ -78,17 +84,6 @@ NEAR_ENTITIES: Final = 3  # ours: entities that a message without names may be a
 WEIGHED: Final = 100  # ours: facts of one entity that are weighed, the newest
 READ: Final = 12  # ours: the most relevant of them are compared with what is asked
 SEARCHED: Final = 5_000  # ours: facts of an owner whose vectors a message without names is held to
-QUERY_CHARS: Final = 200  # ours: of what is searched for
-
-Floats = NDArray[np.float32]
-
-
-class Asking(StrEnum):
-    """Say what a message wants to know."""
-
-    NOTHING = "nothing"  # it tells something, or is small talk
-    OWNER = "owner"  # something about whoever asks: only their own memory can know
-    WORLD = "world"  # something that can be looked up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +109,7 @@ class Knowledge:
     """What is known of what a message asks about."""
 
     asking: Asking
+    verdict: Verdict  # whether it may be searched for
     entities: Sequence[InQuestion]  # in the order in which they are named, or nearest first
     unknown: Sequence[str]  # what it names and nobody brought in yet, canonical
     facts: Sequence[KnownFact]  # most relevant first
@@ -125,210 +121,6 @@ class Knowledge:
     def bearing(self) -> list[KnownFact]:
         """Return the facts that count: those over the seed's relevance."""
         return [one for one in self.facts if one.relevance >= policy.ENOUGH_RELEVANCE]
-
-
-# --- what a message asks --------------------------------------------------------------------------
-
-
-def _spaced(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which a blank stands for any white space."""
-    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
-
-
-_REQUEST: Final = _spaced(
-    r"^\W*(?:(?:hey|hi|hello|ok|okay|so|now|then|please|pls|also|and|well)\b\W*)*"
-    r"(?:(?:can|could|would|will) (?:you|u) (?:please )?|i want (?:you )?to |help me (?:to )?"
-    r"|i(?:['’]d| would) (?:like|love) (?:you )?to )?"
-    r"(?:(?:tell|show|remind)(?= (?:me|us)\b)|explain|describe|summari[sz]e|compare|recommend"
-    r"|suggest|list|search|look up|look into|find|google|research|know (?:more )?about"
-    r"|learn (?:more )?about|read up on|give)\b(?: (?:me|us)\b)?"
-)
-_WONDER: Final = _spaced(
-    r"\b(?:i wonder|i['’]?d like to know|i want to know|do you know|any idea)\b"
-)
-_SMALL_TALK: Final = _spaced(
-    r"^\W*(?:(?:hey|hi|hello|ok|okay|so|well|and|oh)\b\W*)*"
-    r"(?:how(?:['’]?s| is| are| was) (?:you|it going|things|life|your \w+)\b"
-    r"|what(?:['’]?s| is) up\b|what are you (?:doing|up to)|who are you|what are you\b"
-    r"|what(?:['’]?s| is) your \w+|are you (?:there|ok|okay|a |an |real|sure|serious)"
-    r"|can you (?:help|hear)( me)?\W*$|what can you do|really|right|ok(?:ay)?|isn['’]?t it"
-    r"|(?:will|can|could|would) you (?:stop|wait|repeat|shut)\b)"
-)
-# --- whose matter it is: the words
-_PERSON_WORDS: Final = """
-mother mum mom mummy mommy father dad daddy parent brother sister sibling son daughter kid child
-children baby toddler twin uncle aunt auntie cousin niece nephew grandmother grandma granny nan
-grandfather grandpa grandson granddaughter grandchild grandchildren grandparent stepson
-stepdaughter stepmother stepfather godson goddaughter wife husband spouse partner fiance fiancé
-fiancee fiancée girlfriend boyfriend ex in-law mother-in-law father-in-law brother-in-law
-sister-in-law son-in-law daughter-in-law friend mate buddy flatmate roommate housemate neighbour
-neighbor colleague coworker co-worker boss manager supervisor assistant intern landlord landlady
-tenant teacher tutor trainer coach doctor dentist therapist physiotherapist psychologist
-psychiatrist gp paediatrician pediatrician midwife nurse vet lawyer accountant nanny babysitter
-hairdresser patient student crush
-"""
-_ANIMAL_WORDS: Final = """
-dog puppy puppies pup cat kitten horse pony ponies mare hamster rabbit bunny bunnies guinea-pig
-parrot budgie canary bird tortoise turtle goldfish fish ferret rat mouse mice gecko snake lizard
-goat sheep donkey hen chicken cow pig pet
-"""
-_OWN_WORKS: Final = "project startup boat"  # ours: what people name themselves, and speak of by it
-
-
-def _one_of(listed: str) -> str:
-    return "(?:" + "|".join(map(re.escape, listed.split())) + ")s?"
-
-
-_PERSON: Final = _one_of(_PERSON_WORDS) + (
-    r"\b(?! (?:class|process|element|component|theme|director|folder|node|table|key))"
-)
-_SOMEBODY: Final = rf"(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_PERSON}|family)\b"
-_MY_PERSON: Final = _spaced(rf"\b{_SOMEBODY}")
-_FOR_PERSON: Final = _spaced(rf"\bfor {_SOMEBODY}")
-
-# --- whose matter it is: the verbs behind "do I"
-_FOR_ALL: Final = (  # what has to be done, whoever does it
-    r"(?:need|have to|require|feed|bake|use|cook|add|put|mix|knead|boil|brew|water|charge|clean"
-    r"|wash|install|set|turn|press|apply|register|file|get|buy|find|order|replace|change|fix"
-    r"|repair|start|stop|store|fill|pour|cut|plant|grow|prune|open|close|connect|plug|click|enter"
-    r"|type|tip|wait|let|make|build|treat|check|update|download|begin|cover|grease|soak|rinse|peel"
-    r"|freeze|thaw|heat|roast|fry|grill|steam|ferment|proof|prove|stir|whisk|serve|tighten|loosen"
-    r"|remove|attach|mount|adjust|oil|lubricate|pump|inflate|measure|calculate|convert|return"
-    r"|cancel|renew|do (?:with|if|when|about|against|to))\b"
-)
-_HABIT: Final = (  # what only whoever does it knows
-    r"(?:like|love|hate|dislike|prefer|enjoy|own|have(?! to\b)|want|know|remember|take|live|work"
-    r"|drink|eat|play|wear|speak|weigh|earn|spend|pay|sleep|run|exercise|wake|feel|look|think"
-    r"|believe|smoke|commute|drive|ride|read|watch|listen|visit|go|come|study|see|owe|mean|say"
-    r"|call|keep|plan|usually)\b"
-)
-_STATE: Final = r"(?:like|love|hate|prefer|feel|look|know|think|say|want|live|commute|spell my)\b"
-_DO_I: Final = r"\bdo (?:i|we) (?:(?:usually|normally|always|often|still|ever|also|really|even) )*"
-_WHO_WHAT: Final = r"\b(?:what|which|where|when|who|whom)\b[^.?!]{0,40}"
-_HOW_MUCH: Final = r"\bhow (?:many|much|often|long|far|fast)\b[^.?!]{0,40}"
-_BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
-_MINE_HERE: Final = r"[^.?!]{0,200}\b(?:my|mine|our|ours)\b"
-# "Do I like jazz?", "how do I take my coffee?", "when is my appointment?"
-_OWN_ASKED: Final = _spaced(
-    rf"{_HOW_MUCH}{_DO_I}{_HABIT}"
-    rf"|\b(?:how|why) (?:\w+ )?{_DO_I}{_STATE}"
-    rf"|\b(?:how|why) {_DO_I}{_HABIT}{_MINE_HERE}"
-    rf"|{_WHO_WHAT}{_DO_I}(?!{_FOR_ALL})"
-    rf"|{_WHO_WHAT}{_DO_I}{_FOR_ALL}{_MINE_HERE}"
-    rf"|{_BEGINS}(?<!\w){_DO_I}(?!{_FOR_ALL})"
-    r"|\b(?:who|where|when|what(?: \w+)?|which \w+|how (?:old|long|far|big|tall))"
-    r"(?:['’]?s| is| are| was| were) (?:my|our) (?-i:[a-z])"
-    r"|^\W*(?:(?:so|and|but|ok)\b\W*)*(?:is|are|was|were) (?:my|our) (?-i:[a-z])"
-)
-# "How do I ...", "can I ...": advice, which whoever knows the thing can give.
-_ADVICE: Final = _spaced(
-    r"\b(?:how|what|which|where|when|why|who)\b[^.?!]{0,40}\b(?:can|could|should|would|must)"
-    r" (?:i|we)\b"
-    rf"|\b(?:how|why) {_DO_I}"
-    r"|\bhow (?:\w+ )?does one (?:i|we)\b"
-    rf"|{_HOW_MUCH}{_DO_I}|{_WHO_WHAT}{_DO_I}{_FOR_ALL}"
-    rf"|{_BEGINS}(?:(?:can|could|should|may|must) (?:i|we)\b|{_DO_I}{_FOR_ALL})"
-)
-_MINE: Final = _spaced(
-    r"\b(?:my|mine|our|ours|myself)\b"
-    r"|(?<!\bshow\s)(?<!\btell\s)(?<!\bgive\s)(?<!\bfind\s)(?<!\bhelp\s)(?<!\blet\s)\b(?:me|us)\b"
-    r"|\b(?:i|we)\b"
-)
-_REMIND: Final = _spaced(
-    r"\b(?:remind me|do you remember|did i|have i|did we|have we|was i|am i)\b"
-)
-_SENTENCE: Final = re.compile(
-    r"(?<=[!?。！？])\s+|(?<=\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bProf\.)"
-    r"\s+|\n+"
-)
-# "I'm thinking of buying an X, what do you think?": it is asked behind the comma
-_LEAD: Final = _spaced(
-    rf"{_BEGINS}(?:i|we|i['’](?:m|d|ve|ll)|we['’](?:re|d|ve|ll))\b[^?!]*?[,;:–—]\W*(?:(?:so|but"
-    r"|and)\b\W*)?(?=(?:what|which|who|how|is|are|was|were|do|does|would|can|could|will|any"
-    r"|worth)\b)"
-)
-_OPINION: Final = _spaced(
-    r"^\W*(?:what do you (?:think|say|reckon)|what['’]?s your (?:opinion|take|view)|any (?:thoughts"
-    r"|opinions?|advice|experiences?))(?: (?:of|about|on|with) (?:it|that|this|them))?\W*$"
-)
-
-
-def asking(message: str, *, names: bool = False, own: bool = False) -> Asking:
-    """Say what a message wants to know.
-
-    `names` says that it names a thing of the world, and `own` that it is about somebody or a thing
-    that only its owner knows. Where it may be a private matter, it is taken for one. Rules are
-    English; in another language a question mark is what tells.
-    """
-    wanted = _wanted(message)
-    if not wanted:
-        return Asking.NOTHING
-    text = " ".join(wanted)
-    of_person = _MY_PERSON.search(_FOR_PERSON.sub(" ", text) if names else text)
-    if own or of_person or _REMIND.search(text) or _OWN_ASKED.search(text):
-        return Asking.OWNER
-    if names or _ADVICE.search(text):
-        return Asking.WORLD
-    # "tell me", "I wonder": who asks is not what is asked about
-    subject = _WONDER.sub(" ", " ".join(_REQUEST.sub(" ", one) for one in wanted))
-    if _MINE.search(subject):
-        return Asking.OWNER
-    bare = all(word in STOPWORDS or word in _BROAD for word in words(text))
-    return Asking.NOTHING if bare else Asking.WORLD  # "what else?"
-
-
-def _wanted(message: str) -> list[str]:
-    """Return the sentences of a message that ask."""
-    return [one for one in _SENTENCE.split(message[:HEARD_CHARS]) if one and _asks(one)]
-
-
-def _after_lead(sentence: str) -> str:
-    """Return what a sentence asks, without what whoever asks tells of themselves before it."""
-    lead = _LEAD.match(sentence)
-    return sentence[lead.end() :] if lead else sentence
-
-
-_LINK: Final = _spaced(
-    r"^\W*(?:(?:and|but|so|ok|okay|well|then|now|also|or|hey|hi|hello)\b\W*)+"
-    r"(?:(?:what|how) about\b\W*)?(?:(?:the|a|an)\b\W*)?"
-    r"|^\W*(?:what|how) about\b\W*(?:(?:the|a|an)\b\W*)?"
-)
-# What refers to something that was said before: to a thing as "it", or to a part of one.
-_POINTS: Final = _spaced(
-    r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|these|those|such)\b"
-)
-_REFERS: Final = _spaced(rf"{_POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
-
-
-def _asks(sentence: str) -> bool:
-    if _SMALL_TALK.match(sentence):
-        return False
-    return bool(
-        asks(sentence)
-        or is_question(sentence)
-        or _REQUEST.match(sentence)
-        or _WONDER.search(sentence)
-    )
-
-
-def search_query(message: str, names: Sequence[str] = ()) -> str:
-    """Return what to search for to answer a message: what it asks, with the names of its things.
-
-    `names` are what it is about, put in front where it does not name them ("how heavy is it?").
-    """
-    wanted = _wanted(message) or [message[:HEARD_CHARS]]
-    asked = " ".join(_after_lead(one) if names else one for one in wanted)
-    if names and _OPINION.match(asked):  # "what do you think?"
-        asked = " ".join(names)
-    asked = _LINK.sub("", asked, count=1) or asked  # "and the Pelle Mini?"
-    topic = request_of(asked).topic if _REQUEST.match(asked) else asked
-    topic = " ".join(topic.split()).strip(" ?!.,;:")
-    written = {stem(one) for one in words(topic)}
-    missing = [one for one in names if written.isdisjoint(map(stem, words(one)))]
-    query = " ".join([*missing, topic]).strip()
-    if len(query) <= QUERY_CHARS:
-        return query
-    return query[:QUERY_CHARS].rsplit(" ", 1)[0]
 
 
 def asked_names(message: str, known: Mapping[str, str]) -> list[str]:
@@ -343,292 +135,7 @@ def is_of_owner(query: str, *, said: Sequence[str], known: Mapping[str, str]) ->
     A model that has read pages of others may ask for what they want it to ask for.
     """
     owned = {word.casefold() for text in (*said, *known) for word in words(text)}
-    return all(
-        word in STOPWORDS or word.casefold() in owned or word.casefold() in _BROAD
-        for word in words(query)
-    )
-
-
-# --- whose matter it is: the names ----------------------------------------------------------------
-
-_NAME_WORD: Final = r"(?-i:[^\W\d_a-z][\w'’-]*)"
-_NAME_WORDS: Final = rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}"
-_TITLE: Final = r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Professor|Doctor|Uncle|Aunt|Auntie|Grandma|Grandpa)"
-_TITLED: Final = rf"(?P<name>(?-i:{_TITLE})\.? {_NAME_WORDS})"
-_NAME: Final = rf"(?P<name>(?:(?-i:{_TITLE})\.? )?{_NAME_WORDS})"
-_ANY_NAME: Final = rf"(?P<name>{_NAME_WORDS}|[^\W\d_][\w'’-]*)"
-# "my cat minka is ill", but not "my cat purring"
-_LOW_NAME: Final = (
-    r"(?P<name>[^\W\d_][\w-]+)(?=['’]s\b| (?:is|was|has|had|will|can|and i|just|does|did|got|needs"
-    r"|wants|likes|loves|hates)\b)"
-)
-_OF_OWN: Final = rf"(?:{_PERSON}|{_one_of(_ANIMAL_WORDS)}|{_one_of(_OWN_WORKS)})"
-_BETWEEN: Final = r"(?:[\w-]+ ){0,2}?"
-# What others made, and what is liked: "my favourite film is called Heat" names the film.
-_WORKS: Final = (
-    r"(?!(?:[\w-]+ ){0,2}?(?:favou?rites?|books?|novels?|films?|movies?|series|shows?|games?|apps?"
-    r"|songs?|albums?|bands?|artists?|authors?|singers?|podcasts?|brands?|phones?|bikes?|cars?"
-    r"|laptops?)\b)"
-)
-_INTRODUCED: Final = (
-    # "my dog is called Pim", "our daughter's name is Lena", "my wife is Ann"
-    _spaced(
-        rf"\b(?:my|our) {_WORKS}(?:[\w-]+ ){{0,3}}?[\w-]+(?:['’]s name)?"
-        rf"(?: (?:is|are|was|were)|['’]s)? (?:called|named) {_ANY_NAME}"
-    ),
-    _spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN}(?:['’]s? (?:first )?name)? (?:is|was) {_NAME}"),
-    _spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN}['’]s? (?:first )?name (?:is|was) {_ANY_NAME}"),
-    _spaced(rf"\bthe name of (?:my|our) {_BETWEEN}{_OF_OWN} (?:is|was) {_ANY_NAME}"),
-    _spaced(
-        rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},[^.?!]{{0,60}}, (?:is|was) (?:called|named) {_ANY_NAME}"
-    ),
-    # "I have a cat named Tom"
-    _spaced(
-        rf"\b(?:i|we)\b[^.?!]{{0,40}} {_OF_OWN},? (?:which |who |that )?(?:is |we )?"
-        rf"(?:called|named|call) {_ANY_NAME}"
-    ),
-    # "my daughter Lena", "our old cat, Tom"
-    _spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},? {_NAME}"),
-    _spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},? {_LOW_NAME}"),
-    # "Lena is my daughter", "Lena, our youngest child"
-    _spaced(rf"{_NAME}(?:,| is| was|['’]s) (?:my|our) {_BETWEEN}{_OF_OWN}\b"),
-)
-_TOGETHER: Final = (
-    r"(?:appointments?|met|meet|meeting up|dinner|lunch|breakfast|coffee|dates?|drinks|holidays?"
-    r"|trip|party|wedding|therapy|lessons?|argument|fight)"
-)
-_SPOKEN_OF_LIKE_ONE: Final = (
-    # what people do with people: "dinner with Ann", "I met Ann", "Ann and I", "Ann's birthday"
-    _spaced(rf"\b{_TOGETHER} (?:at|with) {_NAME}"),
-    _spaced(
-        r"\b(?:i|we|i['’](?:m|ve|ll)|we['’](?:re|ve|ll)) (?:\w+ ){0,2}?(?:met|meet|meeting|married"
-        r"|dated|dating|phoned|texted|hugged|babysat|babysit|babysitting) "
-        rf"{_NAME}"
-    ),
-    _spaced(
-        r"\b(?:live|lived|living|went|go|going|travel\w*|stay\w*|slept|sat|talk\w*|spoke|speak)"
-        rf" (?:[\w-]+ ){{0,3}}?with {_NAME}"
-    ),
-    _spaced(rf"{_NAME} and (?:i|me)\b"),
-    _spaced(rf"\b(?:me|i) and {_NAME}"),
-    _spaced(rf"\b(?:his|her|its) name(?: is|['’]s) {_ANY_NAME}"),
-    _spaced(
-        rf"{_NAME}['’]s? (?:\w+ )?(?:birthday|appointment|wedding|kindergarten|homework|funeral"
-        r"|vaccination|surgery|operation|diagnosis|school|teacher|graduation|allerg(?:y|ies))\b"
-    ),
-    _spaced(
-        r"\b(?:with|to|from|at|by|see|saw|seeing|asked|ask|told|called|call|my|our) "
-        rf"{_TITLED}"
-    ),
-)
-_AND_ANOTHER: Final = _spaced(rf",? and {_NAME}(?!['’])")
-_PRONOUN: Final = _spaced(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b")
-_IT: Final = _spaced(r"\b(?:it|its)\b")
-OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who a name is
-OWN_LATELY: Final = 4  # ours: texts said before, in which somebody may be meant by "she"
-_SAID: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT, EpisodeKind.NOTE, EpisodeKind.COMMAND)
-
-
-def own_names(store: Store, text: str, *, owner: str, recent: Sequence[str] = ()) -> list[str]:
-    """Return the names in a text that are known from its owner's own words alone, as written there.
-
-    These are their people, their animals, and what they named themselves: "my dog is called Pim",
-    "my daughter Lena". Whom they only met counts where no page says anything of that name. The
-    names are in lower case; `recent` are texts of the conversation that may introduce them, too.
-    """
-    text = text[:HEARD_CHARS]
-    terms = content_terms(text)
-    if not terms:
-        return []
-    found = store.search_episodes(
-        fts_query(terms),
-        Filters(owner=owner, episode_kinds=_SAID),
-        limit=OWN_TEXTS,
-    )
-    episodes = store.episodes_by_id([one for one, _ in found]).values()
-    said = [one.text for one in episodes if one.role is Role.USER] + [*recent, text]
-    names: dict[str, bool] = {}  # whether it was introduced, and not only spoken of as a person
-    for one in said:
-        for name, introduced in _people_in(own_words(one).text[:HEARD_CHARS]):
-            names[name] = names.get(name, False) or introduced
-    return [
-        name
-        for name, introduced in names.items()
-        if _mentions(text, name) and (introduced or not _on_pages(store, owner, name))
-    ]
-
-
-def _people_in(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield (name in lower case, whether it is introduced as somebody of the writer's own)."""
-    for patterns, introduced in ((_INTRODUCED, True), (_SPOKEN_OF_LIKE_ONE, False)):
-        for pattern in patterns:
-            for match in pattern.finditer(text):
-                name = re.sub(r"['’]s?$", "", match["name"]).casefold()
-                first = name.split()[0]
-                if len(first) < 2 or first in STOPWORDS or is_calendar_word(first):
-                    continue
-                if is_nationality(first):  # "my wife is Canadian"
-                    continue
-                called = re.search("call|name", match[0][: match.start("name") - match.start()])
-                loose = not introduced or match["name"].islower() or match["name"].isupper()
-                if loose and not called and " " not in name and is_everyday(first):
-                    continue  # "my dog really is a fool", "Bread and I are friends"
-                if introduced or not is_place(name):
-                    yield name, introduced
-                also = _AND_ANOTHER.match(text, match.end("name"))
-                if introduced and also and also["name"] != "I":  # "my sons Tim and Tom"
-                    yield also["name"].casefold(), introduced
-
-
-def _mentions(text: str, name: str) -> bool:
-    """Tell whether a text names somebody, by the whole name or a part of it."""
-    parts = [one for one in re.split(r"[\s.]+", name) if len(one) > 2]
-    for number, part in enumerate(parts):
-        if re.fullmatch(_TITLE, part.capitalize()) or part in STOPWORDS:
-            continue
-        for match in re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE):
-            if re.match(r"\s+\d", text[match.end() :]):
-                continue  # "Apollo 11"
-            if len(parts) > 1 and _of_another(text, match, parts, is_first=number == 0):
-                continue
-            return True
-    return False
-
-
-def _of_another(text: str, match: re.Match[str], parts: Sequence[str], *, is_first: bool) -> bool:
-    """Tell whether a part of a name belongs to somebody else: "Max Weber", "Weber Genesis"."""
-    before = re.search(r"([^\W\d_][\w'’-]*)\.?\s+$", text[: match.start()])
-    behind = re.match(r"\s+([^\W\d_]\w*)", text[match.end() :])
-    if behind and behind[1][0].isupper() and behind[1].casefold() not in parts:
-        return True
-    word = before[1] if before and not is_first else ""
-    known = word.casefold() in parts or re.fullmatch(_TITLE, word) is not None
-    return bool(word) and word[0].isupper() and not known and is_uncommon(word)
-
-
-def _on_pages(store: Store, owner: str, name: str) -> bool:
-    """Tell whether a page said anything of a name."""
-    facts = store.world_facts(owner, entity_name(name), limit=WEIGHED)
-    return any(place for place, _ in store.fact_places([one.id for one in facts]).values())
-
-
-def _is_own(
-    store: Store, message: str, names: Sequence[str], *, owner: str, recent: Sequence[str]
-) -> bool:
-    """Tell whether a message asks about somebody or something that only its owner knows.
-
-    `names` are the things that it is about; "she" and "he" may be who was spoken of before.
-    """
-    asked = ". ".join([message[:HEARD_CHARS], *(one.title() for one in names)])
-    if own_names(store, asked, owner=owner, recent=recent[:OWN_LATELY]):
-        return True
-    person = _PRONOUN.search(message)
-    if names or not (person or _IT.search(message)):
-        return False
-    known = store.known_names(owner)
-    for said in recent[: OWN_LATELY if person else 1]:
-        if own_names(store, said, owner=owner) or (person and _MY_PERSON.search(said)):
-            return True
-        if spoken_of([said], known):
-            return False
-    return False
-
-
-# --- what an answer has to hold -------------------------------------------------------------------
-
-
-class Amount(StrEnum):
-    """Say what a question asks for that can be told from its form."""
-
-    MONEY = "money"
-    DATE = "date"
-    WEIGHT = "weight"
-    NUMBER = "number"
-
-
-_NUMBER_WORD: Final = (
-    r"(?:one(?! (?:of|another|can)\b)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety|hundreds?|thousands?|millions?|billions?|dozens?|half|quarter|once|twice|none|both"
-    r"|zero|no)"
-)
-_DIGITS: Final = r"\d[\d.,]*(?:\s?(?:k|m|bn|thousand|million|billion))?"
-_AMOUNT: Final = rf"(?:{_DIGITS}|{_NUMBER_WORD})"
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?|(?-i:Mar|Apr|May|Jun|Jul))"
-)
-_HELD: Final = {
-    Amount.MONEY: _spaced(
-        rf"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b{_AMOUNT}[ -](?:\w+ )?(?:euros?|dollars?|pounds?|francs?|yen"
-        r"|yuan|rupees?|krone[rn]?|kron[ao]r?|crowns?|zlot(?:y|ych|ys)|pesos?|cents?|pence|quid"
-        r"|bucks|eur|usd|gbp|chf|jpy|cny|inr|sek|nok|dkk|pln|aud|cad)\b"
-        r"|\b(?:eur|usd|gbp|chf|jpy|cny|inr|sek|nok|dkk|pln|aud|cad|us\$)\s?\d"
-        r"|\bfree of charge\b|\b(?:is|are|was|were) free\b(?! (?:of|from)\b)|\bfor free\b"
-    ),
-    Amount.DATE: _spaced(
-        rf"\b(?:1\d|20|21)\d\ds?\b|\b{_MONTH}\b"
-        r"|\b\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}\s?[ap]\.?m\b"
-        r"|\b\d{1,2}:\d\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
-        r"|\b(?:today|tomorrow|yesterday|tonight|century|centuries|midnight|noon|dawn|dusk|spring"
-        r"|summer|autumn|winter|daily|weekly|monthly|yearly|annually|morning|evening|ago)\b"
-        r"|\b(?:next|last|this|every|each|per|after|before|until|within)"
-        r" (?:\w+ ){0,2}?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b"
-        r"|\b(?:when|once|as soon as|after|before|until)\b"
-    ),
-    Amount.WEIGHT: _spaced(
-        rf"\b{_AMOUNT}(?:[ -](?:and a half|a half))?[ -]?(?:kg|kgs|g|mg|grams?|grammes?|kilos?"
-        r"|kilogram(?:me)?s?|milligrams?|lbs?|pounds?|oz|ounces?|tons?|tonnes?|stones?|t)\b"
-    ),
-    Amount.NUMBER: _spaced(rf"\b(?:{_DIGITS}|{_NUMBER_WORD})(?![^\W\d])|\d"),
-}
-_COST: Final = r"(?:cost|price|prices|priced|pay|sell|sells|sold|go for|retail|fee|fees|worth)"
-_CLAUSE: Final = r"[^.?!]{0,200}"
-_ITS: Final = r"(?:what(?:['’]?s| is| are| was| were)|at what|for what|the|its|their)"
-_WANTED: Final = (
-    (
-        Amount.WEIGHT,
-        _spaced(
-            rf"\bhow heavy\b|\b(?:how much|what) (?:do|does|did|will|would|can) {_CLAUSE}\bweigh\b"
-            rf"|\b{_ITS} (?:\w+ ){{0,2}}?weights?\b(?! (?:limit|loss|lift|train|rack|plate))"
-        ),
-    ),
-    (
-        Amount.MONEY,
-        _spaced(
-            rf"\bhow much (?:money|cash)\b|\bhow much\b{_CLAUSE}\b{_COST}\b"
-            r"|\bhow much(?: (?:is|are|was|were|would|will|for)|['’]s)\b"
-            rf"(?!{_CLAUSE} (?:left|known|in it|of (?:it|them))\b)"
-            r"|\bhow (?:expensive|pricey|cheap|costly)\b"
-            rf"|\bwhat (?:do|does|did|would|will)\b{_CLAUSE}\bcost\b"
-            rf"|\b{_ITS} (?:\w+ ){{0,2}}?(?:prices?|costs?|fees?)\b"
-            r"|^\W*(?:\w+ ){0,8}?(?:price|prices|cost)\W*$"
-        ),
-    ),
-    (
-        Amount.DATE,
-        _spaced(
-            rf"{_BEGINS}(?:(?:since|until|from) )?when(?: (?:is|are|was|were|do|does|did|will|would"
-            r"|can|could|has|have|had)|['’]s)\b"
-            r"|\b(?:what|which) (?:year|date|day|month|decade|century)\b"
-        ),
-    ),
-    (Amount.NUMBER, _spaced(r"\bhow many\b|\bhow much (?!more\b|less\b|better\b)\w")),
-)
-
-
-def amount_asked(message: str) -> Amount | None:
-    """Return what an answer to a message has to hold: money, a date, a weight, or a number.
-
-    None where that cannot be told from how it is asked.
-    """
-    text = " ".join(_wanted(message))
-    return next((amount for amount, pattern in _WANTED if pattern.search(text)), None)
-
-
-def holds(said: str, amount: Amount) -> bool:
-    """Tell whether a text, without the names of its things, holds such an amount."""
-    return _HELD[amount].search(said) is not None
+    return all(is_broad_word(word) or word.casefold() in owned for word in words(query))
 
 
 # --- what is known --------------------------------------------------------------------------------
@@ -651,10 +158,7 @@ def knowledge(
     """
     message = message[:HEARD_CHARS]  # longer ones hold pasted text
     known = store.known_names(owner)
-    lately, other = _since(recent, known)
-    named, unknown = _named(message, known, spoken_of(lately, known))
-    unknown = unknown or ([] if named else _asked_besides(message, known))
-    meant = [other] if other and not named and not unknown and _POINTS.search(message) else []
+    named, unknown, meant = _things(message, known, recent)
     if named:
         found = [store.entity_named(owner, name) for name in named]
         entities = [InQuestion(entity=one) for one in found if one is not None]
@@ -662,12 +166,8 @@ def knowledge(
         entities = []  # it is about something else than what is known
     else:
         entities = _near(store, message, owner=owner, embedder=embedder)
-    things = [*named, *unknown]
-    wants = asking(
-        _with_capitals(message, things, known),
-        names=bool(things or meant),
-        own=_is_own(store, message, [*things, *meant], owner=owner, recent=recent),
-    )
+    things = [*named, *unknown, *meant]
+    verdict = may_leave(_matter(store, message, things, owner=owner, recent=recent))
     facts = _weighed(store, message, entities, known, embedder=embedder, now=now)
     places = store.fact_places([one.fact.id for one in facts])
     shown = [
@@ -684,7 +184,8 @@ def knowledge(
     broad = _is_broad(message, [_surfaces(known, one.entity.name) for one in entities], unknown)
     enough, why = _verdict(names, [redact(one) for one in unknown], shown, broad=broad)
     return Knowledge(
-        asking=wants,
+        asking=asking(message, verdict, names=bool(things)),
+        verdict=replace(verdict, why=redact(verdict.why)),
         entities=[
             replace(one, entity=one.entity._replace(name=name))
             for one, name in zip(entities, names, strict=True)
@@ -697,12 +198,46 @@ def knowledge(
     )
 
 
-def _with_capitals(message: str, names: Sequence[str], known: Mapping[str, str]) -> str:
-    """Return a message in which the things that it names are written as names: "my Halden"."""
-    for name in names:
-        surfaces = _surfaces(known, name) or [name]
-        message = without_names(message, surfaces, by=name.title())
-    return message
+def verdict_on(
+    store: Store, message: str, query: str, *, owner: str, recent: Sequence[str] = ()
+) -> Verdict:
+    """Return whether a query may leave that is made for a message of its owner.
+
+    The message has to be one that may, and so has what the query adds to it: a model that writes a
+    query has read more than the message. `recent` are the texts said before it, newest first.
+    """
+    message = message[:HEARD_CHARS]
+    named, unknown, meant = _things(message, store.known_names(owner), recent)
+    things = [*named, *unknown, *meant]
+    matter = _matter(store, message, things, owner=owner, recent=recent)
+    if not wanted(message):  # it asks nothing: what is sure stays, and the query stands for itself
+        matter = replace(matter, private=-math.inf)
+    verdict = may_leave(matter)
+    said = {word for text in (message, *things) for word in words(text)}
+    adds = any(word not in said and not is_broad_word(word) for word in words(query))
+    if not verdict.leaves or (wanted(message) and not adds):
+        return verdict
+    return may_leave(read_matter(store, query, owner=owner))
+
+
+def _matter(
+    store: Store, message: str, things: Sequence[str], *, owner: str, recent: Sequence[str]
+) -> Matter:
+    asked_for = asks_for_search(own_words(message).text)
+    return read_matter(
+        store, message, owner=owner, recent=recent, names=things, asked_for=asked_for
+    )
+
+
+def _things(
+    message: str, known: Mapping[str, str], recent: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the things that a message is about: (known, not known yet, what "it" is)."""
+    lately, other = _since(recent, known)
+    named, unknown = _named(message, known, spoken_of(lately, known))
+    unknown = unknown or ([] if named else _asked_besides(message, known))
+    points = other and not named and not unknown and POINTS.search(message)
+    return named, unknown, [other] if points else []
 
 
 def _asked_besides(message: str, known: Mapping[str, str]) -> list[str]:
@@ -711,12 +246,12 @@ def _asked_besides(message: str, known: Mapping[str, str]) -> list[str]:
     "And the miko fold s?" names it by what stands there, and "I think of buying a Miko Fold S, what
     do you think?" before what it asks.
     """
-    for one in _wanted(message):
-        rest = _after_lead(one)
-        if rest != one and (_OPINION.match(rest) or _POINTS.search(rest)):
+    for one in wanted(message):
+        rest = after_lead(one)
+        if rest != one and (OPINION.match(rest) or POINTS.search(rest)):
             lead = [name.name for name in hear(one, known=known) if not name.is_known]
             return lead if len(lead) == 1 and structural_problem(lead[0]) is None else []
-        link = _LINK.match(one)
+        link = LINK.match(one)
         topic = entity_name(topic_of(one[link.end() :]).topic) if link else ""
         if link and _is_thing(topic) and topic == entity_name(one[link.end() :].strip(" ?!.,;:")):
             return [topic]
@@ -730,7 +265,7 @@ def _is_thing(topic: str) -> bool:
         1 < len(several) <= policy.NAME_WORDS
         and any(is_uncommon(one) or any(map(str.isdigit, one)) for one in several)
         and structural_problem(topic) is None
-        and not any(one in _BROAD or one in _PART_OF for one in several)
+        and not any(is_broad_word(one) or one in _PART_OF for one in several)
     )
 
 
@@ -751,9 +286,9 @@ def _since(recent: Sequence[str], known: Mapping[str, str]) -> tuple[Sequence[st
             return recent, ""
         if asking(said) is not Asking.WORLD:
             continue
-        asked = " ".join(_wanted(said))
-        topic = topic_of(_LINK.sub("", asked, count=1) or asked).topic
-        if not _REFERS.search(said) or (not _POINTS.search(said) and _is_thing(topic)):
+        asked = " ".join(wanted(said))
+        topic = topic_of(LINK.sub("", asked, count=1) or asked).topic
+        if not REFERS.search(said) or (not POINTS.search(said) and _is_thing(topic)):
             return recent[:number], topic
     return recent, ""
 
@@ -858,7 +393,7 @@ def _weighed(
             whole = without_names(message, surfaces, by=f"the {name}")
             whole = whole if asked != message else f"{name}: {message}"
         amount = amount_asked(message)
-        if amount is Amount.MONEY and _is_bare(asked):
+        if amount is Amount.MONEY and is_bare(asked):
             # "how much is it?" says less of what is meant
             asked, whole = "how much does it cost?", f"how much does the {name} cost?"
         vectors = embedder().embed([whole, asked, *(fact.statement for fact in facts)])
@@ -917,15 +452,6 @@ def without_names(text: str, surfaces: Sequence[str], *, by: str = "it") -> str:
     return re.sub(rf"(?<!\w)(?:the\s+)?(?:{some})(?!\w)", lambda _: by, text, flags=re.IGNORECASE)
 
 
-_BROAD_WORDS: Final = """
-about know known thing things stuff info information facts fact anything everything something
-overview summary summarize summarise describe explain give more new news remember learn learned
-heard hear tell say find search look up like kind sort little bit quick quickly briefly detail
-details hey hi hello ok okay so well now then penny thanks else
-"""
-_BROAD: Final = frozenset(_BROAD_WORDS.split())
-
-
 def _is_broad(message: str, surfaces: Sequence[Sequence[str]], unknown: Sequence[str]) -> bool:
     """Tell whether a message asks for nothing but a thing itself."""
     if not surfaces:
@@ -935,11 +461,7 @@ def _is_broad(message: str, surfaces: Sequence[Sequence[str]], unknown: Sequence
     rest = message
     for some in (*surfaces, list(unknown)):
         rest = without_names(rest, some)
-    return _is_bare(rest)
-
-
-def _is_bare(text: str) -> bool:
-    return all(word in STOPWORDS or word in _BROAD for word in words(text))
+    return is_bare(rest)
 
 
 def _verdict(

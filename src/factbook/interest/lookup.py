@@ -4,6 +4,10 @@ A search that fails waits and is tried again, and holds up no other; a failure i
 was found". Two workers never make the same one: whoever makes it has claimed it. What leaves the
 machine is redacted first, and so is what comes in.
 
+This is the one place that asks a provider, and whatever would be asked passes `cleared` before:
+what may be a private matter is not sent, whoever thought of it. That its owner asked for a search
+is read from the command or the message that caused it, and is no argument of a caller.
+
 Knows: providers and the store. Does not know: what the results say.
 """
 
@@ -19,6 +23,7 @@ from urllib.parse import urlsplit
 from factbook import cancel, policy
 from factbook.apply import apply
 from factbook.errors import FactbookError, SearchError, SearchFailure, StoreError, TakenOver
+from factbook.gate.leaving import Verdict, without_contacts
 from factbook.http import one_line
 from factbook.keys import without_hidden
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
@@ -36,6 +41,7 @@ __all__ = ["Lookup", "LookupReport", "result_ops"]
 
 _LOG = logging.getLogger(__name__)
 
+RECENT = 8  # ours: texts said before a message that are read for what it means
 ADDRESS_CHARS = 2_000  # ours: a longer address is none that a browser opens
 
 
@@ -76,9 +82,11 @@ class Lookup:
     ) -> tuple[SearchAnswer, SearchLog]:
         """Search now, keep the results and return them with the log; raises SearchError.
 
-        `episode` is the uid of the message or command that asks for it.
+        `episode` is the uid of the message or command that asks for it. What may be a private
+        matter is not sent (`SearchFailure.WITHHELD`), unless it is asked for in so many words.
         """
-        asked = self._redact(without_hidden(query))
+        held = self._store.episode_ids([episode]).get(episode) if episode else None
+        asked = self.cleared(query, owner=owner, cause=held)
         answer = self._ask(asked)
         uid = f"search:{uuid.uuid4().hex}"
         ops = result_ops(
@@ -117,6 +125,7 @@ class Lookup:
         """Make one search; False where the next ones would fail alike."""
         asked = self._redact(without_hidden(task.query))
         try:
+            asked = self.cleared(task.query, owner=task.owner, cause=task.cause_id, task=task)
             answer = self._ask(asked)
             ops = result_ops(
                 answer,
@@ -165,12 +174,48 @@ class Lookup:
             _LOG.warning("the search of task %d failed: %s", task.id, said, exc_info=error)
         # Where nobody answers, or our credentials are refused, the search itself was not tried.
         tried = kind not in (SearchFailure.CONNECT, SearchFailure.REFUSED)
-        op = FailSearch(task_id=task.id, error=said, tried=tried, claimer=claimer)
+        withheld = kind is SearchFailure.WITHHELD  # it would be every time
+        op = FailSearch(task_id=task.id, error=said, tried=tried, aside=withheld, claimer=claimer)
         try:
             report.receipt.add(self._apply([op], task.trigger))
         except TakenOver as taken:
             _LOG.info("%s", taken)
         return kind is not SearchFailure.CONNECT
+
+    def cleared(
+        self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None
+    ) -> str:
+        """Return a query as it may leave; raises SearchError where it may not."""
+        # imported here: a pass that finds nothing due needs none of it
+        from factbook.interest.enrich import may_be_enriched
+        from factbook.interest.knowledge import verdict_on
+
+        asked = self._redact(without_contacts(without_hidden(query)))
+        episode = None if cause is None else self._store.episodes_by_id([cause]).get(cause)
+        if episode is not None and (episode.owner != owner or episode.role is not Role.USER):
+            episode = None
+        if (task is not None and task.learn_prompt_id is not None) or (
+            episode is not None and episode.kind is EpisodeKind.COMMAND
+        ):
+            return asked  # "/learn", "/search", "/schedule": that is what the command is for
+        if task is not None and task.entity_id is not None:
+            entity = next(
+                (one for one in self._store.entities(owner) if one.id == task.entity_id), None
+            )
+            if entity is not None and may_be_enriched(self._store, entity):
+                return asked
+            name = "what it was about" if entity is None else entity.name
+            verdict = Verdict(leaves=False, why=f"nothing says that {name} is public")
+        else:
+            message = query if episode is None else episode.text
+            before = [] if episode is None else self._store.said_before(episode.id, limit=RECENT)
+            verdict = verdict_on(
+                self._store, message, query, owner=owner, recent=[one.text for one in before]
+            )
+            if verdict.leaves:
+                return asked
+        reason = self._redact(verdict.said)
+        raise SearchError(kind=SearchFailure.WITHHELD, provider="none", reason=reason)
 
     def _ask(self, query: str) -> SearchAnswer:
         return self._provider().search(query, limit=policy.SEARCH_RESULTS)

@@ -38,14 +38,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.cancel import Cancel, Cancelled, cancelling
-from factbook.errors import FactbookError, ModelError, ModelFailure, SearchError, UsageError
+from factbook.errors import (
+    FactbookError,
+    ModelError,
+    ModelFailure,
+    SearchError,
+    SearchFailure,
+    UsageError,
+)
 from factbook.extract.heard import hear
 from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.voice import voice_of
 from factbook.interest.deliver import ChatChannel
 from factbook.interest.extraction import ABOUT
-from factbook.interest.knowledge import Asking, Knowledge, KnownFact, asking, own_names
+from factbook.interest.knowledge import Knowledge, KnownFact
 from factbook.interest.loops import LoopResult, Step, Worker, moved
+from factbook.interest.matter import Asking, asking
 from factbook.llm.prompt import estimate_tokens
 from factbook.model import ME, EpisodeKind, Hit, Role
 from factbook.recall.associate import seeks_advice
@@ -448,18 +456,21 @@ class Chat:
         )
 
     def _search(self, answer: _Answer, query: str) -> SearchAnswer | None:
-        """Search for the answer to a message; None where it fails, which is said.
+        """Search for the answer to a message; None where it fails or stays, which is said.
 
         Where nothing has the words of the question, what it is about is searched for alone.
         """
         known = answer.known
         names = " ".join([*(one.entity.name for one in known.entities), *known.unknown])
+        answer.withheld = False
         try:
             found, _ = self._memory.search_for(query, episode=answer.uid, owner=self._owner)
             if not found.results and names and names != query:
                 found, _ = self._memory.search_for(names, episode=answer.uid, owner=self._owner)
         except SearchError as error:
-            self._problem(error, kept=True)
+            answer.withheld = error.kind is SearchFailure.WITHHELD
+            if not answer.withheld:
+                self._problem(error, kept=True)
             return None
         redact = self._memory.redactor.redact
         return replace(
@@ -469,6 +480,33 @@ class Chat:
                 for one in found.results
             ],
         )
+
+    def _is_searched_for(self, known: Knowledge) -> bool:
+        """Tell whether a message is answered from a search: it asks, and it may leave."""
+        asks = known.asking is Asking.WORLD and not known.enough
+        return asks and known.verdict.leaves and self._memory.has_search
+
+    def _basis(self, known: Knowledge, query: str, *, memories: int = 0) -> Basis:
+        """Return what an answer stands on, by the rule; with a query, it was searched for.
+
+        `memories` are at hand for it: what is about its owner is answered from them or not at all.
+        """
+        if known.asking is Asking.NOTHING:
+            return Basis(of="conversation", why="")
+        of_owner = known.asking is Asking.OWNER
+        if of_owner and memories:
+            bear = "memory bears" if memories == 1 else "memories bear"
+            return Basis(of="memory", why=f"it is about you, and {memories} {bear} on it")
+        if known.enough and not of_owner:
+            facts = [f"f{one.fact.id}" for one in known.bearing]
+            return Basis(of="memory", why=known.why, facts=facts)
+        if query:
+            return Basis(of="search", why=known.why, query=query)
+        if of_owner and not self._memory.has_search:
+            return Basis(of="conversation", why="about you, so nothing is searched for")
+        if not known.verdict.leaves and self._memory.has_search:
+            return Basis(of="conversation", why=known.verdict.said)
+        return Basis(of="conversation", why=f"not enough in memory: {known.why}")
 
     # --- without a model ------------------------------------------------------------------------
 
@@ -480,11 +518,11 @@ class Chat:
             self._view.note(f"kept; nothing more is told of {names} by itself (/unmute undoes it)")
             return
         found: SearchAnswer | None = None
-        if known.asking is Asking.WORLD and not known.enough and self._memory.has_search:
+        if self._is_searched_for(known):
             found = self._search(answer, known.query)
         context = self._context(answer.hits, policy.NUM_CTX)
         query = known.query if found is not None else ""
-        self._view.based(_basis(known, query, memories=len(context.included)))
+        self._view.based(self._basis(known, query, memories=len(context.included)))
         shown = self._shown(answer, context)
         if found is not None:
             self._view.found(found, known.query)
@@ -529,7 +567,7 @@ class Chat:
     # --- with a model ---------------------------------------------------------------------------
 
     def _modelled(self, answer: _Answer) -> None:
-        memory = self._memory
+        memory, known = self._memory, answer.known
         if self._talk is None:
             self._talk = Talk(memory.llm)
         context = self._context(answer.hits, memory.llm.context_tokens)
@@ -542,6 +580,9 @@ class Chat:
             return
         if basis.of == "search":
             found = self._search(answer, basis.query)
+            if found is None and answer.withheld and basis.query != known.query:
+                basis = replace(basis, query=known.query)  # a model has read more than the message
+                found = self._search(answer, basis.query)
             if found is None:
                 basis = replace(basis, of="conversation", query="")
             else:
@@ -558,8 +599,8 @@ class Chat:
         Raises ModelError where the model cannot be reached at all.
         """
         known = answer.known
-        if known.enough or known.asking is not Asking.WORLD or not self._memory.has_search:
-            return _basis(known, "", memories=len(context.included))
+        if not self._is_searched_for(known):
+            return self._basis(known, "", memories=len(context.included))
         texts = {one.id: one.text for one in answer.hits if one.id in context.included}
         assert self._talk is not None
         try:
@@ -568,14 +609,14 @@ class Chat:
             if error.kind in _UNREACHED:
                 raise
             self._view.note(f"whether memory is enough is decided by the rule alone: {error}")
-            return _basis(known, known.query)
+            return self._basis(known, known.query)
         if said.needs == "memory":
             why = f"{self._memory.llm.id} says that {', '.join(said.facts)} answer it"
             return Basis(of="memory", why=why, facts=said.facts)
         if said.needs == "neither":
             return Basis(of="conversation", why="")
         query = self._memory.redactor.redact(said.query)
-        return _basis(known, known.query if not query or self._is_own(query) else query)
+        return self._basis(known, query or known.query)
 
     def _stream(self, answer: _Answer, context: Context, prompt: Prompt) -> None:
         """Show an answer as it comes, and keep it, also where it was stopped or broke off."""
@@ -643,23 +684,19 @@ class Chat:
 
         def search(given: SearchArguments) -> ToolText:
             query = memory.redactor.redact(given.query)
-            if answer.known.asking is Asking.OWNER or self._is_own(query):
-                return ToolText(
-                    text="error: this is about the user, so it is not searched for; answer from"
-                    " memory",
-                    said="about you, so nothing is searched for",
-                )
             found = self._search(answer, query)
+            if answer.withheld:
+                return ToolText(
+                    text="error: this may be a private matter of the user, so it is not searched"
+                    " for; answer from memory",
+                    said="it may be private, so nothing is searched for",
+                )
             if found is None:
                 return ToolText(text="error: the search failed; answer without it", said="failed")
             pages = pages_as_data(found, redact=memory.redactor.redact)
             return ToolText(text=pages, said=count(len(found.results), "result"))
 
         return Toolbox(search_memory=search_memory, search=search if memory.has_search else None)
-
-    def _is_own(self, query: str) -> bool:
-        """Tell whether a query that a model wrote names somebody whom only the owner knows."""
-        return bool(own_names(self._memory.store, query, owner=self._owner))
 
     # --- keeping --------------------------------------------------------------------------------
 
@@ -891,6 +928,7 @@ class _Answer:
     hits: Sequence[Hit]  # what memory has for it, best first
     more: list[Hit] = field(default_factory=list)  # that a tool found
     given: set[str] = field(default_factory=set)  # ids that the model was shown
+    withheld: bool = False  # the last search was not made, for it may be a private matter
 
     def seen(self) -> list[Hit]:
         """Return every memory that was at hand."""
@@ -936,23 +974,3 @@ def _hit(one: KnownFact) -> Hit:
 def _is_of_pages(hit: Hit) -> bool:
     """Tell a fact that a page states; what its owner said of a thing is theirs."""
     return hit.predicate == ABOUT and not hit.source.startswith(f"{CONVERSATION}:")
-
-
-def _basis(known: Knowledge, query: str, *, memories: int = 0) -> Basis:
-    """Return what an answer stands on, by the rule; with a query, it was searched for.
-
-    `memories` are at hand for it: what is about its owner is answered from them or not at all.
-    """
-    if known.asking is Asking.NOTHING:
-        return Basis(of="conversation", why="")
-    if known.asking is Asking.OWNER and memories:
-        bear = "memory bears" if memories == 1 else "memories bear"
-        return Basis(of="memory", why=f"it is about you, and {memories} {bear} on it")
-    if known.asking is Asking.OWNER:
-        return Basis(of="conversation", why="about you, so nothing is searched for")
-    if known.enough:
-        facts = [f"f{one.fact.id}" for one in known.bearing]
-        return Basis(of="memory", why=known.why, facts=facts)
-    if query:
-        return Basis(of="search", why=known.why, query=query)
-    return Basis(of="conversation", why=f"not enough in memory: {known.why}")

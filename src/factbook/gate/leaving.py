@@ -1,0 +1,140 @@
+"""Decide whether a text may be sent to a search provider, from what was read of it.
+
+Nothing leaves without a reason: its owner asked for just that, or it reads like a question that
+anybody could ask, and the less is known of the names in it, the more it must. What only its owner
+can mean (somebody of theirs, "she", "my wife") stays whatever else it says. An address or a number
+by which somebody is reached stays in any case, also of what was asked for (`without_contacts`).
+
+Pure: whoever reads a text better fills the same `Matter` better. Knows: no store, no model, no
+language.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from factbook import policy
+
+__all__ = [
+    "SEND_ANYWAY",
+    "Matter",
+    "Verdict",
+    "contacts_in",
+    "may_leave",
+    "without_contacts",
+]
+
+SEND_ANYWAY: Final = "`/learn` or `/search` with these words sends them all the same"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matter:
+    """What was read of a text that somebody would search for."""
+
+    asked_for: bool = False  # its owner asked for a search in these words: `/learn`, "look up"
+    own: tuple[str, ...] = ()  # names of somebody or something of its owner's
+    kin: bool = False  # speaks of somebody by what they are to its owner: "my wife"
+    pronoun: bool = False  # "she", and nothing public was spoken of before
+    recalls: bool = False  # asks what was said or done: "did I", "remind me"
+    possessive: bool = False  # speaks of something as its owner's: "my rent"
+    first_person: bool = False  # speaks of who asks: "where do I live?"
+    told: tuple[str, ...] = ()  # names that its owner told of and no page says anything of
+    read: tuple[str, ...] = ()  # names of which a page that was read says something
+    marked: tuple[str, ...] = ()  # written as no person is: a title in quotes, a model, "the X"
+    contacts: tuple[str, ...] = ()  # addresses and numbers by which somebody is reached
+    private: float | None = None  # how private it reads, as log odds; None where none can read it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a text may leave, and why."""
+
+    leaves: bool
+    why: str  # in words, for people
+    of_owner: bool = False  # what stays is its owner's own matter, and not only in doubt
+
+    @property
+    def said(self) -> str:
+        """Say to whoever asked that nothing is sent, why, and how it is sent all the same."""
+        about = "about you, so nothing" if self.of_owner else "nothing"
+        return f"{about} is searched for: {self.why}; {SEND_ANYWAY}"
+
+
+def may_leave(matter: Matter) -> Verdict:
+    """Return whether a text may be sent, by what was read of it."""
+    if matter.contacts:
+        if matter.asked_for:
+            return Verdict(leaves=True, why="you asked for it; the address or number in it stays")
+        return _stays("it holds an address or a number of somebody", of_owner=True)
+    if matter.asked_for:
+        return Verdict(leaves=True, why="you asked for it")
+    if matter.own:
+        names = ", ".join(matter.own)
+        return _stays(f"{names} is known from your own words alone", of_owner=True)
+    if matter.kin or matter.pronoun:
+        return _stays("it is about somebody you know", of_owner=True)
+    if matter.recalls:
+        return _stays("only you can know it", of_owner=True)
+    public = (*matter.read, *matter.marked)
+    if matter.private is None:
+        if public and not matter.possessive and not matter.told:
+            return Verdict(leaves=True, why=_of(public))
+        return _stays("nothing says that it is about something public")
+    if matter.possessive and not public:
+        limit = policy.LEAVES_POSSESSIVE
+    elif matter.told:
+        limit = policy.LEAVES_TOLD
+    else:
+        limit = policy.LEAVES_PUBLIC if public else policy.LEAVES_PLAIN
+    if matter.private < limit:
+        return Verdict(leaves=True, why=_of(public) if public else "anybody could ask it")
+    if matter.told and matter.private < policy.LEAVES_PLAIN:
+        return _stays(f"nobody but you has spoken of {', '.join(matter.told)}")
+    if matter.possessive or matter.first_person:
+        return _stays("it reads like a matter of your own", of_owner=True)
+    return _stays("it may be a private matter")
+
+
+def _of(public: tuple[str, ...]) -> str:
+    return f"{', '.join(dict.fromkeys(public))} is public"
+
+
+def _stays(why: str, *, of_owner: bool = False) -> Verdict:
+    return Verdict(leaves=False, why=why, of_owner=of_owner)
+
+
+_MAIL: Final = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+# nine figures or more, or seven behind a sign or a zero: a phone, an account, a card, an IBAN
+_FIGURES: Final = (
+    r"(?<![\w.,])(?:(?:\+|\(?0|[A-Z]{2}\d{2} ?)\d?(?:[ ./()-]{0,2}\d){6,33}"
+    r"|\d(?:[ -]?\d){8,33})(?![\w]|[.,]\d)"
+    r"|(?<![\w-])\d{2}-\d{2}-\d{2}(?![\w-])"
+)
+# the number of a house beside a name that begins or ends as names of streets do
+_STREET_END: Final = (
+    r"(?:street|road|avenue|lane|grove|crescent|terrace|stra(?:ß|ss)e|str\.|weg|gasse|allee|platz"
+    r"|straat|laan|gatan|sokak|caddesi)"
+)
+_STREET_BEGIN: Final = r"(?:rue|via|viale|calle|avenida|rua|ulica|ul\.|avenue)"
+_STREET: Final = (
+    rf"\b\d{{1,4}}[a-z]?,? (?:(?-i:[A-ZÀ-Þ])[\w'’-]* ){{1,3}}"
+    rf"(?:{_STREET_END}|drive|close|court)\b"
+    rf"|\b\d{{1,4}}[a-z]? [^\W\d_]+ {_STREET_END}(?=\W*$|[,.?!])"
+    rf"|(?<!\w)(?:(?-i:[A-ZÀ-Þ])[\w'’-]*[ -])?[^\W\d_]*{_STREET_END} \d{{1,4}}[a-z]?\b"
+    rf"|\b\d{{1,4}},? {_STREET_BEGIN}(?: (?:de|du|des|la|le|l['’]|del|della|di))*"
+    r" [^\W\d_][\w'’-]+"
+    rf"|(?<!\w){_STREET_BEGIN} (?:[^\W\d_][\w'’-]* ){{1,4}}\d{{1,4}}\b"
+)
+_CONTACT: Final = re.compile(f"{_MAIL}|{_FIGURES}|{_STREET}", re.IGNORECASE)
+
+
+def contacts_in(text: str) -> tuple[str, ...]:
+    """Return the mail and street addresses, phone and account numbers in a text."""
+    return tuple(one[0] for one in _CONTACT.finditer(text))
+
+
+def without_contacts(text: str) -> str:
+    """Return a text without addresses and numbers by which somebody is reached."""
+    return " ".join(_CONTACT.sub(" ", text).split()) if _CONTACT.search(text) else text

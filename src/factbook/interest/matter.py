@@ -1,0 +1,457 @@
+"""Read whose matter a text is that somebody would search for: its owner's, or anybody's.
+
+A linear model over the vectors of the bundled embedder (`scripts/train_matter.py`) tells how much a
+question reads like one of those that people ask of their own life. Around it stands what is sure:
+names that the owner's own words bring in ("my dog is called Pim"), "my wife", "she" after nothing
+public, names that no page knows. `gate.leaving` decides.
+
+Knows: the store, vectors, how English speaks of one's people. Does not know: a provider.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.commonplace import (
+    is_calendar_word,
+    is_everyday,
+    is_function_word,
+    is_nationality,
+    is_place,
+)
+from factbook.embed import bundled
+from factbook.extract.heard import hear
+from factbook.extract.names import is_english, is_uncommon, names_in
+from factbook.extract.opinions import HEARD_CHARS
+from factbook.extract.voice import own_words
+from factbook.gate.leaving import Matter, Verdict, contacts_in
+from factbook.interest.asked import (
+    asked_text,
+    is_bare,
+    is_broad_word,
+    spaced,
+    subject_of,
+    wanted,
+)
+from factbook.interest.extraction import spoken_of
+from factbook.keys import entity_name
+from factbook.model import EpisodeKind, Role
+from factbook.recall.query import STOPWORDS, content_terms, fts_query, words
+from factbook.store.base import Filters
+
+if TYPE_CHECKING:
+    from factbook.store.base import Store
+
+__all__ = ["Asking", "asking", "is_public", "own_names", "privacy", "read_matter"]
+
+WEIGHED: Final = 100  # ours: facts of one entity that are looked at for a page
+
+Floats = NDArray[np.float32]
+
+
+class Asking(StrEnum):
+    """Say what a message wants to know."""
+
+    NOTHING = "nothing"  # it tells something, or is small talk
+    OWNER = "owner"  # something about whoever asks: only their own memory can know
+    WORLD = "world"  # something that can be looked up
+
+
+def asking(message: str, verdict: Verdict | None = None, *, names: bool = False) -> Asking:
+    """Say what a message wants to know, by what was decided of it; without that, whether it asks.
+
+    `names` says that it names a thing of the world.
+    """
+    if not wanted(message):
+        return Asking.NOTHING
+    if verdict is not None and verdict.of_owner:
+        return Asking.OWNER
+    asked = " ".join(wanted(message))
+    if names or not is_bare(asked) or (verdict is None and _MINE.search(asked)):
+        return Asking.WORLD
+    return Asking.NOTHING  # "what else?"
+
+
+# --- how private it reads -------------------------------------------------------------------------
+
+_ENGLISH: Final = "en"
+_ANY: Final = "*"
+_LATIN_ENDS: Final = "\u0250"
+
+
+@lru_cache(maxsize=1)
+def _weights() -> dict[str, Floats]:
+    held = json.loads(files("factbook.interest").joinpath("matter.json").read_text("utf-8"))
+    if held["embedder"] != bundled().id:
+        return {}  # weights of another model say nothing
+    return {name: np.asarray(row, dtype=np.float32) for name, row in held["weights"].items()}
+
+
+def privacy(text: str) -> float | None:
+    """Return how private a question reads, as log odds; None where that cannot be told.
+
+    It takes one text through the bundled embedder, some milliseconds.
+    """
+    letters = [char for char in text if char.isalpha()]
+    latin = sum(char < _LATIN_ENDS for char in letters)
+    if not letters or latin * 2 < len(letters):
+        return None
+    english = is_english(text) and any(is_function_word(one) for one in words(text))
+    weights = _weights().get(_ENGLISH if english else _ANY)
+    if weights is None:
+        return None
+    vector = bundled().embed([text.strip(" ¿¡?!.,;:")])[0]
+    return float(vector @ weights[:-1] + weights[-1])
+
+
+# --- what is read of it ---------------------------------------------------------------------------
+
+_TITLE_OR_MODEL: Final = re.compile(
+    r"[\"“„«‹「『《][^\"“”„«»‹›「」『』《》\n]{2,80}[\"”“»›」』》]"
+    r"|(?<![\w/.@-])(?=[\w-]*\d)[^\W\d_]+-?\d[\w-]*(?![\w@])"  # LS50, WH-1000XM5, PS5
+)
+_ON_PURPOSE: Final = re.compile(r"/(?:learn|search|schedule|like)\b")
+
+
+def read_matter(
+    store: Store,
+    text: str,
+    *,
+    owner: str,
+    recent: Sequence[str] = (),
+    names: Sequence[str] = (),
+    asked_for: bool = False,
+) -> Matter:
+    """Return what is read of a text that would be searched for.
+
+    `recent` are the texts said before it in its conversation, newest first, and `names` the things
+    that it is about where it only points at them ("how heavy is it?").
+    """
+    text = text[:HEARD_CHARS]
+    known = store.known_names(owner)
+    heard = [one.name for one in hear(text, known=known)]
+    things = list(dict.fromkeys([*names, *heard]))
+    # nobody is called "the" somebody, so what is written so is no person
+    no_person = [one for one in things if _with_article(one, (text, *recent[:OWN_LATELY]))]
+    asked = asked_text(text, names)
+    for one in no_person:
+        some = _written(one)
+        asked = re.sub(rf"(?i)(?:\b(?:the|a|an)\s+)?{some}(?!\w)", f"the {one}", asked)
+    said = _said(store, f"{asked} {' '.join(names)}", owner)
+    read = tuple(one for one in things if is_public(store, owner, one))
+    marked = (*(one[0] for one in _TITLE_OR_MODEL.finditer(asked)), *no_person)
+    public = bool(read or marked)
+    own = _own_in(store, f"{asked}. {'. '.join(names).title()}", said, owner, recent)
+    return Matter(
+        asked_for=asked_for,
+        own=tuple(own),
+        kin=_MY_PERSON.search(_FOR_PERSON.sub(" ", asked) if public else asked) is not None,
+        pronoun=_of_person(store, asked, things, owner=owner, recent=recent),
+        recalls=_REMIND.search(asked) is not None,
+        possessive=_POSSESSIVE.search(asked) is not None,
+        first_person=_MINE.search(subject_of(text) or asked) is not None,
+        told=_told(store, asked, [*read, *marked], said, owner),
+        read=read,
+        marked=marked,
+        contacts=contacts_in(text),
+        private=privacy(asked),
+    )
+
+
+def _with_article(name: str, texts: Sequence[str]) -> bool:
+    """Tell whether a name stands behind an article in one of some texts: "a Halden", "the LS50"."""
+    written = re.compile(rf"\b(?:the|a|an)\s+{_written(name)}(?!\w)", re.IGNORECASE)
+    return any(is_english(one) and written.search(one) for one in texts)
+
+
+def _written(name: str) -> str:
+    return r"[\s-]+".join(map(re.escape, name.split()))
+
+
+def is_public(store: Store, owner: str, name: str) -> bool:
+    """Tell whether a name has a reason to be taken for public: a page, or a command about it."""
+    if _on_pages(store, owner, name):
+        return True
+    terms = content_terms(name)
+    if not terms:
+        return False
+    filters = Filters(owner=owner, episode_kinds=(EpisodeKind.COMMAND,))
+    found = store.search_episodes(fts_query(terms), filters, limit=OWN_TEXTS)
+    parts = set(words(name))
+    return any(
+        one.role is Role.USER and _ON_PURPOSE.match(one.text) and parts <= set(words(one.text))
+        for one in store.episodes_by_id([number for number, _ in found]).values()
+    )
+
+
+def _said(store: Store, text: str, owner: str) -> list[str]:
+    """Return the texts of an owner that share a word with a text."""
+    terms = content_terms(text)
+    if not terms:
+        return []
+    filters = Filters(owner=owner, episode_kinds=_SAID)
+    found = store.search_episodes(fts_query(terms), filters, limit=OWN_TEXTS)
+    episodes = store.episodes_by_id([one for one, _ in found]).values()
+    return [one.text for one in episodes if one.role is Role.USER]
+
+
+def _told(
+    store: Store, text: str, public: Sequence[str], said: Sequence[str], owner: str
+) -> tuple[str, ...]:
+    """Return the uncommon words of a text that its owner told of, and of which no page speaks."""
+    known = {word for one in public for word in words(one)}
+    named = {word for one in names_in(text) for word in words(one.name)}
+    english = is_english(text)
+    candidates = [
+        word
+        for word in dict.fromkeys(words(text))
+        if word not in known
+        and (word in named or (english and is_uncommon(word)))
+        and not (is_function_word(word) or is_broad_word(word) or is_place(word))
+        and not any(map(str.isdigit, word))
+    ]
+    if not candidates:
+        return ()
+    this = words(text)
+    telling = [
+        one for one in said if not wanted(one) and not one.startswith("/") and words(one) != this
+    ]
+    told = {word for one in telling for word in words(own_words(one).text)}
+    return tuple(one for one in candidates if one in told and not is_public(store, owner, one))
+
+
+def _of_person(
+    store: Store, text: str, names: Sequence[str], *, owner: str, recent: Sequence[str]
+) -> bool:
+    """Tell whether a text speaks of "her" where nobody public was asked about before.
+
+    Of "them" and "it" it does where somebody of the owner's own was spoken of last.
+    """
+    person = _PRONOUN.search(text)
+    if not person and not is_english(text):
+        person = _ELSEWHERE.search(text)
+    if names or not (person or _IT.search(text)):
+        return False
+    for said in recent[: OWN_LATELY if person else 1]:
+        if own_names(store, said, owner=owner) or (person and _MY_PERSON.search(said)):
+            return True
+        if spoken_of([said], store.known_names(owner)):
+            return False
+        if person and wanted(said) and names_in(said):
+            private = privacy(asked_text(said))
+            return private is None or private >= policy.LEAVES_PLAIN
+    return person is not None and not _THEY.fullmatch(person[0])
+
+
+# --- whose matter it is: the words
+_PERSON_WORDS: Final = """
+mother mum mom mummy mommy father dad daddy parent brother sister sibling son daughter kid child
+children baby toddler twin uncle aunt auntie cousin niece nephew grandmother grandma granny nan
+grandfather grandpa grandson granddaughter grandchild grandchildren grandparent stepson
+stepdaughter stepmother stepfather godson goddaughter wife husband spouse partner fiance fiancé
+fiancee fiancée girlfriend boyfriend ex in-law mother-in-law father-in-law brother-in-law
+sister-in-law son-in-law daughter-in-law friend mate buddy flatmate roommate housemate neighbour
+neighbor colleague coworker co-worker boss manager supervisor assistant intern landlord landlady
+tenant teacher tutor trainer coach doctor dentist therapist physiotherapist psychologist
+psychiatrist gp paediatrician pediatrician midwife nurse vet lawyer accountant nanny babysitter
+hairdresser patient student crush
+"""
+_ANIMAL_WORDS: Final = """
+dog puppy puppies pup cat kitten horse pony ponies mare hamster rabbit bunny bunnies guinea-pig
+parrot budgie canary bird tortoise turtle goldfish fish ferret rat mouse mice gecko snake lizard
+goat sheep donkey hen chicken cow pig pet
+"""
+_OWN_WORKS: Final = "project startup boat"  # ours: what people name themselves, and speak of by it
+
+
+def _one_of(listed: str) -> str:
+    return "(?:" + "|".join(map(re.escape, listed.split())) + ")s?"
+
+
+_PERSON: Final = _one_of(_PERSON_WORDS) + (
+    r"\b(?! (?:class|process|element|component|theme|director|folder|node|table|key))"
+)
+_SOMEBODY: Final = rf"(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_PERSON}|family)\b"
+_MY_PERSON: Final = spaced(rf"\b{_SOMEBODY}")
+_FOR_PERSON: Final = spaced(rf"\bfor {_SOMEBODY}")
+_POSSESSIVE: Final = spaced(r"\b(?:my|mine|our|ours)\b")
+_MINE: Final = spaced(
+    r"\b(?:my|mine|our|ours|myself)\b"
+    r"|(?<!\bshow\s)(?<!\btell\s)(?<!\bgive\s)(?<!\bfind\s)(?<!\bhelp\s)(?<!\blet\s)\b(?:me|us)\b"
+    r"|\b(?:i|we)\b"
+)
+_REMIND: Final = spaced(r"\b(?:remind me|do you remember|did i|have i|did we|have we|was i|am i)\b")
+
+
+# --- whose matter it is: the names ----------------------------------------------------------------
+
+_NAME_WORD: Final = r"(?-i:[^\W\d_a-z][\w'’-]*)"
+_NAME_WORDS: Final = rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}"
+_TITLE: Final = r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Professor|Doctor|Uncle|Aunt|Auntie|Grandma|Grandpa)"
+_TITLED: Final = rf"(?P<name>(?-i:{_TITLE})\.? {_NAME_WORDS})"
+_NAME: Final = rf"(?P<name>(?:(?-i:{_TITLE})\.? )?{_NAME_WORDS})"
+_ANY_NAME: Final = rf"(?P<name>{_NAME_WORDS}|[^\W\d_][\w'’-]*)"
+# "my cat minka is ill", but not "my cat purring"
+_LOW_NAME: Final = (
+    r"(?P<name>[^\W\d_][\w-]+)(?=['’]s\b| (?:is|was|has|had|will|can|and i|just|does|did|got|needs"
+    r"|wants|likes|loves|hates)\b)"
+)
+_OF_OWN: Final = rf"(?:{_PERSON}|{_one_of(_ANIMAL_WORDS)}|{_one_of(_OWN_WORKS)})"
+_BETWEEN: Final = r"(?:[\w-]+ ){0,2}?"
+# What others made, and what is liked: "my favourite film is called Heat" names the film.
+_WORKS: Final = (
+    r"(?!(?:[\w-]+ ){0,2}?(?:favou?rites?|books?|novels?|films?|movies?|series|shows?|games?|apps?"
+    r"|songs?|albums?|bands?|artists?|authors?|singers?|podcasts?|brands?|phones?|bikes?|cars?"
+    r"|laptops?)\b)"
+)
+_INTRODUCED: Final = (
+    # "my dog is called Pim", "our daughter's name is Lena", "my wife is Ann"
+    spaced(
+        rf"\b(?:my|our) {_WORKS}(?:[\w-]+ ){{0,3}}?[\w-]+(?:['’]s name)?"
+        rf"(?: (?:is|are|was|were)|['’]s)? (?:called|named) {_ANY_NAME}"
+    ),
+    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN}(?:['’]s? (?:first )?name)? (?:is|was) {_NAME}"),
+    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN}['’]s? (?:first )?name (?:is|was) {_ANY_NAME}"),
+    spaced(rf"\bthe name of (?:my|our) {_BETWEEN}{_OF_OWN} (?:is|was) {_ANY_NAME}"),
+    spaced(
+        rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},[^.?!]{{0,60}}, (?:is|was) (?:called|named) {_ANY_NAME}"
+    ),
+    # "I have a cat named Tom"
+    spaced(
+        rf"\b(?:i|we)\b[^.?!]{{0,40}} {_OF_OWN},? (?:which |who |that )?(?:is |we )?"
+        rf"(?:called|named|call) {_ANY_NAME}"
+    ),
+    # "my daughter Lena", "our old cat, Tom"
+    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},? {_NAME}"),
+    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},? {_LOW_NAME}"),
+    # "Lena is my daughter", "Lena, our youngest child"
+    spaced(rf"{_NAME}(?:,| is| was|['’]s) (?:my|our) {_BETWEEN}{_OF_OWN}\b"),
+)
+_TOGETHER: Final = (
+    r"(?:appointments?|met|meet|meeting up|dinner|lunch|breakfast|coffee|dates?|drinks|holidays?"
+    r"|trip|party|wedding|therapy|lessons?|argument|fight)"
+)
+_SPOKEN_OF_LIKE_ONE: Final = (
+    # what people do with people: "dinner with Ann", "I met Ann", "Ann and I", "Ann's birthday"
+    spaced(rf"\b{_TOGETHER} (?:at|with) {_NAME}"),
+    spaced(
+        r"\b(?:i|we|i['’](?:m|ve|ll)|we['’](?:re|ve|ll)) (?:\w+ ){0,2}?(?:met|meet|meeting|married"
+        r"|dated|dating|phoned|texted|hugged|babysat|babysit|babysitting) "
+        rf"{_NAME}"
+    ),
+    spaced(
+        r"\b(?:live|lived|living|went|go|going|travel\w*|stay\w*|slept|sat|talk\w*|spoke|speak)"
+        rf" (?:[\w-]+ ){{0,3}}?with {_NAME}"
+    ),
+    spaced(rf"{_NAME} and (?:i|me)\b"),
+    spaced(rf"\b(?:me|i) and {_NAME}"),
+    spaced(rf"\b(?:his|her|its) name(?: is|['’]s) {_ANY_NAME}"),
+    spaced(
+        rf"{_NAME}['’]s? (?:\w+ )?(?:birthday|appointment|wedding|kindergarten|homework|funeral"
+        r"|vaccination|surgery|operation|diagnosis|school|teacher|graduation|allerg(?:y|ies))\b"
+    ),
+    spaced(
+        r"\b(?:with|to|from|at|by|see|saw|seeing|asked|ask|told|called|call|my|our) "
+        rf"{_TITLED}"
+    ),
+)
+_AND_ANOTHER: Final = spaced(rf",? and {_NAME}(?!['’])")
+_PRONOUN: Final = spaced(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b")
+_THEY: Final = spaced(r"they|them|theirs?")  # of things, too
+# the same in other languages, where they are of a person more often than of a thing
+_ELSEWHERE: Final = spaced(
+    r"\b(?:sein(?:e[rmns]?)?|ihre?[rmns]?|ihn|ihm|él|ella|elle|lui|lei|jego|jej|niego|niej)\b|[他她彼]"
+)
+_IT: Final = spaced(r"\b(?:it|its)\b")
+OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who a name is
+OWN_LATELY: Final = 4  # ours: texts said before, in which somebody may be meant by "she"
+_SAID: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT, EpisodeKind.NOTE, EpisodeKind.COMMAND)
+
+
+def own_names(store: Store, text: str, *, owner: str, recent: Sequence[str] = ()) -> list[str]:
+    """Return the names in a text that are known from its owner's own words alone, as written there.
+
+    These are their people, their animals, and what they named themselves: "my dog is called Pim",
+    "my daughter Lena". Whom they only met counts where no page says anything of that name. The
+    names are in lower case; `recent` are texts of the conversation that may introduce them, too.
+    """
+    text = text[:HEARD_CHARS]
+    return _own_in(store, text, _said(store, text, owner), owner, recent)
+
+
+def _own_in(
+    store: Store, text: str, said: Sequence[str], owner: str, recent: Sequence[str]
+) -> list[str]:
+    names: dict[str, bool] = {}  # whether it was introduced, and not only spoken of as a person
+    for one in (*said, *recent[:OWN_LATELY], text):
+        for name, introduced in _people_in(own_words(one).text[:HEARD_CHARS]):
+            names[name] = names.get(name, False) or introduced
+    return [
+        name
+        for name, introduced in names.items()
+        if _mentions(text, name) and (introduced or not _on_pages(store, owner, name))
+    ]
+
+
+def _people_in(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield (name in lower case, whether it is introduced as somebody of the writer's own)."""
+    for patterns, introduced in ((_INTRODUCED, True), (_SPOKEN_OF_LIKE_ONE, False)):
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                name = re.sub(r"['’]s?$", "", match["name"]).casefold()
+                first = name.split()[0]
+                if len(first) < 2 or first in STOPWORDS or is_calendar_word(first):
+                    continue
+                if is_nationality(first):  # "my wife is Canadian"
+                    continue
+                called = re.search("call|name", match[0][: match.start("name") - match.start()])
+                loose = not introduced or match["name"].islower() or match["name"].isupper()
+                if loose and not called and " " not in name and is_everyday(first):
+                    continue  # "my dog really is a fool", "Bread and I are friends"
+                if introduced or not is_place(name):
+                    yield name, introduced
+                also = _AND_ANOTHER.match(text, match.end("name"))
+                if introduced and also and also["name"] != "I":  # "my sons Tim and Tom"
+                    yield also["name"].casefold(), introduced
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Tell whether a text names somebody, by the whole name or a part of it."""
+    parts = [one for one in re.split(r"[\s.]+", name) if len(one) > 2]
+    for number, part in enumerate(parts):
+        if re.fullmatch(_TITLE, part.capitalize()) or part in STOPWORDS:
+            continue
+        for match in re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE):
+            if re.match(r"\s+\d", text[match.end() :]):
+                continue  # "Apollo 11"
+            if len(parts) > 1 and _of_another(text, match, parts, is_first=number == 0):
+                continue
+            return True
+    return False
+
+
+def _of_another(text: str, match: re.Match[str], parts: Sequence[str], *, is_first: bool) -> bool:
+    """Tell whether a part of a name belongs to somebody else: "Max Weber", "Weber Genesis"."""
+    before = re.search(r"([^\W\d_][\w'’-]*)\.?\s+$", text[: match.start()])
+    behind = re.match(r"\s+([^\W\d_]\w*)", text[match.end() :])
+    if behind and behind[1][0].isupper() and behind[1].casefold() not in parts:
+        return True
+    word = before[1] if before and not is_first else ""
+    known = word.casefold() in parts or re.fullmatch(_TITLE, word) is not None
+    return bool(word) and word[0].isupper() and not known and is_uncommon(word)
+
+
+def _on_pages(store: Store, owner: str, name: str) -> bool:
+    """Tell whether a page said anything of a name."""
+    facts = store.world_facts(owner, entity_name(name), limit=WEIGHED)
+    return any(place for place, _ in store.fact_places([one.id for one in facts]).values())
