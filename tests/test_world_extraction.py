@@ -29,7 +29,7 @@ from factbook.errors import EmbedderError, SearchError, SearchFailure, StoreLock
 from factbook.interest.extraction import READING, ExtractionReport
 from factbook.memory import Memory
 from factbook.model import Trigger
-from factbook.ops import QueueSearch
+from factbook.ops import Op, QueueSearch
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from factbook.world import NoticeKind, NoticeState, SearchAnswer, SearchState
@@ -535,11 +535,16 @@ def failure(kind: SearchFailure) -> SearchError:
 
 
 def queued(world: World, *queries: str) -> None:
+    """Queue searches that their owner asks for with a command."""
     from factbook.apply import apply
 
+    ops: list[Op] = []
+    for one in queries:
+        uid, said = world.memory._said(f"/search {one}", "me")
+        ops += [*said, QueueSearch(owner="me", query=one, episode=uid)]
     apply(
         world.memory.store,
-        [QueueSearch(owner="me", query=one) for one in queries],
+        ops,
         trigger=Trigger.USER_MESSAGE,
         actor="test",
         now=world.clock.now,

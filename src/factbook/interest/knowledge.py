@@ -265,7 +265,9 @@ def _is_thing(topic: str) -> bool:
         1 < len(several) <= policy.NAME_WORDS
         and any(is_uncommon(one) or any(map(str.isdigit, one)) for one in several)
         and structural_problem(topic) is None
-        and not any(is_broad_word(one) or one in _PART_OF for one in several)
+        and not any(
+            (is_broad_word(one) and one not in STOPWORDS) or one in _PART_OF for one in several
+        )
     )
 
 

@@ -1,0 +1,285 @@
+"""What may leave for a search provider, on every road that leads to one."""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bench import privacy
+from hypothesis import given
+from hypothesis import strategies as st
+
+import factbook
+from factbook import policy
+from factbook.errors import SearchError, SearchFailure
+from factbook.gate.leaving import Matter, contacts_in, may_leave, without_contacts
+from factbook.model import Role
+from factbook.sources.conversation.turn import turn_uid
+from pages import DAY, World, open_world, page
+
+SWIFT = page(
+    "Brimley Swift",
+    "The Brimley Swift is a kettle with a glass body. The Brimley Swift holds 1.7 litres."
+    " The Brimley Swift costs 45 euros.",
+)
+
+
+def asked(world: World, text: str, query: str = "", *, session: str = "s") -> bool:
+    """Say a message, search for it as a chat does, and tell whether a provider was asked."""
+    world.clock.now += 1_000
+    own = f"{text} {world.clock.now} which is an id of its own"
+    world.memory.add_turn(text, session=session, uid=own)
+    uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
+    before = len(world.pages.asked)
+    known = world.memory.knowledge(text)
+    try:
+        world.memory.search_for(query or known.query or text, episode=uid)
+    except SearchError as error:
+        if error.kind is not SearchFailure.WITHHELD or "`/learn` or `/search`" not in str(error):
+            raise
+    return len(world.pages.asked) > before
+
+
+# --- the decision ---------------------------------------------------------------------------------
+
+_TEXTS = st.lists(st.text(min_size=1, max_size=8), max_size=2).map(tuple)
+_MATTERS = st.builds(
+    Matter,
+    asked_for=st.just(False),
+    own=_TEXTS,
+    kin=st.booleans(),
+    pronoun=st.booleans(),
+    recalls=st.booleans(),
+    possessive=st.booleans(),
+    first_person=st.booleans(),
+    told=_TEXTS,
+    read=_TEXTS,
+    marked=_TEXTS,
+    contacts=_TEXTS,
+    private=st.none() | st.floats(-20, 20),
+)
+
+
+@given(_MATTERS)
+def test_nothing_that_speaks_for_staying_lets_a_text_leave(matter: Matter) -> None:
+    """Default deny: each sign of a private matter can only keep what would have left."""
+    verdict = may_leave(matter)
+    assert verdict.why
+    if verdict.leaves:
+        return
+    for sign in ("own", "told", "contacts"):
+        assert not may_leave(replace(matter, **{sign: ("ann",)})).leaves
+    for sign in ("kin", "pronoun", "recalls", "possessive", "first_person"):
+        assert not may_leave(replace(matter, **{sign: True})).leaves
+    assert not may_leave(replace(matter, read=(), marked=())).leaves
+    if matter.private is not None:
+        assert not may_leave(replace(matter, private=matter.private + 1)).leaves
+
+
+@given(_MATTERS)
+def test_what_is_its_owners_stays_however_it_reads(matter: Matter) -> None:
+    for sign in ("own", "contacts"):
+        assert not may_leave(replace(matter, private=-math.inf, **{sign: ("ann",)})).leaves
+    for sign in ("kin", "pronoun", "recalls"):
+        assert not may_leave(replace(matter, private=-math.inf, **{sign: True})).leaves
+    assert may_leave(replace(matter, asked_for=True)).leaves
+    nothing_known = Matter(private=None)
+    assert not may_leave(nothing_known).leaves
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call 07700 900123",
+        "+49 170 1234567",
+        "ann@example.org",
+        "14 Elm Grove",
+        "the shed at 14 elm grove",
+        "Lindenstraße 12",
+        "12 rue de la Paix",
+        "via Roma 12",
+        "sort code 20-45-12",
+        "DE89 3704 0044 0532 0130 00",
+        "4111 1111 1111 1111",
+    ],
+)
+def test_what_reaches_somebody_never_leaves(text: str) -> None:
+    assert contacts_in(text)
+    assert not any(char.isdigit() for char in without_contacts(text))
+    assert "@" not in without_contacts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Worcester Greenstar 4000",
+        "what is 100 000 in euros",
+        "between 2018 and 2019",
+        "on 2023-11-21",
+        "1,000,000 people",
+        "5 best street foods",
+        "the A380 and the WH-1000XM5",
+    ],
+)
+def test_other_numbers_are_no_address(text: str) -> None:
+    assert contacts_in(text) == ()
+    assert without_contacts(text) == text
+
+
+# --- on labelled questions ------------------------------------------------------------------------
+
+
+def test_private_questions_stay_and_others_are_asked(tmp_path: Path) -> None:
+    """Of the half that the limits were made on; `python -m bench.privacy` measures the other."""
+    found = privacy.figures(privacy.run(privacy.questions(half="built"), tmp_path))
+    assert found["private"] >= 60
+    assert found["world"] >= 60
+    assert found["private_sent"] <= 3
+    assert found["world_withheld"] <= 9
+
+
+# --- the roads ------------------------------------------------------------------------------------
+
+
+def test_one_place_asks_a_provider() -> None:
+    """A new road to a provider cannot go around the gate: nothing else calls `search` of one."""
+    callers = set()
+    root = Path(factbook.__file__).parent
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            if node.func.attr == "search" and "provider" in ast.unparse(node.func.value).lower():
+                callers.add(path.relative_to(root).as_posix())
+    # the doctor tries a provider with fixed words
+    assert callers == {"interest/lookup.py", "surface/doctor.py"}
+    lookup = ast.parse((root / "interest" / "lookup.py").read_text("utf-8"))
+    functions = [one for one in ast.walk(lookup) if isinstance(one, ast.FunctionDef)]
+    asking = [one for one in functions if "._ask(" in ast.unparse(one)]
+    assert {one.name for one in asking} == {"search", "_run"}
+    assert all(".cleared(" in ast.unparse(one).split("._ask(")[0] for one in asking)
+
+
+def test_no_private_name_is_sent_in_a_long_conversation(tmp_path: Path) -> None:
+    """Neither asked, nor looked up behind, nor by a query that a model wrote."""
+    world = open_world(tmp_path, [SWIFT])
+    for said in (
+        "My daughter Lena has a fever since Monday.",
+        "Tom from work is in hospital, and I love his jokes.",
+        "I adore my neighbour Yusuf!",
+        "My dog is called Pim.",
+        "We had dinner with Carla Rossi.",
+    ):
+        world.say(said)
+    for question in (
+        "how is lena?",
+        "what helps Lena?",
+        "has tom called",
+        "How old is Pim?",
+        "when is yusuf's birthday?",
+        "what does Carla do?",
+        "and her sister?",
+        "wie geht es Lena?",
+        "comment va Yusuf ?",
+        "Tom'un nesi var?",
+        "what are Lena's symptoms, is it flu?",
+        "what does my doctor say about Tom?",
+    ):
+        assert not asked(world, question), question
+        world.memory.work(enrich=True)
+        world.clock.now += DAY // 4
+    # a model that has read the memory
+    assert not asked(world, "how do I bake bread?", "bread for lena who has a fever")
+    assert not asked(world, "how do I bake bread?", "Carla Rossi bread")
+    for _ in range(8):
+        world.clock.now += DAY
+        world.memory.work(enrich=True)
+    assert world.pages.asked == []
+    # what is asked for on purpose goes, without what reaches somebody
+    world.memory.search_web("lena ann@example.org 14 Elm Grove")
+    assert world.pages.asked == ["lena"]
+    assert world.memory.check() == []
+    world.memory.close()
+
+
+def test_what_was_only_spoken_of_is_not_looked_up_by_itself(tmp_path: Path) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    world.say("I love the Brimley Swift, and I love Marlow.")
+    world.memory.work()
+    assert {"brimley swift", "marlow"} & set(world.names())
+    for _ in range(3):
+        world.clock.now += DAY
+        world.memory.work(enrich=True)
+    assert world.pages.asked == []
+    world.memory.like("brimley swift")
+    world.clock.now += DAY
+    world.memory.work(enrich=True)
+    assert world.pages.asked
+    assert all("brimley swift" in one for one in world.pages.asked)
+    assert world.memory.check() == []
+    world.memory.close()
+
+
+def test_a_search_that_may_be_private_is_set_aside_and_not_tried_again(tmp_path: Path) -> None:
+    """A queued search of nobody's command is held to the same, when it is made."""
+    from factbook.apply import apply
+    from factbook.model import Trigger
+    from factbook.ops import QueueSearch
+    from factbook.world import SearchState
+
+    world = open_world(tmp_path, [SWIFT])
+    world.say("My daughter Lena has a fever.")
+    ops = [
+        QueueSearch(owner="me", query="how is Lena"),
+        QueueSearch(owner="me", query="what is tea"),
+    ]
+    apply(world.memory.store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=world.clock.now)
+    report = world.memory.run_searches()
+    assert world.pages.asked == ["what is tea"]
+    ((query, why),) = report.failed
+    assert query == "how is Lena"
+    assert "lena is known from your own words alone" in why
+    (aside,) = world.memory.store.search_tasks(states=(SearchState.ASIDE,))
+    assert aside.query == "how is Lena"
+    assert world.memory.check() == []
+    world.memory.close()
+
+
+def test_questions_of_the_world_are_asked(tmp_path: Path) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    world.memory.learn("brimley swift")
+    world.memory.work()
+    for question in (
+        "what do you think of the Brimley Swift, is it expensive?",
+        "I'm thinking of buying a Brimley Swift, what do you think, is it expensive?",
+        "what filter does my Brimley Swift take?",
+        "how do vaccines work?",
+        "what do you think of electric cars, are they expensive?",
+        "best cargo bike under 2000 euros",
+        "¿cuál es la capital de Canadá?",
+    ):
+        assert asked(world, question), question
+    # before a page says something of it, nothing says that it is public
+    assert not asked(world, "what filter does my Halden take?")
+    assert asked(world, "look up what filter my Halden takes")
+    assert world.memory.check() == []
+    world.memory.close()
+
+
+def test_a_question_that_points_back_means_what_was_asked_about(tmp_path: Path) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    who = "who was Marie Curie?"
+    assert not world.memory.knowledge("when did she die?").verdict.leaves
+    assert not world.memory.knowledge("how old is she?", recent=["I met Anna"]).verdict.leaves
+    spoken = ["My sister is ill."]
+    assert not world.memory.knowledge("is she better?", recent=[*spoken, who]).verdict.leaves
+    world.memory.close()
+
+
+def test_the_limits_are_in_order() -> None:
+    """The less is known of a name, the more a question has to read like anybody's."""
+    assert policy.LEAVES_TOLD <= policy.LEAVES_PLAIN < 0 < policy.LEAVES_PUBLIC
+    assert policy.LEAVES_POSSESSIVE <= policy.LEAVES_PLAIN
