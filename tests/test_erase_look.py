@@ -88,6 +88,18 @@ def test_what_nearly_every_row_has_is_counted_and_not_named() -> None:
     ] == [f"e{n}" for n in range(30)]  # but what was asked for by name is always named
 
 
+def test_much_that_goes_at_once_is_looked_for_in_much_that_stays() -> None:
+    """More than one automaton holds: each text is read once, however many tells there are."""
+    gone = [
+        Gone(f"Vex{n}burgh owes {n + 10_000} to the old house of Zor{n}ak", How.SAID)
+        for n in range(1, 800)
+    ]
+    tells = Telltales(gone)
+    assert len(tells) > 2_000
+    rows = [("e1", "the old house is closed"), ("e2", "10,799 it was"), ("e3", "zor7ak called")]
+    assert {one.key for one in tells.look(rows, beside=frozenset())} == {"e2", "e3"}
+
+
 def test_the_words_around_are_shown_and_the_name_is_not() -> None:
     tells = Telltales([Gone("my sister Tamsin is ill", How.SAID)])
     (found,) = tells.look(

@@ -136,18 +136,19 @@ class Erasing:
 
     def noted(self, op: EraseNoted) -> None:
         """Erase one row of what was noted: a preference, a search, a proposal."""
-        target: str = op.target
-        self._there(target, op.row_id, "`factbook erase --check TEXT` names rows.")
         rows = {op.row_id}
-        doomed = {
+        kinds = {
             "preference": Doomed(preferences=rows),
             "learn_prompt": Doomed(prompts=rows),
             "schedule": Doomed(schedules=rows),
             "search_log": Doomed(searches=rows),
             "search_task": Doomed(tasks=rows),
             "proposal": Doomed(proposals=rows),
-        }[target]
-        self._erase(target, op.row_id, doomed)
+        }
+        if op.target not in kinds:
+            raise UsageError(detail=f"{op.target!r} is none of {', '.join(kinds)}")
+        self._there(op.target, op.row_id, "`factbook erase --check TEXT` names rows.")
+        self._erase(op.target, op.row_id, kinds[op.target])
 
     def owner(self, op: EraseOwner) -> None:
         """Erase everything of an owner."""

@@ -18,7 +18,7 @@ from factbook.keeping import Keeping
 from factbook.model import ME, Receipt, Trigger
 
 if TYPE_CHECKING:
-    from factbook.ops import NotedKind, Op
+    from factbook.ops import Op
     from factbook.store.base_erase import Erasure, Scoured, Sighting
 
 __all__ = ["ROW_NAMES", "Erased", "Erasing", "Standing", "Stands"]
@@ -71,7 +71,7 @@ ROW_NAMES: Final = (
     " preference, l4 what was to be learned, c5 a schedule, q6 a search, t7 one that waits, o8 a"
     " proposal"
 )
-_NOTED: Final[Mapping[str, NotedKind]] = {
+_NOTED: Final[Mapping[str, str]] = {
     "p": "preference",
     "l": "learn_prompt",
     "c": "schedule",

@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
+from typing import Any, Final, TypeAlias, get_args, get_origin
 
 import orjson
 
@@ -780,16 +780,11 @@ class EraseEntity:
     entity_id: int
 
 
-NotedKind: TypeAlias = Literal[
-    "preference", "learn_prompt", "schedule", "search_log", "search_task", "proposal"
-]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseNoted:
     """Erase one row of what was noted beside facts and episodes."""
 
-    target: NotedKind
+    target: str  # preference, learn_prompt, schedule, search_log, search_task or proposal
     row_id: int
 
 

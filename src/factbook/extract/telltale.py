@@ -118,15 +118,16 @@ class Telltales:
                 self._stems.update(_meanings(text))
         self.tells: Sequence[Tell] = list(tells.values())
         self.common: list[Tell] = []  # that gave nothing away, for too many rows have them
-        self._by_word: dict[str, list[Tell]] = {}
+        self._runs: dict[tuple[str, ...], Tell] = {}
+        self._sizes: dict[str, set[int]] = {}  # of the runs that begin with a word
         self._values: dict[str, Tell] = {}
         for tell in self.tells:
             if tell.what == "value" and len(tell.words) == 1:
                 self._values[tell.words[0]] = tell
             else:
-                self._by_word.setdefault(max(tell.words, key=_weight), []).append(tell)
+                self._runs[tell.words] = tell
+                self._sizes.setdefault(tell.words[0], set()).add(len(tell.words))
         self._begins = {value[:n] for value in self._values for n in range(1, len(value) + 1)}
-        self._anchors = self._by_word.keys() | set()
         self._may = _pattern(self.tells) if len(self.tells) <= _AT_ONCE else None
 
     def __len__(self) -> int:
@@ -176,16 +177,17 @@ class Telltales:
         if self._may is not None and self._may.search(_folded(text).replace("'", "")) is None:
             return []
         words = _words(text)
-        there = set(words)
-        found = [
-            tell
-            for word in self._anchors & there
-            for tell in self._by_word[word]
-            if _stands(tell, words, text)
-        ]
-        if not self._begins.isdisjoint(there):
-            found += [self._values[value] for value, _, _ in self._joined(words)]
-        return found
+        found = {tell for tell, _, _ in self._run(words) if not tell.capital or _named(tell, text)}
+        found.update(self._values[value] for value, _, _ in self._joined(words))
+        return list(found)
+
+    def _run(self, words: Sequence[str]) -> Iterator[tuple[Tell, int, int]]:
+        """Yield the tells that stand in a row, with the first and last of their words."""
+        for first, word in enumerate(words):
+            for size in self._sizes.get(word, ()):
+                tell = self._runs.get(tuple(words[first : first + size]))
+                if tell is not None:
+                    yield tell, first, first + size - 1
 
     def _joined(self, words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         """Yield the values that words in a row spell out, with the first and last of them."""
@@ -202,13 +204,8 @@ class Telltales:
         places = [(_plain(one[0]), *one.span()) for one in _TOKEN.finditer(text)]
         words = [one[0] for one in places]
         found = [(places[a][1], places[b][2]) for _, a, b in self._joined(words)]
-        for tell in tells:
-            size = len(tell.words)
-            found += [
-                (places[n][1], places[n + size - 1][2])
-                for n in range(len(words) - size + 1)
-                if tuple(words[n : n + size]) == tell.words
-            ]
+        wanted = set(tells)
+        found += [(places[a][1], places[b][2]) for tell, a, b in self._run(words) if tell in wanted]
         return sorted(found)
 
 
@@ -348,18 +345,9 @@ def _rank(tell: Tell) -> tuple[bool, bool, bool]:
     return (tell.what == "name", tell.most is None, not tell.capital)
 
 
-def _weight(word: str) -> tuple[bool, bool, int]:
-    """Rank the words of a tell: the rarest is looked up first."""
-    return (not is_function_word(word), not is_everyday(word), len(word))
-
-
-def _stands(tell: Tell, words: Sequence[str], text: str) -> bool:
-    size = len(tell.words)
-    if tell.capital:
-        return any(
-            one[0].isupper() and not one.isupper() and (_plain(one),) == tell.words
-            for one in _TOKEN.findall(text)
-        )
-    return size == 1 or any(
-        tuple(words[n : n + size]) == tell.words for n in range(len(words) - size + 1)
+def _named(tell: Tell, text: str) -> bool:
+    """Tell whether an everyday word stands there as a name does."""
+    return any(
+        one[0].isupper() and not one.isupper() and (_plain(one),) == tell.words
+        for one in _TOKEN.findall(text)
     )
