@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import multiprocessing
 import os
+import re
 import stat
 import string
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 import pytest
 import re2
-from bench import hostile
+from bench import hostile, sloppy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -1164,3 +1165,101 @@ def test_processes_that_make_the_key_at_once_share_one(tmp_path: Path) -> None:
 def test_the_page_names_every_kind() -> None:
     page = (Path(__file__).parent.parent / "docs" / "redaction.md").read_text(encoding="utf-8")
     assert [kind for kind in sorted(KINDS) if f"`{kind}`" not in page] == []
+
+
+# --- what people write by hand --------------------------------------------------------------------
+
+SLOPPY = list(sloppy.sloppy_lines(kept=False))
+
+
+def test_sloppy_lines_lose_their_secrets_and_nothing_else() -> None:
+    secrets = found = 0
+    for line in SLOPPY:
+        spans = REDACTOR.find(line.text)
+        if not line.spans:
+            assert spans == [], line.text
+        covered = {i for one in spans for i in range(one.start, one.end)}
+        secrets += len(line.spans)
+        found += sum(covered.issuperset(range(low, high)) for low, high, _ in line.spans)
+    assert found >= 0.86 * secrets
+
+
+@given(
+    line=st.sampled_from([one.text for one in SLOPPY if one.spans]),
+    before=st.text(max_size=30),
+    behind=st.text(max_size=30),
+)
+def test_a_text_with_a_sloppy_secret_is_redacted_once_and_for_all(
+    line: str, before: str, behind: str
+) -> None:
+    redacted = REDACTOR.redact(f"{before}{line}{behind}")
+    assert REDACTOR.redact(redacted) == redacted
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("changed the password from Sommer2019! to Winter#2020x", "changed the password from"),
+        ("cambié la contraseña de Perro4455 a Gato99perro", "cambié la contraseña de"),
+        ("mudei a senha de Carro2020x para Benfica8105", "mudei a senha de"),
+        ("user/password (marta/Pferd77!)", "user/password (marta/"),
+        ("Zugangsdaten: anna / Kuh5tall!", "Zugangsdaten: anna /"),
+    ],
+)
+def test_both_passwords_and_the_second_of_a_pair_go(text: str, left: str) -> None:
+    redacted = REDACTOR.redact(text)
+    assert redacted.startswith(left)
+    secret = re.compile(r"[A-Za-z]+#?\d+[A-Za-z0-9!]*")
+    assert secret.search(re.sub(r"\[REDACTED:[^\]]*\]", "", redacted)) is None
+
+
+ABANDON = " ".join(["abandon"] * 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"{ABANDON} about", "seed-phrase"),
+        (
+            "legal winner thank year wave sausage worth useful legal winner thank yellow",
+            "seed-phrase",
+        ),
+        (
+            "\n".join(f"{n}. {w}" for n, w in enumerate(f"{ABANDON} about".split(), 1)),
+            "seed-phrase",
+        ),
+        ("5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "wallet-key"),
+    ],
+)
+def test_the_checksum_of_a_wallet_tells_its_key(text: str, kind: str) -> None:
+    assert [one.kind for one in REDACTOR.find(text)] == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ABANDON} abandon",  # the checksum is another
+        "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTK",
+        "any able young people can enter this club after school every day this year again",
+    ],
+)
+def test_what_only_looks_like_the_key_of_a_wallet_stays(text: str) -> None:
+    assert REDACTOR.redact(text) == text
+
+
+@pytest.mark.parametrize("mark", ["{:>4}: ", "  {} | ", "{:>6}\t", "+", "> ", "{}→", "    ", '"'])
+@pytest.mark.parametrize("framed", [True, False])
+def test_a_key_with_something_before_each_of_its_lines_goes(mark: str, *, framed: bool) -> None:
+    body = [f"MIIEpAIBAAKCAQEA{drawn(48)}", *(drawn(64, seed=str(n)) for n in range(8))]
+    lines = body
+    if framed:
+        lines = ["-----BEGIN RSA PRIVATE KEY-----", *body, "-----END RSA PRIVATE KEY-----"]
+    redacted = REDACTOR.redact("\n".join(mark.format(n) + one for n, one in enumerate(lines, 1)))
+    assert not any(one[i : i + 16] in redacted for one in body for i in (0, 16, 32))
+
+
+def test_a_line_of_a_cookie_jar_loses_its_value() -> None:
+    line = f"#HttpOnly_.example.com\tTRUE\t/\tTRUE\t1893456000\tauth_token\t{drawn(24)}"
+    assert REDACTOR.redact(line).rsplit("\t", 1)[1].startswith("[REDACTED:cookie:")
+    plain = ".example.com\tTRUE\t/\tFALSE\t0\tlang\tenglish"
+    assert REDACTOR.redact(plain) == plain

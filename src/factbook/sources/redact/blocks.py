@@ -17,7 +17,10 @@ from factbook.sources.redact.values import is_stand_in
 __all__ = ["HINT", "KINDS", "block_spans"]
 
 KINDS: Final = frozenset({"private-key"})
-HINT: Final = r"-----(?:BEGIN|END) |---- BEGIN SSH2|Private-Lines:|LS0tLS1CRUdJTi|\"kty"
+HINT = r"-----(?:BEGIN|END) |---- BEGIN SSH2|Private-Lines:|LS0tLS1CRUdJTi|\"kty"
+# The beginnings of keys whose frame was left out: PKCS 1 and 8 (a sequence that begins with the
+# number 0, which no public key and no certificate does) and OpenSSH.
+HINT += r"|MII[A-Za-z0-9+/]{2}[AQgw]IBA|b3BlbnNzaC1rZXkt"
 
 _LONGEST: Final = 32_768
 _NAME: Final = r"(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
@@ -25,7 +28,7 @@ _SSH2: Final = r"SSH2 ENCRYPTED PRIVATE KEY ----"
 _BEGIN: Final = Lazy(rf"-----BEGIN {_NAME}|---- BEGIN {_SSH2}")
 _END: Final = Lazy(rf"-----END {_NAME}|---- END {_SSH2}")
 # What stands between the lines of a key: line breaks, real or escaped, and what was put around.
-_AROUND: Final = r"\\+[nrt]|[\s\"'+,>|#*;:→│`\\-]|\d{1,5}(?=[→:\t|│])"
+_AROUND: Final = r"\\+[nrt]|[\s\"'+,>|#*;:→│`\\-]|\d{1,5}(?=[ ]?[→:\t|│])"
 _HEADER: Final = r"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|x-[\w-]{1,40})\s?:"
 _OPEN_ENDED: Final = Lazy(
     rf"(?:{_AROUND}|{_HEADER}(?:[^\n\\]|\\(?!n)){{0,120}})*+"
@@ -48,6 +51,10 @@ def block_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the private key at a hint."""
     if text.startswith("LS0t", at):
         yield from _encoded_block(text, at)
+    elif text.startswith(("MII", "b3Bl"), at):
+        body = _OPEN_ENDED.match(text, at, at + _LONGEST)
+        if body is not None and body.end(1) - at >= 3 * _SURE:
+            yield at, body.end(1), "private-key"
     elif text.startswith("Private-Lines", at):
         found = _PUTTY.match(text, at, at + _LONGEST)
         if found is not None:

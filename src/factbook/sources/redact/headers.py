@@ -19,7 +19,7 @@ from factbook.sources.redact.values import (
 __all__ = ["HINT", "KINDS", "bearer_spans", "cookie_spans", "credential_span"]
 
 KINDS: Final = frozenset({"authorization", "cookie"})
-HINT: Final = r"(?:[Bb]earer|BEARER|Basic) "
+HINT: Final = r"(?:[Bb]earer|BEARER|Basic) |(?:TRUE|FALSE)[\t ]+/"
 
 _LONGEST: Final = 8192
 _SCHEME: Final = Lazy(
@@ -44,6 +44,9 @@ def credential_span(text: str, value: Value) -> Span | None:
 
 def bearer_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the credentials behind a scheme that stands without its header's name."""
+    if text[at] in "TF":
+        yield from _jar_spans(text, at)
+        return
     span = _scheme_span(text, at, line_end(text, at, at + _LONGEST))
     if span is None:
         return
@@ -77,6 +80,21 @@ def _scheme_span(text: str, start: int, end: int) -> Span | None:
             len(secret) >= 8 and any(c.isdigit() for c in secret) and not is_code(secret)
         )
     return (found.start(), found.start() + len(secret), "authorization") if believed else None
+
+
+# A line of a cookie jar: its domain, then these fields.
+_JAR: Final = Lazy(
+    r"(?:TRUE|FALSE)[\t ]+/\S*[\t ]+(?:TRUE|FALSE)[\t ]+\d+[\t ]+([\w.$-]{1,64})[\t ]+(\S{6,4096})"
+)
+
+
+def _jar_spans(text: str, at: int) -> Iterator[Span]:
+    """Give the value of a line of a cookie jar (Netscape's format)."""
+    found = _JAR.match(text, at, at + _LONGEST)
+    if found is not None and not is_stand_in(found[2]):
+        known = _OPENS_SESSION.search(found[1]) is not None
+        if is_random(found[2], least=8 if known else 16):
+            yield *found.span(2), "cookie"
 
 
 _COOKIE: Final = Lazy(r"([\w.$-]{1,64})=(?:\\*\")?([^;,\s\"'\\=]{1,4096}={0,2})(?![^;,\s\"'\\])")

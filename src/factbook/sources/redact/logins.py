@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from factbook.sources.redact.lazy import Lazy
-from factbook.sources.redact.prose import pair_spans
+from factbook.sources.redact.prose import pair_spans, shaped_spans
 from factbook.sources.redact.reading import read_quoted
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import is_mixed, is_stand_in, is_stop_word
@@ -54,6 +54,7 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield *found.span(3), "password"
         return
     yield from pair_spans(text, at, end)
+    yield from shaped_spans(text, at)
 
 
 def _identified_spans(text: str, at: int) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from factbook.sources.redact.assignments import LOOSE, assigned_spans, read_joint, read_name
 from factbook.sources.redact.fields import field_spans
-from factbook.sources.redact.prose import prose_spans
+from factbook.sources.redact.prose import prose_spans, shaped_spans
 from factbook.sources.redact.spans import Span
 
 __all__ = ["named_spans"]
@@ -27,6 +27,8 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
     joint = read_joint(text, name)
     if joint is not None:
         found = list(assigned_spans(text, name, joint))
+        if found and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:
+            found += shaped_spans(text, name.end)
         further = joint.kind in LOOSE or text.startswith("{", joint.end)
         if found or not further:
             return found

@@ -34,7 +34,8 @@ _PRINTS: Final = (
 HINT: Final = "|".join(_PRINTS) + (
     r"|WIFI:[A-Z]|Unseal Key|0x[0-9a-fA-F]{8}"
     r"|--token [a-z0-9]{6}\.|<<-? ?['\"\\]?[A-Z]+"
-    r"|kubeadm|[fF]ernet|(?:ecovery|ackup) codes?|ap-secrets|: (?:PSK|EAP|XAUTH) "
+    r"|[0-9]{6}-[0-9]{6}-[0-9]{6}-|kubeadm|[fF]ernet|(?:ecovery|ackup) codes?|ap-secrets"
+    r"|: (?:PSK|EAP|XAUTH) "
 )
 # Hints are short, so that the automaton stays small. Of these commands some print a secret: those
 # that name one.
@@ -57,12 +58,14 @@ _WIFI: Final = Lazy(r"WIFI:[^\s\"'<>]{0,120}?(?<=[;:])P:((?:[^;\\\s]|\\.){4,80})
 _UNSEAL: Final = Lazy(r"Unseal Key(?: \(will be hidden\)| \d{1,2})?: ?([A-Za-z0-9+/=]{20,})")
 _HEX: Final = Lazy(r"0x[0-9a-fA-F]{64}(?![0-9a-fA-F])")
 _WALLET: Final = Lazy(r"(?i)priv|wallet|signer|secret|deployer|mnemonic|\bpk\b|key")
+_BITLOCKER: Final = Lazy(r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])")
 _KUBEADM: Final = Lazy(r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?!\w)")
 _FERNET: Final = Lazy(r"(?<![\w/+=-])[A-Za-z0-9_-]{43}=")
 _CODES: Final = Lazy(
-    r"(?: \w+)?:\s*((?:(?:[-*] |\d\. )?[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+[\s,]*){2,16})"
+    r"(?: \w+)?:?\s*"
+    r"((?:(?:[-*] |\d\. )?(?:[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4})[\s,]*){2,16})"
 )
-_CODE: Final = Lazy(r"[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+")
+_CODE: Final = Lazy(r"[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4}")
 _PEER: Final = Lazy(r"(?m)^[\w.@*\"-]+[ \t]+[\w.*\"-]+[ \t]+(\"?)([^\s\"]{3,128})\1[ \t]+[\d.*]+")
 _HEREDOC: Final = Lazy(
     r"<<-? ?['\"\\]?([A-Z]+)['\"]?[^\n\\]{0,80}(?:\n|\\+n)(?P<user>[\w.@-]{1,64})(?:\n|\\+n)"
@@ -82,6 +85,10 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
         found = _UNSEAL.match(text, at)
         if found is not None:
             yield *found.span(1), "secret"
+    elif hint[0].isdigit():
+        found = _BITLOCKER.match(text, at)
+        if found is not None:
+            yield *found.span(), "secret"
     elif hint.startswith("0x"):
         found = _HEX.match(text, at)
         if found is not None and _WALLET.search(text, max(0, at - 60), at) is not None:

@@ -28,12 +28,23 @@ from factbook.sources.redact.values import (
     is_wordy,
 )
 
-__all__ = ["FOREIGN", "HINT", "foreign_names", "foreign_span", "pair_spans", "prose_spans"]
+__all__ = [
+    "FOREIGN",
+    "HINT",
+    "foreign_names",
+    "foreign_span",
+    "pair_spans",
+    "prose_spans",
+    "shaped_spans",
+]
 
 HINT: Final = (
     r"[ ,(](?:pass|pw|pwd|Pass|PW|pin|PIN)[ :']|(?:pin|PIN|Pin)[ :=]"
     r"|(?:ssh|sign|get) in (?:with|as) "
     r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
+    r"|(?i:mdp[ :=]|zugang|losungswort|phrase secr|identifiant)"
+    r"|(?i:cre?den[cz]i|acc(?:e|\?)s|acceso|acesso|palavra.passe)"
+    r"|(?i:2fa|totp|otp|mfa|authenticator)[ :-]"
 )
 
 _FORTH: Final = 140  # characters of a sentence that are read behind a name
@@ -62,7 +73,7 @@ _NAME: Final = Lazy(
 _KEY_NAME: Final = Lazy(r"(?i)key|secret|token")
 _KINDS: Final = {"key": "api-key", "secret": "secret", "token": "token"}
 _OVER: Final = Lazy(r"[\w\"\\=(/-]|'(?!s )|\.\S")  # a name that goes on is none of a sentence
-_LETTERS: Final = Lazy(r"[A-Za-z]*")
+_LETTERS: Final = Lazy(r"[^\W\d_]*")
 # Words that lead from a name to its value, and what joins them at last.
 _JOIN: Final = Lazy(
     r"""(?ix)
@@ -119,6 +130,20 @@ _PIN: Final = Lazy(
     r"(?i)\bpin(?: code)?\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?(?: ?(?:is|was|:|=|to) ?| )"
     r"[\"'`]?(\d{4,8})\b(?![.-]\d)"
 )
+# What stands before a value in the languages that people write in, behind a word for a secret.
+_BEFORE_SHAPED: Final = Lazy(
+    r"(?i)(?:[:=([»]\s?|[-=]>\s?|→\s?|@[\w-]+\.[a-z]{2,6}[ :,]{1,2}"
+    r"|(?<![\w/.~-])[\w.@+-]{1,32} ?/ ?"
+    r"|\b(?:is|was|be|to|from|now|it's|its|and|with|type|use|ist|war|lautet|auf|von|vom|zu|und|est"
+    r"|c'est|de|à|es|era|a|é|è|da|para|por|y|e|et|pw|pass|passwor[td])\s+:?)"
+    r"[\"'`«“]?(?=([^\s\"'`/,;()«»“”]{6,64}))"
+)
+_LEAVES: Final = Lazy(
+    r"[{}<\\&|]|(?<![-=])>|\"\s?[,:\]}]| --?[a-z]|\S\("
+)  # where a line is no sentence any more
+_ONE_TIME: Final = Lazy(
+    r"(?i)(?:2fa|t?otp|mfa|authenticator)\b[^\n]{0,40}?[ :=](?-i:([A-Z2-7]{16,64}))\b"
+)
 _SPEAKS: Final = Lazy(r"(?i)log|user|account|cred|in (?:with|as)|auth")
 
 
@@ -154,6 +179,45 @@ def _judged(text: str, pos: int, *, kind: str = "password") -> Span | None:
     return None
 
 
+def shaped_spans(text: str, pos: int) -> Iterator[Span]:
+    """Give what in the rest of a line that speaks of a secret has the shape of no ordinary word.
+
+    No list of phrases: the line names a secret, in whatever language, something that leads to a
+    value stands before the word, and its letters and digits are those of a password.
+    """
+    high = line_end(text, pos, pos + _FORTH)
+    if _CANDIDATE.search(text, pos, high) is None:
+        return
+    left = _LEAVES.search(text, pos, high)
+    high = high if left is None else left.start()
+    for found in _BEFORE_SHAPED.finditer(text, pos, high):
+        word = found[1].rstrip(".:!?)]}") if not found[1].endswith(("!", "?")) else found[1]
+        if _is_shaped(word):
+            yield found.start(1), found.start(1) + len(word), "password"
+
+
+def _is_shaped(word: str) -> bool:
+    """Tell whether a word has letters and digits, and is neither a version, a host nor a date."""
+    if (
+        "://" in word
+        or "@" in word
+        or "[" in word
+        or not word.isascii()
+        or _NAMED_NUMBER.match(word)
+    ):
+        return False
+    marked = _MARKED.search(word) is not None
+    named = "_" in word or word.count("-") > 2 or word.count(".") > 1
+    drawn = not named and (has_both(word) or is_jumbled(word))
+    return (marked or (drawn and _drawn(word))) and is_plausible(word, quoted=False)
+
+
+_MARKED: Final = Lazy(r"(?=.*[A-Z])(?=.*[a-z]).*[A-Za-z0-9][#$%&*!^~+?][A-Za-z0-9]")
+_NAMED_NUMBER: Final = Lazy(  # v18.17, feature-x1, utf-8, 12.50, Q3-2024, py311, 2h
+    r"(?i)(?:[a-z]{0,12}[-_.]|[a-z]{0,3})v?\d+(?:[.:-]\w+)*[a-z%]{0,3}$|\d+[a-z]{1,5}$"
+)
+
+
 def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of the sentence around a hint."""
     if at and text[at].isalpha() and (text[at - 1].isalnum() or text[at - 1] in "_$/.-"):
@@ -182,7 +246,11 @@ def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
         foreign = _FOREIGN_NAME.search(text, max(low, at - 12), high)
         if foreign is not None and foreign.start() <= end:
             spans = list(_foreign_at(text, foreign, high))
+        once = _ONE_TIME.match(text, at, high)
+        if once is not None:
+            yield *once.span(1), "secret"
     yield from spans
+    yield from shaped_spans(text, end - 1)
 
 
 @lru_cache(maxsize=4096)
@@ -336,7 +404,8 @@ def _foreign_at(text: str, name: re.Match[str], high: int) -> Iterator[Span]:
         join = _FOREIGN_JOIN.match(text, pos, high)
         if join is None:
             return
-        read = read_word(text, join.end(), asian=asian)
+        inside = text[join.end() - 1].isalpha() and text.startswith("'", join.end())  # d'argento
+        read = None if inside else read_word(text, join.end(), asian=asian)
         if read is not None:
             word = text[read[0] : read[1]]
             if word.startswith("[REDACTED:"):

@@ -10,6 +10,7 @@ with the length of the text and no pattern can make it explode.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from factbook.sources.redact import (
     names,
     outputs,
     prose,
+    wallets,
 )
 from factbook.sources.redact.labels import label_around
 from factbook.sources.redact.reading import MAX_VALUE
@@ -49,6 +51,7 @@ _FAMILIES: Final[tuple[tuple[str, _Finder], ...]] = (
     (formats.HINT, formats.format_spans),
     (addresses.HINT, addresses.address_spans),
     (blocks.HINT, blocks.block_spans),
+    (wallets.HINT, wallets.wallet_spans),
     (headers.HINT, headers.bearer_spans),
     (commands.HINT, commands.command_spans),
     (calls.HINT, calls.call_spans),
@@ -150,6 +153,7 @@ KINDS: Final = (
     | calls.KINDS
     | outputs.KINDS
     | names.KINDS
+    | wallets.KINDS
     | {"unread"}
 )
 """Every kind that a label can say."""
@@ -163,7 +167,14 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     """
     data = text.encode("ascii", "replace")
     foreign = [] if text.isascii() else list(prose.foreign_names(text))
-    spans = list(_crowds(text, data, foreign))
+    spans: list[Span] = []
+    few = changed is None and len(foreign) <= CROWD_HINTS
+    if few and _search(_HINTS, text, data, 0, len(data), spans, most=CROWD_HINTS // 4):
+        spans.extend(wallets.phrase_spans(text, data))
+        for name in foreign:
+            spans.extend(prose.foreign_span(text, name))
+        return spans
+    spans = list(_crowds(text, data, foreign))  # so many hints may be a crowd
     crowds = [(low, high) for low, high, _ in spans]
     parts: list[tuple[re2._Regexp, int, int]] = []
     if changed is None:
@@ -180,6 +191,7 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
                 _search(hints, text, data, low, max(low, start), spans)
                 low = min(high, stop)
         _search(hints, text, data, low, high, spans)
+    spans.extend(wallets.phrase_spans(text, data))
     for name in foreign:
         if not any(low <= name.start() < high for low, high in crowds):
             spans.extend(prose.foreign_span(text, name))
@@ -234,9 +246,20 @@ def _windows(changed: Sequence[Span], size: int) -> Iterator[tuple[int, int]]:
 
 
 def _search(
-    hints: re2._Regexp, text: str, data: bytes, pos: int, limit: int, spans: list[Span]
-) -> None:
-    """Search a part of a text for hints and ask their finders."""
+    hints: re2._Regexp,
+    text: str,
+    data: bytes,
+    pos: int,
+    limit: int,
+    spans: list[Span],
+    *,
+    most: int = sys.maxsize,
+) -> bool:
+    """Search a part of a text for hints and ask their finders, or give up where they stand thick.
+
+    `most` is how many hints there may be in a block of CROWD_CHARS; False tells that it gave up.
+    """
+    edge = left = 0
     labelled = "[REDACTED:" in text
     low = high = 0  # the span that reaches furthest
     whole = False  # it is a key in a format of its own, so nothing in it can be another one
@@ -246,11 +269,16 @@ def _search(
         for hit in hints.finditer(data, begin):
             at, end = hit.span()
             if at >= limit:
-                return
+                return True
             label = label_around(text, at, KINDS) if labelled else None
             if label is not None:  # a label is never redacted
                 pos = max(end, label)
                 break
+            if at >= edge:
+                edge, left = at - at % CROWD_CHARS + CROWD_CHARS, most
+            left -= 1
+            if left < 0:
+                return False
             asked = _ADDRESS if text.startswith("://", at) else _asked(data[at:end])
             if low <= at < high and (whole or not asked.own_shape):
                 continue
@@ -268,6 +296,7 @@ def _search(
                     if asked.own_shape and (run := _RUN.match(data, at)) is not None:
                         pos = max(pos, run.end() - (end - at))  # none begins inside a run
                     break
+    return True
 
 
 def _end(span: Span) -> int:
