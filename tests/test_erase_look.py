@@ -88,6 +88,13 @@ def test_what_nearly_every_row_has_is_counted_and_not_named() -> None:
     ] == [f"e{n}" for n in range(30)]  # but what was asked for by name is always named
 
 
+def test_a_short_run_at_the_end_of_a_text_is_in_its_place() -> None:
+    """Beside a longer one that begins with the same word."""
+    tells = Telltales([Gone("Vexburgh fair", How.FACT), Gone("Vexburgh fair is red", How.FACT)])
+    (found,) = tells.look([("e1", "to the Vexburgh fair")], beside=frozenset())
+    assert tells.again(found, found.text).shown() == "to the V████████████"
+
+
 def test_much_that_goes_at_once_is_looked_for_in_much_that_stays() -> None:
     """More than one automaton holds: each text is read once, however many tells there are."""
     gone = [

@@ -185,6 +185,8 @@ class Telltales:
         """Yield the tells that stand in a row, with the first and last of their words."""
         for first, word in enumerate(words):
             for size in self._sizes.get(word, ()):
+                if first + size > len(words):
+                    continue
                 tell = self._runs.get(tuple(words[first : first + size]))
                 if tell is not None:
                     yield tell, first, first + size - 1
