@@ -452,6 +452,9 @@ def test_names_of_ones_own_people_never_leave_by_themselves(world: World) -> Non
         world.say(said)
     assert world.memory.run_extraction().failed == []
     assert {"pim", "elden ring"} <= set(world.names())
+    # what was only spoken of has no reason to be taken for public, however well
+    assert world.memory.run_enrichment().entity == ""
+    world.memory.like("elden ring")
     made = []
     for _ in range(6):
         done = world.memory.run_enrichment()
