@@ -987,7 +987,7 @@ def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
     keep(memory, mine)
     write(memory, statement(mine, mine.text))
     fact = memory.remember("I was born in Umbrellastadt", owner="bertramina")
-    memory.feedback(fact.id, right=True)
+    memory.feedback(fact.id, right=True, owner="bertramina")
     write(memory, RecordInjection(session="s", owner="bertramina", mode="tool", items=["f1"]))
     memory.embed()
     done = memory.erase_owner("bertramina")
