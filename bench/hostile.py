@@ -17,7 +17,7 @@ BAITS: tuple[str, ...] = (
     *("credential", "creds ", "credentials -> ", "authorization: ", "cookie: "),
     *("Set-Cookie: a=b;", "mnemonic ", "seed phrase ", "psk ", "jwt.", "-key ", "keyMaterial "),
     *("_KEY=", "senha ", "contraseña ", "clave ", "mot de passe ", "parola ", "passwort ist "),
-    *("5KQZ7xw2Lp9Kd4Rt6Vb8", "xprv9s21Zr", "MIIEpAIBAA", "\tTRUE\t/", "2fa seed "),
+    *("5KQZ7xw2Lp9Kd4Rt6Vb8", "xprv9s21Zr", "MIIEpAIBAA", "\tTRUE\t/", "2fa seed ", "abandon "),
     *("пароль ", "密码", "암호"),
     *("-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----", "LS0tLS1CRUdJTi"),
     *("-----END RSA PRIVATE KEY-----", "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"),

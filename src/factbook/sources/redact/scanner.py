@@ -170,7 +170,7 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     spans: list[Span] = []
     few = changed is None and len(foreign) <= CROWD_HINTS
     if few and _search(_HINTS, text, data, 0, len(data), spans, most=CROWD_HINTS // 4):
-        spans.extend(wallets.phrase_spans(text, data))
+        spans.extend(wallets.phrase_spans(text, data, 0, len(data)))
         for name in foreign:
             spans.extend(prose.foreign_span(text, name))
         return spans
@@ -191,7 +191,10 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
                 _search(hints, text, data, low, max(low, start), spans)
                 low = min(high, stop)
         _search(hints, text, data, low, high, spans)
-    spans.extend(wallets.phrase_spans(text, data))
+    done = 0
+    for start, stop in (*crowds, (len(data), len(data))):
+        spans.extend(wallets.phrase_spans(text, data, done, start))
+        done = stop
     for name in foreign:
         if not any(low <= name.start() < high for low, high in crowds):
             spans.extend(prose.foreign_span(text, name))

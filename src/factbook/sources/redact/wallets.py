@@ -30,6 +30,7 @@ _KEY: Final = re.compile(
 )
 _CHECKED: Final = 4  # bytes of the checksum of a key
 _SIZES: Final = (24, 21, 18, 15, 12)  # words of a phrase, the longest first
+_LONG: Final = 64  # words in a row that are more than a phrase and what stands around it
 _INDEX_BITS: Final = 11  # of a word in the list
 _WORDS_A_BIT: Final = 33  # of so many bits one is of the checksum
 # Twelve words in a row that could be of the list, with what people put between them.
@@ -142,26 +143,30 @@ def _is_checked(word: str) -> bool:
     return hashlib.sha256(once).digest()[:_CHECKED] == data[-_CHECKED:]
 
 
-def phrase_spans(text: str, data: bytes) -> Iterator[Span]:
-    """Give the seed phrases of a text, wherever they stand; `data` is the text in ASCII."""
-    for row in _ROW.finditer(data):
+def phrase_spans(text: str, data: bytes, low: int, high: int) -> Iterator[Span]:
+    """Give the seed phrases of a part of a text; `data` is the text in ASCII."""
+    for row in _ROW.finditer(data, low, high):
         words = list(_WORD.finditer(text, *row.span()))
-        places = [_places().get(word[0].lower()) for word in words]
+        places = [_places().get(word[0].lower(), -1) for word in words]
+        bits = [f"{place:0{_INDEX_BITS}b}" if place >= 0 else "" for place in places]
+        sizes = (
+            _SIZES if len(words) < _LONG else (_SIZES[0], _SIZES[-1])
+        )  # nearly all that are used
         at = 0
         while at + _SIZES[-1] <= len(places):
-            size = next((n for n in _SIZES if _is_phrase(places[at : at + n], n)), 0)
+            if "" in bits[at : at + _SIZES[-1]]:
+                at += bits[at : at + _SIZES[-1]].index("") + 1
+                continue
+            size = next((n for n in sizes if _is_phrase("".join(bits[at : at + n]), n)), 0)
             if size:
                 yield words[at].start(), words[at + size - 1].end(), "seed-phrase"
             at += size or 1
 
 
-def _is_phrase(places: list[int | None], size: int) -> bool:
-    """Tell whether words of the list end with the checksum of the others."""
-    if len(places) != size or None in places:
+def _is_phrase(bits: str, size: int) -> bool:
+    """Tell whether the places of so many words end with the checksum of the others."""
+    if len(bits) != size * _INDEX_BITS:
         return False
-    number = 0
-    for place in places:
-        number = number << _INDEX_BITS | (place or 0)
-    checked = size * _INDEX_BITS // _WORDS_A_BIT
-    entropy = (number >> checked).to_bytes((size * _INDEX_BITS - checked) // 8, "big")
-    return hashlib.sha256(entropy).digest()[0] >> (8 - checked) == number & ((1 << checked) - 1)
+    checked = len(bits) // _WORDS_A_BIT
+    entropy = int(bits[:-checked], 2).to_bytes((len(bits) - checked) // 8, "big")
+    return hashlib.sha256(entropy).digest()[0] >> (8 - checked) == int(bits[-checked:], 2)
