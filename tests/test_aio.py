@@ -352,7 +352,7 @@ def test_an_error_that_nobody_waits_for_is_logged(
     async def run() -> None:
         async with make() as memory:
             gate.shut()
-            task = asyncio.create_task(memory.pin(4711))
+            task = asyncio.create_task(memory.erase_fact(4711))
             await gate.reached()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
