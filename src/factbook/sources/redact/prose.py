@@ -190,7 +190,11 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
         return
     left = _LEAVES.search(text, pos, high)
     high = high if left is None else left.start()
+    done = pos
     for found in _BEFORE_SHAPED.finditer(text, pos, high):
+        if found.start(1) < done:  # inside the word that was looked at last
+            continue
+        done = found.end(1)
         word = found[1].rstrip(".:!?)]}") if not found[1].endswith(("!", "?")) else found[1]
         if _is_shaped(word):
             yield found.start(1), found.start(1) + len(word), "password"
