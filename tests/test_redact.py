@@ -1204,12 +1204,14 @@ def test_a_text_with_a_sloppy_secret_is_redacted_once_and_for_all(
         ("mudei a senha de Carro2020x para Benfica8105", "mudei a senha de"),
         ("user/password (marta/Pferd77!)", "user/password (marta/"),
         ("Zugangsdaten: anna / Kuh5tall!", "Zugangsdaten: anna /"),
+        ("credentials → ops@x.example / Kirsche_77", "credentials → ops@x.example /"),
+        ("mot de passe : chouette-1987", "mot de passe :"),
     ],
 )
 def test_both_passwords_and_the_second_of_a_pair_go(text: str, left: str) -> None:
     redacted = REDACTOR.redact(text)
     assert redacted.startswith(left)
-    secret = re.compile(r"[A-Za-z]+#?\d+[A-Za-z0-9!]*")
+    secret = re.compile(r"[A-Za-z]+[#_-]?\d+[A-Za-z0-9!]*")
     assert secret.search(re.sub(r"\[REDACTED:[^\]]*\]", "", redacted)) is None
 
 

@@ -59,7 +59,7 @@ _ESCAPED: Final = Lazy(r"\\+[nrt\"]")
 # What a line must have for one of its words to be taken for a password: a digit beside a letter, a
 # quote, a mark or a capital inside a word, words joined by dashes.
 _CANDIDATE: Final = Lazy(
-    r"[A-Za-z]\d|\d[A-Za-z]|[\"'`“«]\S|\w[!@#$%^&*+=~?]\S|[a-z][A-Z]|[a-z]-[a-z]+-[a-z]|[a-z]\.[a-z]+\.[a-z]"
+    r"[A-Za-z]-?\d|\d[A-Za-z]|[\"'`“«]\S|\w[!@#$%^&*+=~?]\S|[a-z][A-Z]|[a-z]-[a-z]+-[a-z]|[a-z]\.[a-z]+\.[a-z]"
 )
 
 # -------------------------------------------------------------------------- the shapes of sentences
@@ -114,7 +114,7 @@ _PAIR: Final = Lazy(
     (?:log-?ins?|creds?|credentials?|log(?:ged)?[ -]?in|ssh\ in|sign(?:ed)?\ in|get\ in|
        user(?:name)?(?:/pass(?:word)?)?|account|auth)
     (?:[ ](?:for|to|of|on|at|in)\b[^\n"'`:=/]{1,60}?)??
-    (?:[\s*`"\\|]*(?:(?:is|are|were|was|with|as|using|the|test)\b|:|=|->|-|–|—)[\s*`"\\|]*){1,3}
+    (?:[\s*`"\\|]*(?:(?:is|are|were|was|with|as|using|the|test)\b|:|=|->|=>|→|-|–|—)[\s*`"\\|]*){1,3}
     [("'`*]{0,2}(?P<user>[\w.@+\\-]{1,48})[)"'`*]{0,2}
     (?:\ ?[/:|]\ ?|\ (?:and|with|using|,|&)(?:\ (?:the|a))?(?:\ (?:pass\w*|pw|pwd))?\ |
        ,?\ (?:and\ )?(?:pass\w*|pw|pwd)(?:\ is|:|\ =)?\ )
