@@ -288,7 +288,10 @@ def test_what_is_not_known_is_searched_for(here: Here) -> None:
 
 
 def test_what_is_about_oneself_is_never_searched_for(here: Here) -> None:
-    found = here.events("My dog is called Rex.", "What is my dog called?", "Where do I live?")
+    with SearchServer() as server:
+        far = searching(here, server)
+        found = far.events("My dog is called Rex.", "What is my dog called?", "Where do I live?")
+        assert server.requests == []
     assert [one["of"] for one in found.of("basis")] == ["conversation", "memory", "conversation"]
     (shown,) = [one for one in found.of("memories") if one["memories"]]
     assert [one["text"] for one in shown["memories"]] == ["My dog is called Rex."]
@@ -379,9 +382,11 @@ def test_a_model_cannot_search_for_people_of_ones_own(here: Here) -> None:
         ],
         judged=[Reply.json({"needs": "search", "facts": [], "query": "rye bread for Lena"})],
     )
-    with ModelServer(script) as server:
+    with ModelServer(script) as server, SearchServer() as pages:
         here.talk("My daughter Lena sees Dr. Weber on Friday.", args=("--no-worker",))
-        found = here.asking(server).events("What is rye bread?", args=("--no-worker",))
+        far = searching(here.asking(server), pages)
+        found = far.events("What is rye bread?", args=("--no-worker",))
+        assert "Lena" not in repr(pages.requests)
     assert [one["query"] for one in found.of("basis")] == ["What is rye bread"]
     (used,) = found.of("tool")
     assert "nothing is searched for" in used["said"]
@@ -1545,3 +1550,14 @@ def test_nothing_is_left_running() -> None:
             next(iter(answer))
         assert time.monotonic() - began < 2.0
     wait_for(lambda: threading.active_count() <= before)
+
+
+def test_what_is_private_is_answered_from_ones_own_documents(here: Here, documents: Path) -> None:
+    """Nothing of it leaves the machine, and to search makes nothing of its names."""
+    letter = "# Letter of Dr Kowalski\n\nDr Kowalski says that my knee needs rest for six weeks.\n"
+    (documents / "knee.md").write_text(letter, encoding="utf-8")
+    out, _ = here.talk("What did Dr Kowalski say about my knee?", args=("--no-worker",))
+    assert "knee.md" in out
+    assert "nothing is searched for" not in out
+    with here.opened() as memory:
+        assert memory.entities() == []

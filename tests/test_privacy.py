@@ -16,7 +16,10 @@ import factbook
 from factbook import policy
 from factbook.errors import SearchError, SearchFailure
 from factbook.gate.leaving import Matter, contacts_in, may_leave, without_contacts
+from factbook.memory import Memory
 from factbook.model import Role
+from factbook.searching import is_local
+from factbook.searching.folder import FolderSearch
 from factbook.sources.conversation.turn import turn_uid
 from pages import DAY, World, open_world, page
 
@@ -283,3 +286,42 @@ def test_the_limits_are_in_order() -> None:
     """The less is known of a name, the more a question has to read like anybody's."""
     assert policy.LEAVES_TOLD <= policy.LEAVES_PLAIN < 0 < policy.LEAVES_PUBLIC
     assert policy.LEAVES_POSSESSIVE <= policy.LEAVES_PLAIN
+
+
+# --- one's own documents --------------------------------------------------------------------------
+
+LETTER = "# Letter of Dr Kowalski\n\nDr Kowalski says that my knee needs rest for six weeks.\n"
+
+
+def _folder_memory(tmp_path: Path) -> Memory:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "knee.md").write_text(LETTER, encoding="utf-8")
+    return Memory(tmp_path / "f.db", key_file=tmp_path / "key", search=FolderSearch(folder))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did Dr Kowalski say about my knee?", "how long does my knee need rest"],
+)
+def test_ones_own_documents_are_asked_what_is_private(tmp_path: Path, question: str) -> None:
+    """A folder is of this machine: nothing leaves, so nothing is withheld; no name comes of it."""
+    with _folder_memory(tmp_path) as memory:
+        own = "knee-question of an id of its own"
+        memory.add_turn(question, session="s", uid=own)
+        uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
+        known = memory.knowledge(question)
+        assert not known.verdict.leaves
+        answer, _ = memory.search_for(known.query or question, episode=uid)
+        assert [Path(one.url).name for one in answer.results] == ["knee.md#L1"]
+        assert memory.entities() == []
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize("says", [None, False, "yes", 1])
+def test_a_provider_that_does_not_say_it_is_local_is_taken_to_send(says: object) -> None:
+    """Also one on 127.0.0.1 passes on what it is asked; only `True` is a yes."""
+    provider = privacy.Recorder()
+    if says is not None:
+        provider.local = says  # type: ignore[attr-defined]
+    assert not is_local(provider)

@@ -157,6 +157,13 @@ class Caring(Modelling):
         """Tell whether a search provider is given or configured."""
         return self._provider is not None or self.search_config is not None
 
+    @property
+    def search_is_local(self) -> bool:
+        """Tell whether searching sends nothing: it reads files of this machine alone."""
+        from factbook.searching import is_local
+
+        return self.has_search and is_local(self.search_provider)
+
     def _lookup(self) -> Lookup:
         from factbook.interest.lookup import Lookup
 
@@ -858,15 +865,17 @@ class Caring(Modelling):
             raise NotFound(what="message", name=episode, hint="keep it first, with `add_turn`.")
         lookup = self._lookup()
         lookup.cleared(query, owner=owner, cause=held)  # before anything comes of its names
+        # A folder may be asked what is private; no entity comes of that.
+        public = lookup.verdict(query, owner=owner, cause=held).leaves
         known = self.store.known_names(owner)
         ops: list[Op] = [
             CreateEntity(owner=owner, name=name, episode=episode)
-            for name in asked_names(message.text, known)
+            for name in (asked_names(message.text, known) if public else ())
         ]
         if ops:
             self._act(ops, Trigger.USER_MESSAGE)
         said = [message.text, *(one.text for one in self._said_by_owner(message.id))]
-        own = is_of_owner(query, said=said, known=known)
+        own = public and is_of_owner(query, said=said, known=known)
         return lookup.search(
             query,
             owner=owner,

@@ -6,7 +6,9 @@ machine is redacted first, and so is what comes in.
 
 This is the one place that asks a provider, and whatever would be asked passes `cleared` before:
 what may be a private matter is not sent, whoever thought of it. That its owner asked for a search
-is read from the command or the message that caused it, and is no argument of a caller.
+is read from the command or the message that caused it, and is no argument of a caller. A provider
+that sends nothing (`searching.is_local`) may be asked anything; what comes of a query's names is
+decided by the same `verdict` all the same.
 
 Knows: providers and the store. Does not know: what the results say.
 """
@@ -28,6 +30,7 @@ from factbook.http import one_line
 from factbook.keys import without_hidden
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
+from factbook.searching.base import is_local
 from factbook.sources.told import digest
 from factbook.store.leases import holder_name
 from factbook.world import SearchAnswer, SearchResult, SearchTask
@@ -185,37 +188,49 @@ class Lookup:
     def cleared(
         self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None
     ) -> str:
-        """Return a query as it may leave; raises SearchError where it may not."""
+        """Return a query as it may be asked; raises SearchError where it may not."""
+        if self._stays_here():
+            return self._redact(without_hidden(query))
+        verdict = self.verdict(query, owner=owner, cause=cause, task=task)
+        if verdict.leaves:
+            return self._redact(without_contacts(without_hidden(query)))
+        reason = self._redact(verdict.said)
+        raise SearchError(kind=SearchFailure.WITHHELD, provider="none", reason=reason)
+
+    def verdict(
+        self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None
+    ) -> Verdict:
+        """Return whether a query may be sent to somebody, and why."""
         # imported here: a pass that finds nothing due needs none of it
         from factbook.interest.enrich import may_be_enriched
         from factbook.interest.knowledge import verdict_on
 
-        asked = self._redact(without_contacts(without_hidden(query)))
         episode = None if cause is None else self._store.episodes_by_id([cause]).get(cause)
         if episode is not None and (episode.owner != owner or episode.role is not Role.USER):
             episode = None
         if (task is not None and task.learn_prompt_id is not None) or (
             episode is not None and episode.kind is EpisodeKind.COMMAND
-        ):
-            return asked  # "/learn", "/search", "/schedule": that is what the command is for
+        ):  # "/learn", "/search", "/schedule": that is what the command is for
+            return Verdict(leaves=True, why="you asked for it")
         if task is not None and task.entity_id is not None:
             entity = next(
                 (one for one in self._store.entities(owner) if one.id == task.entity_id), None
             )
             if entity is not None and may_be_enriched(self._store, entity):
-                return asked
+                return Verdict(leaves=True, why=f"{entity.name} is public")
             name = "what it was about" if entity is None else entity.name
-            verdict = Verdict(leaves=False, why=f"nothing says that {name} is public")
-        else:
-            message = query if episode is None else episode.text
-            before = [] if episode is None else self._store.said_before(episode.id, limit=RECENT)
-            verdict = verdict_on(
-                self._store, message, query, owner=owner, recent=[one.text for one in before]
-            )
-            if verdict.leaves:
-                return asked
-        reason = self._redact(verdict.said)
-        raise SearchError(kind=SearchFailure.WITHHELD, provider="none", reason=reason)
+            return Verdict(leaves=False, why=f"nothing says that {name} is public")
+        message = query if episode is None else episode.text
+        before = [] if episode is None else self._store.said_before(episode.id, limit=RECENT)
+        return verdict_on(
+            self._store, message, query, owner=owner, recent=[one.text for one in before]
+        )
+
+    def _stays_here(self) -> bool:
+        try:
+            return is_local(self._provider())
+        except SearchError:  # there is none to ask, which `_ask` says
+            return False
 
     def _ask(self, query: str) -> SearchAnswer:
         return self._provider().search(query, limit=policy.SEARCH_RESULTS)

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 
 from factbook.http import Endpoint, read_address, require_httpx
 from factbook.searching import config as _config
-from factbook.searching.base import SearchProvider
+from factbook.searching.base import SearchProvider, is_local
 from factbook.searching.config import SearchConfig, key_of, load_search_config
 
-__all__ = ["SearchConfig", "SearchProvider", "load_search_config", "open_search"]
+__all__ = ["SearchConfig", "SearchProvider", "is_local", "load_search_config", "open_search"]
 
 
 def open_search(config: SearchConfig, *, environ: Mapping[str, str] = os.environ) -> SearchProvider:

@@ -40,7 +40,11 @@ _BANG: Final = "!:<?"  # what turns a word into an order to a metasearch engine,
 
 
 class SearchProvider(Protocol):
-    """Somebody to ask; safe to share between threads."""
+    """Somebody to ask; safe to share between threads.
+
+    One that reads this machine alone says so with `local = True`: to ask it sends nothing, so it
+    may be asked what is private. What passes a query on is not local, wherever it runs itself.
+    """
 
     @property
     def id(self) -> str:
@@ -54,6 +58,11 @@ class SearchProvider(Protocol):
         for a query without a word, and `Cancelled` where the caller is told to stop.
         """
         ...
+
+
+def is_local(provider: SearchProvider) -> bool:
+    """Tell whether a provider sends nothing anywhere; one that does not say so is taken to."""
+    return getattr(provider, "local", False) is True
 
 
 def plain_query(query: str) -> str:

@@ -101,6 +101,7 @@ class FolderSearch:
     """A folder of documents; safe to share between threads."""
 
     id = FOLDER
+    local: Final = True  # it reads files of this machine, and nothing is sent
 
     def __init__(self, folder: Path, *, timeout_s: float = policy.SEARCH_TIMEOUT_S) -> None:
         """Name a folder; nothing is read yet."""

@@ -481,10 +481,17 @@ class Chat:
             ],
         )
 
-    def _is_searched_for(self, known: Knowledge) -> bool:
-        """Tell whether a message is answered from a search: it asks, and it may leave."""
-        asks = known.asking is Asking.WORLD and not known.enough
-        return asks and known.verdict.leaves and self._memory.has_search
+    def _is_searched_for(self, known: Knowledge, message: str, *, memories: int) -> bool:
+        """Tell whether a message is answered from a search: it asks, and it may leave.
+
+        One's own documents are asked about oneself too, where no memory bears on it.
+        """
+        if known.asking is Asking.NOTHING or not self._memory.has_search:
+            return False
+        if known.asking is Asking.OWNER:
+            told = memories or self._tastes(message) or _ABOUT_ME.match(message)
+            return not told and self._memory.search_is_local
+        return not known.enough and (known.verdict.leaves or self._memory.search_is_local)
 
     def _basis(self, known: Knowledge, query: str, *, memories: int = 0) -> Basis:
         """Return what an answer stands on, by the rule; with a query, it was searched for.
@@ -504,7 +511,8 @@ class Chat:
             return Basis(of="search", why=known.why, query=query)
         if of_owner and not self._memory.has_search:
             return Basis(of="conversation", why="about you, so nothing is searched for")
-        if not known.verdict.leaves and self._memory.has_search:
+        stays = not known.verdict.leaves and self._memory.has_search
+        if stays and not self._memory.search_is_local:
             return Basis(of="conversation", why=known.verdict.said)
         return Basis(of="conversation", why=f"not enough in memory: {known.why}")
 
@@ -518,9 +526,9 @@ class Chat:
             self._view.note(f"kept; nothing more is told of {names} by itself (/unmute undoes it)")
             return
         found: SearchAnswer | None = None
-        if self._is_searched_for(known):
-            found = self._search(answer, known.query)
         context = self._context(answer.hits, policy.NUM_CTX)
+        if self._is_searched_for(known, answer.message, memories=len(context.included)):
+            found = self._search(answer, known.query)
         query = known.query if found is not None else ""
         self._view.based(self._basis(known, query, memories=len(context.included)))
         shown = self._shown(answer, context)
@@ -599,7 +607,7 @@ class Chat:
         Raises ModelError where the model cannot be reached at all.
         """
         known = answer.known
-        if not self._is_searched_for(known):
+        if not self._is_searched_for(known, answer.message, memories=len(context.included)):
             return self._basis(known, "", memories=len(context.included))
         texts = {one.id: one.text for one in answer.hits if one.id in context.included}
         assert self._talk is not None
