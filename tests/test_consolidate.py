@@ -205,6 +205,21 @@ def test_an_end_that_is_said_retires_what_it_ends(diary: Diary) -> None:
     assert "I work for Northwind Dairy." not in diary.facts()
 
 
+@pytest.mark.parametrize(
+    "said", ["I am allergic to hazelnuts", "I live in Oslo. I am allergic to hazelnuts."]
+)
+def test_what_was_corrected_does_not_come_back_overnight(diary: Diary, said: str) -> None:
+    fact = diary.memory.remember(said)
+    diary.memory.correct(fact.id, "I am allergic to peanuts")
+    diary.night()
+    diary.night(days=3)
+    assert list(diary.facts()) == ["I am allergic to peanuts"]
+    diary.says("I am allergic to hazelnuts.")  # said anew, it is news
+    diary.night()
+    assert "I am allergic to hazelnuts." in diary.facts()
+    assert diary.memory.check() == []
+
+
 def test_a_correction_supersedes_at_once(diary: Diary) -> None:
     fact = diary.memory.remember("My dog is called Rex.")
     new = diary.memory.correct(fact.id, "My dog is called Max.")

@@ -946,6 +946,9 @@ class Store(WorldStore, EraseStore, Protocol):
         It is for the calling thread, leaves nothing behind, and holds up nobody who writes.
         """
 
+    def spent_spans(self, ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+        """Return the parts of episodes that speak for facts which others took the place of."""
+
     def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
         """Return the episodes behind facts, whatever they say of them."""
 

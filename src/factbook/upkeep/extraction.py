@@ -123,12 +123,16 @@ def _pieces(
     ids, data = store.vector_rows("episode", [one.id for one in episodes])
     rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
     of_episode = dict(zip(ids, rows, strict=True))
+    # Words that spoke for a fact until its owner corrected it bring nothing back.
+    spent = store.spent_spans([one.id for one in episodes])
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
         for piece in pieces_of(episode):
             if redact(piece.text) != piece.text:
                 continue  # a rule learned since would redact it: no fact is made of it
+            if any(a < piece.end and piece.start < b for a, b in spent.get(episode.id, ())):
+                continue
             whole = piece.text.strip() == episode.text.strip()
             made.append(of_episode.get(episode.id) if whole else None)
             pieces.append(replace(piece, row=len(pieces)))

@@ -784,6 +784,18 @@ class LivingReads:
             found.setdefault(fact, set()).add(episode)
         return found
 
+    def spent_spans(self, ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+        """Return the parts of episodes that speak for facts which others took the place of."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for episode, start, end in self._rows(
+            "SELECT v.episode_id, v.start_char, v.end_char FROM evidence_row v"
+            " JOIN fact_row f ON f.id = v.fact_id"
+            f" WHERE v.episode_id IN {_IN} AND v.stance = ? AND f.status = ?",
+            (json_list(ids), Stance.SUPPORTS, Status.SUPERSEDED),
+        ):
+            found.setdefault(episode, []).append((start, end))
+        return found
+
     def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
         """Return the texts of episodes by id."""
         rows = self._rows(f"SELECT id, text FROM episode_row WHERE id IN {_IN}", (json_list(ids),))
