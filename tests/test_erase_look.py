@@ -16,10 +16,10 @@ from erased_scenes import BACKGROUND, SCENES, Scene
 from factbook.aio import AsyncMemory
 from factbook.erasing import Erased
 from factbook.errors import NotFound, UsageError
-from factbook.extract.telltale import Gone, How, Telltales
+from factbook.extract.telltale import BETWEEN, Gone, How, Telltales
 from factbook.memory import Memory
 from factbook.model import Role
-from factbook.ops import Propose
+from factbook.ops import Propose, RecordInjection
 from factbook.surface.commands import invoke
 from factbook.surface.render_world import Look
 
@@ -86,6 +86,30 @@ def test_what_nearly_every_row_has_is_counted_and_not_named() -> None:
         one.key
         for one in Telltales([Gone("Bernadette", How.NAME)]).look(rows[:30], beside=frozenset())
     ] == [f"e{n}" for n in range(30)]  # but what was asked for by name is always named
+
+
+@pytest.mark.parametrize(
+    ("gone", "kept", "is_told"),
+    [
+        ("Shown from memory: be71 (f3)", "Shown from memory: lena (f4)", False),
+        ("Rose called", "we met Rose", True),
+        ("we met Rose", "Rose called", True),
+    ],
+)
+def test_a_word_with_which_both_sentences_begin_is_no_name(
+    gone: str, kept: str, is_told: bool
+) -> None:
+    found = Telltales([Gone(gone, How.SAID)]).look([("e1", kept)], beside=frozenset())
+    assert bool(found) is is_told
+
+
+def test_of_a_row_right_beside_its_text_is_shown_and_not_its_number() -> None:
+    tells = Telltales([Gone("My landlord Karel is called Karel", How.SAID)])
+    row = BETWEEN.join(["My landlord is called Ludo.", "demo-2026-11-21", "task_7404ba34"])
+    (found,) = tells.look([("e2", row)], beside=frozenset({"e2"}))
+    assert tells.again(found, row).shown() == "My landlord is called Ludo."
+    long = "My landlord " + "is called Ludo " * 9
+    assert tells.again(found, long).shown().endswith("…")
 
 
 def test_a_short_run_at_the_end_of_a_text_is_in_its_place() -> None:
@@ -186,6 +210,13 @@ def test_nothing_is_left_is_said_only_where_nothing_was_found(memory: Memory) ->
     last = memory.erase_episode(2)
     assert rows_of(last) == {}
     assert last.nothing_left
+
+
+def test_the_numbers_of_rows_that_were_shown_are_no_words(memory: Memory) -> None:
+    items = ["f11", "f12", "f13", "f14", "f15"]
+    memory._apply([RecordInjection(session="s", owner="me", mode="tool", items=items)])
+    memory.add_turn(f"Shown from memory: {', '.join(items)}", role=Role.ASSISTANT, session="s")
+    assert rows_of(memory.erase_episode(1)) == {}
 
 
 def test_copies_and_what_a_kill_left_beside_the_file_are_looked_through(memory: Memory) -> None:

@@ -77,6 +77,7 @@ class Tell(NamedTuple):
     words: tuple[str, ...]
     most: tuple[int, float] | None  # rows and share of them above which it is common; None: never
     capital: bool = False  # an everyday word, which names something only in capitals
+    opened: bool = False  # and had its capital only where any word has one: at a sentence's start
 
 
 class Found(NamedTuple):
@@ -92,7 +93,9 @@ class Found(NamedTuple):
         hidden = list(self.text)
         for start, end in self.spans:
             hidden[start + 1 : end] = _MASK * (end - start - 1)
-        first, last = self.spans[0] if self.spans else (0, 2 * _AROUND)
+        first, last = self.spans[0] if self.spans else (0, _AROUND)
+        if not self.spans:  # what it says first, and not what it is called
+            last = min(last, len(self.text.partition(BETWEEN)[0]))
         begin = max(0, first - _AROUND, self.text.rfind(BETWEEN, 0, first) + 1)
         end = self.text.find(BETWEEN, last)
         end = min(len(hidden) if end < 0 else end, last + _AROUND)
@@ -274,11 +277,8 @@ def _names(text: str) -> Iterator[Tell]:
     chunks = [
         one.span() for one in _CHUNK.finditer(text)
     ]  # "sunflower-teapot-9" names no sunflower
-    at_start = True
-    last = 0
-    for match in _TOKEN.finditer(text):
-        at_start = at_start or re.search(r"[.!?:\n]", text[last : match.start()]) is not None
-        word, opens, at_start, last = _plain(match[0]), at_start, False, match.end()
+    for match, opens in _openings(text):
+        word = _plain(match[0])
         capital = match[0][0].isupper() and not match[0].isupper()
         if len(word) < policy.TELL_CHARS or not word.isalpha() or _is_empty(word):
             continue
@@ -290,7 +290,16 @@ def _names(text: str) -> Iterator[Tell]:
             if english or (capital and not opens):
                 yield Tell("name", (word,), share)
         elif capital and not opens_sentences(word):
-            yield Tell("name", (word,), share, capital=True)
+            yield Tell("name", (word,), share, capital=True, opened=opens)
+
+
+def _openings(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield every word of a text, and whether a sentence or a line begins with it."""
+    opens, last = True, 0
+    for match in _TOKEN.finditer(text):
+        opens = opens or re.search(r"[.!?:\n]", text[last : match.start()]) is not None
+        yield match, opens
+        opens, last = match[0] == BETWEEN, match.end()
 
 
 def _meanings(text: str) -> set[str]:
@@ -342,14 +351,17 @@ def _is_empty(word: str) -> bool:
     return is_function_word(word) or is_greeting(word) or len(word) < 2
 
 
-def _rank(tell: Tell) -> tuple[bool, bool, bool]:
+def _rank(tell: Tell) -> tuple[bool, bool, bool, bool]:
     """Rank what a tell says of a row that has it."""
-    return (tell.what == "name", tell.most is None, not tell.capital)
+    return (tell.what == "name", tell.most is None, not tell.capital, not tell.opened)
 
 
 def _named(tell: Tell, text: str) -> bool:
-    """Tell whether an everyday word stands there as a name does."""
+    """Tell whether an everyday word stands there as a name does, here or there in a sentence."""
     return any(
-        one[0].isupper() and not one.isupper() and (_plain(one),) == tell.words
-        for one in _TOKEN.findall(text)
+        one[0][0].isupper()
+        and not one[0].isupper()
+        and not (opens and tell.opened)
+        and (_plain(one[0]),) == tell.words
+        for one, opens in _openings(text)
     )

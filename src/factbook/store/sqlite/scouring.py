@@ -308,7 +308,8 @@ class EraseReads:
 
 
 _SQLITE: Final = b"SQLite format 3\x00"  # what such a file begins with
-_NO_WORDS: Final = frozenset({"uid", "claim"})  # columns of numbers that the program drew
+# Columns of numbers that the program drew, and of the names of rows.
+_NO_WORDS: Final = frozenset({"uid", "claim", "items", "used"})
 
 
 def _inside(value: str) -> str:
