@@ -209,7 +209,10 @@ def main() -> int:
                     modes.stream(as_turns(user, assistant))
             figures["search_alone"] = alone.figures()
             with PassiveStream(
-                modes.stream, generation=memory.store.generation, clock=lambda: NOW
+                modes.stream,
+                still=modes.still,
+                generation=memory.store.memory_generation,
+                clock=lambda: NOW,
             ) as stream:
                 figures["stream"] = converse(stream, turns, keep=None, pause=given.pause_ms / 1000)
 

@@ -18,19 +18,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from factbook.apply import apply
 from factbook.embed import bundled
-from factbook.errors import EmbedderError, UsageError
+from factbook.errors import EmbedderError, NotFound, UsageError
 from factbook.memory import Memory
-from factbook.model import EpisodeKind, Role, Trigger
-from factbook.ops import Op, RecordEpisode, RecordSource
+from factbook.model import ME, EpisodeKind, Hit, Role, Trigger
+from factbook.ops import MergeFacts, Op, RecordEpisode, RecordSource, SupersedeFact
 from factbook.recall.plan import Turn
 from factbook.recall.stream import Streamed, StreamState
+from factbook.store.base import Filters
 from factbook.surface.doctor import examine
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 
+DAY = 24 * 3600 * 1000
 NOW = 1_790_000_000_000
 WORDS = ("ferry", "harbour", "bakery", "hazelnut", "lamp", "violin", "garden", "bicycle", "train")
 
@@ -126,7 +130,7 @@ def test_what_is_written_during_an_answer_is_no_part_of_it(tmp_path: Path, embed
         assert memory.check() == []
 
 
-@pytest.mark.parametrize("what", ["stats", "explain", "timeline", "living"])
+@pytest.mark.parametrize("what", ["stats", "explain", "timeline", "living", "still"])
 def test_reads_that_belong_together_are_of_one_moment(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,11 +141,15 @@ def test_reads_that_belong_together_are_of_one_moment(
     with opened(tmp_path, clock=FrozenClock(NOW)) as memory:
         memory.remember("I play the cello in an orchestra.")
         (fact,) = memory.query_facts()
+        told = memory.remember("My dog is called Bruno.")
+        found = memory.prefetch("My dog and my cello")
+        assert len(found) == 2
         asks: dict[str, Callable[[], Any]] = {
             "stats": lambda: [(one.counts, one.hosts, one.predicates) for one in [memory.stats()]],
             "explain": lambda: memory.explain(fact.id),
             "timeline": memory.timeline,
             "living": lambda: living(memory, now=NOW),
+            "still": lambda: memory.engine.still(found, filters=Filters(owner=ME)),
         }
         before = asks[what]()
         busy = threading.Lock()
@@ -150,6 +158,8 @@ def test_reads_that_belong_together_are_of_one_moment(
             with opened(tmp_path, clock=FrozenClock(NOW)) as other:
                 other.remember(f"I have {next(numbers)} bicycles.")
                 other.pin(fact.id)
+                with suppress(UsageError):  # it was before
+                    other.feedback(told.id, right=False)
                 call = sample_episode(next(numbers))
                 asked = sample_episode(next(numbers), kind=EpisodeKind.PROMPT)
                 ops: list[Op] = [RecordSource(source=sample_source())]
@@ -176,13 +186,112 @@ def test_reads_that_belong_together_are_of_one_moment(
         assert memory.check() == []
 
 
+# --- what is found before something is written ----------------------------------------------------
+
+SAID = (
+    "I play the cello in an orchestra.",
+    "My dog is called Bruno.",
+    "I keep a rowing boat in the harbour.",
+    "Hazelnuts make me ill.",
+    "I paint the garden shed green.",
+    "I ride a bicycle to the observatory.",
+)
+ASKED = "How are my cello, my dog, my boat, the hazelnuts, the shed and the bicycle?"
+
+
+def holds(memory: Memory, hit: Hit) -> bool:
+    """Tell whether a hit says what stands in memory now, by ways that the stream does not take."""
+    number = int(hit.id[1:])
+    if hit.kind == "episode":
+        rows = {one.id: one for one in memory.store.episodes(Filters(owner=ME), limit=None)}
+        taken_back = memory.store.outdated([number])
+        return number in rows and rows[number].text == hit.text and not taken_back
+    facts = {one.id: one for one in memory.query_facts()}
+    fact = facts.get(number)
+    return fact is not None and fact.statement == hit.text and fact.confidence > 0.5
+
+
+def change(memory: Memory, step: str, n: int, hit: Hit) -> None:
+    """Do one thing to what a memory holds; what it cannot be done to is left alone."""
+    facts = memory.query_facts()
+    old, new = (facts[n % len(facts)].id, facts[n // 2 % len(facts)].id) if facts else (0, 0)
+    ops: list[Op] = []
+    if step == "write":
+        memory.remember(f"I have {n} bicycles and {n} cellos.")
+    elif step == "erase":
+        with suppress(NotFound):
+            memory.erase_row(hit.id)
+    elif step == "supersede" and old != new:
+        ops = [SupersedeFact(old_id=old, new_id=new, rule="test", detail="later")]
+    elif step == "merge" and old != new:
+        counts = [memory.explain(one).fact.evidence_count for one in (new, old)]
+        ops = [MergeFacts(winner_id=new, loser_ids=[old], evidence_counts=counts, rule="test")]
+    elif step in ("wrong", "right") and old:
+        memory.feedback(old, right=step == "right")
+    apply(memory.store, ops, trigger=Trigger.UPKEEP, actor="test", now=NOW)
+
+
+STEPS = ("write", "erase", "supersede", "merge", "wrong", "right", "fade", "take")
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(STEPS), st.integers(0, 9)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_whatever_is_written_after_the_search_nothing_stale_is_there_and_nothing_lost(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("after")
+    clock, erased = FrozenClock(NOW), set[str]()
+    with opened(folder, clock=clock) as memory, opened(folder, clock=clock) as other:
+        for text in SAID[::2]:
+            memory.remember(text)
+        for text in SAID[1::2]:
+            memory.add_turn(text, session="before")
+        memory.sync_turn(ASKED, session="a")
+        found = left = ended(memory, "a").memories
+        assert sorted(hit.text for hit in left) == sorted(SAID)
+        for step, n in [*steps, ("take", 0)]:
+            if step == "fade":
+                clock.now += (100 + 100 * n) * DAY
+                other.add_turn(f"It is day {n} now.", session="b")
+            elif step != "take":
+                change(other, step, n, found[n % len(found)])
+                erased |= {found[n % len(found)].text} if step == "erase" else set()
+            else:
+                took = memory.take("a")
+                left = tuple(hit for hit in left if holds(other, hit))
+                assert [(hit.id, hit.text) for hit in took.memories] == [
+                    (hit.id, hit.text) for hit in left
+                ]
+                assert took.state is (StreamState.READY if left else StreamState.EMPTY)
+                assert not [text for text in erased if text in repr(took)]
+                for hit in took.memories:
+                    if hit.kind == "fact":
+                        known = other.explain(int(hit.id[1:]))
+                        assert hit.confidence == known.fact.confidence
+                        behind = [one.episode_id for one in known.evidence]
+                        assert [one.episode_id for one in hit.evidence] == behind[:3]
+        assert other.check() == []
+
+
 # --- failures are counted -------------------------------------------------------------------------
+
+
+def waits_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
 
 
 def ended(memory: Memory, session: str) -> Streamed:
     stream = memory.conversation(session=session).stream()
-    while stream.searching:
-        time.sleep(0.001)
+    waits_for(lambda: not stream.searching)
     return memory.take(session)
 
 
@@ -191,7 +300,7 @@ def test_a_passive_recall_that_fails_is_counted_where_it_is_looked_for(tmp_path:
     with opened(tmp_path, embedder=told) as memory:
         memory.sync_turn("Where does the ferry leave?", "At noon.", session="a")
         assert ended(memory, "a").state is not StreamState.FAILED
-        memory.embed()
+        waits_for(lambda: not memory.store.counts_waiting())  # the stream embeds behind its answer
         told.error = EmbedderError(detail="the model is gone")
         memory.sync_turn("And the next ferry?", "At one.", session="a")
         assert ended(memory, "a").state is StreamState.FAILED
@@ -321,7 +430,7 @@ def beside(folder: Path, *, writers: int, readers: int, seconds: float, processe
         assert not [name for name in total if name.startswith("error")], total
         assert total["writes"]
         assert total["reads"]
-        assert not total[f"take {StreamState.FAILED}"]
+        assert not total[f"take {StreamState.FAILED}"] + total[f"take {StreamState.STALE}"]
         memory.close()  # what failed is written down by now
     with opened(folder) as memory:
         assert memory.stats().passive_failures == {}

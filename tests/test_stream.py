@@ -6,8 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,6 @@ from factbook.model import Hit, Role
 from factbook.recall.plan import Turn
 from factbook.recall.stream import (
     MESSAGE_CHARS,
-    OWN_KEPT,
     PassiveStream,
     Streamed,
     StreamState,
@@ -61,6 +60,9 @@ class Owner:
         self.threads: set[str] = set()
         self.error: Exception | None = None
         self.during: Callable[[], None] = lambda: None
+        self.gone: set[str] = set()  # ids of hits that hold no more
+        self.looks = 0
+        self.look_error: Exception | None = None
 
     def search(self, turns: Sequence[Turn]) -> list[Hit]:
         self.asked.append([turn.text for turn in turns])
@@ -71,7 +73,19 @@ class Owner:
         if self.error is not None:
             raise self.error
         said = " / ".join(turn.text for turn in turns)
-        return [] if said == "nothing" else [hit(f"f{len(self.asked)}", said)]
+        if said == "nothing":
+            return []
+        return [hit(f"f{len(self.asked)}", said), hit(f"e{len(self.asked)}", f"After {said}")]
+
+    def still(self, hits: Sequence[Hit]) -> list[Hit]:
+        self.looks += 1
+        if self.look_error is not None:
+            raise self.look_error
+        return [one for one in hits if one.id not in self.gone]
+
+    def stream(self, **more: Any) -> PassiveStream:
+        given = {"generation": lambda: self.generation, "clock": FrozenClock(), **more}
+        return PassiveStream(self.search, still=self.still, **given)
 
 
 @pytest.fixture
@@ -81,9 +95,7 @@ def owner() -> Owner:
 
 @pytest.fixture
 def stream(owner: Owner) -> Iterator[PassiveStream]:
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
-    ) as made:
+    with owner.stream() as made:
         yield made
 
 
@@ -96,7 +108,7 @@ def settled(stream: PassiveStream, searched: int) -> None:
 
 
 def texts(found: Streamed) -> list[str]:
-    return [memory.text for memory in found.memories]
+    return [memory.text for memory in found.memories if memory.id.startswith("f")]
 
 
 def test_after_turn_n_the_turns_before_and_n_are_used_in_the_next(
@@ -151,37 +163,84 @@ def test_what_was_found_for_an_older_turn_is_dropped(owner: Owner, stream: Passi
     assert stream.stats.stale == 1
 
 
-def test_seed_002_a_write_drops_the_cache(owner: Owner, stream: PassiveStream) -> None:
-    stream.sync_turn(user("one"))
-    settled(stream, 1)
-    owner.generation += 1
-    assert stream.take().state is StreamState.STALE
-    owner.generation -= 1  # what was dropped stays dropped
-    assert stream.take().state is StreamState.STALE
-    assert stream.stats.stale == 1
+def ids(found: Streamed) -> list[str]:
+    return [memory.id for memory in found.memories]
 
 
-def test_a_write_while_the_search_runs_makes_it_search_again(
+def test_seed_002_what_is_cached_outlives_no_write_unseen(
     owner: Owner, stream: PassiveStream
 ) -> None:
-    def write_once() -> None:
-        if len(owner.asked) == 1:
-            owner.generation += 1
-
-    owner.during = write_once
     stream.sync_turn(user("one"))
     settled(stream, 1)
-    assert len(owner.asked) == 2
-    assert (stream.take().state, stream.stats.searched) == (StreamState.READY, 1)
+    assert (ids(stream.take()), owner.looks) == (["f1", "e1"], 0)
+    owner.generation += 1
+    owner.gone = {"f1"}
+    assert (ids(stream.take()), owner.looks) == (["e1"], 1)
+    assert (ids(stream.take()), owner.looks) == (["e1"], 1)  # looked up once for each write
+    owner.generation += 1
+    owner.gone = {"e1"}  # what was dropped stays dropped
+    found = stream.take()
+    assert (found.state, found.memories) == (StreamState.EMPTY, ())
+    owner.generation += 1
+    owner.gone = set()
+    assert stream.take().state is StreamState.EMPTY
+    assert (stream.stats.empty, stream.stats.ready, len(owner.asked)) == (1, 0, 1)
+
+
+def test_what_is_written_while_the_search_runs_is_looked_up(
+    owner: Owner, stream: PassiveStream
+) -> None:
+    def write() -> None:
+        owner.generation += 1
+        owner.gone.add("f1")
+
+    owner.during = write
+    stream.sync_turn(user("one"))
+    settled(stream, 1)
+    assert ids(stream.take()) == ["e1"]
+    assert len(owner.asked) == 1
+
+
+@given(writes=st.lists(st.sampled_from(["f1", "e1", "other", "take"]), max_size=12))
+def test_whatever_is_written_only_what_still_holds_is_there(writes: list[str]) -> None:
+    owner = Owner()
+    with owner.stream() as stream:
+        stream.sync_turn(user("one"))
+        settled(stream, 1)
+        for one in [*writes, "take"]:
+            if one != "take":
+                owner.gone.add(one)
+                owner.generation += 1
+                continue
+            left = [hit for hit in ("f1", "e1") if hit not in owner.gone]
+            found = stream.take()
+            assert ids(found) == left
+            assert found.state is (StreamState.READY if left else StreamState.EMPTY)
+        assert owner.looks <= len(writes)
+
+
+def test_a_look_that_fails_is_a_failure_and_no_empty_result(owner: Owner) -> None:
+    failed: list[BaseException] = []
+    with owner.stream(failed=failed.append) as stream:
+        stream.sync_turn(user("one"))
+        settled(stream, 1)
+        owner.generation += 1
+        owner.look_error = StoreLocked(path=Path("m.db"), seconds=1.0)
+        found = stream.take()
+        assert (found.state, found.memories) == (StreamState.FAILED, ())
+        assert "StoreLocked" in found.error
+        assert failed == [stream.last_error] == [owner.look_error]
+        assert (stream.stats.failed, stream.stats.errors) == (1, 1)
+        owner.look_error = None
+        assert ids(stream.take()) == ["f1", "e1"]  # nothing was lost by it
+        assert (stream.stats.failed, stream.stats.ready) == (0, 1)
 
 
 def test_what_prepares_a_search_may_write(owner: Owner) -> None:
     def write() -> None:
         owner.generation += 1
 
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock(), prepare=write
-    ) as stream:
+    with owner.stream(prepare=write) as stream:
         stream.sync_turn(user("one"))
         settled(stream, 1)
         assert stream.take().state is StreamState.READY
@@ -195,38 +254,29 @@ def waits_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_what_settles_comes_after_the_answer_and_makes_nothing_stale(owner: Owner) -> None:
+def test_what_settles_comes_after_the_answer_and_may_write(owner: Owner) -> None:
     done: list[tuple[int, str]] = []
 
     def settle(stream: PassiveStream) -> None:
         done.append((len(owner.asked), threading.current_thread().name))
-        with stream.own_writing() as writes:
-            writes(owner.generation + 1)
-            owner.generation += 1
+        owner.generation += 1
 
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock(), settle=settle
-    ) as stream:
+    with owner.stream(settle=settle) as stream:
         for n in range(1, 4):
             stream.sync_turn(user(f"turn {n}"))
             waits_for(lambda n=n: len(done) == n and not stream.searching)  # type: ignore[misc]
             assert stream.take().state is StreamState.READY
-        owner.generation += 1  # another's
-        assert stream.take().state is StreamState.STALE
         stream.prefetch("asked")
         waits_for(lambda: len(done) == 4)
     assert [asked for asked, _ in done] == [1, 2, 3, 4]
     assert {name for _, name in done} == owner.threads
-    assert owner.generation == 6
+    assert owner.generation == 5
 
 
 def test_newer_searches_come_before_settling(owner: Owner) -> None:
     settled_after: list[int] = []
     owner.gate.clear()
-    with PassiveStream(
-        owner.search,
-        generation=lambda: owner.generation,
-        clock=FrozenClock(),
+    with owner.stream(
         settle=lambda _: settled_after.append(len(owner.asked)),
     ) as stream:
         stream.sync_turn(user("one"))
@@ -236,79 +286,6 @@ def test_newer_searches_come_before_settling(owner: Owner) -> None:
         owner.gate.set()
         waits_for(lambda: bool(settled_after))
     assert settled_after == [2]
-
-
-def test_what_others_write_while_it_settles_makes_it_stale(owner: Owner) -> None:
-    wrote_own, go_on = threading.Event(), threading.Event()
-
-    def settle(stream: PassiveStream) -> None:
-        with stream.own_writing() as writes:
-            writes(owner.generation + 1)
-            owner.generation += 2
-        wrote_own.set()
-        assert go_on.wait(LONG)
-
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock(), settle=settle
-    ) as stream:
-        stream.sync_turn(user("one"))
-        assert wrote_own.wait(LONG)
-        assert stream.take().state is StreamState.STALE
-        go_on.set()
-
-
-def test_a_write_of_ones_own_makes_stale_at_no_moment(owner: Owner) -> None:
-    states: list[StreamState] = []
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
-    ) as stream:
-        stream.sync_turn(user("one"))
-        settled(stream, 1)
-        for _ in range(2 * OWN_KEPT):
-            with stream.own_writing() as writes:
-                states.append(stream.take().state)
-                writes(owner.generation + 1)
-                states.append(stream.take().state)
-                owner.generation += 1
-                states.append(stream.take().state)
-        assert set(states) == {StreamState.READY}
-        owner.generation += 1
-        assert stream.take().state is StreamState.STALE
-
-
-def test_a_write_of_ones_own_that_failed_hides_no_write_of_others(owner: Owner) -> None:
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
-    ) as stream:
-        stream.sync_turn(user("one"))
-        settled(stream, 1)
-        with suppress(StoreLocked), stream.own_writing() as writes:
-            writes(owner.generation + 1)
-            raise StoreLocked(path=Path("m.db"), seconds=1.0)
-        assert stream.take().state is StreamState.READY
-        owner.generation += 1  # the number that was to be ours
-        assert stream.take().state is StreamState.STALE
-
-
-@given(writers=st.lists(st.sampled_from(["own", "other", "failed"]), max_size=20))
-def test_only_what_others_write_makes_stale(writers: list[str]) -> None:
-    owner = Owner()
-    with PassiveStream(
-        owner.search, generation=lambda: owner.generation, clock=FrozenClock()
-    ) as stream:
-        stream.sync_turn(user("one"))
-        settled(stream, 1)
-        for one in writers:
-            if one == "other":
-                owner.generation += 1
-                continue
-            with suppress(StoreLocked), stream.own_writing() as writes:
-                writes(owner.generation + 1)
-                if one == "failed":
-                    raise StoreLocked(path=Path("m.db"), seconds=1.0)
-                owner.generation += 1
-        expected = StreamState.STALE if "other" in writers else StreamState.READY
-        assert stream.take().state is expected
 
 
 def test_closing_settles_what_is_left_and_a_failure_is_told_once(
@@ -321,9 +298,7 @@ def test_closing_settles_what_is_left_and_a_failure_is_told_once(
         raise StoreLocked(path=Path("m.db"), seconds=1.0)
 
     for _ in range(2):
-        stream = PassiveStream(
-            owner.search, generation=lambda: 1, clock=FrozenClock(), settle=settle
-        )
+        stream = owner.stream(settle=settle)
         with stream, caplog.at_level(logging.WARNING):
             stream.sync_turn(user("one"))
             settled(stream, 1)
@@ -376,7 +351,7 @@ def test_a_store_that_cannot_be_asked_does_not_break_the_turn(owner: Owner) -> N
     def locked() -> int:
         raise StoreLocked(path="memory.db")
 
-    with PassiveStream(owner.search, generation=locked, clock=FrozenClock()) as stream:
+    with owner.stream(generation=locked) as stream:
         stream.sync_turn(user("one"))
         settled(stream, 1)
         assert stream.take().state is StreamState.FAILED
@@ -432,9 +407,7 @@ def test_a_turn_of_100_000_tokens_is_searched_by_its_ends(
 
 
 def test_switched_off_nothing_is_searched(owner: Owner) -> None:
-    with PassiveStream(
-        owner.search, generation=lambda: 1, clock=FrozenClock(), enabled=False
-    ) as stream:
+    with owner.stream(enabled=False) as stream:
         assert not stream.sync_turn(user("one"))
         assert stream.take().state is StreamState.OFF
         assert stream.prefetch("one").state is StreamState.OFF
@@ -455,9 +428,7 @@ def test_the_arms_of_an_ab_test() -> None:
     assert not any(in_stream(one, 0.0) for one in sessions)
     with pytest.raises(UsageError, match="share"):
         in_stream("x", float("nan"))
-    chosen = PassiveStream(
-        lambda turns: [], generation=lambda: 1, clock=FrozenClock(), share=0.5, session=half[0]
-    )
+    chosen = Owner().stream(share=0.5, session=half[0])
     assert chosen.enabled
 
 
@@ -512,7 +483,7 @@ def test_a_response_that_fails_queues_nothing(owner: Owner, stream: PassiveStrea
 
 
 def test_one_thread_and_close_ends_it(owner: Owner) -> None:
-    stream = PassiveStream(owner.search, generation=lambda: 1, clock=FrozenClock())
+    stream = owner.stream()
     for n in range(20):
         stream.sync_turn(user(f"turn {n}"))
     stream.prefetch("x")
@@ -528,7 +499,7 @@ def test_one_thread_and_close_ends_it(owner: Owner) -> None:
 
 
 def test_close_drops_what_has_not_begun(owner: Owner) -> None:
-    stream = PassiveStream(owner.search, generation=lambda: 1, clock=FrozenClock())
+    stream = owner.stream()
     owner.gate.clear()
     stream.sync_turn(user("one"))
     assert owner.began.acquire(timeout=LONG)
@@ -563,13 +534,19 @@ def test_statistics_of_latency(stream: PassiveStream) -> None:
 
 @given(st.lists(st.sampled_from(["turn", "write", "take", "refresh", "prefetch", "skip"])))
 @settings(max_examples=50, deadline=None)
-def test_memories_are_always_of_this_turn_and_this_generation(steps: list[str]) -> None:
+def test_memories_are_always_of_this_turn_and_hold_in_this_generation(steps: list[str]) -> None:
     owner, turn = Owner(), 0
 
     def search(turns: Sequence[Turn]) -> list[Hit]:
         return [hit("f1", f"{turns[-1].text} at {owner.generation}")]
 
-    with PassiveStream(search, generation=lambda: owner.generation, clock=FrozenClock()) as stream:
+    def still(hits: Sequence[Hit]) -> list[Hit]:
+        said = hits[0].text.rpartition(" ")[0]
+        return [hit("f1", f"{said} {owner.generation}")]
+
+    with PassiveStream(
+        search, still=still, generation=lambda: owner.generation, clock=FrozenClock()
+    ) as stream:
         for step in steps:
             if step == "turn":
                 turn += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -100,15 +100,12 @@ def apply(
     now: Millis,
     run_id: int | None = None,
     screened: bool = False,
-    writes: Callable[[int], object] | None = None,
 ) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
 
     Every text of every Op goes through the store's `screen` first. `run_id` names the consolidation
     that the changes belong to, so that it can be undone. `screened` says that the Ops went through
-    `propose.batch_ops`, which screens them while a log is read. `writes` is told the memory
-    generation that the write will have, before any reader can see that, where the write moves it; a
-    write that then fails raises.
+    `propose.batch_ops`, which screens them while a log is read.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
@@ -158,8 +155,6 @@ def apply(
         run.may_support(sorted_ops[SupportFact])
         changes.run(changing)
         writer.add_events([*run.events, *changes.events])
-        if writes is not None and writer.moves_memory:
-            writes(writer.memory_generation() + 1)
     return receipt
 
 

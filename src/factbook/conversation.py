@@ -16,7 +16,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
@@ -73,7 +72,7 @@ class Parts:
     redactor: Callable[[], Redacting]
     engine: Callable[[], Engine]
     queue: Callable[[], EmbeddingQueue]
-    write: Callable[..., Receipt]  # takes Ops, and `writes` as `apply` does
+    write: Callable[[Sequence[Op]], Receipt]
     reading: bool  # the file is open for reading: nothing is remembered as shown
 
 
@@ -152,10 +151,7 @@ class Conversation:
 
     def add_turns(self, turns: Sequence[Turn], *, name: str = "") -> Receipt:
         """Keep turns in one transaction; see `add_turn`."""
-        ops = self._turn_ops(turns, name=name)
-        stream = self._stream
-        with stream.own_writing() if stream is not None else nullcontext() as tell:
-            return self._parts.write(ops, writes=tell)
+        return self._parts.write(self._turn_ops(turns, name=name))
 
     def sync_turn(self, user: str, assistant: str = "", *, at: Millis | None = None) -> Receipt:
         """Keep a turn that has ended, note what it used, and search behind it for the next one."""
@@ -281,8 +277,10 @@ class Conversation:
         with self._lock:
             if self._stream is None:
                 reading = self._parts.reading
+                modes = self._modes()
                 self._stream = PassiveStream(
-                    self._modes().stream,
+                    modes.stream,
+                    still=modes.still,
                     prepare=None if reading else self._prepare,
                     settle=None if reading else self._settle,
                     release=self._parts.store.close_thread,
@@ -479,6 +477,7 @@ class Conversations:
         )
         self._held: dict[tuple[str | Everyone, str], Conversation] = {}
         self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet
+        self._keeping = threading.Lock()  # between there and the file; no turn waits for it
 
     def of(self, owner: str | Everyone, session: str, *, share: float = 1.0) -> Conversation:
         """Return the conversation of an owner in a session; `share` is the first asker's."""
@@ -508,8 +507,10 @@ class Conversations:
         """
         from factbook.upkeep.metrics import PASSIVE_FAILED
 
-        found = Counter(self._failed)
-        for counts in self.parts.store.day_counts(since=since).values():
+        with self._keeping:
+            found = Counter(self._failed)
+            days = self.parts.store.day_counts(since=since)
+        for counts in days.values():
             for name, value in counts.items():
                 if name.startswith(PASSIVE_FAILED):
                     found[name.removeprefix(PASSIVE_FAILED)] += int(value)
@@ -525,13 +526,14 @@ class Conversations:
         from factbook.ops import Count
         from factbook.upkeep.metrics import PASSIVE_FAILED
 
-        with self._lock:
-            failed = Counter(self._failed)
-        if failed:
-            ops = [Count(name=PASSIVE_FAILED + kind, value=n) for kind, n in failed.items()]
-            self.parts.write(ops)
+        with self._keeping:
             with self._lock:
-                self._failed -= failed
+                failed = Counter(self._failed)
+            if failed:
+                ops = [Count(name=PASSIVE_FAILED + kind, value=n) for kind, n in failed.items()]
+                self.parts.write(ops)
+                with self._lock:
+                    self._failed -= failed
 
     def close(self) -> None:
         """End all of them."""

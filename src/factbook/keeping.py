@@ -49,18 +49,10 @@ class Keeping:
         """Return an owner's facts that may say what a text says, with their cosines."""
         raise NotImplementedError
 
-    def _apply(
-        self,
-        ops: Sequence[Op],
-        *,
-        trigger: Trigger = Trigger.COMMAND,
-        writes: Callable[[int], object] | None = None,
-    ) -> Receipt:
+    def _apply(self, ops: Sequence[Op], *, trigger: Trigger = Trigger.COMMAND) -> Receipt:
         from factbook.apply import apply
 
-        return apply(
-            self.store, ops, trigger=trigger, actor=self._actor, now=self._clock(), writes=writes
-        )
+        return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())
 
     # --- embedding ------------------------------------------------------------------------------
 

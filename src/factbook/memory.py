@@ -695,7 +695,7 @@ class Memory(Caring):
             for state in self.store.source_states().values():
                 lines.add(state.lines)
                 hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
-            return Stats(
+            found = Stats(
                 tenant=self.store.tenant,
                 path=self.path,
                 size_bytes=self.path.stat().st_size,
@@ -703,8 +703,9 @@ class Memory(Caring):
                 predicates=self.store.predicate_counts(),
                 lines=lines,
                 hosts=hosts,
-                passive_failures=self.passive_failures(),
             )
+        # Outside: they are partly this process's own, and of no moment of the file.
+        return replace(found, passive_failures=self.passive_failures())
 
     def passive_failures(self, *, since: str = "") -> dict[str, int]:
         """Return how many passive recalls have failed and brought nothing, by the kind of error.

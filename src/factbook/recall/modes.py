@@ -1,8 +1,8 @@
 """Recall in two modes over one engine: what comes by itself, and what is asked for (seed 001).
 
 `search_memory` is the seed's tool. `stream` is what the passive stream runs in its thread
-(`PassiveStream(modes.stream, ...)`): it looks with the newest words of the conversation, brings
-what bears on them, and stays silent after words that are about nothing.
+(`PassiveStream(modes.stream, still=modes.still, ...)`): it looks with the newest words of the
+conversation, brings what bears on them, and stays silent after words that are about nothing.
 """
 
 from __future__ import annotations
@@ -72,6 +72,10 @@ class TwoModes:
             return []
         said = frozenset(turn.text.strip() for turn in turns)
         return self._run(question, plan_search(Mode.PASSIVE), said=said)
+
+    def still(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return what still holds of what `stream` returned before, as it is now."""
+        return self._engine.still(hits, filters=self._filters)
 
     def _run(
         self, question: str, plan: SearchPlan, *, said: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -276,6 +276,58 @@ class Engine:
             answer = answer_to(asked, filters)
         missed = window is not None and window.exact and bool(answer.hits)
         return replace(answer, outside=missed)
+
+    def still(self, hits: Sequence[Hit], *, filters: Filters) -> list[Hit]:
+        """Return what may come by itself of hits found before, each as it is now, in their order.
+
+        Left out is what is retired, erased, somebody else's, less sure than the stream asks for, or
+        no longer in the same words. Read by id, of one moment; nothing new is looked for.
+        """
+        now = self._clock()
+        there: list[Hit] = []
+        with self._store.snapshot():
+            facts = self._store.facts_by_id([int(hit.id[1:]) for hit in hits if hit.kind == "fact"])
+            episodes = self._store.episodes_by_id(
+                [int(hit.id[1:]) for hit in hits if hit.kind == "episode"]
+            )
+            outdated = self._store.outdated(list(episodes))
+            evidence = self._store.evidence_of(list(facts), limit=policy.SHOWN_EVIDENCE)
+            rows: dict[str, Fact | StoredEpisode] = {
+                **{f"f{one}": as_of(fact, now) for one, fact in facts.items()},
+                **{f"e{one}": episode for one, episode in episodes.items()},
+            }
+            for hit in hits:
+                found = rows.get(hit.id)
+                if found is None or not self._admitted(found, outdated, filters, passive=True):
+                    continue
+                if isinstance(found, Fact):
+                    fresh = self._fact_hit(found, hit.score, hit.count, evidence[found.id])
+                else:
+                    span = hit.evidence[0].start, hit.evidence[0].end
+                    fresh = self._episode_hit(found, self._redact(found.text), hit.score, span)
+                if fresh.text == hit.text:
+                    there.append(fresh)
+        return there
+
+    def _admitted(
+        self,
+        found: Fact | StoredEpisode,
+        outdated: Collection[int],
+        filters: Filters,
+        *,
+        passive: bool,
+    ) -> bool:
+        """Tell whether what was found, a fact as it is now, may be shown."""
+        if not filters.of_owner(found.owner):
+            return False
+        confidence = _confidence(found)
+        if isinstance(found, Fact):
+            if found.retired_at is not None or is_deprecated(confidence):
+                return False
+        elif not _shown(found, filters) or (passive and found.id in outdated):
+            # What its owner has taken back since does not come by itself; who asks finds it below.
+            return False
+        return not passive or self._comes_by_itself(found, confidence)
 
     def _comes_by_itself(self, found: Fact | StoredEpisode, confidence: float) -> bool:
         if isinstance(found, StoredEpisode):
@@ -703,7 +755,6 @@ class Engine:
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
-        # What its owner has taken back since does not come by itself; who asks finds it below.
         outdated = self._store.outdated(list(episodes))
         best = max((score for _, score in top), default=0.0) or 1.0
         weighed: list[tuple[float, float, int, _Row]] = []
@@ -711,24 +762,14 @@ class Engine:
             if row.fact is not None:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
             found = row.fact or episodes.get(row.id)
-            if found is None or not filters.of_owner(found.owner):
-                continue  # written by somebody else since the table was read
-            if isinstance(found, StoredEpisode) and not _shown(found, filters):
-                continue
-            confidence = _confidence(found)
-            if row.fact is not None and is_deprecated(confidence):
-                continue
-            if passive and not self._comes_by_itself(found, confidence):
-                continue
-            over = row.fact is None and row.id in outdated
-            if over and passive:
+            if found is None or not self._admitted(found, outdated, filters, passive=passive):
                 continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
-                confidence,
+                _confidence(found),
                 recency(found.occurred_at, now),
             )
-            if over:
+            if row.fact is None and row.id in outdated:
                 relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
         weighed.sort(key=lambda one: (-one[0], one[2]))
@@ -773,33 +814,38 @@ class Engine:
         terms: Sequence[str],
     ) -> Hit:
         if row.fact is not None:
-            fact = row.fact
-            shown = [
-                replace(one, quote=self._redact(one.quote)) for one in evidence.get(fact.id, ())
-            ]
-            return Hit(
-                id=f"f{fact.id}",
-                kind="fact",
-                text=self._redact(fact.statement),
-                score=round(score, 6),
-                confidence=fact.confidence,
-                occurred_at=fact.occurred_at,
-                source=shown[0].source if shown else "",
-                position=shown[0].position if shown else 0,
-                host=fact.host,
-                project=fact.project,
-                session=fact.session,
-                predicate=fact.predicate,
-                object=self._redact(fact.object),
-                count=count,
-                evidence=shown,
-                trust=fact.trust,
-            )
-        episode = episodes[row.id]
-        text = self._redact(episode.text)
-        start, end = passage(text, terms)
+            return self._fact_hit(row.fact, round(score, 6), count, evidence.get(row.id, ()))
+        text = self._redact(episodes[row.id].text)
+        return self._episode_hit(episodes[row.id], text, round(score, 6), passage(text, terms))
+
+    def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
+        shown = [replace(one, quote=self._redact(one.quote)) for one in evidence]
+        return Hit(
+            id=f"f{fact.id}",
+            kind="fact",
+            text=self._redact(fact.statement),
+            score=score,
+            confidence=fact.confidence,
+            occurred_at=fact.occurred_at,
+            source=shown[0].source if shown else "",
+            position=shown[0].position if shown else 0,
+            host=fact.host,
+            project=fact.project,
+            session=fact.session,
+            predicate=fact.predicate,
+            object=self._redact(fact.object),
+            count=count,
+            evidence=shown,
+            trust=fact.trust,
+        )
+
+    def _episode_hit(
+        self, episode: StoredEpisode, text: str, score: float, span: tuple[int, int]
+    ) -> Hit:
+        """Return an episode as a hit, with a span of its text, redacted, as evidence."""
+        start, end = span
         return replace(
-            episode_hit(episode, text=text, score=round(score, 6)),
+            episode_hit(episode, text=text, score=score),
             predicate=episode.kind,
             evidence=[
                 Evidence(

@@ -3,17 +3,21 @@
 After turn N has ended, one background thread searches with what turns N-1 and N say; what it finds
 is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "N-2 and N-1".
 
-    stream = PassiveStream(modes.stream, generation=store.generation, clock=now_ms)
+    stream = PassiveStream(
+        modes.stream, still=modes.still, generation=store.memory_generation, clock=now_ms
+    )
     found = stream.take()                 # at once: what is ready for the turn that begins
     ...                                   # the turn, with found.memories in its context
     stream.sync_turn([question, answer])  # the turn has ended: search for the next one
 
-What was found for an older turn, or before the owner's memory was written to, is dropped and
-counted; what the running turn itself adds (`own_writing`) makes nothing stale, nor do vectors that
-come later. Newer work replaces older work that has not begun. A search that fails is kept in
-`last_error`, logged once per kind and counted; the turn sees the state `failed` and no exception.
+What was found for an older turn is dropped and counted. Where memory was written to since the
+search began, what was found is looked up again (`still`), and what no longer holds is left out; so
+nothing stale is shown, and nothing is lost because others write. Newer work replaces older work
+that has not begun. A search or a look that fails is kept in `last_error`, logged once per kind and
+counted; the turn sees the state `failed` and no exception.
 
-Knows: turns, a search function, a generation number. Does not know: the store, ranking, budgets.
+Knows: turns, a search function, what looks hits up again, a generation number. Does not know: the
+store, ranking, budgets.
 """
 
 from __future__ import annotations
@@ -22,11 +26,9 @@ import hashlib
 import logging
 import threading
 import time
-from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import TracebackType
@@ -49,19 +51,17 @@ _log = logging.getLogger(__name__)
 RECENT_TURNS: Final = 2  # seed 001: get_recent_turns(count=2)
 KEPT_TURNS: Final = 8  # ended turns that are remembered
 MESSAGE_CHARS: Final = 4_000  # of one message that is searched with: its beginning and its end
-AGAIN: Final = 2  # times that a search is repeated because memory was written to meanwhile
 LATENCIES: Final = 1_000  # the newest so many are kept
-OWN_KEPT: Final = 1_024  # the newest writes of our own; nobody asks about an older generation
 
 
 class StreamState(StrEnum):
     """Say what the stream has for a turn."""
 
     READY = "ready"  # memories are there
-    EMPTY = "empty"  # the search ended and found nothing
+    EMPTY = "empty"  # the search found nothing, or nothing that still holds
     LATE = "late"  # the search has not ended
-    STALE = "stale"  # what was found is of an older turn, or memory was written to since
-    FAILED = "failed"  # the search raised an error
+    STALE = "stale"  # what was found is of an older turn
+    FAILED = "failed"  # the search, or the look at what it found, raised an error
     NONE = "none"  # nothing was searched for: the first turn
     OFF = "off"  # the stream is switched off
 
@@ -73,7 +73,7 @@ class Streamed:
     state: StreamState
     turn: int  # the turn it is for
     memories: tuple[Hit, ...] = ()
-    generation: int | None = None  # of memory when the search began, less our own writes
+    generation: int | None = None  # of memory, as of which the memories hold or a later one
     ready_at: Millis | None = None
     latency_ms: float | None = None  # from the end of the turn before until it was ready
     error: str = ""  # of a search that failed
@@ -84,13 +84,13 @@ class StreamStats:
     """Count what became of the turns and of the searches."""
 
     queued: int = 0  # searches asked for
-    searched: int = 0  # searches that ended, repeated ones once
+    searched: int = 0  # searches that ended
     replaced: int = 0  # asked for, and dropped for newer ones before they began
     ready: int = 0  # turns that got memories
-    empty: int = 0  # turns for which nothing was found
+    empty: int = 0  # turns for which nothing was found that still held
     late: int = 0  # turns that began before the search had ended
-    stale: int = 0  # turns whose memories were dropped
-    failed: int = 0  # turns whose search failed
+    stale: int = 0  # turns whose memories were of an older turn
+    failed: int = 0  # turns whose search failed, or that could not look
     errors: int = 0  # searches that failed, and turns that could not look
     none: int = 0  # turns without a search
     off: int = 0  # turns while the stream was off
@@ -129,6 +129,7 @@ class PassiveStream:
         self,
         search: Callable[[Sequence[Turn]], Sequence[Hit]],
         *,
+        still: Callable[[Sequence[Hit]], Sequence[Hit]],
         generation: Callable[[], int],
         clock: Callable[[], Millis],
         enabled: bool = True,
@@ -143,16 +144,17 @@ class PassiveStream:
         """Take what the stream works with.
 
         `search` gets the messages of the last two turns, oldest first; it runs in the stream's
-        thread only, one call at a time. `prepare` is called there before each search and may write:
-        a write within `search` would make what it finds stale. `settle` is called there when an
-        answer is ready and nothing newer waits, and when the stream is closed; it does what nobody
-        should wait for, and may write within `own_writing`. `release` is called there last, when
+        thread only, one call at a time. `prepare` is called there before each search and may write.
+        `settle` is called there when an answer is ready and nothing newer waits, and when the
+        stream is closed; it does what nobody should wait for. `release` is called there last, when
         the stream is closed. `failed` is told the error of each search that failed, and of each
         turn that could not look, in the thread where it did. `generation` moves with every write
-        that may make what was found untrue and must be cheap: it is asked in the turn. With `share`
-        below 1, only sessions that `in_stream` chooses have the stream (an A/B test).
+        that may make what was found untrue; where it has moved, `still` returns what holds now of
+        what was found. Both are asked in the turn: they must be cheap and wait for no writer. With
+        `share` below 1, only sessions that `in_stream` chooses have the stream (an A/B test).
         """
         self._search = search
+        self._still = still
         self._prepare = prepare
         self._settle = settle
         self._unsettled = False  # a search has begun since `settle` was last called
@@ -163,8 +165,6 @@ class PassiveStream:
         self._timer = timer
         self._enabled = enabled and in_stream(session, share)
         self._lock = threading.RLock()  # a search may end while its start still holds it
-        self._own: list[int] = []  # generations of our own writes, ascending
-        self._own_before = 0  # writes of our own that are older than those
         self._pool: ThreadPoolExecutor | None = None
         self._futures: set[Future[Streamed]] = set()
         self._closed = False
@@ -265,7 +265,7 @@ class PassiveStream:
         if not self._enabled:
             return 0, None
         try:
-            return self._others(), None
+            return self._generation(), None
         except FactbookError as error:  # the store is locked or gone: a turn must go on
             self._count_failure(error)
             return 0, self._failure(0, error)
@@ -275,10 +275,9 @@ class PassiveStream:
             return Streamed(state=StreamState.OFF, turn=turn)
         cached = self._cached
         if cached is not None and cached.turn == turn:
-            if cached.generation == generation or cached.state is StreamState.FAILED:
-                return cached
-            self._cached = None  # dropped: a later call must not find it either
-            return Streamed(state=StreamState.STALE, turn=turn, generation=cached.generation)
+            if cached.state is StreamState.READY and cached.generation != generation:
+                return self._looked_up(cached, generation)
+            return cached
         if any(work is not None and work.turn == turn for work in (self._running, self._waiting)):
             return Streamed(state=StreamState.LATE, turn=turn)
         taken = self._taken
@@ -289,6 +288,19 @@ class PassiveStream:
                 self._cached = None
             return Streamed(state=StreamState.STALE, turn=turn, generation=cached.generation)
         return Streamed(state=StreamState.NONE, turn=turn)
+
+    def _looked_up(self, cached: Streamed, generation: int) -> Streamed:
+        """Return what still holds of what was found; what does not is not kept either."""
+        try:
+            memories = tuple(self._still(cached.memories))
+        except FactbookError as error:  # as in `_generation_now`; the next look may succeed
+            self._count_failure(error)
+            return self._failure(cached.turn, error)
+        state = StreamState.READY if memories else StreamState.EMPTY
+        # Read before the look: a write between the two is looked for again, never missed.
+        found = replace(cached, state=state, memories=memories, generation=generation)
+        self._cached = found
+        return found
 
     def sync_turn(self, turns: Turn | Sequence[Turn], *, number: int | None = None) -> bool:
         """Say that a turn has ended with these messages, and queue the search for the next one.
@@ -339,36 +351,6 @@ class PassiveStream:
             if cached.generation == generation:
                 return False
             return self._queue(replace(work, began=self._timer()))
-
-    @contextmanager
-    def own_writing(self) -> Iterator[Callable[[int], None]]:
-        """Write what makes nothing stale: give each generation that is ours to what this yields.
-
-        Before anybody can see it, so that no turn takes it for another's (`apply` does). Such are
-        the words of the running turn, which are in its context anyway. What others write meanwhile
-        makes stale as ever, and so does all of a block that fails: who knows what it wrote?
-        """
-        told: list[int] = []
-
-        def writes(generation: int) -> None:
-            told.append(generation)
-            with self._lock:
-                insort(self._own, generation)
-                self._own_before += len(self._own[:-OWN_KEPT])
-                del self._own[:-OWN_KEPT]
-
-        try:
-            yield writes
-        except BaseException:
-            with self._lock:
-                self._own = [one for one in self._own if one not in told]
-            raise
-
-    def _others(self) -> int:
-        """Return the generation without our own writes."""
-        generation = self._generation()
-        with self._lock:
-            return generation - self._own_before - bisect_right(self._own, generation)
 
     def queue_prefetch(self, query: str) -> bool:
         """Queue a search with a text of one's own for the next turn; return whether it was."""
@@ -486,15 +468,12 @@ class PassiveStream:
         return future
 
     def _retrieve(self, work: _Work) -> Streamed:
-        """Search; once more while memory is written to, so that the answer is not stale at once."""
+        """Search, as of a generation that was read before: what is written meanwhile moves it."""
         try:
             if self._prepare is not None:
                 self._prepare()
-            for _ in range(1 + AGAIN):
-                generation = self._others()
-                memories = tuple(self._search(work.messages))
-                if self._others() == generation:
-                    break
+            generation = self._generation()
+            memories = tuple(self._search(work.messages))
         except BaseException as error:
             self._count_failure(error)
             raise

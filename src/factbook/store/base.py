@@ -345,9 +345,6 @@ class Writer(WorldWriter, EraseWriter, Protocol):
     run_id: int | None  # the consolidation that the events belong to
     moves_memory: bool  # whether the write may change what is remembered
 
-    def memory_generation(self) -> int:
-        """Return the memory generation before this write; it will have the next one."""
-
     def lives(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, whatever their state."""
 

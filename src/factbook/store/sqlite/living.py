@@ -99,12 +99,6 @@ class LivingVerbs:
     run_id: int | None = None
     moves_memory: bool = True
 
-    def memory_generation(self) -> int:
-        """Return the memory generation before this write; it will have the next one."""
-        sql = "SELECT value FROM meta WHERE name = 'memory_generation'"
-        rows = self._db.execute(sql).fetchall()
-        return int(str(rows[0][0])) if rows else 0
-
     def lives(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, whatever their state."""
         rows = self._db.execute(f"{_LIFE} WHERE id IN {_IN}", (json_list(ids),))
