@@ -774,6 +774,7 @@ def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
 
 
 def test_a_rule_learned_today_protects_what_is_shown(world: World) -> None:
+    fact = world.memory.store.world_facts("me", "kef ls50 meta")[0]
     hidden = Memory(
         world.memory.store.path,
         clock=FrozenClock(world.clock.now),
@@ -783,7 +784,6 @@ def test_a_rule_learned_today_protects_what_is_shown(world: World) -> None:
     with hidden as memory:
         plain = memory.redactor.redact
         memory.redactor.redact = lambda text: plain(text).replace("kef", "[hidden]")  # type: ignore[method-assign]
-        fact = memory.store.world_facts("me", "kef ls50 meta")[0]
         lines = ["/memory", "/interests", "/learn", "/notices", "/memory kef ls50 meta"]
         for line in [*lines, "/why kef ls50 meta", f"/why f{fact.id}", "/why n1", "/why n2"]:
             reply = shown(run(memory, line))

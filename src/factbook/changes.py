@@ -933,7 +933,12 @@ class Changes:
         from factbook.changes_keyed import KeyChanges  # reading logs needs none of it
 
         KeyChanges(
-            self._writer, self._receipt, now=self._now, change=self._change, event=self._event
+            self._writer,
+            self._receipt,
+            now=self._now,
+            change=self._change,
+            event=self._event,
+            voice=self.voice,
         ).run(op)
 
     def queue_task(self, op: QueueTask) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from factbook import policy
 from factbook.errors import Overtaken, UsageError
-from factbook.extract.voice import overheard_at, own_words
+from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.keyed import lists
 from factbook.keys import fold_value, split_rank_key, topic_title
 from factbook.model import FactKind, Millis, Receipt, Stance, Status, Trust
@@ -49,8 +49,10 @@ class KeyChanges:
         now: Millis,
         change: Change,
         event: Callable[[str, str, int, Mapping[str, object] | None], None],
+        voice: Callable[[int], OwnWords | None],
     ) -> None:
         self._writer = writer
+        self._voice = voice
         self._receipt = receipt
         self._now = now
         self._change = change
@@ -63,6 +65,8 @@ class KeyChanges:
         is changed that a later message has changed since: raises Overtaken.
         """
         episode_id, text, at = self._message(op)
+        # What is told to factbook itself is its owner's, but for what its layout shows as a paste.
+        voice = self._voice(episode_id) or OwnWords(text, in_layout(text))
         keys = sorted({one.key for one in op.steps})
         before = self._writer.keyed(op.owner, keys)
         times = self._writer.key_times(op.owner, keys) if op.late else {}
@@ -72,7 +76,7 @@ class KeyChanges:
         problems: list[str] = []
         for step in op.steps:
             was, was_by = dict(after), dict(by)
-            problem = self._check(step, text) or self._take(step, after, by)
+            problem = self._check(step, voice) or self._take(step, after, by)
             if problem is None and op.late:
                 _check_later(step, was, after, times, at)
             if problem is not None:
@@ -101,14 +105,15 @@ class KeyChanges:
         place = self._writer.places([episode_id])[episode_id]
         return episode_id, self._writer.texts([episode_id])[episode_id], place.occurred_at
 
-    def _check(self, step: KeyStep, text: str) -> str | None:
+    def _check(self, step: KeyStep, voice: OwnWords) -> str | None:
+        text = voice.message
         if step.action not in policy.KEY_STEPS:
             return f"{step.action!r} is no step; use one of {', '.join(policy.KEY_STEPS)}"
         if not 0.0 <= step.confidence <= 1.0:  # also refuses NaN
             return f"the confidence {step.confidence} is not between 0 and 1"
         if not 0 <= step.start < step.end <= len(text):
             return f"the span {step.start} to {step.end} does not stand in the message"
-        if why := overheard_at(own_words(text), step.start, step.end):
+        if why := overheard_at(voice, step.start, step.end):
             return f"{text[step.start : step.end]!r} is not in the owner's own words: it {why}"
         return None
 

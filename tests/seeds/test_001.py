@@ -131,9 +131,9 @@ class Life:
             self.said,
             uid=f"stated-{self.said}",
             text=f"({self.said}) {text}",
-            kind=EpisodeKind.TURN,
-            role=Role.ASSISTANT,
-            trust=Trust.EXTERNAL,  # so it does not come by itself, in the place of its fact
+            kind=EpisodeKind.COMMAND,  # so it does not come by itself, in the place of its fact
+            role=Role.USER,
+            trust=Trust.DIRECT,
             occurred_at=self.clock.now,
         )
         candidate = Candidate(
@@ -1248,6 +1248,8 @@ def test_an_embedder_in_trouble(tmp_path: Path, trouble: str) -> None:
         assert texts(memory.search_memory("ferry")) == ["The ferry leaves at noon."]
         memory.sync_turn("When is the ferry?", session="chat")
         assert Life(memory, clock, tmp_path).ready("chat").state is not StreamState.FAILED
+    # Opened again: the stream embeds behind the turn, and its tries would count among these.
+    with opened(tmp_path, clock, Broken(trouble)) as memory:
         for _ in range(policy.EMBED_ATTEMPTS):
             clock.advance(days=1)
             memory.embed()
