@@ -610,6 +610,7 @@ def unscreened(record: _T) -> _T:
 # Of the texts that a read is given, these are words to look for, or the values of a query, and no
 # names to compare with.
 _WORDS = frozenset({"match", "params", "text"})
+_OLD_NAMES = frozenset({"entity_named", "world_facts"})  # reads that are asked by a name alone
 _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
 
 
@@ -617,7 +618,8 @@ def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[ty
     """Let every method of a class that is given a name compare with it as it was kept.
 
     That is each parameter of text or Filters; which they are, their annotations say. With `only`
-    it is the parameters of these names. `at` is where an instance has its screen.
+    it is the parameters of these names. `at` is where an instance has its screen. What was kept
+    before its name was known for a secret is still found by it (`_OLD_NAMES`).
     """
     screen_of = operator.attrgetter(at)
 
@@ -655,8 +657,14 @@ def _screening(
                 return value
             return screen(value)
 
-        args = tuple(map(kept, names[1:], args))
-        return method(self, *args, **{part: kept(part, one) for part, one in named.items()})
+        now = (
+            tuple(map(kept, names[1:], args)),
+            {part: kept(part, one) for part, one in named.items()},
+        )
+        found = method(self, *now[0], **now[1])
+        if found or method.__name__ not in _OLD_NAMES or now == (args, named):
+            return found
+        return method(self, *args, **named)
 
     return screened
 
