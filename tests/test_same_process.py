@@ -187,32 +187,68 @@ def test_a_ledger_that_is_never_closed_is_let_go_of(tmp_path: Path) -> None:
     assert guard.held(path) is None
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_holds_nothing_and_writes_nothing(tmp_path: Path) -> None:
-    script = """
-import os, sys, time; from pathlib import Path; sys.path.insert(0, sys.argv[2])
-from test_same_process import SQLiteStore, write
-from factbook.errors import StoreError
-store = SQLiteStore(Path(sys.argv[1]))
-child = os.fork()
-if not child:
+FORKS = """
+import os, sys, threading, time; from pathlib import Path; sys.path.insert(0, sys.argv[2])
+from test_same_process import SQLiteStore, Trigger, sample_source, write
+from factbook.errors import FactbookError
+path = Path(sys.argv[1])
+
+def forked(number, old=None):
+    child = os.fork()
+    if child:
+        return child
     try:
-        write(store, 1)
-    except StoreError as error:
-        print(error, flush=True)
-    os._exit(0)
-os.waitpid(child, 0)
+        for one in (old, None):
+            try:
+                write(one or SQLiteStore(path), number)
+            except FactbookError as error:
+                print(number, error, flush=True)
+        if old:
+            old.close()
+    finally:
+        os._exit(0)
+
+store = SQLiteStore(path)
+os.waitpid(forked(1, store), 0)
 write(store, 2)
+
+begun, end = threading.Event(), threading.Event()
+def hold():
+    with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0):
+        begun.set()
+        end.wait(0.2)
+thread = threading.Thread(target=hold)
+thread.start()
+begun.wait()
+os.waitpid(forked(3), 0)
+thread.join()
+
+with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0) as writer:
+    writer.add_sources([sample_source("file:/logs/before.jsonl")])
+    os.waitpid(forked(4, store), 0)
+    writer.add_sources([sample_source("file:/logs/after.jsonl")])
+write(store, 5)
+assert {"file:/logs/before.jsonl", "file:/logs/after.jsonl"} < set(store.source_states())
+assert store.check() == []
 store.close()
 """
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_holds_nothing_and_writes_only_what_it_opens_itself(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "f.db"), str(Path(__file__).parent)],
+        [sys.executable, "-c", FORKS, str(tmp_path / "f.db"), str(Path(__file__).parent)],
+        env={**os.environ, "FACTBOOK_BUSY_TIMEOUT_MS": "300"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "forked" in done.stdout
-    assert held(tmp_path / "f.db") == {"action_2"}
+    # A fork waits for the write of another thread (3); a write of its own it cannot wait for (4).
+    said = [line.split()[0] for line in done.stdout.splitlines()]
+    assert said == ["1", "4", "4"], done.stdout
+    assert "opened before this process was forked" in done.stdout
+    assert "forked while its parent wrote" in done.stdout
+    assert held(tmp_path / "f.db") == {f"action_{n}" for n in (1, 2, 3, 5)}
 
 
 # --- what no lock can prevent is seen before a write is acknowledged ------------------------------

@@ -390,6 +390,9 @@ READERS_EVERY_MS: Final = (
 )
 
 BUSY_TIMEOUT_MS: Final = 30_000
+FORK_WAIT_S: Final = 10.0  # for a write of another thread: longer than a batch of a folder takes
+LOOK_AGAIN_S: Final = 600.0  # between two audits that an unexpected error causes
+LOOK_BYTES: Final = 64_000_000  # of a file that such an error has audited: that takes 5 seconds
 SQL_ROWS: Final = 10_000  # of one query in plain SQL: a list that is still held in memory easily
 SQL_SECONDS: Final = 30.0  # that such a query may take: as long as a writer waits for another
 EMBED_BATCH: Final = 256  # texts that one embedding transaction covers

@@ -29,7 +29,7 @@ from factbook.errors import (
     UsageError,
 )
 from factbook.store.parts import becoming
-from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of
+from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
 APPLICATION_ID = 0x66616374  # "fact"
 _MAGIC = b"SQLite format 3\x00"
@@ -51,6 +51,8 @@ _WRITING_PRAGMAS = (
 _NAMED_CHARS = 80  # of a text that is none, in its error
 
 Mode = Literal["create", "write", "read"]
+
+_kept: list[apsw.Connection] = []  # connections that must never be closed in this process
 
 
 @contextmanager
@@ -398,6 +400,11 @@ class LedgerFile:
         tidy = self._is_same()
         last = guard.leave() if guard is not None else False
         with self._lock:
+            if is_torn(self.path):
+                # To close a connection of a write that its parent goes on with would undo what it
+                # has in the shared index of the log.
+                _kept.extend(self._connections)
+                self._connections.clear()
             for connection in self._connections:
                 if tidy:
                     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
@@ -497,3 +504,8 @@ class CopyInMemory(LedgerFile):
     def connection(self) -> apsw.Connection:
         """The one connection."""
         return self._connections[0]
+
+    @contextmanager
+    def reading_apart(self) -> Iterator[apsw.Connection]:
+        """Read with the one connection: what stands in the file is something else."""
+        yield self.connection

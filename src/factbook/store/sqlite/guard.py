@@ -35,12 +35,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from factbook import policy
 from factbook.errors import StoreError, StoreLocked, StoreReadOnly
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Guard", "Identity", "beside", "held", "identity_of"]
+__all__ = ["Guard", "Identity", "beside", "held", "identity_of", "is_torn"]
 
 # Where SQLite locks what: its file format (the lock-byte page), os_unix.c (UNIX_SHM_DMS).
 _PENDING: Final = (0x4000_0000, 1)
@@ -129,6 +130,7 @@ class Guard:
         self._file = _Locks(path)
         self._index: _Locks | None = None
         self._writers = threading.Lock()
+        self._writer = 0  # the thread that writes
         self._forked = False
 
     @property
@@ -152,6 +154,11 @@ class Guard:
         except OSError as error:
             raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
         key = (found.st_dev, found.st_ino)
+        if key in _torn:
+            raise StoreError(
+                detail=f"this process was forked while its parent wrote to {path}, and holds half"
+                " of that write; start it anew (`spawn`), or fork it when nothing is written"
+            )
         with _changing:
             guard = _guards.get(key)
             if guard is None:
@@ -193,6 +200,7 @@ class Guard:
         if not self._writers.acquire(timeout=wait_s):
             raise StoreLocked(path=self.path, seconds=wait_s)
         try:
+            self._writer = threading.get_ident()
             self._wait(_WRITING, wait_s, alone=True)
             try:
                 yield
@@ -200,6 +208,7 @@ class Guard:
                 if self.strong:
                     self._file.give_back(_WRITING)
         finally:
+            self._writer = 0
             self._writers.release()
 
     @contextmanager
@@ -254,6 +263,16 @@ class Guard:
         if self._index is not None:
             self._index.close()
 
+    def pause(self) -> bool:
+        """Let nobody of this process write until `resume`; False where that takes too long."""
+        if self._writer == threading.get_ident():
+            return False
+        return self._writers.acquire(timeout=policy.FORK_WAIT_S)
+
+    def resume(self) -> None:
+        """Let others write again."""
+        self._writers.release()
+
     def forked(self) -> None:
         """Let go of it in a forked child: it must not hold what its parent has let go of."""
         self.drop()
@@ -280,13 +299,42 @@ def held(path: Path) -> int | None:
     return next((one for one in indexes if _identity(os.fstat(one)) == found), None)
 
 
+# Of a ledger that its parent was writing to, a forked child has an SQLite that believes to be
+# writing for ever. So a fork waits for a write of another thread, and where it cannot (the thread
+# itself is writing, or it takes too long) the child is told.
+_torn: set[Identity] = set()
+_forking = threading.local()
+
+
+def is_torn(path: Path) -> bool:
+    """Tell whether this process was forked in the midst of a write to a ledger."""
+    return bool(_torn) and identity_of(path) in _torn
+
+
+def _before_fork() -> None:
+    _forking.paused = [one for one in list(_guards.values()) if one.pause()]
+
+
+def _after_fork_in_parent() -> None:
+    for guard in _forking.paused:
+        guard.resume()
+    _forking.paused = []
+
+
 def _after_fork() -> None:
     global _changing
     _changing = threading.Lock()
-    for guard in _guards.values():
+    for key, guard in _guards.items():
         guard.forked()
+        if guard not in _forking.paused:
+            _torn.add(key)
     _guards.clear()
+    _forking.paused = []
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork,
+    )
