@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import traceback
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +11,9 @@ import apsw
 import pytest
 
 import damage
+from factbook import policy
 from factbook.errors import NotFound, StoreCorrupt
+from factbook.memory import Memory
 from factbook.store.base import Filters
 
 
@@ -95,14 +97,11 @@ def test_who_only_reads_compares_full_text_as_well(tmp_path: Path) -> None:
 def test_an_error_of_another_cause_stays_what_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: object, *args: object, **named: object) -> Iterator[object]:
-        raise KeyError("a defect")
-
     with damage.memory_of(tmp_path / "f.db") as memory:
         memory.remember("I live in Oslo")
         with monkeypatch.context() as patch:
-            patch.setattr(type(memory.store), "facts", broken)
-            with pytest.raises(KeyError, match="a defect") as caught:
+            patch.setattr("factbook.store.sqlite.as_fact", None)  # a defect of ours
+            with pytest.raises(TypeError, match="not callable") as caught:
                 memory.query_facts()
         shown = "".join(traceback.format_exception(caught.value))
         assert shown.count("looked for damage in the ledger and found none") == 1
@@ -122,6 +121,38 @@ def test_an_error_of_the_caller_is_not_looked_into(tmp_path: Path) -> None:
             memory.recall()  # type: ignore[call-arg]
         assert not getattr(wrong.value, "__notes__", ())
         assert memory.check() == []
+
+
+def test_a_defect_that_fails_at_every_call_has_the_file_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with damage.memory_of(tmp_path / "f.db") as memory:
+        memory.remember("I live in Oslo")
+        notes = []
+        for _ in range(3):
+            with pytest.raises(TypeError) as caught:
+                memory.recall(7)  # type: ignore[arg-type]
+            notes += caught.value.__notes__
+        assert ["found none" in one for one in notes] == [True, False, False]
+        assert all("factbook doctor" in one for one in notes[1:])
+    monkeypatch.setattr(policy, "LOOK_BYTES", 1_000)
+    with damage.memory_of(tmp_path / "f.db") as memory:
+        with pytest.raises(TypeError) as caught:
+            memory.recall(7)  # type: ignore[arg-type]
+        assert "not looked at" in "".join(caught.value.__notes__)
+        assert memory.check() == []
+
+
+def test_an_error_of_what_was_given_to_be_called_is_not_looked_into(tmp_path: Path) -> None:
+    def clock() -> int:
+        return int(json.loads("no time"))
+
+    memory = Memory(tmp_path / "f.db", key_file=tmp_path / "key", clock=clock)
+    with pytest.raises(json.JSONDecodeError) as caught:
+        memory.remember("I live in Oslo")
+    assert not getattr(caught.value, "__notes__", ())
+    assert memory.check() == []
+    memory.close()
 
 
 def test_what_reads_the_store_beside_memory_is_covered(tmp_path: Path) -> None:

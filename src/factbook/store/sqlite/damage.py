@@ -5,7 +5,8 @@ id that nobody has. To expect that of every row wherever it is used would be a t
 places, and one would be missing. So it is asked once, when it has happened, at the border that
 everybody comes through: an error of the kinds that strange values cause, raised in our own code,
 has the ledger audited. Damaged, it is StoreCorrupt with what the audit says; else it stays what it
-is.
+is. An audit reads the whole file, so a defect that fails at every call has it read once in a while
+and no more, and a large file is left to `doctor`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import os
 import struct
+import sysconfig
+import time
 from collections.abc import Callable, Generator, Iterator
 from types import GeneratorType
 from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 import apsw
 
+from factbook import policy
 from factbook.errors import FactbookError, StoreCorrupt
 from factbook.store.base import Store
 
@@ -37,7 +43,17 @@ _STRANGE: Final = (
 )
 """What code raises that is given values which no ledger holds."""
 _LOOKED: Final = "factbook looked for damage in the ledger and found none"
+_NOT_LOOKED: Final = (
+    "whether the ledger is damaged was not looked at: it is large, or was found whole a short while"
+    " ago; `factbook doctor` looks"
+)
 _AS_IT_IS: Final = {"check", "close", "reopen"}
+_LIBRARIES: Final = tuple(
+    {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib")}  # noqa: PTH118
+)
+
+_found_whole: WeakKeyDictionary[Store, float] = WeakKeyDictionary()
+"""When a store was last looked at for nothing, on the monotonic clock."""
 
 _T = TypeVar("_T")
 
@@ -48,7 +64,10 @@ def name_damage(store: Store, error: BaseException | None) -> None:
         return
     if isinstance(error, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError):
         raise StoreCorrupt(path=store.path, reason=f"{error}") from error
-    if _LOOKED in getattr(error, "__notes__", ()):
+    if {_LOOKED, _NOT_LOOKED} & set(getattr(error, "__notes__", ())):
+        return
+    if not _is_due(store):
+        error.add_note(_NOT_LOOKED)
         return
     try:
         problems = store.check()
@@ -58,7 +77,19 @@ def name_damage(store: Store, error: BaseException | None) -> None:
         one = problems[0]
         why = f"{type(error).__name__}: {error}; {one.what}: {one.detail}"
         raise StoreCorrupt(path=store.path, reason=why) from error
+    _found_whole[store] = time.monotonic()
     error.add_note(_LOOKED)
+
+
+def _is_due(store: Store) -> bool:
+    """Tell whether an audit is worth its time now."""
+    last = _found_whole.get(store)
+    if last is not None and time.monotonic() < last + policy.LOOK_AGAIN_S:
+        return False
+    try:
+        return store.path.stat().st_size <= policy.LOOK_BYTES
+    except OSError:
+        return False
 
 
 def naming_damage(*, at: str = "store") -> Callable[[type[_T]], type[_T]]:
@@ -97,14 +128,18 @@ def _rows(found: Iterator[object], store: Store) -> Generator[object, None, None
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Tell whether an error came up within our code, and not in that of who called it."""
+    """Tell whether an error came up within our code.
+
+    Not in that of who called it, and not in what a caller has given to be called, such as a model.
+    """
+    ours = False
     trace = error.__traceback__
     while trace is not None:
-        frame = trace.tb_frame
-        if (
-            str(frame.f_globals.get("__name__", "")).startswith("factbook.")
-            and frame.f_code.co_filename != __file__  # where a wrong call fails
-        ):
-            return True
+        code = trace.tb_frame.f_code
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if name.startswith("factbook."):
+            ours = ours or code.co_filename != __file__  # where a wrong call fails
+        elif not code.co_filename.startswith(_LIBRARIES):
+            ours = False
         trace = trace.tb_next
-    return False
+    return ours
