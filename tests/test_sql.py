@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from conftest import Cli
 from factbook.aio import AsyncMemory
-from factbook.errors import UsageError
+from factbook.errors import StoreReplaced, UsageError
 from factbook.memory import Memory
+from factbook.store.sqlite import plain
+from factbook.store.sqlite.guard import beside
 
 REFUSED = [
     "INSERT INTO meta VALUES ('a', 'b')",
@@ -130,6 +132,32 @@ def test_rows_and_time_are_bounded(told: Memory) -> None:
     assert len(told.sql(f"{numbers} LIMIT 20000", limit=None)) == 20_000
     with pytest.raises(UsageError, match="did not end within"):
         told.sql(f"{numbers} LIMIT -1 OFFSET 1000000000000", seconds=0.05)
+
+
+def test_few_rows_that_are_long_are_bounded_as_well(
+    told: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 200) SELECT"
+    with pytest.raises(UsageError, match=r"did not end within 0\.1 seconds"):
+        told.sql(f"{rows} length(hex(randomblob(1000000))) FROM c", seconds=0.1)
+    monkeypatch.setattr(plain, "_MOST", 1_000_000)
+    with pytest.raises(UsageError, match="gives more than 1 MB"):
+        told.sql(f"{rows} zeroblob(400000) FROM c", seconds=60)
+    assert told.check() == []
+
+
+def test_bytes_that_were_asked_for_as_text_are_no_damage(told: Memory) -> None:
+    with pytest.raises(UsageError, match="a text of the answer is none"):
+        told.sql("SELECT CAST(x'ff' AS TEXT)")
+    assert told.check() == []
+
+
+def test_a_log_that_is_another_is_not_read(told: Memory) -> None:
+    beside(told.path, "-wal").unlink()
+    with pytest.raises(StoreReplaced):
+        told.sql("SELECT count(*) FROM fact_row")
+    assert told.reopen() is None
+    assert told.check() == []
 
 
 def test_what_was_stored_is_redacted_again(tmp_path: Path) -> None:

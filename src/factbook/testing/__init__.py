@@ -412,6 +412,24 @@ class StoreConformance(ABC):
         assert store.generation() > generation
         assert store.check() == []
 
+    def test_rows_that_are_half_read_keep_nothing_from_anybody(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        first, _, _ = self._two_calls()
+        self._write(store, first)
+        before = store.generation()
+        for half_read in (
+            store.facts(Filters(), limit=None),
+            store.facts(Filters(), limit=1),
+            store.episodes(Filters(), limit=None),
+        ):
+            next(half_read)
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(lambda: self._write(store, first)).result()
+            assert store.generation() == before + 1
+            self._write(store, first)
+            before = store.generation()
+        assert store.check() == []
+
     def test_a_snapshot_ends_with_its_block_also_by_an_error(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         ops, _, _ = self._two_calls()

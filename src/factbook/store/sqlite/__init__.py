@@ -213,6 +213,17 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         with translated(self.path):
             return self._file.connection.execute(sql, bindings).fetchall()
 
+    def _each(self, sql: str, bindings: Sequence[Any], limit: int | None) -> Iterator[Any]:
+        """Iterate over rows, without keeping the thread at this moment until the last is taken.
+
+        A statement that is half read would hide what others write, and refuse what the thread does.
+        """
+        if limit is not None or not self._connection.get_autocommit():
+            yield from self._rows(sql, (*bindings, -1 if limit is None else limit))
+            return
+        with translated(self.path), self._file.reading_apart() as connection:
+            yield from connection.execute(sql, (*bindings, -1))
+
     def generation(self) -> int:
         """Return the number of committed writes."""
         with translated(self.path):
@@ -257,11 +268,8 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         where, bindings = fact_where(filters)
         order = "f.occurred_at DESC, f.id DESC" if newest_first else "f.id"
         sql = f"{FACT} WHERE {where} ORDER BY {order} LIMIT ?"
-        with translated(self.path):
-            for row in self._file.connection.execute(
-                sql, (*bindings, -1 if limit is None else limit)
-            ):
-                yield as_fact(row)
+        for row in self._each(sql, bindings, limit):
+            yield as_fact(row)
 
     def evidence_of(
         self, fact_ids: Sequence[int], *, limit: int | None = None
@@ -330,11 +338,8 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         where, bindings = episode_where(filters)
         order = "e.occurred_at DESC, e.id DESC" if newest_first else "e.id"
         sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
-        with translated(self.path):
-            for row in self._file.connection.execute(
-                sql, (*bindings, -1 if limit is None else limit)
-            ):
-                yield as_episode(row)
+        for row in self._each(sql, bindings, limit):
+            yield as_episode(row)
 
     def search_episodes(
         self, match: str, filters: Filters, *, limit: int
@@ -585,6 +590,7 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
 
         No verb of the port: other stores speak another SQL.
         """
+        self._file.check_same()
         with translated(self.path), closing(self._file.open_to_read()) as connection:
             return select(connection, text, params, limit=limit, seconds=seconds)
 

@@ -1,7 +1,8 @@
 """Answer a query in plain SQL, which reads and can do nothing else.
 
 The query gets a connection of its own, for reading only. What it may do is listed and the rest is
-refused, whoever wrote the query; how long it runs and how much it gives is bounded.
+refused, whoever wrote the query; how long it runs and how much it gives is bounded. (One function
+over one very long text, such as `instr`, is a single step, and nothing ends it before it is done.)
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ _TELLS: Final = {  # pragmas that change something when they have an argument
     "schema_version",
     "user_version",
 }
-_STEPS: Final = 5_000  # of SQLite's machine between two looks at the clock: below a millisecond
+_STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock: below a millisecond
 _LONGEST: Final = 64_000_000  # bytes of one value, and of what a function joins to one
+_MOST: Final = 256_000_000  # characters and bytes of an answer: what is still held in memory easily
 
 
 def select(
@@ -81,6 +83,7 @@ def select(
     cursor = connection.cursor()
     cursor.exec_trace = counted
     rows: list[dict[str, SQLValue]] = []
+    size = 0
     try:
         names: list[str] | None = None
         for row in cursor.execute(query, params):
@@ -91,6 +94,14 @@ def select(
                     detail=f"the query gives more than {limit} rows; narrow it with WHERE or LIMIT,"
                     " or allow more with `limit`"
                 )
+            size += sum(len(one) for one in row if isinstance(one, str | bytes))
+            if size > _MOST:
+                raise UsageError(
+                    detail=f"the query gives more than {_MOST // 1_000_000} MB; ask for fewer rows,"
+                    " or for parts of them with substr()"
+                )
+            if time.monotonic() > end:  # rows of few steps that take long each
+                raise apsw.InterruptError
             rows.append(dict(zip(names, row, strict=True)))
     except apsw.InterruptError:
         raise UsageError(
@@ -114,7 +125,10 @@ def select(
         ValueError,
     ) as error:
         if isinstance(error, UnicodeDecodeError):
-            raise  # of what is stored, not of what was asked
+            raise UsageError(
+                detail=f"a text of the answer is none ({error}); ask for bytes as they are, or with"
+                " hex(). If it is stored as a text, the file is damaged: factbook doctor says so"
+            ) from error
         raise UsageError(detail=f"the query cannot be answered ({error})") from error
     if not statements:
         raise UsageError(detail="the query is empty; give one SELECT")
