@@ -151,7 +151,7 @@ class Ledger:
         return {(one.low_id, one.high_id): one.verdict for one in self.store.pairs(waiting=False)}
 
     def support(self, fact: Fact, episode: int, *, trust: Trust = Trust.DIRECT) -> SupportFact:
-        text = self.store.texts_of([episode])[episode]
+        text = self.store.episodes_by_id([episode])[episode].text
         return SupportFact(
             fact_id=fact.id,
             episode_id=episode,
@@ -164,7 +164,7 @@ class Ledger:
         )
 
     def doubt(self, fact: Fact, episode: int) -> DoubtFact:
-        text = self.store.texts_of([episode])[episode]
+        text = self.store.episodes_by_id([episode])[episode].text
         return DoubtFact(
             fact_id=fact.id,
             episode_id=episode,

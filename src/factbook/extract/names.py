@@ -44,7 +44,6 @@ __all__ = [
     "is_shouted",
     "is_uncommon",
     "masked",
-    "name_words",
     "names_in",
 ]
 
@@ -200,7 +199,6 @@ _TOKEN: Final = re.compile(
     r"|(?:St|Dr|Mr|Mrs|Ms|Jr|Sr)\.(?= [A-Z])|[^\W_]+(?:(?:['’&+-](?=[^\W_])|\.(?=[a-z0-9])"
     r"|(?<![a-z])\.(?=[A-Z]\b))[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?"
 )
-_STOP_BEFORE: Final = re.compile(r"[.!?…。！？\n\x1f]|^")
 _MEASURE: Final = re.compile(
     r"[\d.,]+(?:st|nd|rd|th|s|k|m|b|bn|g|gb|tb|mb|kb|am|pm|km|kms|cm|mm|mi|ft|in|kg|kgs|g|mg|lb"
     r"|lbs|oz|w|kw|kwh|v|mah|hz|khz|mhz|ghz|fps|p|d|h|hr|hrs|min|mins|sec|secs|x|yo|yrs?|mph|kmh"
@@ -213,7 +211,6 @@ _COUNTED: Final = re.compile(
     r"\d+(?:-?[^\W\d_]{3,}|[a-z]s|-.*-.*)|mid-.*|\d+\w*-\w+-\w+"
 )  # "60years": a number, and no blank after it
 _MODEL: Final = re.compile(r"(?=\w*-?\w*\d)(?=\w*-?\w*[^\W\d_])[^\W_]+(?:-[^\W_]+)*")
-_BEFORE: Final = re.compile(r"[\s\"'“”‘’(\[*_#>•·▪◦‣-]*$")
 
 
 _SOFT_STOP: Final = re.compile(
@@ -564,11 +561,6 @@ def _is_listed(text: str, signed: re.Match[str]) -> bool:
 _GOODBYE: Final = re.compile(
     r"(?:[.!?,)…]|\b(?i:thanks|cheers|best|regards|love|bye|xo{0,4}|you|soon|later|luck))\s*\Z"
 )  # a message ends here, no list begins
-
-
-def name_words(text: str) -> list[str]:
-    """Return the words of a name or a text in lower case, as names are compared."""
-    return [token.low.removesuffix("'s") for token in _tokens(text)]
 
 
 def _named_inside(tokens: list[_Token]) -> frozenset[str]:

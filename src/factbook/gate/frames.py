@@ -45,7 +45,6 @@ class Framed(NamedTuple):
 
 
 _V: Final = r"(?P<v>[^,;]+?)"
-_BE: Final = r"(?:am|are|is|'m|'s|was|were|have been|has been)"
 _I: Final = r"(?:i|we)"
 
 

@@ -957,9 +957,6 @@ class Store(WorldStore, EraseStore, Protocol):
     def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
         """Return the episodes behind facts, whatever they say of them."""
 
-    def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return the texts of episodes by id."""
-
     def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
 

@@ -300,11 +300,6 @@ class Talk:
         self._llm = llm
         self._takes_tools = True  # until it says otherwise
 
-    @property
-    def takes_tools(self) -> bool:
-        """Tell whether the model takes tools, as far as is known."""
-        return self._takes_tools
-
     def judge(self, message: str, facts: Mapping[str, str]) -> Sufficiency:
         """Ask whether facts (id -> text) are enough to answer a message; raises ModelError.
 

@@ -61,7 +61,6 @@ _FORM: Final = Lazy(r"(?i)passw|passcode|passphrase|\bpwd\b|secret|token|\botp\b
 _DICT_COOKIE: Final = Lazy(r"\s*\\*[\"']([\w.$-]{1,64})\\*[\"']\s*:\s*(?=\\*[\"'])")
 _COOKIE_NAME: Final = Lazy(r"(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login")
 _DJANGO: Final = Lazy(r"django-insecure-([^\s\"'\\]{20,100})")
-_SALT: Final = Lazy(r"['\"],\s*(?=['\"])")
 _SALT_NAME: Final = Lazy(r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)['\"],")
 
 

@@ -790,11 +790,6 @@ class LivingReads:
             found.setdefault(episode, []).append((start, end))
         return found
 
-    def texts_of(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return the texts of episodes by id."""
-        rows = self._rows(f"SELECT id, text FROM episode_row WHERE id IN {_IN}", (json_list(ids),))
-        return {row[0]: row[1] for row in rows}
-
     def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
         table, column = VECTOR_TABLES[target]
