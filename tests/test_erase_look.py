@@ -268,6 +268,19 @@ def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:
     assert cli("erase", "e3", "--yes", "--json", "--db", path).json()["elsewhere"] == []
 
 
+def test_a_file_of_several_conversations_is_erased_by_the_names_that_are_said(
+    memory: Memory,
+) -> None:
+    file = Path("examples/chats/chatgpt/conversations.json")
+    memory.ingest([file])
+    with pytest.raises(UsageError, match=r"is the path of 2 sources.*`factbook erase s1 s2`"):
+        memory.erase_source(str(file))
+    for name in ("s1", "s2"):
+        last = memory.erase_row(name)
+    assert last.nothing_left
+    assert memory.store.counts()["episodes"] == 0
+
+
 @pytest.mark.parametrize("name", ["", "x1", "f", "e-1", "p1.5", "o99999999999999999999", "ff1"])
 def test_what_is_the_name_of_no_row_is_refused(memory: Memory, name: str) -> None:
     with pytest.raises(UsageError):

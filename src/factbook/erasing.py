@@ -287,8 +287,8 @@ class Erasing(Keeping):
         found = [one.id for one in states.values() if one.source.uri in same]
         if len(found) > 1:
             raise UsageError(
-                detail=f"{source} is the path of {len(found)} sources; give the number of one"
-                f" ({', '.join(map(str, found))})"
+                detail=f"{source} is the path of {len(found)} sources; erase one by its name, or"
+                f" all: `factbook erase {' '.join(f's{one}' for one in found)}`"
             )
         if not found:
             raise NotFound(
