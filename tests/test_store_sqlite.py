@@ -19,6 +19,7 @@ from factbook.errors import (
     StoreMissing,
     StoreReadOnly,
     StoreTooNew,
+    StoreTooOld,
 )
 from factbook.model import Trigger
 from factbook.ops import RecordEpisode, RecordSource
@@ -231,7 +232,7 @@ def test_an_older_file_is_copied_before_it_is_migrated(
     real = ledger_file.migrations()
     later = (real[-1][0] + 1, "ALTER TABLE source_row ADD COLUMN colour TEXT")
     monkeypatch.setattr(ledger_file, "migrations", lambda: [*real, later])
-    with pytest.raises(StoreReadOnly, match="migrated"):
+    with pytest.raises(StoreTooOld, match="whatever writes upgrades it"):
         SQLiteStore(path, mode="read")
     SQLiteStore(path).close()
     monkeypatch.undo()

@@ -150,6 +150,10 @@ class StoreReadOnly(StoreError):
     """{path} cannot be written ({reason}); nothing was changed, make the file and its folder writable or name another file with --db."""  # noqa: E501
 
 
+class StoreTooOld(StoreReadOnly):
+    """{path} has schema {found}, and this factbook reads {known}; whatever writes upgrades it and keeps a copy of what it was, for instance `factbook embed --db {path}`."""  # noqa: E501
+
+
 class StoreFull(StoreError):
     """The disk that holds {path} is full; the last batch was rolled back and all before it is kept, free some space and run it again."""  # noqa: E501
 

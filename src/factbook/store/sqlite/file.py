@@ -26,6 +26,7 @@ from factbook.errors import (
     StoreReadOnly,
     StoreReplaced,
     StoreTooNew,
+    StoreTooOld,
     UsageError,
 )
 from factbook.store.parts import becoming
@@ -192,7 +193,7 @@ class LedgerFile:
         if self.mode == "read" and version < newest:
             if version == 0:
                 raise NotAStore(path=self.path, reason="it is empty")
-            raise StoreReadOnly(path=self.path, reason=f"schema {version} must be migrated first")
+            raise StoreTooOld(path=self.path, found=version, known=newest)
         return journal
 
     def _hold(self, journal: str) -> None:
