@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -26,8 +26,8 @@ from factbook.apply import apply
 from factbook.embed import bundled
 from factbook.errors import EmbedderError, NotFound, UsageError
 from factbook.memory import Memory
-from factbook.model import ME, EpisodeKind, Hit, Role, Trigger
-from factbook.ops import MergeFacts, Op, RecordEpisode, RecordSource, SupersedeFact
+from factbook.model import ME, Candidate, EpisodeKind, FactKind, Hit, Role, Trigger, Trust
+from factbook.ops import AssertFact, MergeFacts, Op, RecordEpisode, RecordSource, SupersedeFact
 from factbook.recall.plan import Turn
 from factbook.recall.stream import Streamed, StreamState
 from factbook.store.base import Filters
@@ -155,9 +155,10 @@ def test_reads_that_belong_together_are_of_one_moment(
         busy = threading.Lock()
 
         def write() -> None:
-            with opened(tmp_path, clock=FrozenClock(NOW)) as other:
+            with opened(tmp_path, clock=FrozenClock(NOW + 1)) as other:
                 other.remember(f"I have {next(numbers)} bicycles.")
                 other.pin(fact.id)
+                other.remember("I play the cello in an orchestra.")
                 with suppress(UsageError):  # it was before
                     other.feedback(told.id, right=False)
                 call = sample_episode(next(numbers))
@@ -228,13 +229,51 @@ def change(memory: Memory, step: str, n: int, hit: Hit) -> None:
         ops = [MergeFacts(winner_id=new, loser_ids=[old], evidence_counts=counts, rule="test")]
     elif step in ("wrong", "right") and old:
         memory.feedback(old, right=step == "right")
+    elif step in ("unsaid", "cut"):
+        # What an episode says, or a part of it, is a fact for a while.
+        fact = said_in(memory, hit, hit.text if step == "unsaid" else hit.text.split()[-1])
+        if fact and step == "unsaid":
+            memory.feedback(fact, right=False)
+        elif fact:
+            memory.erase_fact(fact)
     apply(memory.store, ops, trigger=Trigger.UPKEEP, actor="test", now=NOW)
 
 
-STEPS = ("write", "erase", "supersede", "merge", "wrong", "right", "fade", "take")
+def said_in(memory: Memory, hit: Hit, part: str) -> int:
+    """Make a part of an episode's text a fact and return its id; 0 where that is not there."""
+    episode = memory.store.episodes_by_id([int(hit.id[1:])])[int(hit.id[1:])]
+    start = episode.text.find(part)
+    if start < 0:
+        return 0
+    said = Candidate(
+        subject="me",
+        predicate="states",
+        object=part,
+        statement=part,
+        confidence=0.9,
+        rule="test",
+        method="said",
+        start=start,
+        end=start + len(part),
+        kind=FactKind.STATEMENT,
+    )
+    op = AssertFact(
+        candidate=said,
+        episode=episode.uid,
+        owner=ME,
+        confidence=0.9,
+        trust=Trust.DIRECT,
+        quote=part,
+    )
+    apply(memory.store, [op], trigger=Trigger.USER_MESSAGE, actor="test", now=NOW)
+    return max((one.id for one in memory.query_facts() if one.object == part), default=0)
 
 
-@settings(max_examples=20, deadline=None)
+STEPS = ("write", "erase", "supersede", "merge", "wrong", "right", "unsaid", "cut", "fade", "take")
+
+
+@settings(max_examples=12, deadline=None)
+@example(steps=[("unsaid", 0), ("take", 0), ("cut", 1)])
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(STEPS), st.integers(0, 9)),
@@ -260,8 +299,10 @@ def test_whatever_is_written_after_the_search_nothing_stale_is_there_and_nothing
                 clock.now += (100 + 100 * n) * DAY
                 other.add_turn(f"It is day {n} now.", session="b")
             elif step != "take":
-                change(other, step, n, found[n % len(found)])
-                erased |= {found[n % len(found)].text} if step == "erase" else set()
+                among = [hit for hit in found if hit.kind == "episode" or step == "erase"]
+                hit = among[n % len(among)]
+                change(other, step, n, hit)
+                erased |= {hit.text} if step == "erase" else set()
             else:
                 took = memory.take("a")
                 left = tuple(hit for hit in left if holds(other, hit))
