@@ -1008,7 +1008,7 @@ def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
 def test_an_owner_goes_with_what_was_erased_of_them_before(memory: Memory) -> None:
     first = memory.remember("I was born in Umbrellastadt", owner="bertramina")
     memory.remember("I keep ferrets", owner="bertramina")
-    memory.erase_fact(first.id)
+    memory.erase_fact(first.id, owner="bertramina")
     memory.erase_owner("bertramina")
     assert pieces_left(memory.path, "bertramina") == []
 

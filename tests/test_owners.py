@@ -14,7 +14,7 @@ from typer.main import get_command
 from factbook import EVERYONE, AsyncMemory, Memory
 from factbook.aio import AsyncConversation
 from factbook.conversation import Conversation
-from factbook.errors import FactbookError, UsageError
+from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.store.base import Filters, RejectionFilters
 from factbook.surface.cli import app, run
 from factbook.testing import FrozenClock
@@ -136,11 +136,6 @@ WHOLE = frozenset(
         "cost",
         "drop_copies",
         "embed",
-        "erase_episode",
-        "erase_fact",
-        "erase_rejection",
-        "erase_row",
-        "erase_source",
         "erasures",
         "extract_commands",
         "extract_typed",
@@ -166,14 +161,12 @@ WHOLE = frozenset(
         "run_searches",
         "runs",
         "set_aside",
-        "settle",
         "sight",
         "sql",
         "standing",
         "start_worker",
         "stats",
         "undo",
-        "unmerge_entity",
         "waiting",
         "work",
     ]
@@ -209,6 +202,10 @@ GIVEN = {
     "accept": False,
     "key": "user.salary",
     "summary": HERS,
+    "source": "none",
+    "rejection_id": 1,
+    "entity_id": 1,
+    "verdicts": {},
 }
 ELSEWHERE = frozenset(  # they take values that only their own tests make, and an owner with them
     ["apply_facts", "execute_plan", "keep_verdict"]
@@ -358,3 +355,79 @@ def test_a_command_that_finds_nothing_says_how_to_ask_about_others(said: Said) -
     assert "39007" not in said("export", "--owner", "ann")
     assert "--owner is empty" in said("facts", "--owner", "")
     assert "against each other" in said("facts", "--owner", "ann", "--all-owners")
+
+
+# --- by number ------------------------------------------------------------------------------------
+
+
+def _rows_of_ann(memory: Memory) -> list[str]:
+    """Give ann a row of every kind that has a number; return what they are called."""
+    memory.like("rye bread", owner="ann")
+    memory.learn("brimley swift", owner="ann")
+    memory.schedule("brimley swift", 3_600_000, owner="ann")
+    rows = memory.sql(
+        "SELECT 'f' || id AS name FROM fact_row WHERE owner = 'ann'"
+        " UNION ALL SELECT 'e' || id FROM episode_row WHERE owner = 'ann'"
+        " UNION ALL SELECT DISTINCT 's' || source_id FROM episode_row WHERE owner = 'ann'"
+        " UNION ALL SELECT 'n' || id FROM entity_row WHERE owner = 'ann'"
+        " UNION ALL SELECT 'p' || id FROM preference_row WHERE owner = 'ann'"
+        " UNION ALL SELECT 'l' || id FROM learn_prompt_row WHERE owner = 'ann'"
+        " UNION ALL SELECT 'c' || id FROM schedule_row WHERE owner = 'ann'"
+    )
+    return [str(one["name"]) for one in rows]
+
+
+def test_a_number_of_another_owner_erases_nothing(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key", clock=FrozenClock(NOW)) as memory:
+        memory.remember(HERS, owner="ann")
+        names = _rows_of_ann(memory)
+        assert {one[0] for one in names} == set("fesplcn")
+        before = memory.store.generation()
+        for name in names:
+            for dry in (True, False):
+                with pytest.raises(NotFound):
+                    memory.erase_row(name, dry_run=dry)
+        with pytest.raises(NotFound):
+            memory.erase_fact(int(names[0][1:]), owner="bob")
+        assert memory.store.generation() == before
+        for name in names:  # where it is said whose it is, or that it does not matter
+            assert memory.erase_row(name, owner="ann", dry_run=True).receipt.erased
+            assert memory.erase_row(name, owner=EVERYONE, dry_run=True).receipt.erased
+        assert memory.check() == []
+
+
+def test_a_number_of_another_owner_decides_and_parts_nothing(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key", clock=FrozenClock(NOW)) as memory:
+        ids = tuple(memory.remember(one, owner="ann").id for one in (HERS, "I live in Ulm."))
+        with pytest.raises(NotFound):
+            memory.settle({(ids[0], ids[1]): "KEEP_BOTH"})
+        with pytest.raises(UsageError, match="do not wait"):
+            memory.settle({(ids[0], ids[1]): "KEEP_BOTH"}, owner="ann")
+        memory.like("rye bread", owner="ann")
+        (entity,) = memory.entities(owner="ann")
+        with pytest.raises(NotFound):
+            memory.unmerge_entity(entity.id)
+        assert memory.check() == []
+
+
+def test_erasing_by_number_on_the_command_line_asks_whose_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--owner` beside a number says whose it is; alone it is all of theirs."""
+    path, key = tmp_path / "m.db", tmp_path / "key"
+    with Memory(path, key_file=key, clock=FrozenClock(NOW)) as memory:
+        memory.remember("I like rye bread.")
+        hers = f"f{memory.remember(HERS, owner='ann').id}"
+        memory.remember("I live in Ulm.", owner="ann")
+
+    def erase(*words: str) -> int:
+        return run(["--db", str(path), "erase", "--yes", hers, *words])
+
+    assert erase() != 0
+    assert "all owners" in capsys.readouterr().err
+    assert erase("--dry-run", "--all-owners") == 0
+    assert erase("--owner", "ann") == 0
+    with Memory(path, key_file=key, clock=FrozenClock(NOW)) as memory:
+        assert [one.object for one in memory.query_facts(owner="ann")] == ["I live in Ulm."]
+        assert len(memory.query_facts()) == 1
+        assert memory.check() == []

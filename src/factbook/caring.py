@@ -26,6 +26,7 @@ from factbook.model import (
     Role,
     StoredEpisode,
     Trigger,
+    one_owner,
 )
 from factbook.modelling import Modelling
 from factbook.world import (
@@ -376,9 +377,12 @@ class Caring(Modelling):
         self._act([*ops, RestoreEntity(entity_id=gone[-1].id)], Trigger.COMMAND)
         return self.find_entity(wanted, owner=owner)
 
-    def unmerge_entity(self, entity_id: int) -> Receipt:
+    def unmerge_entity(self, entity_id: int, *, owner: str = ME) -> Receipt:
         """Take an entity out of the one it was merged into, with what was its own."""
         from factbook.ops import UnmergeEntity
+
+        if self.store.row_owners("entity", entity_id) - {one_owner(owner)}:
+            raise NotFound(what="entity", name=entity_id, hint="`factbook entities` lists them.")
 
         return self._act([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
 

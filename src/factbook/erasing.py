@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.errors import NotFound, StoreReadOnly, UsageError
 from factbook.keeping import Keeping
-from factbook.model import ME, Receipt, Trigger
+from factbook.model import EVERYONE, ME, Everyone, Receipt, Trigger, whose
 
 if TYPE_CHECKING:
     from factbook.ops import Op
@@ -31,6 +31,7 @@ class Stands:
     row: str  # e34, f12, ...: `factbook erase` takes it by that name
     what: str  # a "name", a "value", "words" in a row; "beside": it stood beside, and speaks of it
     excerpt: str  # what stands around it, redacted, with a sign in its place
+    owners: frozenset[str] = frozenset()  # whose row it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,12 @@ ROW_NAMES: Final = (
     " preference, l4 what was to be learned, c5 a schedule, q6 a search, t7 one that waits, o8 a"
     " proposal"
 )
-_NOTED: Final[Mapping[str, str]] = {
+_TARGETS: Final[Mapping[str, str]] = {  # what a row is called by -> what it is
+    "f": "fact",
+    "e": "episode",
+    "s": "source",
+    "r": "rejection",
+    "n": "entity",
     "p": "preference",
     "l": "learn_prompt",
     "c": "schedule",
@@ -91,10 +97,16 @@ class Erasing(Keeping):
     Everything else in a memory keeps what it changes. What is erased is gone from every row, index
     and vector, from the history and from the bytes of the file, and a tombstone without content
     keeps it from coming back. With `dry_run` nothing is written: the receipt says what would go.
+    A row that is not all the owner's is not there; with EVERYONE it is erased whosever it is.
     """
 
     def erase_fact(
-        self, fact_id: int, *, whole_episodes: bool = False, dry_run: bool = False
+        self,
+        fact_id: int,
+        *,
+        owner: str | Everyone = ME,
+        whole_episodes: bool = False,
+        dry_run: bool = False,
     ) -> Erased:
         """Erase a fact with all that stands behind it, and its words in what it was read from.
 
@@ -103,29 +115,31 @@ class Erasing(Keeping):
         """
         from factbook.ops import EraseFact
 
+        self._check_row("fact", fact_id, owner)
         return self._erase(EraseFact(fact_id=fact_id, whole_episodes=whole_episodes), dry_run)
 
-    def erase_episode(self, episode_id: int, *, dry_run: bool = False) -> Erased:
+    def erase_episode(
+        self, episode_id: int, *, owner: str | Everyone = ME, dry_run: bool = False
+    ) -> Erased:
         """Erase an episode, and the facts that stand on nothing else; raises NotFound."""
-        from factbook.ops import EraseEpisode
+        return self.erase_row(f"e{episode_id}", owner=owner, dry_run=dry_run)
 
-        return self._erase(EraseEpisode(episode_id=episode_id), dry_run)
-
-    def erase_source(self, source: int | str, *, dry_run: bool = False) -> Erased:
+    def erase_source(
+        self, source: int | str, *, owner: str | Everyone = ME, dry_run: bool = False
+    ) -> Erased:
         """Erase a log, a chat or a note, by its number, its path or its key.
 
         What the same file holds from before this moment is not read again. Raises NotFound, and
         UsageError where several sources have that path.
         """
-        from factbook.ops import EraseSource
+        whose(owner)
+        return self.erase_row(f"s{self._source_id(source)}", owner=owner, dry_run=dry_run)
 
-        return self._erase(EraseSource(source_id=self._source_id(source)), dry_run)
-
-    def erase_rejection(self, rejection_id: int, *, dry_run: bool = False) -> Erased:
+    def erase_rejection(
+        self, rejection_id: int, *, owner: str | Everyone = ME, dry_run: bool = False
+    ) -> Erased:
         """Erase one entry of the log of what was refused; raises NotFound."""
-        from factbook.ops import EraseRejection
-
-        return self._erase(EraseRejection(rejection_id=rejection_id), dry_run)
+        return self.erase_row(f"r{rejection_id}", owner=owner, dry_run=dry_run)
 
     def erase_entity(self, name: str, *, owner: str = ME, dry_run: bool = False) -> Erased:
         """Erase a thing that its owner cares about, and everything about it.
@@ -157,7 +171,12 @@ class Erasing(Keeping):
         return self._erase(EraseOwner(owner=owner), dry_run)
 
     def erase_row(
-        self, name: str, *, whole_episodes: bool = False, dry_run: bool = False
+        self,
+        name: str,
+        *,
+        owner: str | Everyone = ME,
+        whole_episodes: bool = False,
+        dry_run: bool = False,
     ) -> Erased:
         """Erase a row by what it is called: f12, e34, s5, r7, and what `Standing` names besides.
 
@@ -167,10 +186,13 @@ class Erasing(Keeping):
         """
         letter, digits = name[:1], name[1:]
         number = int(digits[:20]) if digits.isascii() and digits.isdigit() else -1
-        if not 0 <= number < 1 << 63 or letter not in "fesrnplcqto":
+        if not 0 <= number < 1 << 63 or letter not in _TARGETS:
             raise UsageError(detail=f"{name!r} is no id; {ROW_NAMES}")
         if letter == "f":
-            return self.erase_fact(number, whole_episodes=whole_episodes, dry_run=dry_run)
+            return self.erase_fact(
+                number, owner=owner, whole_episodes=whole_episodes, dry_run=dry_run
+            )
+        self._check_row(_TARGETS[letter], number, owner)
         from factbook import ops
 
         op: Op
@@ -184,7 +206,7 @@ class Erasing(Keeping):
             case "n":
                 op = ops.EraseEntity(entity_id=number)
             case _:
-                op = ops.EraseNoted(target=_NOTED[letter], row_id=number)
+                op = ops.EraseNoted(target=_TARGETS[letter], row_id=number)
         return self._erase(op, dry_run)
 
     # --- afterwards -----------------------------------------------------------------------------
@@ -223,11 +245,20 @@ class Erasing(Keeping):
         beside = frozenset(row for file in files for row in file.beside)
         with self.store.snapshot():
             found = tells.look(self.store.kept_texts(), beside=beside) if tells else []
-        redact = self.redactor.redact
-        shown = [tells.again(one, redact(one.text)) for one in found[: policy.STANDING_SHOWN]]
+            redact = self.redactor.redact
+            shown = [tells.again(one, redact(one.text)) for one in found[: policy.STANDING_SHOWN]]
+            owners = [
+                self.store.row_owners(_TARGETS[one.key[0]], int(one.key[1:]))
+                if one.key[1:].isdigit()  # others belong to no row that has a name
+                else ()
+                for one in shown
+            ]
         counts = Counter(one.what for one in tells.tells)
         return Standing(
-            rows=[Stands(row=one.key, what=one.what, excerpt=one.shown()) for one in shown],
+            rows=[
+                Stands(row=one.key, what=one.what, excerpt=one.shown(), owners=frozenset(whom))
+                for one, whom in zip(shown, owners, strict=True)
+            ],
             more=len(found) - len(shown),
             names=counts["name"],
             values=counts["value"],
@@ -250,6 +281,15 @@ class Erasing(Keeping):
         return gone
 
     # --- parts ----------------------------------------------------------------------------------
+
+    def _check_row(self, target: str, row_id: int, owner: str | Everyone) -> None:
+        """Raise NotFound where a row is, or is partly, another's."""
+        if whose(owner) is not EVERYONE and self.store.row_owners(target, row_id) - {owner}:
+            raise NotFound(
+                what=target,
+                name=row_id,
+                hint=f"{owner!r} has none of that number; name whose it is, or all owners.",
+            )
 
     def _let_go(self) -> None:
         """Forget what this process holds of the memory's texts."""

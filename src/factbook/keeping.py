@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from factbook.errors import NotFound, UsageError
-from factbook.model import EVERYONE, ME, Everyone, Fact, Millis, Receipt, Trigger
+from factbook.model import EVERYONE, ME, Everyone, Fact, Millis, Receipt, Trigger, whose
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -168,13 +168,19 @@ class Keeping:
         found = waiting_questions(self.store, now=self._clock(), redact=self.redactor.redact)
         return [one for one in found if owner in (one.owner, EVERYONE)]
 
-    def settle(self, verdicts: Mapping[tuple[int, int], str]) -> Receipt:
-        """Decide waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for each (low id, high id).
+    def settle(
+        self, verdicts: Mapping[tuple[int, int], str], *, owner: str | Everyone = ME
+    ) -> Receipt:
+        """Decide an owner's waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for (low id, high id).
 
         Raises UsageError, after deciding the others, for a pair that does not wait and for a
-        verdict that is none.
+        verdict that is none; NotFound, before anything is decided, for a fact of another owner.
         """
         from factbook.upkeep.consolidate import settle_pairs
+
+        if whose(owner) is not EVERYONE:
+            for fact_id in self.store.facts_by_id(sorted({one for ids in verdicts for one in ids})):
+                self._fact_of(fact_id, owner)
 
         total = Receipt()
         wrong = settle_pairs(

@@ -172,6 +172,9 @@ class EraseStore(Protocol):
     def erasures(self, *, limit: int = 100) -> list[Erasure]:
         """Return acts of erasing, newest first."""
 
+    def row_owners(self, target: str, row_id: int) -> set[str]:
+        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
+
     def last_scour(self) -> Scoured | None:
         """Return what became of the file after this thread's last erasure, once."""
 

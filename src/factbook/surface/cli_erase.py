@@ -14,7 +14,7 @@ import typer
 from factbook.errors import NotFound, UsageError
 from factbook.model import ME
 from factbook.surface import text as words
-from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin
+from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin, whose_of
 from factbook.surface.standing import (
     EXIT_STANDS,
     file_holds,
@@ -28,7 +28,7 @@ from factbook.surface.standing import (
 if TYPE_CHECKING:
     from factbook.erasing import Erased
     from factbook.memory import Memory
-    from factbook.model import Receipt
+    from factbook.model import Everyone, Receipt
     from factbook.store.base_erase import Erasure, Scoured, Sighting
 
 EXIT_LEFT: Final = 1  # something of it is still there
@@ -66,10 +66,14 @@ def erase(
         typer.Option(
             "--owner",
             metavar="NAME",
-            help="Everything of an owner; with --entity, whose thing it is.",
+            help="Everything of an owner; with anything else, whose it is (`me`).",
             show_default=False,
         ),
     ] = "",
+    all_owners: Annotated[
+        bool,
+        typer.Option("--all-owners", help="With ids and --source: whosever they are."),
+    ] = False,
     whole_episodes: Annotated[
         bool,
         typer.Option(
@@ -114,7 +118,7 @@ def erase(
     """Erase for good: from every row, from the history, and from the bytes of the file."""
     call = begin(ctx, db, as_json)
     other = [bool(check), list_all, allow is not None, finish, drop_copies]
-    wanted = _wanted(ids or [], source, entity, owner, whole_episodes)
+    wanted = _wanted(ids or [], source, entity, owner, whole_episodes, all_owners=all_owners)
     if sum(other) + bool(wanted) != 1:
         raise UsageError(detail=f"one thing at a time; {_how()}")
     if check or list_all:
@@ -145,12 +149,17 @@ def erase(
 
 
 def _wanted(
-    ids: list[str], source: str, entity: str, owner: str, whole: bool
+    ids: list[str], source: str, entity: str, owner: str, whole: bool, *, all_owners: bool
 ) -> list[tuple[str, _Erase]]:
     """Return (what it is called, how it is erased) of everything that was named."""
-    found: list[tuple[str, _Erase]] = [(one, _by_id(one, whole)) for one in ids]
+    if all_owners and (entity or not (ids or source)):
+        raise UsageError(detail="--all-owners goes with ids and --source; --owner names one")
+    of = whose_of(owner or ME, all_owners)
+    found: list[tuple[str, _Erase]] = [(one, _by_id(one, whole, of)) for one in ids]
     if source:
-        found.append((source, lambda memory, dry: memory.erase_source(source, dry_run=dry)))
+        found.append(
+            (source, lambda memory, dry: memory.erase_source(source, owner=of, dry_run=dry))
+        )
     if entity:
         found.append(
             (
@@ -158,7 +167,7 @@ def _wanted(
                 lambda memory, dry: memory.erase_entity(entity, owner=owner or ME, dry_run=dry),
             )
         )
-    elif owner:
+    if owner and not found:
         found.append((owner, lambda memory, dry: memory.erase_owner(owner, dry_run=dry)))
     if whole and not any(one.startswith("f") for one in ids):
         raise UsageError(detail="--whole-episodes goes with facts; give one, as f12")
@@ -174,12 +183,12 @@ def _how() -> str:
     )
 
 
-def _by_id(given: str, whole: bool) -> _Erase:
+def _by_id(given: str, whole: bool, of: str | Everyone) -> _Erase:
     given = given.strip()
     if not _ROW_NAME.fullmatch(given) or int(given[1:]) >= 1 << 63:
         raise UsageError(detail=f"{given!r} is no id; {_how()}")
     whole = whole and given.startswith("f")
-    return lambda memory, dry: memory.erase_row(given, whole_episodes=whole, dry_run=dry)
+    return lambda memory, dry: memory.erase_row(given, owner=of, whole_episodes=whole, dry_run=dry)
 
 
 def _erase(

@@ -502,7 +502,7 @@ def _settle(
 
     for number in (low, high):
         memory.explain(number, owner=owner)  # that of another owner is not there
-    receipt = memory.settle({(low, high): verdict})
+    receipt = memory.settle({(low, high): verdict}, owner=owner)
     facts = [fact_now(memory, one, now=_now()) for one in (low, high)]
     if call.screen.as_json:
         from factbook.surface import records, records_keep

@@ -388,7 +388,7 @@ def entities(
         if clean:
             done, said = _clean(memory)
         elif unmerge is not None:
-            memory.unmerge_entity(unmerge)
+            memory.unmerge_entity(unmerge, owner=owner)
             done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
         found = [
             one for one in memory.store.entities(owner, include_retired=True) if all_ or one.current

@@ -426,7 +426,7 @@ def _forgotten_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
 
 
 def _erased_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
-    done = memory.erase_fact(fact.id)
+    done = memory.erase_fact(fact.id, owner=owner)
     memory.note_action(owner=owner)
     return _erased(f"f{fact.id}", done)
 

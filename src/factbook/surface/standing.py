@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from factbook.model import ME
 from factbook.surface.text import count, one_line
 
 if TYPE_CHECKING:
@@ -74,24 +75,25 @@ def where_it_stands(standing: Standing) -> list[str]:
 def how_it_goes(standing: Standing, *, program: str) -> list[str]:
     """Return what takes the rest, in words, and what was not told."""
     found = []
+    owners = {owner for one in standing.rows for owner in one.owners} - {ME}
+    program = f"{program} erase" if not owners else f"{program} erase --all-owners"
     named = [one.row for one in standing.rows]
     # A whole source is no way to be rid of a word; rows without a name have no command.
     ids = [one for one in named if one[0] != "s" and one[1:].isdigit()]
     sources = [one for one in named if one[0] == "s" and one[1:].isdigit()]
     if ids:
         it = "it" if len(ids) == 1 else "them"
-        found.append(f"`{program} erase {' '.join(ids)}` erases {it} too")
+        found.append(f"`{program} {' '.join(ids)}` erases {it} too")
     if sources:
         it = "it" if len(sources) == 1 else "them"
         found.append(
-            f"`{program} erase {' '.join(sources)}` erases all that was read from {it}, with"
-            " the title"
+            f"`{program} {' '.join(sources)}` erases all that was read from {it}, with the title"
         )
     if standing.common:
         found.append(
             f"{count(standing.common, 'name, value or run', 'names, values and runs')} of it"
             f" {'stands' if standing.common == 1 else 'stand'} in so many rows here that these are"
-            f" not named; `{program} erase --check TEXT` looks for one"
+            f" not named; `factbook erase --check TEXT` looks for one"
         )
     return found
 

@@ -19,6 +19,7 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
+from factbook.model import ME
 from factbook.store.base_erase import Erasure, Scoured, Sighting, Taken
 from factbook.store.parts import left_behind
 from factbook.store.sqlite.erasing import FTS
@@ -87,6 +88,23 @@ class EraseReads:
         return [
             Erasure._make((*row[:4], orjson.loads(row[4]), bool(row[5]), row[6])) for row in rows
         ]
+
+    def row_owners(self, target: str, row_id: int) -> set[str]:
+        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
+        if target == "source":
+            rows = self._rows(
+                "SELECT DISTINCT owner FROM episode_row WHERE source_id = ?", (row_id,)
+            )
+        elif target == "proposal":  # what names no owner was proposed of logs, which are about `me`
+            rows = self._rows("SELECT payload FROM proposal_row WHERE id = ?", (row_id,))
+            rows = [(orjson.loads(one or "{}").get("owner", ""),) for (one,) in rows]
+        else:
+            table = target if target == "search_task" else f"{target}_row"
+            rows = self._rows(f"SELECT owner FROM {table} WHERE id = ?", (row_id,))
+            if target == "rejection" and rows == [("",)]:  # of whom the rest of its file is about
+                source = "SELECT source_id FROM rejection_row WHERE id = ?"
+                return self.row_owners("source", self._rows(source, (row_id,))[0][0])
+        return {owner or ME for (owner,) in rows}
 
     def last_scour(self) -> Scoured | None:
         """Return what became of the file after this thread's last erasure, once."""
