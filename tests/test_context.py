@@ -516,8 +516,9 @@ def test_no_text_breaks_out_of_its_block(
         text = known[head.split("]")[0].strip("[")]
         assert as_data(out_of_frame(said)) == said == as_data(text)
     if message.strip():
-        opening = '<message role="user" trust="direct">\n'
-        said = context.text[context.text.index(opening) :].removeprefix(opening)
+        opening = r'<message role="user" trust="(?:direct|direct in part|derived)">\n'
+        (place,) = re.finditer(opening, context.text)
+        said = context.text[place.end() :]
         assert out_of_frame(said.removesuffix("\n</message>")) == whole(message)
 
 
@@ -635,3 +636,20 @@ def test_what_an_assistant_said_is_recalled_as_the_assistants(tmp_path: Path) ->
         assert re.search(r"turn by a named speaker \(\w+\): Ben: The landlord's cat is old", text)
         assert "statement by the owner (direct): The landlord's cat is grey." in text
         assert memory.check() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "pasted", "trust"),
+    [
+        ("I live in Oslo.", (), "direct"),
+        ("> I moved to Bergen.\n> I hate the rain.", (), "derived"),
+        ("who wrote this?\n\n> I moved to Bergen.\n> I hate the rain.", (), "direct in part"),
+        ("I moved to Bergen.", ((0, 18),), "derived"),
+        ("what is it? I moved to Bergen.", ((12, 30),), "direct in part"),
+    ],
+)
+def test_what_is_pasted_into_a_running_message_is_not_shown_as_direct(
+    text: str, pasted: tuple[tuple[int, int], ...], trust: str
+) -> None:
+    context = build([Turn(role=Role.USER, text=text, pasted=pasted)])
+    assert f'<message role="user" trust="{trust}">' in context.text

@@ -371,8 +371,21 @@ def out_of_frame(text: str) -> str:
     return _ESCAPED.sub(lambda found: "&" if found[0] == "&amp;" else "<", text)
 
 
+def _trust_of(turn: Turn) -> str:
+    """Say how far a message is trusted; what its owner only hands on is not their own word."""
+    if turn.role is not Role.USER:
+        return _TURN_TRUST[turn.role]
+    from factbook.extract.voice import own_words  # only what holds messages needs it
+
+    voice = own_words(turn.text, pasted=turn.pasted)
+    if not voice.overheard:
+        return Trust.DIRECT
+    own = any(turn.text[start:end].strip() for start, end in voice.spans)
+    return f"{Trust.DIRECT} in part" if own else Trust.DERIVED
+
+
 def _message(turn: Turn, text: str) -> str:
-    opening = f'<message role="{turn.role}" trust="{_TURN_TRUST[turn.role]}">'
+    opening = f'<message role="{turn.role}" trust="{_trust_of(turn)}">'
     return f"{opening}\n{in_frame(text)}\n</message>\n"
 
 
