@@ -8,13 +8,19 @@ from contextlib import closing
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
 
 import damage
 from factbook import policy
 from factbook.errors import NotFound, StoreCorrupt
 from factbook.memory import Memory
 from factbook.store.base import Filters
+from factbook.store.sqlite.audit import LENGTH_OFF, vector_length
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +57,38 @@ CHANGES = {
     "a short vector": "UPDATE fact_vector SET vector = x'00'",
     "no dimension": "UPDATE meta SET value = 'x' WHERE name = 'embedder_dim'",
 }
+
+
+def vector_problems(path: Path, numbers: NDArray[np.float16]) -> list[str]:
+    """Put a vector in the place of a ledger's first, and audit it."""
+    with closing(apsw.Connection(str(path))) as raw:
+        raw.execute("UPDATE fact_vector SET vector = ?", (numbers.tobytes(),))
+    with damage.memory_of(path, "read") as memory:
+        return [one.what for one in memory.check()]
+
+
+def test_a_vector_that_is_a_little_too_long_was_changed(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with damage.memory_of(path) as memory:
+        memory.remember("I am allergic to hazelnuts")
+        memory.embed()
+    even = np.full(384, 1 / np.sqrt(384))
+    uneven = np.geomspace(1, 1e-9, 384)
+    for good in (even, uneven / np.linalg.norm(uneven), np.eye(384)[7]):
+        assert vector_problems(path, good.astype(np.float16)) == []
+        assert vector_problems(path, (good * 1.002).astype(np.float16)) == ["vector"]
+        assert vector_problems(path, (good * 0.998).astype(np.float16)) == ["vector"]
+
+
+@settings(deadline=None)
+@given(
+    hnp.arrays(np.float64, st.integers(1, 400), elements=st.floats(-1, 1, width=32)).filter(
+        lambda one: bool(np.linalg.norm(one) > 1e-6)
+    )
+)
+def test_rounding_is_no_damage(numbers: NDArray[np.float64]) -> None:
+    half = (numbers / np.linalg.norm(numbers)).astype(np.float32).astype(np.float16)
+    assert abs(vector_length(half.tobytes()) - 1) < LENGTH_OFF
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())

@@ -28,7 +28,9 @@ IN_MEMORY_BYTES: Final = 512_000_000
 """Up to here a file that is open for reading is copied into memory for the check of full text."""
 
 _SHOWN = 5  # offending rows named per check; the number of all of them is said too
-_LENGTH_OFF = 0.01  # of a vector of length 1: rounding to half precision moves it by a thousandth
+LENGTH_OFF = 5e-4
+"""Of a vector of length 1. Rounding to half precision moves a number by at most 2 ** -11 of itself
+(4.9e-4), so a length by no more, whatever its numbers are: what is farther off was changed."""
 
 _WORDS: Final = {
     (table, column): frozenset(one.value.encode() for one in words)
@@ -415,18 +417,23 @@ def _unreadable(connection: apsw.Connection) -> list[Problem]:
     return problems
 
 
-def _vectors(connection: apsw.Connection) -> list[Problem]:
-    """See that every vector has a direction and the length that all of them are made to have."""
+def vector_length(vector: bytes) -> float:
+    """Return the length of a vector of half precision."""
     import numpy as np
 
+    numbers = np.frombuffer(vector, np.float16).astype(np.float32)
+    return float(np.sqrt(numbers @ numbers))
+
+
+def _vectors(connection: apsw.Connection) -> list[Problem]:
+    """See that every vector has a direction and the length that all of them are made to have."""
     problems = []
     for target, (table, column) in VECTOR_TABLES.items():
         for row, vector in connection.execute(f"SELECT {column}, vector FROM {table}"):
-            numbers = np.frombuffer(vector, np.float16).astype(np.float32)
-            length = float(np.sqrt(numbers @ numbers))
-            if not abs(length - 1) < _LENGTH_OFF:
+            length = vector_length(vector)
+            if not abs(length - 1) < LENGTH_OFF:
                 problems.append(
-                    Problem(what="vector", detail=f"{target} {row}: its length is {length:.3f}")
+                    Problem(what="vector", detail=f"{target} {row}: its length is {length:.4f}")
                 )
     return problems[:_SHOWN]
 
