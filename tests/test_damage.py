@@ -146,6 +146,19 @@ def test_an_error_of_another_cause_stays_what_it_is(
         assert memory.check() == []
 
 
+def test_an_index_of_no_known_format_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with damage.memory_of(path) as memory:
+        memory.remember("I live in Oslo")
+    with closing(apsw.Connection(str(path))) as raw:
+        raw.execute("UPDATE fact_fts_config SET v = 0 WHERE k = 'version'")
+    memory = damage.memory_of(path)
+    with pytest.raises(StoreCorrupt, match="fts5 file format"):
+        memory.recall("Oslo")
+    assert memory.check() != []
+    memory.close()
+
+
 def test_an_error_of_the_caller_is_not_looked_into(tmp_path: Path) -> None:
     def fail() -> None:
         with damage.memory_of(tmp_path / "f.db"):

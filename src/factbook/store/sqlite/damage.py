@@ -139,7 +139,7 @@ def _is_ours(error: BaseException) -> bool:
         name = str(trace.tb_frame.f_globals.get("__name__", ""))
         if name.startswith("factbook."):
             ours = ours or code.co_filename != __file__  # where a wrong call fails
-        elif not code.co_filename.startswith(_LIBRARIES):
+        elif name and not code.co_filename.startswith(_LIBRARIES):  # apsw adds frames of its C code
             ours = False
         trace = trace.tb_next
     return ours
