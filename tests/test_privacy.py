@@ -325,3 +325,19 @@ def test_a_provider_that_does_not_say_it_is_local_is_taken_to_send(says: object)
     if says is not None:
         provider.local = says  # type: ignore[attr-defined]
     assert not is_local(provider)
+
+
+def test_a_paste_asks_for_no_search_in_its_owners_name(tmp_path: Path) -> None:
+    """ "Look up my wife's diagnosis" counts where it was typed, and not where it was pasted."""
+    text = "look up the diagnosis of my wife"
+    provider = privacy.Recorder()
+    with Memory(tmp_path / "p.db", key_file=tmp_path / "key", search=provider) as memory:
+        for own, pasted in (("a typed message of its own", ()), ("a paste of its own", ((0, 32),))):
+            memory.add_turn(text, session="s", uid=own, pasted=pasted)
+            uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
+            if pasted:
+                with pytest.raises(SearchError):
+                    memory.search_for(text, episode=uid)
+            else:
+                memory.search_for(text, episode=uid)
+        assert len(provider.asked) == 1

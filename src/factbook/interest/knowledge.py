@@ -199,17 +199,24 @@ def knowledge(
 
 
 def verdict_on(
-    store: Store, message: str, query: str, *, owner: str, recent: Sequence[str] = ()
+    store: Store,
+    message: str,
+    query: str,
+    *,
+    owner: str,
+    recent: Sequence[str] = (),
+    pasted: Sequence[tuple[int, int]] = (),
 ) -> Verdict:
     """Return whether a query may leave that is made for a message of its owner.
 
     The message has to be one that may, and so has what the query adds to it: a model that writes a
-    query has read more than the message. `recent` are the texts said before it, newest first.
+    query has read more than the message. `recent` are the texts said before it, newest first, and
+    `pasted` are parts of it that ask for nothing in its owner's name.
     """
     message = message[:HEARD_CHARS]
     named, unknown, meant = _things(message, store.known_names(owner), recent)
     things = [*named, *unknown, *meant]
-    matter = _matter(store, message, things, owner=owner, recent=recent)
+    matter = _matter(store, message, things, owner=owner, recent=recent, pasted=pasted)
     if not wanted(message):  # it asks nothing: what is sure stays, and the query stands for itself
         matter = replace(matter, private=-math.inf)
     verdict = may_leave(matter)
@@ -221,9 +228,15 @@ def verdict_on(
 
 
 def _matter(
-    store: Store, message: str, things: Sequence[str], *, owner: str, recent: Sequence[str]
+    store: Store,
+    message: str,
+    things: Sequence[str],
+    *,
+    owner: str,
+    recent: Sequence[str],
+    pasted: Sequence[tuple[int, int]] = (),
 ) -> Matter:
-    asked_for = asks_for_search(own_words(message).text)
+    asked_for = asks_for_search(own_words(message, pasted=pasted).text)
     return read_matter(
         store, message, owner=owner, recent=recent, names=things, asked_for=asked_for
     )

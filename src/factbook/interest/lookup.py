@@ -223,7 +223,12 @@ class Lookup:
         message = query if episode is None else episode.text
         before = [] if episode is None else self._store.said_before(episode.id, limit=RECENT)
         return verdict_on(
-            self._store, message, query, owner=owner, recent=[one.text for one in before]
+            self._store,
+            message,
+            query,
+            owner=owner,
+            recent=[one.text for one in before],
+            pasted=() if episode is None else episode.pasted,
         )
 
     def _stays_here(self) -> bool:
