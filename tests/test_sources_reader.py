@@ -401,6 +401,14 @@ POOL = [
 ]
 
 
+def test_a_mark_of_utf16_alone_is_a_line_of_no_text(tmp_path: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_bytes(b"\xff\xfe\n")
+    undisturbed = account(batches(log))
+    assert undisturbed.total() == 1
+    assert parts_of(log, CLAUDE, [1])[2].total() == 1
+
+
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_reading_on_from_any_cut_gives_what_an_undisturbed_read_gives(

@@ -94,6 +94,9 @@ def open_utf8(path: Path, *, buffering: int = -1) -> BinaryIO:
             reason = f"{about.st_size:,} bytes of {codec.upper()} text; save it as UTF-8"
             raise PathUnreadable(path=path, reason=reason)
         made = Transcoded(file.read(), codec=codec, mtime_ns=about.st_mtime_ns)
+        if not made.getbuffer().nbytes:  # two bytes and no character: not yet a text in any code
+            file.seek(0)
+            return file
     except BaseException:
         file.close()
         raise
