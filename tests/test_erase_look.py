@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conftest import Cli
@@ -147,6 +147,8 @@ def test_the_words_around_are_shown_and_the_name_is_not() -> None:
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60),
     st.text(max_size=30),
 )
+@example("00\x1f", "")
+@example("Anna Berg\x1fRiga", "")
 def test_a_text_that_stands_whole_is_never_passed_over(gone: str, around: str) -> None:
     """Whatever it is made of; but for one everyday word, or none that means anything."""
     tells = Telltales([Gone(gone, How.FACT)])

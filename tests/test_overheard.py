@@ -207,7 +207,7 @@ def test_an_overheard_episode_does_not_make_what_was_told_less_sure(book: Book) 
     told = book.fact("I like tea", trust=Trust.DIRECT, told=True)
     heard = book.fact("I hate tea", trust=Trust.DERIVED)
     episode = book.get(heard).episode_id
-    text = book.store.texts_of([episode])[episode]
+    text = book.store.episodes_by_id([episode])[episode].text
     before = book.get(told).confidence
     book.write(
         DoubtFact(

@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 import re2
@@ -113,7 +113,8 @@ class Telltales:
         tells: dict[tuple[str, ...], Tell] = {}
         self._stems: set[str] = set()
         for text, how in gone:
-            for tell in _tells(text, how):
+            # The sign that parts the texts of a row parts one that holds it as well.
+            for tell in chain.from_iterable(_tells(part, how) for part in text.split(BETWEEN)):
                 known = tells.get(tell.words)
                 if known is None or _rank(tell) > _rank(known):
                     tells[tell.words] = tell
