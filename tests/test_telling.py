@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from factbook import policy
 from factbook.apply import apply
 from factbook.embed import bundled
 from factbook.errors import EmbedderMismatch, UsageError
@@ -16,6 +19,7 @@ from factbook.memory import Memory
 from factbook.model import Millis, Status, Trigger
 from factbook.ops import JudgePair
 from factbook.recall import search
+from factbook.store.sqlite.living import as_life
 from factbook.testing import FrozenClock
 from factbook.upkeep import telling
 
@@ -219,3 +223,21 @@ def test_of_many_facts_only_the_near_ones_are_looked_at(
     assert home.id in found
     moved = memory.remember("I live in Bergen.")
     assert memory.store.facts_by_id([home.id])[home.id].superseded_by == moved.id
+
+
+def test_of_hundreds_that_it_may_meet_it_reads_the_rows_of_few(memory: Memory) -> None:
+    for number in range(200):  # none has its vector yet
+        memory.remember(f"My locker at the harbour is number {number}.")
+    read = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal read
+        read += event == "call" and frame.f_code is as_life.__code__
+
+    sys.setprofile(count)
+    try:
+        again = memory.remember("My LOCKER at the harbour is number 7.")
+    finally:
+        sys.setprofile(None)
+    assert again.statement == "My locker at the harbour is number 7."
+    assert read <= policy.TOLD_NEIGHBOURS

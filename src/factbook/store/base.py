@@ -921,6 +921,9 @@ class Store(WorldStore, EraseStore, Protocol):
     def stating(self, episode_ids: Sequence[int]) -> set[int]:
         """Return those that are evidence for a statement: what they say is a fact of its own."""
 
+    def statements(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return what facts say by id, ascending, whatever their state."""
+
     def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, ascending, whatever their state."""
 

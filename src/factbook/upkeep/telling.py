@@ -185,18 +185,21 @@ def _nearest(
     """Return the owner's statements that are close enough to be judged, the closest first."""
     found = like(said, owner)
     slots = {one.slot for one in frames_of(said)}
-    near: list[tuple[Life, float]] = []
-    for life in store.lives_by_id(list(found)).values():
-        cosine = found[life.id]
+    near: list[tuple[float, int]] = []
+    # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
+    for fact_id, statement in store.statements(list(found)).items():
+        cosine = found[fact_id]
         # What waits for its vector is compared by its words: an equal text must not be kept twice.
         if math.isnan(cosine):
-            if life.statement.casefold() != said.casefold():
+            if statement.casefold() != said.casefold():
                 continue
             cosine = 1.0
         alike = cosine >= policy.JUDGED_SIMILARITY
-        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(life.statement)):
-            near.append((life, cosine))
-    return sorted(near, key=lambda pair: (-pair[1], pair[0].id))[: policy.TOLD_NEIGHBOURS]
+        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(statement)):
+            near.append((-cosine, fact_id))
+    nearest = {fact_id: -less for less, fact_id in sorted(near)[: policy.TOLD_NEIGHBOURS]}
+    lives = store.lives_by_id(list(nearest))
+    return [(lives[fact_id], cosine) for fact_id, cosine in nearest.items() if fact_id in lives]
 
 
 def _claim(life: Life) -> bytes:

@@ -134,6 +134,7 @@ class LedgerFile:
         """
         self.path = path
         self.mode: Mode = mode
+        self._log = beside(path, "-wal")  # once: it is looked for twice in each transaction
         self._lock = threading.Lock()
         self._open()
 
@@ -256,10 +257,6 @@ class LedgerFile:
             if first:
                 self._files = identity_of(self.path), identity_of(self._log)
         return connection
-
-    @property
-    def _log(self) -> Path:
-        return beside(self.path, "-wal")
 
     def check_same(self) -> None:
         """See whether the path still names the files that are open here.

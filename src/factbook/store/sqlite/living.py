@@ -59,11 +59,17 @@ _WAITING = {
 }
 
 
+# By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
+_KINDS = {one.value: one for one in FactKind}
+_STATES = {one.value: one for one in Status}
+_TRUSTS = {one.value: one for one in Trust}
+
+
 def as_life(row: Sequence[Any]) -> Life:
     """Read a row of facts as `Life`."""
     parts = list(row)
-    parts[6], parts[7], parts[10] = FactKind(row[6]), Status(row[7]), Trust(row[10])
-    parts[17], parts[18] = bool(row[17]), bool(row[18])
+    parts[6], parts[7], parts[10] = _KINDS[row[6]], _STATES[row[7]], _TRUSTS[row[10]]
+    parts[17], parts[18] = row[17] != 0, row[18] != 0
     return Life._make(parts)
 
 
@@ -708,6 +714,11 @@ class LivingReads:
             (json_list(episode_ids),),
         )
         return {row[0] for row in rows}
+
+    def statements(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return what facts say by id, ascending, whatever their state."""
+        sql = f"SELECT id, statement FROM fact_row WHERE id IN {_IN} ORDER BY id"
+        return dict(self._rows(sql, (json_list(ids),)))
 
     def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
         """Return facts by id, ascending, whatever their state."""
