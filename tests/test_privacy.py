@@ -338,6 +338,22 @@ def test_a_paste_asks_for_no_search_in_its_owners_name(tmp_path: Path) -> None:
             if pasted:
                 with pytest.raises(SearchError):
                     memory.search_for(text, episode=uid)
+                assert not memory.knowledge(text, pasted=pasted).verdict.leaves
             else:
+                assert memory.knowledge(text).verdict.leaves
                 memory.search_for(text, episode=uid)
         assert len(provider.asked) == 1
+
+
+def test_what_a_paste_names_becomes_no_entity_when_its_message_is_searched_for(
+    tmp_path: Path,
+) -> None:
+    text = "look up the Brimley Swift kettle\nhow much does the Halden Cargo 3 cost?"
+    named = []
+    with Memory(tmp_path / "p.db", key_file=tmp_path / "key", search=privacy.Recorder()) as memory:
+        for own, pasted in (("with a paste in it", [(33, len(text))]), ("typed as a whole", [])):
+            memory.add_turn(text, session="s", uid=own, pasted=pasted)
+            uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
+            memory.search_for("brimley swift kettle", episode=uid)
+            named.append(any("halden" in one.name for one in memory.entities()))
+    assert named == [False, True]

@@ -832,11 +832,19 @@ class Caring(Modelling):
 
     # --- answering ------------------------------------------------------------------------------
 
-    def knowledge(self, message: str, *, owner: str = ME, recent: Sequence[str] = ()) -> Knowledge:
+    def knowledge(
+        self,
+        message: str,
+        *,
+        owner: str = ME,
+        recent: Sequence[str] = (),
+        pasted: Sequence[tuple[int, int]] = (),
+    ) -> Knowledge:
         """Return what is known of what a message asks about, and whether it is enough (seed 003).
 
         `recent` are the texts that were said before it, newest first: "it" may refer to what they
-        are about. Nothing is searched for and nothing is written.
+        are about. `pasted` are the parts of the message that `add_turn` was told of: nothing in
+        them asks for a search in its owner's name. Nothing is searched for and nothing is written.
         """
         from factbook.interest.knowledge import knowledge
 
@@ -848,6 +856,7 @@ class Caring(Modelling):
             now=self._clock(),
             redact=self.redactor.redact,
             recent=recent,
+            pasted=pasted,
         )
 
     def search_for(
@@ -860,6 +869,7 @@ class Caring(Modelling):
         read for facts about known entities alone. What may be a private matter is not sent
         (`SearchFailure.WITHHELD`). Raises SearchError, and NotFound where there is no such message.
         """
+        from factbook.extract.voice import voice_of
         from factbook.interest.knowledge import asked_names, is_of_owner
         from factbook.ops import CreateEntity
 
@@ -872,9 +882,11 @@ class Caring(Modelling):
         # A folder may be asked what is private; no entity comes of that.
         public = lookup.verdict(query, owner=owner, cause=held).leaves
         known = self.store.known_names(owner)
+        voice = voice_of(message)
+        asked = message.text if voice is None else voice.text
         ops: list[Op] = [
             CreateEntity(owner=owner, name=name, episode=episode)
-            for name in (asked_names(message.text, known) if public else ())
+            for name in (asked_names(asked, known) if public else ())
         ]
         if ops:
             self._act(ops, Trigger.USER_MESSAGE)

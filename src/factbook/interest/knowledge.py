@@ -150,11 +150,13 @@ def knowledge(
     now: Millis,
     redact: Callable[[str], str],
     recent: Sequence[str] = (),
+    pasted: Sequence[tuple[int, int]] = (),
 ) -> Knowledge:
     """Return what an owner's memory knows of what a message asks about.
 
     `recent` are the texts said before in the conversation, newest first: "it" may refer to what
-    they are about. Raises EmbedderError.
+    they are about. `pasted` are parts of it that ask for nothing in its owner's name. Raises
+    EmbedderError.
     """
     message = message[:HEARD_CHARS]  # longer ones hold pasted text
     known = store.known_names(owner)
@@ -167,7 +169,8 @@ def knowledge(
     else:
         entities = _near(store, message, owner=owner, embedder=embedder)
     things = [*named, *unknown, *meant]
-    verdict = may_leave(_matter(store, message, things, owner=owner, recent=recent))
+    matter = _matter(store, message, things, owner=owner, recent=recent, pasted=pasted)
+    verdict = may_leave(matter)
     facts = _weighed(store, message, entities, known, embedder=embedder, now=now)
     places = store.fact_places([one.fact.id for one in facts])
     shown = [

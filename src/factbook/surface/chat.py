@@ -338,7 +338,7 @@ class Chat:
         recent = [turn.text for turn in reversed(self._history)]
         uid = self._keep(message, Role.USER, pasted=self._pasted)
         said = memory.redactor.redact(message)
-        known = memory.knowledge(message, owner=self._owner, recent=recent)
+        known = memory.knowledge(message, owner=self._owner, recent=recent, pasted=self._pasted)
         hits = self._hits(message, known, mine=not memory.has_model)
         answer = _Answer(message=said, uid=uid, known=known, hits=hits)
         if memory.has_model:
