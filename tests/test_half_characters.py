@@ -135,6 +135,19 @@ def test_what_is_said_with_half_a_character_is_kept(memory: Memory) -> None:
     assert "bees" in memory.recall(f"bees {HALF}").hits[0].text
 
 
+@pytest.mark.parametrize("bad", [f"a{HALF}b", f"a{BYTES}b", " a\x00b "])
+def test_a_session_is_one_by_whatever_name_it_is_kept(memory: Memory, bad: str) -> None:
+    memory.add_turn("We keep bees behind the house.", session=bad)
+    assert memory.search_memory("bees", session=bad)
+    assert memory.take(session=bad).memories is not None
+    memory.context("bees", session=bad)
+    talk = memory.conversation(session=bad)
+    (kept,) = memory.sql("SELECT session FROM source_row WHERE session LIKE 'a%'")
+    assert talk is memory.conversation(session=str(kept["session"]))
+    (shown,) = memory.sql("SELECT DISTINCT session FROM injection_row WHERE mode = 'tool'")
+    assert shown == kept
+
+
 def test_an_error_names_the_text_so_that_it_can_be_shown(memory: Memory) -> None:
     with pytest.raises(NotText, match=r"'\\ud800' is no whole text"):
         memory.query_facts(subject=HALF)

@@ -480,7 +480,16 @@ class Conversations:
         self._keeping = threading.Lock()  # between there and the file; no turn waits for it
 
     def of(self, owner: str | Everyone, session: str, *, share: float = 1.0) -> Conversation:
-        """Return the conversation of an owner in a session; `share` is the first asker's."""
+        """Return the conversation of an owner in a session; `share` is the first asker's.
+
+        A session goes by the name under which its turns are kept: one that holds half a character
+        is mended, for what is said in it must not be lost.
+        """
+        if not session.isascii() or not session.isprintable():
+            from factbook.sources.conversation.turn import clean
+
+            session = clean(session)
+        session = session.strip()
         with self._lock:
             found = self._known.get((owner, session))
             if found is None:
