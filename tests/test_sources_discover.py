@@ -80,7 +80,7 @@ def test_a_folder_is_searched_in_order_and_the_rest_named_with_its_reason(tmp_pa
         "binary.jsonl": "binary",
         "other.json": "not a session log of a known agent",
         "wide.jsonl": "not a session log of a known agent",
-        "unmarked.jsonl": "UTF-16 text that does not say so; save it as UTF-8",
+        "unmarked.jsonl": "not a session log of a known agent",
         "other_part.jsonl": "text in an encoding that is not known; save it as UTF-8",
     }
 

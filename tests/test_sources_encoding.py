@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chats import turn
 from factbook.memory import Memory
-from factbook.sources.encoding import GUESSED, INVALID, decoded, open_utf8, utf8
+from factbook.sources.encoding import GUESSED, INVALID, UNMARKED, decoded, open_utf8, utf8
 from factbook.testing import FrozenClock
 from session_logs import claude, tool_use
 
@@ -25,6 +25,8 @@ ENCODINGS: dict[str, Callable[[str], bytes]] = {
     "utf-16 le": lambda text: b"\xff\xfe" + text.encode("utf-16-le"),
     "utf-16 be": lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
     "utf-32": lambda text: text.encode("utf-32"),
+    "utf-16 le without its mark": lambda text: text.encode("utf-16-le"),
+    "utf-16 be without its mark": lambda text: text.encode("utf-16-be"),
     "windows-1252": lambda text: text.encode("cp1252"),
 }
 
@@ -89,13 +91,15 @@ def test_a_file_says_the_same_in_every_encoding(tmp_path: Path, name: str) -> No
         found, mended, originals = read(tmp_path / encoding, encode(text), name)
         assert found == expected, encoding
         assert originals == shown, encoding
-        assert set(mended) == ({GUESSED} if encoding == "windows-1252" else set())
+        guess = {GUESSED} if encoding == "windows-1252" else set()
+        assert set(mended) == ({UNMARKED} if "without" in encoding else guess)
 
 
-def test_a_log_in_utf16_grows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b""])
+def test_a_log_in_utf16_grows(tmp_path: Path, mark: bytes) -> None:
     path = tmp_path / "log.jsonl"
-    whole = b"\xff\xfe" + log().encode("utf-16-le")
-    first = 2 + 2 * log().index("\n") + 2
+    whole = mark + log().encode("utf-16-le")
+    first = len(mark) + 2 * log().index("\n") + 2
     with Memory(
         tmp_path / "m.db", clock=FrozenClock(), key_file=tmp_path / "key", model=None
     ) as memory:
@@ -135,6 +139,33 @@ def test_what_says_what_it_is_loses_nothing(text: str) -> None:
         assert utf8(encode(plain)).decode() == plain
     if not plain.startswith("\ufeff"):
         assert decoded(plain.encode()) == (plain, "")
+
+
+LETTERS = st.characters(categories=("L", "N", "P", "S"), exclude_characters="\ufeff")
+SCRIPTS = st.sampled_from([(0x41, 0x17F), (0x391, 0x3C9), (0x410, 0x44F), (0x5D0, 0x5EA)]) | (
+    st.sampled_from([(0x627, 0x64A), (0x915, 0x939), (0x4E00, 0x9FA5), (0x1F600, 0x1F64F)])
+)
+OF_ONE_SCRIPT = SCRIPTS.flatmap(
+    lambda ends: st.characters(
+        min_codepoint=ends[0], max_codepoint=ends[1], categories=("L", "N", "S")
+    )
+)
+
+
+@given(
+    st.lists(st.text(LETTERS | OF_ONE_SCRIPT, min_size=1, max_size=10), min_size=2, max_size=80),
+    st.sampled_from([" ", "\n", ", ", ".\r\n"]),
+)
+def test_utf16_needs_no_mark(words: list[str], between: str) -> None:
+    text = between.join(words) + "\n"
+    for order in ("utf-16-le", "utf-16-be"):
+        assert utf8(text.encode(order)).decode() == text
+
+
+@given(st.text(LETTERS | OF_ONE_SCRIPT | st.just("\x00"), max_size=80), st.integers(2, 40))
+def test_zeros_that_a_crash_left_make_no_utf16(text: str, zeros: int) -> None:
+    data = text.replace("\x00", "").encode() + b"\x00" * zeros
+    assert utf8(data) == data
 
 
 def test_what_is_too_large_to_be_held_says_so(

@@ -1,8 +1,10 @@
 """Read files as UTF-8, whatever they are written in, and say what had to be guessed.
 
-UTF-8 and UTF-16 with its mark are certain. A byte that is neither stands alone between letters in
-texts of Western Europe, where old programs wrote Windows-1252 (which holds Latin-1); elsewhere it
-is damage, or an encoding that nothing tells apart, and becomes the sign for what cannot be read.
+UTF-8 and UTF-16 with its mark are certain. Without a mark, UTF-16 shows by the NUL bytes of its
+blanks and signs, which stand at every other place. A byte that is neither stands alone between
+letters in texts of Western Europe, where old programs wrote Windows-1252 (which holds Latin-1);
+elsewhere it is damage, or an encoding that nothing tells apart, and becomes the sign for what
+cannot be read.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import unicodedata
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from factbook.errors import PathUnreadable
 
 GUESSED: Final = "read as Windows-1252"
+UNMARKED: Final = "read as UTF-16"
 INVALID: Final = "invalid UTF-8"
 WESTERN: Final = "factbook.western"
 """The error handler of `bytes.decode` that reads what is no UTF-8 as Windows-1252, where it can be
@@ -28,7 +32,10 @@ _WIDE: Final = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _WIDE_BYTES: Final = 256 * 1024 * 1024  # ours: a text that is not UTF-8 is held as a whole
-_MARK_BYTES: Final = 4
+_HEAD_BYTES: Final = 4096  # in which a file shows what it is written in
+_FEW_CHARS: Final = 4  # of fewer nobody can tell
+_NULS: Final = 16  # ours: of as many characters one is a blank or a sign, or it is no UTF-16
+_NO_TEXT: Final = {"Cc", "Cn", "Cs"}  # controls, and what is no character
 _IN_A_ROW: Final = 2  # "naïve", "œuvre", "à": more is no word of Western Europe
 
 
@@ -69,13 +76,17 @@ def utf8(head: bytes) -> bytes:
 
 
 class Transcoded(io.BytesIO):
-    """A file in UTF-16 or UTF-32, as the file in UTF-8 that says the same."""
+    """A file in UTF-16 or UTF-32, as the file in UTF-8 that says the same.
+
+    `guessed` is UNMARKED where no mark says that it is, else empty.
+    """
 
     def __init__(self, data: bytes, *, codec: str, mtime_ns: int) -> None:
         # What is not whole at the end may be so when the file has grown.
         text = codecs.getincrementaldecoder(codec)("replace").decode(data)
         super().__init__(text.encode("utf-8", "replace"))
         self.mtime_ns = mtime_ns
+        self.guessed = "" if codec in _WIDE.values() else UNMARKED
 
 
 def open_utf8(path: Path, *, buffering: int = -1) -> BinaryIO:
@@ -85,7 +96,7 @@ def open_utf8(path: Path, *, buffering: int = -1) -> BinaryIO:
     """
     file = path.open("rb", buffering=buffering)
     try:
-        codec = _codec(file.read(_MARK_BYTES))
+        codec = _codec(file.read(_HEAD_BYTES))
         file.seek(0)
         if not codec:
             return file
@@ -113,4 +124,27 @@ def status(file: BinaryIO) -> tuple[int, int]:
 
 
 def _codec(head: bytes) -> str:
-    return next((codec for mark, codec in _WIDE.items() if head.startswith(mark)), "")
+    marked = (codec for mark, codec in _WIDE.items() if head.startswith(mark))
+    return next(marked, "") or _unmarked(head[:_HEAD_BYTES])
+
+
+def _unmarked(head: bytes) -> str:
+    """Return the UTF-16 that a text without a mark is in; empty for anything else.
+
+    The other order of its bytes often makes characters as well, but no line ends and few blanks.
+    """
+    count = len(head) // 2
+    if b"\0" not in head or count < _FEW_CHARS:
+        return ""
+    found = []
+    for codec, high in (("utf-16-le", head[1::2]), ("utf-16-be", head[: 2 * count : 2])):
+        nuls = high.count(0)
+        if nuls < max(2, count / _NULS):  # one may be left of a crash
+            continue
+        try:
+            text = codecs.getincrementaldecoder(codec)().decode(head)
+        except UnicodeDecodeError:
+            continue
+        if all(char in "\t\n\r\f" or unicodedata.category(char) not in _NO_TEXT for char in text):
+            found.append((-nuls, len(set(high)), codec))
+    return min(found)[2] if found else ""

@@ -239,11 +239,7 @@ def _why_not(head: bytes, *, chats: bool) -> str:
 
 def _no_text(head: bytes) -> str:
     """Say what stands in a file in which hardly anything can be read."""
-    sample = head[:1024]
-    # Every other byte of a text in UTF-16 is NUL where its letters are those of English.
-    if any(one.count(0) > 0.9 * len(one) > 4 for one in (sample[::2], sample[1::2])):
-        return "UTF-16 text that does not say so; save it as UTF-8"
-    if not any(char < 32 and char not in b"\t\r\n\x1b" for char in sample):
+    if not any(char < 32 and char not in b"\t\r\n\x1b" for char in head[:1024]):
         return "text in an encoding that is not known; save it as UTF-8"
     return "binary"
 

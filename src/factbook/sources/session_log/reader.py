@@ -113,6 +113,8 @@ class Reading:
         # The last line of the run before had no newline yet; what follows belongs to it.
         self._open = open_line if isinstance(open_line, int) else None
         self.count = LineCount()
+        if isinstance(handle, Transcoded) and handle.guessed and not cursor.offset:
+            _more(self.count.repaired, handle.guessed)  # once for the file
         self._outcomes: dict[Outcome, int] = {}
         self._rejected: list[RejectedLine] = []
 
