@@ -28,6 +28,7 @@ import apsw
 from factbook import policy
 from factbook.errors import FactbookError, StoreCorrupt
 from factbook.store.base import Store
+from factbook.store.sqlite.file import is_damage
 
 __all__ = ["name_damage", "naming_damage"]
 
@@ -62,7 +63,7 @@ def name_damage(store: Store, error: BaseException | None) -> None:
     """Raise StoreCorrupt from an error that the damage of a ledger explains; else do nothing."""
     if not isinstance(error, _STRANGE) or not _is_ours(error):
         return
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError):
+    if is_damage(error):
         raise StoreCorrupt(path=store.path, reason=f"{error}") from error
     if {_LOOKED, _NOT_LOOKED} & set(getattr(error, "__notes__", ())):
         return

@@ -69,6 +69,10 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreFull(path=path) from error
     except apsw.NotADBError as error:
         raise NotAStore(path=path, reason=str(error)) from error
+    except apsw.SQLError as error:
+        if not is_damage(error):
+            raise
+        raise StoreCorrupt(path=path, reason=str(error)) from error
     except (apsw.CorruptError, UnicodeDecodeError) as error:  # what is stored is UTF-8
         raise StoreCorrupt(path=path, reason=str(error)) from error
     except UnicodeEncodeError as error:  # of a value that was to be bound, or hashed
@@ -77,6 +81,13 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreError(
             detail=f"{path} could not be read or written ({error}); check the disk and run it again"
         ) from error
+
+
+def is_damage(error: BaseException) -> bool:
+    """Tell whether an error is itself what SQLite says of a damaged file."""
+    if isinstance(error, apsw.SQLError):  # what the full text says of its own format
+        return str(error).startswith("invalid fts5 file format")
+    return isinstance(error, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError)
 
 
 def not_text(value: object) -> NotText:
