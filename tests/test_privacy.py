@@ -106,6 +106,10 @@ def test_what_is_its_owners_stays_however_it_reads(matter: Matter) -> None:
         "via Roma 12",
         "sort code 20-45-12",
         "DE89 3704 0044 0532 0130 00",
+        "GB29 NWBK 6016 1331 9268 19",
+        "gb29nwbk60161331926819",
+        "NO93 8601 1117 947",
+        "MT84MALT011000012345MTLCAST001S",
         "4111 1111 1111 1111",
     ],
 )
@@ -125,6 +129,7 @@ def test_what_reaches_somebody_never_leaves(text: str) -> None:
         "1,000,000 people",
         "5 best street foods",
         "the A380 and the WH-1000XM5",
+        "the WD40EFRX-68N32N0 and the RM01 ABCD 1234",
     ],
 )
 def test_other_numbers_are_no_address(text: str) -> None:
@@ -343,6 +348,30 @@ def test_a_paste_asks_for_no_search_in_its_owners_name(tmp_path: Path) -> None:
                 assert memory.knowledge(text).verdict.leaves
                 memory.search_for(text, episode=uid)
         assert len(provider.asked) == 1
+
+
+def test_a_title_says_that_somebody_is_meant_however_it_is_written(tmp_path: Path) -> None:
+    with Memory(tmp_path / "p.db", key_file=tmp_path / "key") as memory:
+        memory.add_turn("I talked to dr kowalski about my knee.")
+        memory.add_turn("my dentist is prof. halina")
+        for asked_of in ("when did kowalski write the book?", "what did halina write?"):
+            verdict = memory.knowledge(asked_of).verdict
+            assert (verdict.leaves, verdict.of_owner) == (False, True)
+
+
+def test_the_number_of_an_account_is_no_entity_and_nothing_public(tmp_path: Path) -> None:
+    with Memory(tmp_path / "p.db", key_file=tmp_path / "key") as memory:
+        for text in (
+            "what is GB29NWBK60161331926819?",
+            "tell me about NL91 ABNA 0417 1643 00",
+            "I love GB29 NWBK 6016 1331 9268 19",
+            "I looked at the GB29NWBK60161331926819 today",
+        ):
+            assert not memory.knowledge(text).verdict.leaves
+            memory.add_turn(text)
+        for loop in memory.loops():
+            loop.run()
+        assert memory.entities() == memory.preferences() == []
 
 
 def test_what_a_paste_names_becomes_no_entity_when_its_message_is_searched_for(

@@ -106,11 +106,14 @@ def _stays(why: str, *, of_owner: bool = False) -> Verdict:
 
 
 _MAIL: Final = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-# nine figures or more, or seven behind a sign or a zero: a phone, an account, a card, an IBAN
+# nine figures or more, or seven behind a sign or a zero: a phone, an account, a card
 _FIGURES: Final = (
     r"(?<![\w.,])(?:(?:\+|\(?0|[A-Z]{2}\d{2} ?)\d?(?:[ ./()-]{0,2}\d){6,33}"
     r"|\d(?:[ -]?\d){8,33})(?![\w]|[.,]\d)"
     r"|(?<![\w-])\d{2}-\d{2}-\d{2}(?![\w-])"
+    # an IBAN (ISO 13616), whose bank has letters in many countries: in one, or by fours
+    r"|(?<!\w)[A-Z]{2}\d{2}(?=(?:[A-Z ]{0,12}\d){8})(?:[A-Z0-9]{11,30}"
+    r"|(?: [A-Z0-9]{4})(?: (?=[A-Z]{0,3}\d)[A-Z0-9]{4}){1,6}(?: [A-Z0-9]{1,3})?)(?!\w)"
 )
 # the number of a house beside a name that begins or ends as names of streets do
 _STREET_END: Final = (
@@ -127,12 +130,18 @@ _STREET: Final = (
     r" [^\W\d_][\w'’-]+"
     rf"|(?<!\w){_STREET_BEGIN} (?:[^\W\d_][\w'’-]* ){{1,4}}\d{{1,4}}\b"
 )
+_NUMBERED: Final = re.compile(_FIGURES, re.IGNORECASE)
 _CONTACT: Final = re.compile(f"{_MAIL}|{_FIGURES}|{_STREET}", re.IGNORECASE)
 
 
 def contacts_in(text: str) -> tuple[str, ...]:
     """Return the mail and street addresses, phone and account numbers in a text."""
     return tuple(one[0] for one in _CONTACT.finditer(text))
+
+
+def has_figures(text: str) -> bool:
+    """Tell whether a text holds a number by which somebody is reached or paid."""
+    return _NUMBERED.search(text) is not None
 
 
 def without_contacts(text: str) -> str:

@@ -25,6 +25,7 @@ from factbook.commonplace import (
     is_greeting,
     is_place,
 )
+from factbook.gate.leaving import has_figures
 from factbook.keys import entity_name
 
 if TYPE_CHECKING:
@@ -474,6 +475,7 @@ _MEANT: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is one letter", _is_letter),
     ("it is a placeholder", lambda name: name in _PLACEHOLDER),
     ("it is an address of a machine or a digest", _whole(_ADDRESS, _DIGEST)),
+    ("it holds a number by which somebody is reached or paid", has_figures),
     ("it is a price", _whole(_PRICE)),
     ("it is a date or a time", lambda name: _is_date(name) or _YEAR.fullmatch(name) is not None),
     ("it is a number or a measure", _whole(_NUMBER)),

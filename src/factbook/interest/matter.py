@@ -298,8 +298,9 @@ _REMIND: Final = spaced(r"\b(?:remind me|do you remember|did i|have i|did we|hav
 _NAME_WORD: Final = r"(?-i:[^\W\d_a-z][\w'’-]*)"
 _NAME_WORDS: Final = rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}"
 _TITLE: Final = r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Professor|Doctor|Uncle|Aunt|Auntie|Grandma|Grandpa)"
-_TITLED: Final = rf"(?P<name>(?-i:{_TITLE})\.? {_NAME_WORDS})"
-_NAME: Final = rf"(?P<name>(?:(?-i:{_TITLE})\.? )?{_NAME_WORDS})"
+_LOW_TITLED: Final = r"(?:dr|mrs?|prof)\.? [^\W\d_][\w'’-]+"  # these say "person" in any case
+_TITLED: Final = rf"(?P<name>(?-i:{_TITLE})\.? {_NAME_WORDS}|{_LOW_TITLED})"
+_NAME: Final = rf"(?P<name>(?:(?-i:{_TITLE})\.? )?{_NAME_WORDS}|{_LOW_TITLED})"
 _ANY_NAME: Final = rf"(?P<name>{_NAME_WORDS}|[^\W\d_][\w'’-]*)"
 # "my cat minka is ill", but not "my cat purring"
 _LOW_NAME: Final = (
