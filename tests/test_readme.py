@@ -37,6 +37,31 @@ def test_the_python_examples_run(
     assert shows in capsys.readouterr().out
 
 
+def test_what_was_remembered_is_corrected_by_the_id_that_it_printed(tmp_path: Path) -> None:
+    def factbook(*args: str) -> subprocess.CompletedProcess[str]:
+        named = {"FACTBOOK_DB": str(tmp_path / "m.db"), "FACTBOOK_KEY_FILE": str(tmp_path / "key")}
+        return subprocess.run(
+            [sys.executable, "-m", "factbook", *args],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **named},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    factbook("ingest", str(ROOT / "examples"))
+    remember, correct = (
+        re.search(rf'^\$ factbook {name} (?:(f\d+) )?"([^"]+)"', README, re.MULTILINE)
+        for name in ("remember", "correct")
+    )
+    assert remember is not None
+    assert correct is not None
+    printed = factbook("remember", remember[2]).stdout.split()[0]
+    refused = factbook("correct", correct[1], correct[2])  # as it stands: a fact of the examples
+    assert (refused.returncode, "was observed in a log" in refused.stderr) == (2, True)
+    done = factbook("correct", printed, correct[2])
+    assert f"takes the place of {printed}  {remember[2]}" in done.stdout
+
+
 def test_every_link_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from factbook.errors import NotFound, UsageError
-from factbook.model import EVERYONE, ME, Everyone, Fact, Millis, Receipt, Trigger, whose
+from factbook.model import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Receipt, Trigger, whose
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -250,10 +250,18 @@ class Keeping:
         )
 
     def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
-        """Put a statement in the place of a fact: the old one keeps its row and its history."""
+        """Put a statement in the place of a fact: the old one keeps its row and its history.
+
+        Raises UsageError for what was observed in a log: no words take the place of what happened.
+        """
         from factbook.ops import PinFact, SupersedeFact
 
         old = self._current_fact(fact_id, owner)
+        if old.kind is FactKind.OBSERVATION:
+            raise UsageError(
+                detail=f"fact {fact_id} ({old.statement}) was observed in a log, so no words take"
+                f" its place; `factbook feedback {fact_id} wrong` says that it is not so"
+            )
         if " ".join(text.split()).casefold() == old.statement.casefold():
             raise UsageError(detail=f"fact {fact_id} says that already")
         # However alike the two may look to the rules: its owner says that one is wrong.
