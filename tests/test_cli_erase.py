@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -103,3 +108,33 @@ def test_what_cannot_be_done_is_said(
     cli, path = db
     assert said in cli("erase", *args, "--db", path, code=code).err
     assert b"77-zebra-19" in path.read_bytes() or path.with_name("m.db-wal").exists()
+
+
+def test_a_terminal_gets_whole_words(db: tuple[Cli, Path]) -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    cli, path = db
+    with Memory(path, key_file=cli.home / "redaction.key", model=None) as memory:
+        memory.add_turn("Everybody at the harbour likes tea, and I like tea", session="s")
+    mine, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 60, 0, 0))
+    child = subprocess.Popen(
+        [sys.executable, "-m", "factbook", "forget", "f2", "erase", "--db", str(path)],
+        env=cli.environment({"TERM": "xterm"}),
+        stdout=its,
+        stderr=its,
+    )
+    os.close(its)
+    shown = b""
+    with suppress(OSError):  # Linux says so when the other side has closed
+        while part := os.read(mine, 65536):
+            shown += part
+    os.close(mine)
+    child.wait(timeout=60)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", shown.decode()).splitlines()
+    assert "Erased f2" in "\n".join(lines)
+    assert "nothing of it is left" in " ".join(" ".join(lines).split())
+    assert 50 < max(map(len, lines)) <= 60

@@ -62,22 +62,30 @@ class Screen:
         self._err = _ready(sys.stderr)
         self.color = not as_json and _wants_color(self._out)
         self._err_color = _wants_color(self._err)
-        self.width = _width(self._out)
-        self.prose = min(self.width or PROSE_WIDTH, PROSE_WIDTH)
         self.of_errors: dict[str, object] = {}  # said of any error with --json, beside its kind
         self._started = False
         self._marked = ""
 
+    @property
+    def width(self) -> int | None:
+        """How many cells a line has now; None where nobody sees where one ends."""
+        return _width(self._out)
+
+    @property
+    def prose(self) -> int:
+        """How many cells a line of running text takes."""
+        return min(self.width or PROSE_WIDTH, PROSE_WIDTH)
+
     # --- text -----------------------------------------------------------------------------------
 
     def line(self, line: str = "") -> None:
-        """Write a line that was made safe before."""
-        self._write(line + "\n")
+        """Write a line that was made safe before; on a terminal a long one goes on below."""
+        self._write(_flowing(line, self._out) + "\n")
 
     def lines(self, lines: Iterable[str]) -> None:
         """Write lines that were made safe before."""
         for line in lines:
-            self._write(line + "\n")
+            self.line(line)
 
     def say(self, raw: str, style: str = "") -> None:
         """Write one raw text, made safe and wrapped."""
@@ -141,9 +149,9 @@ class Screen:
         self._remark("error:", "red", message)
 
     def _remark(self, label: str, style: str, raw: str) -> None:
-        line = text.paint(label, style, color=self._err_color) + " " + text.one_line(raw) + "\n"
+        line = text.paint(label, style, color=self._err_color) + " " + text.one_line(raw)
         with suppress(OSError):  # nobody reads stderr: there is no one left to tell
-            self._err.write(line)
+            self._err.write(_flowing(line, self._err) + "\n")
             self._err.flush()
 
     # --- the stream -----------------------------------------------------------------------------
@@ -191,6 +199,12 @@ def _is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def _flowing(line: str, stream: TextIO) -> str:
+    """Break a line at blanks for a terminal; what a program or a file gets stays as it is."""
+    width = _width(stream) if _is_terminal(stream) else None
+    return line if width is None else "\n".join(text.flow(line, width))
 
 
 def _width(stream: TextIO) -> int | None:

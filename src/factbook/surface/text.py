@@ -29,6 +29,7 @@ __all__ = [
     "count",
     "day",
     "fit",
+    "flow",
     "home_path",
     "line_of",
     "mark",
@@ -56,6 +57,7 @@ _UNSAFE: Final = re.compile(
     "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _TAB: Final = "    "
+_COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
 
 _STYLES: Final = {
     "bold": "1",
@@ -170,6 +172,28 @@ def _wrap_line(text: str, width: int) -> list[str]:
             line, used = line + char, used + step
     lines.append(line)
     return lines
+
+
+def flow(line: str, width: int | None) -> list[str]:
+    """Break a line that may be coloured at its blanks, for a terminal of `width` cells.
+
+    A word that is longer than a line stays whole: an address or a path has to be copied.
+    """
+    if width is None or len(line) <= width:  # the usual case, whatever its colours
+        return [line]
+    plain = _COLOUR.sub("", line)
+    if cells(plain) <= width:
+        return [line]
+    lead = " " * min(len(plain) - len(plain.lstrip(" ")), width // 2)
+    found, current, used = [], "", 0
+    for word in re.findall(r" *[^ ]+", line):
+        long = cells(_COLOUR.sub("", word))
+        if used and used + long > width:
+            found.append(current)
+            word = lead + word.lstrip(" ")
+            current, long = "", cells(_COLOUR.sub("", word))
+        current, used = current + word, long if not current else used + long
+    return [*found, current]
 
 
 def _close_marks(lines: Sequence[str]) -> list[str]:
