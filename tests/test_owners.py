@@ -166,7 +166,6 @@ WHOLE = frozenset(
         "standing",
         "start_worker",
         "stats",
-        "undo",
         "waiting",
         "work",
     ]
@@ -205,6 +204,7 @@ GIVEN = {
     "source": "none",
     "rejection_id": 1,
     "entity_id": 1,
+    "run_id": 1,
     "verdicts": {},
 }
 ELSEWHERE = frozenset(  # they take values that only their own tests make, and an owner with them
@@ -407,6 +407,21 @@ def test_a_number_of_another_owner_decides_and_parts_nothing(tmp_path: Path) -> 
         (entity,) = memory.entities(owner="ann")
         with pytest.raises(NotFound):
             memory.unmerge_entity(entity.id)
+        assert memory.check() == []
+
+
+def test_a_night_is_undone_for_one_owner_alone(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key", clock=FrozenClock(NOW)) as memory:
+        for owner in ("me", "ann"):
+            memory.add_turn("I live in Ulm.", owner=owner)
+        run_id = memory.consolidate().run_id
+        assert memory.undo(run_id, owner="bob").receipt.reverted == 0
+        assert memory.undo(run_id).receipt.reverted
+        assert [one.object for one in memory.query_facts(owner="ann")] == ["I live in Ulm."]
+        assert memory.query_facts() == []
+        assert memory.runs()[0].state == "done"
+        assert memory.undo(run_id, owner=EVERYONE).state == "undone"
+        assert memory.query_facts(owner="ann") == []
         assert memory.check() == []
 
 

@@ -321,6 +321,7 @@ class AsyncMemory:
     questions = _asked(Memory.questions)
     settle = _asked(Memory.settle)
     proposals = _asked(Memory.proposals)
+    disputed = _asked(Memory.disputed)
     decide = _asked(Memory.decide)
 
     # --- a person's word ------------------------------------------------------------------------

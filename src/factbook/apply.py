@@ -646,7 +646,9 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Mi
     occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
     lasting = one.kind in policy.LASTING_KINDS
     status = Status.PENDING_EMBED if one.embed else Status.ACTIVE
-    if len(claim.evidence) == 1 and claim.first.proposed:  # a second observation confirms
+    # A second observation confirms; what was overheard is the same words, pasted once more.
+    once = len(claim.evidence) == 1 or one.rule == policy.OVERHEARD
+    if once and claim.first.proposed:
         status = Status.PROPOSED
     # By place: a log makes thousands, and names would double what each costs.
     return NewFact(

@@ -229,9 +229,10 @@ class Changes:
         confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
         times = [one for one in (life.occurred_at, at) if one is not None]
         waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
+        waits = waits and not self._witness(op.episode_id).other
         if waits:
             self._receipt.confirmed += 1  # seed 002: a second observation confirms a pattern
-            self._close_proposal(life)
+            self._close_proposal(life, told=self._witness(op.episode_id).told)
         after = life._replace(
             status=_awake(life) if waits else life.status,
             confidence=confidence,
@@ -243,18 +244,21 @@ class Changes:
         self._receipt.supported += 1
         self._change("support", life, after, why=op.rule, added=[op.episode_id])
 
-    def _close_proposal(self, life: Life) -> None:
-        """Take a fact that was seen again off the list of what waits for a yes."""
+    def _close_proposal(self, life: Life, *, told: bool) -> None:
+        """Take a fact that was told or seen again off the list of what waits for a yes."""
         claim = proposal_claim("memory", memory_key(life.owner, life.predicate, life.object))
         known = self._writer.proposal(claim)
         if known is not None and known.state == "open":
-            self._writer.decide_proposal(known.id, "accepted", "it was observed again")
-            self._event("decide", "proposal", known.id, {"state": "accepted", "reason": "seen"})
+            said = "its owner says so" if told else "it was observed again"
+            self._writer.decide_proposal(known.id, "accepted", said)
+            self._receipt.settled += 1
+            self._event("decide", "proposal", known.id, {"state": "accepted", "reason": said})
 
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
         heard = self.heard(op.episode_id, op.start, op.end) is not Trust.DIRECT
+        heard = heard or self._witness(op.episode_id).other
         if (
             life is None
             or life.pinned
@@ -282,7 +286,8 @@ class Changes:
 
     def _is_ruled_out(self, op: SupportFact, life: Life) -> bool:
         """Tell whether its owner said that it is wrong: nobody else's words bring it back."""
-        if life.confidence > 0.0 or self.heard(op.episode_id, op.start, op.end) is Trust.DIRECT:
+        own = self.heard(op.episode_id, op.start, op.end) is Trust.DIRECT
+        if life.confidence > 0.0 or (own and not self._witness(op.episode_id).other):
             return False
         rated = [one for one in self._history(life.id) if one.op == "rate"]
         return bool(rated) and rated[-1].detail.get("why") == "wrong"
@@ -455,9 +460,17 @@ class Changes:
         Nothing overheard takes the place of its owner's own words, and it does not even make less
         sure what the owner told on purpose. A person's answer may do either.
         """
-        if by.trust is Trust.DIRECT or self._is_answer:
+        if self._is_answer:
             return False
+        if by.trust is Trust.DIRECT:  # but of several who speak, each only speaks for himself
+            return self._is_others(by) and self._is_vouched(life)
         return (life.trust is Trust.DIRECT and not halves) or self._is_vouched(life)
+
+    def _is_others(self, life: Life) -> bool:
+        """Tell whether a fact stands on what others said by their own names."""
+        said = [self._witness(one) for one in self._supports(life.id)]
+        direct = [one for one in said if one.trust is Trust.DIRECT]
+        return bool(direct) and all(one.other for one in direct)
 
     def _is_vouched(self, life: Life) -> bool:
         """Tell whether its owner stands for a fact: told it, pinned it, or called it right."""

@@ -339,10 +339,13 @@ class Conversation:
         if memories is None:
             memories = self.prefetch(question) if question else []
         turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
+        tool_results = [
+            replace(one, memories=self._with_disputes(one.memories)) for one in tool_results
+        ]
         found = build_context(
             turns,
             tool_results,
-            memories,
+            self._with_disputes(memories),
             system,
             limits=limits,
             count_tokens=count_tokens,
@@ -353,6 +356,23 @@ class Conversation:
         return found
 
     # --- parts ----------------------------------------------------------------------------------
+
+    def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
+        """Return memories with what speaks against them and waits for their owner's answer."""
+        numbers = [
+            int(one.id[1:]) if one.kind == "fact" and one.id[1:].isdecimal() else 0
+            for one in memories
+        ]
+        disputed = self._memory.disputed(owner=self.owner, among=numbers) if any(numbers) else {}
+        found = []
+        for hit, number in zip(memories, numbers, strict=True):
+            sides = disputed.get(number, ())
+            if sides:
+                more = f"; {len(sides) - 1} more" if len(sides) > 1 else ""
+                said = f'{sides[-1]["how"]} otherwise: "{sides[-1]["text"]}"{more}'
+                hit = replace(hit, text=f"{hit.text} ({said})")
+            found.append(hit)
+        return found
 
     def _one(self) -> str:
         """Return the owner of what is kept; raises UsageError where the owner is EVERYONE."""

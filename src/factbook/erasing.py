@@ -40,6 +40,7 @@ class Standing:
 
     rows: Sequence[Stands]  # at most policy.STANDING_SHOWN
     more: int  # how many other rows there are
+    others: int  # and how many that are not all its owner's: nothing is shown of these
     names: int  # how many of its names were looked for, in every text of every row
     values: int  # of its numbers, codes and addresses
     words: int  # of its runs of words
@@ -53,6 +54,7 @@ class Erased:
     receipt: Receipt  # `erased` counts the rows by what they were
     file: Scoured | None  # what became of the file's bytes; None where nothing was written
     standing: Standing | None = None  # None where nothing was written
+    owner: str | Everyone = ME  # for whom it was erased, and who is shown where it stands
 
     @property
     def nothing_left(self) -> bool:
@@ -63,6 +65,7 @@ class Erased:
             and not self.file.copies
             and self.standing is not None
             and not self.standing.rows
+            and not self.standing.others
             and not self.standing.common
         )
 
@@ -116,7 +119,8 @@ class Erasing(Keeping):
         from factbook.ops import EraseFact
 
         self._check_row("fact", fact_id, owner)
-        return self._erase(EraseFact(fact_id=fact_id, whole_episodes=whole_episodes), dry_run)
+        op = EraseFact(fact_id=fact_id, whole_episodes=whole_episodes)
+        return self._erase(op, dry_run, owner)
 
     def erase_episode(
         self, episode_id: int, *, owner: str | Everyone = ME, dry_run: bool = False
@@ -162,13 +166,13 @@ class Erasing(Keeping):
             if not forgotten:
                 raise NotFound(what="entity", name=name, hint=f"{owner} has none of that name.")
             entity = forgotten[-1]
-        return self._erase(EraseEntity(entity_id=entity.id), dry_run)
+        return self._erase(EraseEntity(entity_id=entity.id), dry_run, owner)
 
     def erase_owner(self, owner: str, *, dry_run: bool = False) -> Erased:
         """Erase everything of an owner; raises NotFound where there is nothing."""
         from factbook.ops import EraseOwner
 
-        return self._erase(EraseOwner(owner=owner), dry_run)
+        return self._erase(EraseOwner(owner=owner), dry_run, owner)
 
     def erase_row(
         self,
@@ -207,7 +211,7 @@ class Erasing(Keeping):
                 op = ops.EraseEntity(entity_id=number)
             case _:
                 op = ops.EraseNoted(target=_TARGETS[letter], row_id=number)
-        return self._erase(op, dry_run)
+        return self._erase(op, dry_run, owner)
 
     # --- afterwards -----------------------------------------------------------------------------
 
@@ -236,7 +240,7 @@ class Erasing(Keeping):
 
         Its names, values and runs of words are looked for in every text of every row, and that it
         is spoken of in the episodes right beside; not ordinary words on their own, and not what
-        nearly every row has.
+        nearly every row has. Of rows that are not all theirs who erased is told how many there are.
         """
         from factbook.extract.telltale import Gone, How, Telltales
 
@@ -246,25 +250,33 @@ class Erasing(Keeping):
         with self.store.snapshot():
             found = tells.look(self.store.kept_texts(), beside=beside) if tells else []
             redact = self.redactor.redact
-            shown = [tells.again(one, redact(one.text)) for one in found[: policy.STANDING_SHOWN]]
-            owners = [
-                self.store.row_owners(_TARGETS[one.key[0]], int(one.key[1:]))
-                if one.key[1:].isdigit()  # others belong to no row that has a name
-                else ()
-                for one in shown
+            whose_rows = [(one, frozenset(self._owners_of(one.key))) for one in found]
+            asking = {one.owner for one in done}
+            if EVERYONE not in asking:
+                whose_rows = [(one, whom) for one, whom in whose_rows if whom <= asking]
+            owners = [whom for _, whom in whose_rows[: policy.STANDING_SHOWN]]
+            shown = [
+                tells.again(one, redact(one.text)) for one, _ in whose_rows[: policy.STANDING_SHOWN]
             ]
         counts = Counter(one.what for one in tells.tells)
         return Standing(
             rows=[
-                Stands(row=one.key, what=one.what, excerpt=one.shown(), owners=frozenset(whom))
+                Stands(row=one.key, what=one.what, excerpt=one.shown(), owners=whom)
                 for one, whom in zip(shown, owners, strict=True)
             ],
-            more=len(found) - len(shown),
+            more=len(whose_rows) - len(shown),
+            others=len(found) - len(whose_rows),
             names=counts["name"],
             values=counts["value"],
             words=counts["words"],
             common=len(tells.common),
         )
+
+    def _owners_of(self, row: str) -> set[str]:
+        """Return whose a row is, by what it is called; what has no number belongs to none."""
+        if not row[1:].isdigit():
+            return set()
+        return self.store.row_owners(_TARGETS[row[0]], int(row[1:]))
 
     def drop_copies(self) -> list[Path]:
         """Delete the copies that were made before the file was upgraded; return which.
@@ -294,15 +306,15 @@ class Erasing(Keeping):
     def _let_go(self) -> None:
         """Forget what this process holds of the memory's texts."""
 
-    def _erase(self, op: Op, dry_run: bool) -> Erased:
+    def _erase(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
         if dry_run:
-            return Erased(receipt=self._rehearsed([op]), file=None)
+            return Erased(receipt=self._rehearsed([op]), file=None, owner=owner)
         receipt = self._apply([op])
         self._let_go()
         file = self.store.last_scour()
         if file is None:
-            return Erased(receipt=receipt, file=None)
-        done = Erased(receipt=receipt, file=file)
+            return Erased(receipt=receipt, file=None, owner=owner)
+        done = Erased(receipt=receipt, file=file, owner=owner)
         return replace(done, standing=self.standing([done]))
 
     def _rehearsed(self, ops: Sequence[Op]) -> Receipt:

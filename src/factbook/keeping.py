@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
+from factbook import policy
 from factbook.errors import NotFound, UsageError
 from factbook.model import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Receipt, Trigger, whose
 
@@ -134,9 +135,9 @@ class Keeping:
         """Return what judges ambiguous pairs where no resolver is given."""
         return None
 
-    def undo(self, run_id: int) -> RunReport:
-        """Take back what a consolidation changed; what changed since stays as it is."""
-        return self._consolidation(self.store, None, None).undo(run_id)
+    def undo(self, run_id: int, *, owner: str | Everyone = ME) -> RunReport:
+        """Take back what a consolidation changed of an owner's; what changed since stays so."""
+        return self._consolidation(self.store, None, None).undo(run_id, owner=owner)
 
     def runs(self, *, limit: int = 20) -> list[Run]:
         """Return the newest consolidations, newest first."""
@@ -173,6 +174,8 @@ class Keeping:
     ) -> Receipt:
         """Decide an owner's waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for (low id, high id).
 
+        What was only overheard against what was told (`Question.heard`) may also be answered with
+        ACCEPT, which makes it its owner's word in the place of the other, or REFUSE: it is wrong.
         Raises UsageError, after deciding the others, for a pair that does not wait and for a
         verdict that is none; NotFound, before anything is decided, for a fact of another owner.
         """
@@ -183,9 +186,13 @@ class Keeping:
                 self._fact_of(fact_id, owner)
 
         total = Receipt()
+        asked = {one.ids: one for one in self.questions(owner=owner) if one.heard}
+        taken = {ids: verdicts[ids] for ids in asked if verdicts.get(ids) in ("ACCEPT", "REFUSE")}
+        for ids, verdict in taken.items():
+            self._hear_out(asked[ids], accept=verdict == "ACCEPT", receipt=total)
         wrong = settle_pairs(
             self.store,
-            verdicts,
+            {ids: one for ids, one in verdicts.items() if ids not in taken},
             now=self._clock(),
             write=lambda ops: total.add(self._apply(ops)),
         )
@@ -193,14 +200,95 @@ class Keeping:
             raise UsageError(detail="; ".join(wrong))
         return total
 
+    def _hear_out(self, one: Question, *, accept: bool, receipt: Receipt) -> None:
+        """Take an owner's answer to what was overheard against what was told."""
+        from factbook.ops import RateFact, SettlePair
+
+        told = next(fact for fact in one.ids if fact != one.heard)
+        if accept:
+            said = self.store.facts_by_id([one.heard])[one.heard].statement
+            self._tell(said, owner=one.owner, instead_of=(told,), receipt=receipt)
+        ops: list[Op] = [SettlePair(low_id=one.low_id, high_id=one.high_id, verdict="KEEP_BOTH")]
+        ops += [] if accept else [RateFact(fact_id=one.heard, right=False)]
+        receipt.add(self._apply(ops))
+
     def proposals(self, *, state: str = "open", owner: str | Everyone = ME) -> list[Proposal]:
-        """Return what waits for an owner's yes, or what was decided."""
-        # What names no owner was proposed of logs of agents, which are about `me`.
-        return [
-            one
-            for one in self.store.proposals(state=state)
-            if owner in (one.payload.get("owner", ME), EVERYONE)
-        ]
+        """Return what waits for an owner's yes, or what was decided.
+
+        What was overheard against facts that the owner told has both sides in its payload:
+        `against`, a list of those that are current, and `heard`, each with its `fact`, `text`,
+        `episode` and `source`. A yes puts it in their place.
+        """
+        return self._proposals(state, owner, None)
+
+    def _proposals(
+        self, state: str, owner: str | Everyone, among: Collection[int] | None
+    ) -> list[Proposal]:
+        """Return an owner's proposals; with `among`, only what was overheard about these facts."""
+        found = []
+        for one in self.store.proposals(state=state):
+            # What names no owner was proposed of logs of agents, which are about `me`.
+            if owner not in (one.payload.get("owner", ME), EVERYONE):
+                continue
+            sides = self._with_sides(one, among) if "against" in one.payload else None
+            if sides is not None or among is None:
+                found.append(sides or one)
+        return found
+
+    def _with_sides(self, one: Proposal, among: Collection[int] | None) -> Proposal | None:
+        """Return a proposal with both sides as they are now; None where it is of no such fact."""
+        from factbook.store.base import claim_digest
+
+        owner, named = str(one.payload["owner"]), cast("list[object]", one.payload["against"])
+        predicate, words = str(one.payload["type"]).lower(), str(one.payload["text"])
+        claim = claim_digest(owner, owner, predicate, words)
+        heard = list(self.store.current([claim]).values())
+        told = [number for number in named if isinstance(number, int)]
+        if among is not None and {*heard, *told}.isdisjoint(among):
+            return None
+        facts = self.store.facts_by_id([*heard, *told])
+        sides = {number: self._side(fact) for number, fact in facts.items()}
+        against = [sides[number] for number in told if facts[number].retired_at is None]
+        more = {"against": against, **({"heard": sides[heard[0]]} if heard else {})}
+        return one._replace(payload={**one.payload, **more})
+
+    def disputed(
+        self, *, owner: str | Everyone = ME, among: Collection[int] | None = None
+    ) -> dict[int, list[dict[str, str]]]:
+        """Return the facts that were told and overheard otherwise, until their owner answers.
+
+        Each with the other sides of it, as in `proposals`, and `how` they are known: told or
+        overheard. Where facts are given, what concerns none of them is left out.
+        """
+        found: dict[int, list[dict[str, str]]] = {}
+
+        def note(told: dict[str, str], heard: dict[str, str]) -> None:
+            for one, other, how in ((told, heard, "overheard"), (heard, told, "told")):
+                found.setdefault(int(one["fact"][1:]), []).append({**other, "how": how})
+
+        for one in self._proposals("open", owner, among):
+            heard, against = one.payload.get("heard"), one.payload.get("against")
+            if isinstance(heard, dict) and isinstance(against, list):
+                for told in against:
+                    note(told, heard)
+        pairs = [one for one in self.store.pairs(waiting=True) if one.rule == policy.OVERHEARD]
+        if any(among is None or not {*one[:2]}.isdisjoint(among) for one in pairs):
+            for pair in self.questions(owner=owner):
+                if pair.heard:
+                    facts = self.store.facts_by_id(pair.ids)
+                    heard = self._side(facts.pop(pair.heard))
+                    note(self._side(*facts.values()), heard)
+        return found
+
+    def _side(self, fact: Fact) -> dict[str, str]:
+        found = self.store.evidence_of([fact.id])[fact.id]
+        first = next((one for one in found if one.stance == "supports"), None)
+        return {
+            "fact": f"f{fact.id}",
+            "text": self.redactor.redact(fact.statement),
+            "episode": f"e{first.episode_id}" if first else "",
+            "source": first.source if first else "",
+        }
 
     def decide(
         self,
@@ -231,9 +319,17 @@ class Keeping:
         What says the same as a known fact becomes evidence for that one; what takes the place of
         a known one (another value in the same slot, "no longer") retires it at once.
         """
-        return self._tell(text, owner=owner, at=at, besides=())
+        return self._tell(text, owner=owner, at=at)
 
-    def _tell(self, text: str, *, owner: str, at: Millis | None, besides: Sequence[int]) -> Fact:
+    def _tell(
+        self,
+        text: str,
+        *,
+        owner: str,
+        at: Millis | None = None,
+        instead_of: Sequence[int] = (),
+        receipt: Receipt | None = None,
+    ) -> Fact:
         from factbook.upkeep.telling import tell
 
         now = self._clock()
@@ -246,7 +342,8 @@ class Keeping:
             redact=self.redactor.redact,
             actor=self._actor,
             now=now,
-            besides=besides,
+            instead_of=instead_of,
+            receipt=receipt,
         )
 
     def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
@@ -254,8 +351,6 @@ class Keeping:
 
         Raises UsageError for what was observed in a log: no words take the place of what happened.
         """
-        from factbook.ops import PinFact, SupersedeFact
-
         old = self._current_fact(fact_id, owner)
         if old.kind is FactKind.OBSERVATION:
             raise UsageError(
@@ -264,23 +359,7 @@ class Keeping:
             )
         if " ".join(text.split()).casefold() == old.statement.casefold():
             raise UsageError(detail=f"fact {fact_id} says that already")
-        # However alike the two may look to the rules: its owner says that one is wrong.
-        new = self._tell(text, owner=old.owner, at=None, besides=(old.id,))
-        if self.store.facts_by_id([old.id])[old.id].retired_at is None:
-            # A pin holds against everything but its owner, whose word this is.
-            letting_go = [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
-            self._apply(
-                [
-                    *letting_go,
-                    SupersedeFact(
-                        old_id=old.id,
-                        new_id=new.id,
-                        rule="correction",
-                        detail="its owner corrected it",
-                    ),
-                ]
-            )
-        return new
+        return self._tell(text, owner=old.owner, instead_of=(old.id,))
 
     def feedback(self, fact_id: int, *, right: bool, owner: str = ME) -> Receipt:
         """Take a person's word on whether a fact is right; a wrong one leaves all retrieval."""

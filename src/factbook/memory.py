@@ -96,6 +96,7 @@ class Explanation:
     originals: Sequence[Original]  # for each evidence, the line of the log as it is now, redacted
     history: Sequence[Event]
     rule: Rule | None  # the rule of the first evidence, as it is defined now
+    disputes: Sequence[Mapping[str, str]] = ()  # what waits for an answer, as in `disputed`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -591,6 +592,7 @@ class Memory(Caring):
             ],
             history=history,
             rule=self._rule(evidence[0].rule) if evidence else None,
+            disputes=self.disputed(owner=fact.owner, among=[fact_id]).get(fact_id, ()),
         )
 
     def _rule(self, name: str) -> Rule | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from factbook import policy
 from factbook.erasing import Erasing
 from factbook.errors import ModelError, ModelFailure, UsageError
-from factbook.model import ME, Everyone, Fact, Millis, Receipt, Trigger
+from factbook.model import ME, Everyone, Fact, FactKind, Millis, Receipt, Trigger
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
@@ -371,14 +371,22 @@ class Modelling(Erasing):
         now = self._clock()
         if found is not None and found.kind == proposals.KIND:
             if accept:
-                return proposals.accept_memory(
+                receipt = proposals.accept_memory(
                     self.store,
                     found,
                     text=text,
                     redact=self.redactor.redact,
                     actor=self._actor,
                     now=now,
+                    tell=self._tell,
                 )
+                keys = [proposals.fact_id(one) for one in proposals.against(found)]
+                for one in self.store.facts_by_id(keys).values():
+                    if one.kind is FactKind.KEYED and one.retired_at is None:
+                        said = text or str(found.payload["text"])
+                        receipt.add(self._told(said, owner=owner, planner="rules").receipt)
+                        break
+                return receipt
             return proposals.refuse_memory(
                 self.store, found, reason=reason, actor=self._actor, now=now
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -10,6 +10,7 @@ from factbook.apply import apply
 from factbook.errors import UsageError
 from factbook.model import (
     Candidate,
+    Fact,
     FactKind,
     Millis,
     Receipt,
@@ -26,6 +27,7 @@ from factbook.ops import (
 )
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
+from factbook.upkeep.extraction import STATES
 
 if TYPE_CHECKING:
     from factbook.store.base import Proposal, Store
@@ -42,10 +44,13 @@ def accept_memory(
     redact: Callable[[str], str],
     actor: str,
     now: Millis,
+    tell: Callable[..., Fact],
 ) -> Receipt:
     """Accept a proposal of the kind "memory"; `text` puts other words in its place.
 
-    The yes itself is an episode: what the owner confirms, the owner has said.
+    The yes itself is an episode: what the owner confirms, the owner has said. A statement is told
+    (`upkeep.telling`): it is its owner's word from then on, and takes the place of the facts that
+    it speaks against.
 
     Raises UsageError for a proposal of another kind, or one that was decided.
     """
@@ -58,6 +63,19 @@ def accept_memory(
     said = " ".join(redact(text).split()) or offered
     old_claim = claim_digest(owner, owner, predicate, offered)
     known = store.current([old_claim])
+    if predicate == STATES:
+        told = [fact_id(one) for one in against(proposal)]
+        lives = store.lives_by_id([*told, *known.values()])
+        gone = [one.id for one in lives.values() if one.kind is not FactKind.KEYED]
+        receipt = Receipt()
+        tell(said, owner=owner, instead_of=gone, receipt=receipt)
+        if all(one.id != proposal.id for one in store.proposals()):
+            return receipt  # what it proposed was told, word for word
+        taken = DecideProposal(
+            proposal_id=proposal.id, accept=True, edited=True, reason=f"as: {said}"
+        )
+        receipt.add(apply(store, [taken], trigger=Trigger.COMMAND, actor=actor, now=now))
+        return receipt
     if said == offered and known:
         ops: list[Op] = [
             ConfirmFact(fact_id=known[old_claim]),
@@ -86,6 +104,17 @@ def accept_memory(
         )
         receipt.add(apply(store, [supersede], trigger=Trigger.COMMAND, actor=actor, now=now))
     return receipt
+
+
+def against(proposal: Proposal) -> Sequence[Mapping[str, str]]:
+    """Return the told facts that a proposal of `Memory.proposals` speaks against."""
+    found = proposal.payload.get("against", ())
+    return found if isinstance(found, list) else ()
+
+
+def fact_id(side: Mapping[str, str]) -> int:
+    """Return the number of the fact of a side."""
+    return int(side["fact"][1:])
 
 
 def refuse_memory(

@@ -11,10 +11,11 @@ not be among them (`pieces_of` leaves it out).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from factbook import policy
 from factbook.extract import sentences
@@ -148,20 +149,33 @@ def pieces_of(episode: StoredEpisode) -> list[Piece]:
     ]
 
 
-def doubtful_pieces(episode: StoredEpisode) -> list[tuple[Piece, str]]:
-    """Return clear statements of a message that may be its owner's own words or not, with why.
+_MARKS: Final = re.compile(
+    r"^[ \t]*(?:(?:[>|][ \t]*)+|(?:```|~~~).*$)|[ \t]*\|?[ \t]*$|[\"“”«»„]", re.MULTILINE
+)  # what people hand on is set off by, and what no sentence holds
 
-    What shows by its layout or its brackets that it is a paste is left out: nobody need be asked.
-    """
+
+class HandedOn(NamedTuple):
+    """A statement in words that are not its owner's own, or may not be."""
+
+    piece: Piece  # its text without the signs that set a paste off
+    quote: str  # as it stands in the episode
+    why: str  # of `Overheard`
+    in_doubt: bool  # only the writing tells it from its owner's own clear statements
+
+
+def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
+    """Return what a message says in words that are not its owner's own, or may not be."""
     voice = voice_of(episode)
     if voice is None or episode.injected:
         return []
-    theirs = [one for one in voice.overheard if one.why == DOUBTFUL]
     found = []
-    for one in theirs:
-        for sentence, rule in sentences.statements(episode.text[one.start : one.end]):
-            if rule == "about":
-                continue
+    for one in voice.overheard:
+        whole = episode.text[one.start : one.end]
+        marks = [place for match in _MARKS.finditer(whole) for place in range(*match.span())]
+        places = sorted(set(range(len(whole))).difference(marks))
+        plain = "".join(whole[at] for at in places)
+        for sentence, rule in sentences.statements(plain, recurring=True):
+            start, last = (one.start + places[at] for at in (sentence.start, sentence.end - 1))
             piece = Piece(
                 episode_id=episode.id,
                 uid=episode.uid,
@@ -170,12 +184,13 @@ def doubtful_pieces(episode: StoredEpisode) -> list[tuple[Piece, str]]:
                 role=episode.role,
                 trust=Trust.DERIVED,
                 occurred_at=episode.occurred_at,
-                text=sentence.text,
-                start=one.start + sentence.start,
-                end=one.start + sentence.end,
+                text=" ".join(sentence.text.split()),
+                start=start,
+                end=last + 1,
             )
-            found.append((piece, one.why))
-    return found[: policy.OVERHEARD_STATEMENTS]
+            in_doubt = one.why == DOUBTFUL and rule != "about"
+            found.append(HandedOn(piece, episode.text[start : last + 1], one.why, in_doubt))
+    return found
 
 
 def _said(text: str, role: Role) -> list[tuple[sentences.Sentence, str]]:

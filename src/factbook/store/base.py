@@ -213,6 +213,7 @@ class Witness(NamedTuple):
     owner: str
     injected: bool
     told: bool  # its owner said it to factbook itself, on purpose
+    other: bool  # somebody else says it, by a name
 
 
 class NewFact(NamedTuple):
@@ -914,6 +915,9 @@ class Store(WorldStore, EraseStore, Protocol):
 
     def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
         """Return the current facts of these kinds, by id."""
+
+    def vouched(self, owner: str) -> list[Life]:
+        """Return the current facts that an owner told, pinned or called right, by id."""
 
     def outdated(self, episode_ids: Sequence[int]) -> set[int]:
         """Return those whose every statement has been superseded or rated wrong."""

@@ -554,12 +554,17 @@ def facts(
             return
         from factbook.surface import render
 
+        disputes = memory.disputed(owner=filters.owner)
         number = render.facts(
             screen,
             shown,
             redact=redact,
             one_predicate=len(filters.predicates) == 1,
             shown_by=shown_by,
+            disputes={
+                fact: [f"{one['how']} otherwise: {_dispute(one)}" for one in sides]
+                for fact, sides in disputes.items()
+            },
         )
         if not number:
             screen.say("No facts match. `factbook stats` lists the predicates that there are.")
@@ -655,10 +660,17 @@ def explain(
             redact=redact,
             pattern=pattern_words(found.rule) if found.rule else "",
             most=most,
-            more=render_keep.life_rows(stored, following, redact=redact),
+            more=[
+                *render_keep.life_rows(stored, following, redact=redact),
+                *((f"{one['how']} otherwise", _dispute(one)) for one in found.disputes),
+            ],
         )
         call.screen.line()
         render_keep.history(call.screen, life, evidence=found.evidence, redact=redact)
+
+
+def _dispute(side: Mapping[str, str]) -> str:
+    return f"{side['fact']} {side['text']} ({side['episode']}); `factbook review` waits for a yes"
 
 
 def _redacted_detail(detail: Mapping[str, object], memory: Memory) -> dict[str, object]:

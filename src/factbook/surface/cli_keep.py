@@ -16,7 +16,7 @@ import typer
 
 from factbook import policy
 from factbook.errors import FactbookError, ModelError, NotFound, UsageError
-from factbook.model import ME, Everyone, Status, one_owner
+from factbook.model import EVERYONE, ME, Everyone, Status, one_owner
 from factbook.surface.options import (
     KEEP,
     READ,
@@ -62,6 +62,7 @@ __all__ = ["run_consolidation"]
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 RUNS_SHOWN: Final = 20
 _VERDICTS: Final = {"merge": "MERGE", "keep": "KEEP_BOTH", "contradiction": "CONTRADICTION"}
+_HEARD: Final = {"accept": "ACCEPT", "refuse": "REFUSE", **_VERDICTS}  # of what was overheard
 _REVIEW_HOW: Final = (
     "give accept ID, refuse ID, or pair LOW HIGH merge|keep|contradiction; `factbook review` alone"
     " shows what waits"
@@ -354,9 +355,12 @@ def review(
             )
     elif action == "pair" and len(rest) == 3:
         low, high = sorted((fact_number(rest[0]), fact_number(rest[1])))
-        verdict = _VERDICTS.get(rest[2])
+        verdict = _HEARD.get(rest[2])
         if verdict is None:
-            raise UsageError(detail=f"{rest[2]!r} is no verdict; give merge, keep or contradiction")
+            raise UsageError(
+                detail=f"{rest[2]!r} is no verdict; give {', '.join(_VERDICTS)}, or accept or"
+                " refuse for what was overheard"
+            )
         with call.memory("write") as memory:
             _settle(call, memory, low, high, verdict, owner=about)
     else:
@@ -522,6 +526,8 @@ def _settle(
         "MERGE": "They are one fact now; `factbook unmerge` takes them apart.",
         "KEEP_BOTH": "Both stay, and are not asked about again.",
         "CONTRADICTION": "They contradict each other: both lost half of their confidence.",
+        "ACCEPT": "What was overheard is its owner's word now, in the place of the other.",
+        "REFUSE": "What was overheard is wrong, and is not asked about again.",
     }[verdict]
     call.screen.say(said, "dim")
 
@@ -720,7 +726,7 @@ def _show_run(
 
 def _undo(call: Call, run_id: int, *, no_redact: bool) -> None:
     with call.memory("write", redact=not no_redact) as memory:
-        receipt = memory.undo(run_id).receipt
+        receipt = memory.undo(run_id, owner=EVERYONE).receipt  # the night serves all
         if call.screen.as_json:
             from factbook.surface import records_keep
 

@@ -150,6 +150,7 @@ def explanation(found: Explanation) -> Record:
             for one, original in zip(found.evidence, found.originals, strict=True)
         ],
         "history": [_event(one) for one in found.history],
+        "disputes": [dict(one) for one in found.disputes],
     }
 
 

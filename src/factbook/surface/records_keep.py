@@ -160,6 +160,8 @@ def question(one: Question) -> Record:
         "low": f"f{one.low_id}",
         "high": f"f{one.high_id}",
         "texts": list(one.texts),
+        "sources": list(one.sources),
+        "overheard": f"f{one.heard}" if one.heard else None,
         "confidences": list(one.confidences),
         "why": one.why,
         "asked_in_vain": one.attempts,

@@ -242,8 +242,12 @@ def facts(
     redact: Redact,
     one_predicate: bool,
     shown_by: Callable[[Fact], Sequence[Evidence]] | None,
+    disputes: Mapping[int, Sequence[str]],
 ) -> int:
-    """Show facts as they come, one line each, and return how many there were."""
+    """Show facts as they come, one line each, and return how many there were.
+
+    Below it stands what waits for an answer: `disputes`, by the number of the fact.
+    """
     shown = 0
 
     def rows() -> Iterator[tuple[list[str], list[_Detail]]]:
@@ -259,7 +263,7 @@ def facts(
                 _project_name(one.project),
             ]
             evidence = shown_by(one) if shown_by is not None else ()
-            details: list[_Detail] = []
+            details: list[_Detail] = [(said, 3) for said in disputes.get(one.id, ())]
             for part in evidence:
                 details += [(place(part.source, part.position), 0), (part.quote, 2)]
             yield row, details

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook.surface import text
 from factbook.surface.render import rows_of
-from factbook.surface.text import Column, count, moment
+from factbook.surface.text import Column, count, home_path, moment
 
 if TYPE_CHECKING:
     from factbook.model import Evidence, Fact, Millis
@@ -433,11 +433,15 @@ def review(
     for number, pair in enumerate(questions[:most], 1):
         ids = (pair.low_id, pair.high_id)
         lead = f"  {number}. "
-        for fact, said, sure in zip(ids, pair.texts, pair.confidences, strict=True):
+        sides = zip(ids, pair.texts, pair.confidences, pair.sources, strict=True)
+        for fact, said, sure, source in sides:
             line = f"{lead}f{fact}  {sure:.2f}  "
             room = max(20, (screen.width or 160) - len(line))
             screen.line(screen.paint(line, "dim") + text.fit(text.one_line(said), room))
             lead = " " * len(lead)
+            if pair.heard:
+                how = "overheard" if fact == pair.heard else "told"
+                screen.line(screen.paint(f"{lead}{how}, {text.safe(home_path(source))}", "dim"))
         if pair.why:
             why = text.fit(text.one_line(redact(pair.why)), screen.prose - 5)
             screen.line("     " + screen.paint(why, "yellow"))
@@ -445,16 +449,26 @@ def review(
             state = "is set aside" if pair.aside else "waits for another try"
             asked = f"a model was asked {count(pair.attempts, 'time')} in vain; it {state}"
             screen.line("     " + screen.paint(asked, "dim"))
-        screen.line(f"     {program} review pair f{ids[0]} f{ids[1]} merge|keep|contradiction")
+        verdicts = "accept|refuse|keep" if pair.heard else "merge|keep|contradiction"
+        screen.line(f"     {program} review pair f{ids[0]} f{ids[1]} {verdicts}")
     if most is not None and (len(proposals) > most or len(questions) > most):
         screen.say("--all shows every one.", "dim")
 
 
+def _side(how: str, side: Mapping[str, str], redact: Redact) -> str:
+    """Return one side of a conflict as a line: which fact, what it says, and where from."""
+    where = f"{side['episode']}, {home_path(side['source'])}"
+    return text.one_line(f"{how} {side['fact']} {redact(side['text'])} ({where})")
+
+
 def _payload(one: Proposal, redact: Redact) -> list[str]:
     """Return what a proposal says of itself, as safe lines."""
-    found: list[str] = []
+    sides = one.payload.get("against"), one.payload.get("heard")
+    told = sides[0] if isinstance(sides[0], list) else []
+    found = [_side("against", side, redact) for side in told]
+    found += [_side("overheard:", sides[1], redact)] if isinstance(sides[1], dict) else []
     for name, value in one.payload.items():
-        if name == "toml":
+        if name in ("toml", "against", "heard"):
             continue
         if isinstance(value, list):
             shown = ", ".join(text.one_line(redact(str(part))) for part in value[:_EXAMPLES])

@@ -30,7 +30,9 @@ EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
 
 def stands(done: Erased) -> bool:
     """Tell whether a row that was kept or another file still has something of it."""
-    return bool((done.standing and done.standing.rows) or (done.file and done.file.copies))
+    standing = done.standing
+    rows = standing is not None and bool(standing.rows or standing.others)
+    return rows or bool(done.file and done.file.copies)
 
 
 def looked_through(done: Erased) -> str:
@@ -69,6 +71,8 @@ def where_it_stands(standing: Standing) -> list[str]:
         lines += [f"  {one.row}  {one_line(one.excerpt)}" for one in rows]
     if standing.more:
         lines.append(f"  and {count(standing.more, 'more row')}")
+    if standing.others:
+        lines.append(f"Of other owners {count(standing.others, 'row')} still tell of it.")
     return lines
 
 
@@ -119,6 +123,7 @@ def standing_record(done: Erased) -> dict[str, object]:
             {"row": one.row, "what": one.what, "excerpt": one.excerpt} for one in standing.rows
         ],
         "more": standing.more,
+        "of_other_owners": standing.others,
         "looked_for": {
             "names": standing.names,
             "values": standing.values,

@@ -24,7 +24,7 @@ from factbook.confidence import is_deprecated, value_at
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
-from factbook.model import Event, Millis, Receipt, Trigger, Trust
+from factbook.model import EVERYONE, Event, Everyone, Millis, Receipt, Trigger, Trust
 from factbook.ops import (
     ContradictFacts,
     FinishRun,
@@ -197,10 +197,11 @@ class Consolidation:
             run_id=report.run_id,
         )
 
-    def undo(self, run_id: int) -> RunReport:
-        """Take back what a run changed, the newest change first.
+    def undo(self, run_id: int, *, owner: str | Everyone) -> RunReport:
+        """Take back what a run changed of an owner's facts, the newest change first.
 
-        A fact that changed since keeps what it has; the receipt counts it as unchanged.
+        A fact that changed since keeps what it has; the receipt counts it as unchanged. A run is
+        undone once nothing that it changed of others is left.
         """
         now = self._clock()
         with self._lease(now):
@@ -212,9 +213,20 @@ class Consolidation:
                 one for one in self._store.run_events(run_id) if one.target.startswith("fact:")
             ]
             undoable = [one for one in events if "after" in one.detail or one.op == "store"]
-            report = RunReport(run_id=run_id, as_of=now, state="undone")
-            ops: list[Op] = [RevertFact(event_id=one.id) for one in reversed(undoable)]
-            ops.append(FinishRun(run_id=run_id, state="undone", phase=run.phase, report=run.report))
+            facts = [int(one.target.removeprefix("fact:")) for one in undoable]
+            whose = {one.id: one.owner for one in self._store.lives_by_id(facts).values()}
+            theirs = [
+                one
+                for one, fact in zip(undoable, facts, strict=True)
+                if owner in (whose[fact], EVERYONE)
+            ]
+            ops: list[Op] = [RevertFact(event_id=one.id) for one in reversed(theirs)]
+            state = "undone" if len(theirs) == len(undoable) else run.state
+            report = RunReport(run_id=run_id, as_of=now, state=state)
+            if state == "undone":
+                ops.append(
+                    FinishRun(run_id=run_id, state=state, phase=run.phase, report=run.report)
+                )
             report.receipt = apply(
                 self._store, ops, trigger=Trigger.COMMAND, actor=self._actor, now=now
             )

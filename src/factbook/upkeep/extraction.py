@@ -8,9 +8,11 @@ clear statement counts by itself. Everything is quoted from where it stands.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +22,22 @@ from factbook.changes import memory_key
 from factbook.confidence import DAY_MS
 from factbook.extract.clusters import (
     Found,
+    HandedOn,
     KnownCluster,
     Piece,
-    doubtful_pieces,
     find_clusters,
     find_statements,
+    overheard_pieces,
     pieces_of,
 )
-from factbook.model import Candidate, FactKind, Millis, StoredEpisode
+from factbook.gate.frames import frames_of
+from factbook.gate.judge import Claim, Relation, judge, read
+from factbook.keyed.contracts import list_key_of
+from factbook.keyed.phrases import parse_tell
+from factbook.keys import fold_value, normalize_fact_key, split_rank_key
+from factbook.model import Candidate, FactKind, Millis, Status, StoredEpisode
 from factbook.ops import AssertFact, KeepLoose, MarkProgress, Op, Propose, SupportFact
-from factbook.store.base import Store
+from factbook.store.base import Life, Store, claim_digest
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -74,10 +82,7 @@ def extract_ops(
         made, alone = _owner_ops(store, owner, mine, embedder=embedder, redact=redact, same=same)
         ops += made
         loose += alone
-    for episode in new:
-        for piece, why in doubtful_pieces(episode):
-            if redact(piece.text) == piece.text:
-                ops += _proposed(episode.owner, piece, why)
+    ops += _overheard_ops(store, new, embedder=embedder, redact=redact)
     ops.append(KeepLoose(episode_ids=sorted(set(loose))))
     ops.append(MarkProgress(name="extract", value=last))
     return ops
@@ -205,10 +210,121 @@ def _assertions(
     return ops
 
 
-def _proposed(owner: str, piece: Piece, why: str) -> list[Op]:
+# --- what was overheard ---------------------------------------------------------------------------
+
+
+def _overheard_ops(
+    store: Store,
+    episodes: Sequence[StoredEpisode],
+    *,
+    embedder: Callable[[], Embedder],
+    redact: Callable[[str], str],
+) -> list[Op]:
+    """Return what asks owners about statements that are not, or may not be, their own words.
+
+    What speaks against something that they told is asked about, however it was overheard; else only
+    what may be their own words, and nobody need be asked of what shows that it is not.
+    """
+    heard: dict[str, list[tuple[StoredEpisode, HandedOn]]] = {}
+    for episode in episodes:
+        for one in overheard_pieces(episode):
+            if redact(one.piece.text) == one.piece.text:
+                heard.setdefault(episode.owner, []).append((episode, one))
+    ops: list[Op] = []
+    for owner, said in heard.items():
+        texts = list(dict.fromkeys(one.piece.text for _, one in said))
+        against = _told_against(store, owner, texts, embedder=embedder)
+        claims = {one: claim_digest(owner, owner, STATES, one) for one in texts}
+        known = store.lives_by_id(list((found := store.current(list(claims.values()))).values()))
+        asked: Counter[tuple[int, bool]] = Counter()
+        for episode, one in said:
+            same = known.get(found.get(claims[one.piece.text], 0))
+            if same is not None and same.status is not Status.PROPOSED:
+                continue  # its owner said so
+            opposed = against.get(one.piece.text, [])
+            asked[episode.id, bool(opposed)] += 1
+            few = asked[episode.id, bool(opposed)] <= policy.OVERHEARD_STATEMENTS
+            if few and (opposed or one.in_doubt):
+                ops += _proposed(owner, one, opposed)
+    return ops
+
+
+def _told_against(
+    store: Store, owner: str, texts: Sequence[str], *, embedder: Callable[[], Embedder]
+) -> dict[str, list[int]]:
+    """Return for texts that cannot be true beside what an owner told the numbers of those facts."""
+    told = store.vouched(owner)
+    found: dict[str, list[int]] = {}
+    keyed = {one.predicate: one for one in told if one.kind is FactKind.KEYED}
+    if keyed:
+        for text in texts:
+            if opposed := _other_values(text, keyed):
+                found[text] = opposed
+    stated = [one for one in told if one.kind is not FactKind.KEYED and one.subject == owner]
+    by_sign: dict[str | tuple[str, str], list[int]] = {}  # a word or a slot -> rows of `stated`
+    for n, life in enumerate(stated):
+        for sign in _signs(life.statement):
+            by_sign.setdefault(sign, []).append(n)
+    near = {
+        text: numbers
+        for text in texts
+        if (numbers := sorted({n for sign in _signs(text) for n in by_sign.get(sign, ())}))
+    }
+    if not near:
+        return found
+    ids, data = store.vector_rows("fact", [one.id for one in stated])
+    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
+    vectors = dict(zip(ids, rows, strict=True))
+    for (text, numbers), row in zip(near.items(), embedder().embed(list(near)), strict=True):
+        for n in numbers:
+            life = stated[n]
+            vector = vectors.get(life.id)
+            cosine = 0.0 if vector is None else float(vector @ row)
+            # A clause by itself may fill a slot, whatever else is said beside it.
+            parts = [(text, cosine), *((one, 0.0) for one in _CLAUSES.split(text))]
+            if any(_opposes(part, life.statement, alike) for part, alike in parts):
+                found.setdefault(text, []).append(life.id)
+    return found
+
+
+_CLAUSES: Final = re.compile(r"[,;:] |,? (?:and|but|so|because|since|while) ")
+
+
+def _opposes(text: str, told: str, cosine: float) -> bool:
+    judged = judge(Claim(text=told), Claim(text=text), similarity=cosine)
+    return judged.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
+
+
+def _signs(text: str) -> set[str | tuple[str, str]]:
+    """Return what two statements about one thing share: a content word, a value, or a slot."""
+    reading = read(text)
+    parts = (text, *_CLAUSES.split(text))
+    slots = {("slot", one.slot) for part in parts for one in frames_of(part) if one.slot}
+    return {*reading.keys, *reading.values, *slots}
+
+
+def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:
+    """Return the keyed facts in whose place a text would put other values."""
+    lists: dict[str, dict[int, str]] = {}
+    for key, life in held.items():
+        if ranked := split_rank_key(key):
+            lists.setdefault(ranked[0], {})[ranked[1]] = life.object
+    found = []
+    for op in (parsed.op for parsed in parse_tell(text, lists=lists).ops):
+        list_key = list_key_of(op)
+        key = f"{list_key}.{op.rank}" if list_key else normalize_fact_key(op.fact_key or "")[0]
+        one = held.get(key)
+        sets = op.op in ("set", "ranked_list_set") and op.value is not None
+        if sets and one is not None and fold_value(one.object) != fold_value(op.value or ""):
+            found.append(one.id)
+    return found
+
+
+def _proposed(owner: str, one: HandedOn, against: Sequence[int]) -> list[Op]:
     """Return what asks a person about a statement that may be somebody else's."""
-    said = " ".join(piece.text.split())
+    piece, said = one.piece, one.piece.text
     sure = min(policy.STATED, policy.TRUST_CAP[piece.trust])
+    quote = one.quote[: policy.QUOTE_CHARS]
     candidate = Candidate(
         subject=owner,
         predicate=STATES,
@@ -216,21 +332,23 @@ def _proposed(owner: str, piece: Piece, why: str) -> list[Op]:
         statement=said,
         confidence=sure,
         rule=policy.OVERHEARD,
-        method=f"A lasting statement in a part of a message that {why}",
+        method=f"A lasting statement in a part of a message that {one.why}",
         start=piece.start,
         end=piece.end,
         kind=FactKind.STATEMENT,
         embed=True,
     )
-    payload = {
+    payload: dict[str, object] = {
         "owner": owner,
         "type": STATES.upper(),
         "text": said,
         "confidence": sure,
-        "detail": f"it stands in a part of a message that {why}",
+        "detail": f"it stands in a part of a message that {one.why}",
         "episode": piece.episode_id,
-        "quote": piece.text[: policy.QUOTE_CHARS],
+        "quote": quote,
     }
+    if against:
+        payload["against"] = list(against)
     return [
         AssertFact(
             candidate=candidate,
@@ -238,7 +356,7 @@ def _proposed(owner: str, piece: Piece, why: str) -> list[Op]:
             owner=owner,
             confidence=sure,
             trust=piece.trust,
-            quote=piece.text[: policy.QUOTE_CHARS],
+            quote=quote,
             proposed=True,
         ),
         Propose(kind="memory", key=memory_key(owner, STATES, said), title=said, payload=payload),

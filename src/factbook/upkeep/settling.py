@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -75,6 +76,8 @@ class Question:
     aside: bool = False  # it was asked too often: only a person is asked now
     until: Millis = 0  # no model is asked before
     seen: tuple[str, str] = ("", "")  # digests of the facts as they were
+    sources: tuple[str, str] = ("", "")  # where each was first said
+    heard: int = 0  # which of them was only overheard, against what was told; 0 for neither
 
     @property
     def ids(self) -> Ids:
@@ -160,6 +163,11 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
     pairs = store.pairs(waiting=True)
     facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
     tasks = {pair_of(one.target): one for one in store.model_tasks() if one.kind == TASK}
+    sources = {
+        fact: found[0].source for fact, found in store.evidence_of(list(facts)).items() if found
+    }
+    owners = {facts[one.low_id].owner for one in pairs if one.rule == policy.OVERHEARD}
+    told = {life.id for owner in owners for life in store.vouched(owner)}
     found = []
     for pair in pairs:
         low, high = facts[pair.low_id], facts[pair.high_id]
@@ -182,9 +190,18 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
                 aside=task is not None and task.state == "aside",
                 until=task.until if task else 0,
                 seen=(_seen(low), _seen(high)),
+                sources=(sources.get(low.id, ""), sources.get(high.id, "")),
+                heard=_heard(low, high, told) if pair.rule == policy.OVERHEARD else 0,
             )
         )
     return found
+
+
+def _heard(low: Fact, high: Fact, told: AbstractSet[int]) -> int:
+    """Return which of two facts was overheard, of which one was told or is its owner's own word."""
+    both = [one for one in (low, high) if one.id not in told]
+    both = [one for one in both if one.trust is not Trust.DIRECT] or both
+    return both[0].id if len(both) == 1 else 0
 
 
 def _seen(fact: Fact | Life) -> str:

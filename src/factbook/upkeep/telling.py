@@ -21,11 +21,12 @@ from factbook.model import (
     Fact,
     FactKind,
     Millis,
+    Receipt,
     Status,
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, Op, SupersedeFact, SupportFact
+from factbook.ops import AssertFact, Op, PinFact, SupersedeFact, SupportFact
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import Life, Store, claim_digest
@@ -46,9 +47,13 @@ def tell(
     redact: Callable[[str], str],
     actor: str,
     now: Millis,
-    besides: Sequence[int] = (),
+    instead_of: Sequence[int] = (),
+    receipt: Receipt | None = None,
 ) -> Fact:
-    """Keep a statement and return the fact that holds it; it does not meet the facts `besides`.
+    """Keep a statement and return the fact that holds it.
+
+    It takes the place of the facts `instead_of`, pinned or not, however alike they look: its owner
+    says that they are wrong. `receipt` is given what was changed.
 
     `like` finds the facts of an owner that a text may meet, with their cosines (NaN for one that
     waits for its vector). `at` is when it was said: a later time than now is now, one before 1970
@@ -66,11 +71,12 @@ def tell(
         )
     moment, _ = within(min(at, now), now)
     uid = f"told:{digest(owner, said, str(moment))}"
-    twin, retired, similar = _meet(store, said, owner, moment, like, besides)
+    twin, retired, similar = _meet(store, said, owner, moment, like, instead_of)
     ops = said_ops(said, uid=uid, owner=owner, at=moment)
     if twin is None:
         ops.append(_assertion(said, owner, uid))
-    apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    total = Receipt() if receipt is None else receipt
+    total.add(apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now))
     # Either may have been merged into another fact, long ago or just now: that one holds it.
     claim = claim_digest(owner, owner, STATES, said) if twin is None else _claim(twin)
     fact_id = store.standing([claim])[claim]
@@ -97,8 +103,20 @@ def tell(
         for old, rule, detail in retired
         if old.id != fact_id
     ]
+    for old in store.lives_by_id(instead_of).values():
+        if old.current and old.id != fact_id:
+            # A pin holds against everything but its owner, whose word this is.
+            followers += [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
+            followers.append(
+                SupersedeFact(
+                    old_id=old.id,
+                    new_id=fact_id,
+                    rule="correction",
+                    detail="its owner corrected it",
+                )
+            )
     if followers:
-        apply(store, followers, trigger=Trigger.COMMAND, actor=actor, now=now)
+        total.add(apply(store, followers, trigger=Trigger.COMMAND, actor=actor, now=now))
     return store.facts_by_id([fact_id])[fact_id]
 
 

@@ -156,11 +156,12 @@ class LivingVerbs:
     def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
         """Return whose episodes are and how far they are trusted, by id."""
         rows = self._db.execute(
-            "SELECT e.id, e.trust, e.owner, e.injected, e.trust = 'direct' AND s.host = ?"
+            "SELECT e.id, e.trust, e.owner, e.injected, e.trust = 'direct' AND s.host = ?,"
+            " e.speaker <> '' AND lower(e.speaker) <> lower(e.owner)"
             f" FROM episode_row e JOIN source_row s ON s.id = e.source_id WHERE e.id IN {_IN}",
             (policy.TOLD_HOST, json_list(ids)),
         )
-        return {row[0]: Witness(Trust(row[1]), row[2], bool(row[3]), bool(row[4])) for row in rows}
+        return {row[0]: Witness(Trust(row[1]), row[2], *map(bool, row[3:])) for row in rows}
 
     def heard(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id, as they are under the write lock."""
@@ -687,6 +688,24 @@ class LivingReads:
         """Return the current facts of these kinds, by id."""
         rows = self._rows(
             f"{_LIFE} WHERE retired_at IS NULL AND kind IN {_IN} ORDER BY id", (json_list(kinds),)
+        )
+        return [as_life(row) for row in rows]
+
+    def vouched(self, owner: str) -> list[Life]:
+        """Return the current facts that an owner told, pinned or called right, by id."""
+        rows = self._rows(
+            f"""{_LIFE} WHERE owner = ?1 AND retired_at IS NULL AND status <> 'proposed'
+              AND kind <> 'observation' AND confidence > 0 AND (
+                pinned
+                OR id IN (
+                  SELECT v.fact_id FROM source_row s JOIN episode_row e ON e.source_id = s.id
+                  JOIN evidence_row v ON v.episode_id = e.id
+                  WHERE s.host = ?2 AND e.trust = 'direct' AND v.stance = 'supports')
+                OR (SELECT op = 'confirm' OR json_extract(detail, '$.why') = 'right'
+                    FROM event_row WHERE target_kind = 'fact' AND target_id = fact_row.id
+                    AND op IN ('rate', 'confirm') ORDER BY id DESC LIMIT 1))
+              ORDER BY id""",
+            (owner, policy.TOLD_HOST),
         )
         return [as_life(row) for row in rows]
 
