@@ -1219,6 +1219,31 @@ def test_pasted_lines_are_one_message_and_no_commands(here: Here) -> None:
         assert [one.text for one in episodes(memory)] == ["two lines\nof a text"]
 
 
+def test_a_pasted_command_is_shown_and_run_by_nothing_but_another_enter(here: Here) -> None:
+    with terminal(here) as (tty, child):
+        for paste in (b"/like QuickLoan", b"/like BuyNow\n"):
+            tty.until("> ")
+            tty.write(b"\x1b[200~" + paste + b"\x1b[201~\r")
+            tty.until("it is not run")
+            tty.until(f"> {paste.decode().strip()}")
+            tty.write(b"\x15hello there\r")  # thought better of it
+            tty.until("kept")
+        tty.until("> ")
+        tty.write(b"\x1b[200~/like Brimley Swift\x1b[201~\r\r")  # no Enter counts before it shows
+        tty.until("it is not run")
+        tty.until("> /like Brimley Swift")
+        tty.write(b" Two\r")
+        tty.until("You like")
+        tty.until("> ")
+        tty.write(b"/like \x1b[200~Halden Cargo\x1b[201~\r")  # typed, its argument pasted
+        tty.until("You like")
+        tty.write(b"/quit\r")
+        assert child.wait(30) == 0
+    with here.opened() as memory:
+        assert {one.topic for one in memory.preferences()} == {"brimley swift two", "halden cargo"}
+        assert {one.text for one in episodes(memory)} >= {"hello there"}
+
+
 def test_the_tabulator_completes_commands(here: Here) -> None:
     with terminal(here) as (tty, child):
         tty.until("> ")

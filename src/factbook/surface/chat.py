@@ -311,6 +311,10 @@ class Chat:
                     detail="a command is one line, and this has more, so nothing was done; put a"
                     " blank before it to say it as it is"
                 )
+            if self._view.begins_pasted:  # who pasted it may not have seen what it is
+                self._view.offer(line)
+                self._view.note("this was pasted, so it is not run: Enter runs it as it stands now")
+                return True
             reply = run(self._memory, line, owner=self._owner, look=self._view.look)
             self._view.replied(line.split(maxsplit=1)[0], reply)
             return not reply.quit

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Basis", "JsonView", "Memo", "Source", "TerminalView", "View", "open_transcript"]
 
+_PASTE: Final = "\u2060"  # WORD JOINER: it takes no room, and no message needs it
 PROMPT: Final = "> "
 MORE: Final = "… "  # before the next line of a message of several
 _MORE_PLAIN: Final = ". "
@@ -75,6 +76,8 @@ class Source:
 class View(Protocol):
     """What shows a conversation."""
 
+    begins_pasted: bool  # whether the line that was read last begins with a paste, if that shows
+
     @property
     def look(self) -> Look:
         """How the answers of commands may look."""
@@ -84,6 +87,9 @@ class View(Protocol):
 
         With `more`, it is part of the message that the line before began.
         """
+
+    def offer(self, line: str) -> None:
+        """Let the next line begin with this one, to be sent or changed by whoever types."""
 
     def heard(self, line: str) -> None:
         """Begin a turn with what was typed, redacted."""
@@ -153,6 +159,8 @@ class TerminalView:
         self._editor = _line_editor(commands) if self._live else None
         self._lock = threading.RLock()  # of everything that is written
         self._reading = False
+        self.begins_pasted = False
+        self._offered = ""
         self._prompt = PROMPT
         self._rest = ""  # of a piece: half of what may be one sign
         self._flow = Flow(None if screen.width is None else screen.prose)
@@ -172,7 +180,7 @@ class TerminalView:
             self._reading = True
         try:
             if self._live:
-                return input(self._prompt).rstrip("\r\n")
+                return self._edited()
             if self._prompts:
                 self._screen.raw(self._prompt)
                 self._screen.flush()
@@ -188,6 +196,34 @@ class TerminalView:
             self._reading = False
         self._leave_prompt()
         return None
+
+    def _edited(self) -> str:
+        """Read a line that is edited, and see whether it begins with a paste."""
+        editor, offered = self._editor, self._offered
+        self._offered = ""
+        if editor is None:
+            return input(self._prompt).rstrip("\r\n")
+        if offered:
+            import termios
+
+            # What was sent before it could be seen is no answer to it.
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+            editor.set_startup_hook(lambda: editor.insert_text(offered))
+        try:
+            line = input(self._prompt)
+        finally:
+            editor.set_startup_hook(None)
+        self.begins_pasted = line.startswith(_PASTE)
+        if _PASTE in line:
+            line = line.replace(_PASTE, "")
+            last = editor.get_current_history_length() - 1
+            if last >= 0:
+                editor.replace_history_item(last, line)
+        return line.rstrip("\r\n")
+
+    def offer(self, line: str) -> None:
+        """Let the next line begin with this one."""
+        self._offered = line
 
     def _leave_prompt(self) -> None:
         """Begin a new line below what is typed, where no key has done so."""
@@ -437,6 +473,9 @@ def _line_editor(commands: Sequence[str]) -> ModuleType | None:
     readline.parse_and_bind("bind ^I rl_complete" if other else "tab: complete")
     if not other:
         readline.parse_and_bind("set enable-bracketed-paste on")
+        # Readline tells nobody what was pasted: a sign that nobody sees is put before it.
+        readline.parse_and_bind(rf'"\e[200~": "{_PASTE}\C-x\C-b"')
+        readline.parse_and_bind(r'"\C-x\C-b": bracketed-paste-begin')
     return readline
 
 
@@ -475,6 +514,8 @@ def open_transcript(path: Path) -> TextIO:
 class JsonView:
     """Writes one JSON object per line for each event; lines of plain text come in."""
 
+    begins_pasted = False
+
     def __init__(self, screen: Screen, *, source: TextIO, transcript: TextIO | None = None) -> None:
         """Take the streams."""
         self._screen = screen
@@ -488,6 +529,9 @@ class JsonView:
         del more
         line = self._source.readline()
         return line.rstrip("\r\n") if line else None
+
+    def offer(self, line: str) -> None:
+        """Nobody types here."""
 
     def heard(self, line: str) -> None:
         """Begin a turn."""
