@@ -212,8 +212,8 @@ def test_ones_own_word_answers_what_waits(memory: Memory) -> None:
 
 
 def test_two_pastes_in_one_night_are_no_second_observation(memory: Memory) -> None:
-    for _ in range(2):
-        memory.add_turn(LETTER.format("I live in Delft now."))
+    for session in ("one", "another"):
+        memory.add_turn(LETTER.format("I live in Delft now."), session=session)
     night(memory)
     rows = list(memory.store.facts(Filters(proposed=True), limit=None))
     assert [one.status for one in rows] == [Status.PROPOSED]
