@@ -8,7 +8,7 @@ finder that reads on from each of its hints is met by a text that is nothing but
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 # What makes a finder look; one or more for each hint of the redactor.
 BAITS: tuple[str, ...] = (
@@ -47,6 +47,12 @@ def shapes() -> Iterator[tuple[str, str]]:
         for filler in FILLERS:
             if bait or filler:
                 yield f"{bait!r} + {filler!r}", bait + filler
+    rng = random.Random(7)
+    for _ in range(600):  # as far apart as hints may stand that are still read
+        bait, filler = rng.choice(BAITS), rng.choice(FILLERS) or "a"
+        room, end = rng.choice((44, 60, 90, 150)), rng.choice(("", "\n"))
+        filled = bait + text_of(filler, max(0, room - len(bait))) + end
+        yield f"{bait!r} + {filler!r} in {room} {end!r}", filled
     for run in ("a", "A", "0", "a1B2", "ab/+", "deadbeef", "x=", "word ", "aB3$"):
         for bait in BAITS:  # one bait, then a run without an end, is the other way round
             yield f"{bait!r} then {run!r}...", f"{bait}{run * (4096 // len(run))}"
@@ -74,6 +80,45 @@ def texts(size: int) -> Iterator[tuple[str, str]]:
         yield name, text_of(unit, size)
     for seed in range(8):
         yield f"mixed {seed}", mixed(seed, size, room=8 * seed)
+
+
+# What makes the readers of sentences look: whose they are, what is liked, names, lists, quotes.
+SENTENCES: tuple[str, ...] = (
+    *(
+        "I like ",
+        "I don't like ",
+        "not ",
+        "and ",
+        "the ",
+        "My ",
+        "Bob said ",
+        "Alpha Beta ",
+        "Mr. ",
+    ),
+    *(
+        "I like tea. ",
+        "I live in Oslo. ",
+        "> I moved\n",
+        "User: hi\n",
+        "- ",
+        ". ",
+        ", ",
+        "> ",
+        "a.b",
+    ),
+    *("http://a/", "12:30 ", "2024-01-01 ", "1,", "|a|b|\n", '{"a":', "$(", "/a", "<a>", "`", "#"),
+    *("I prefer A over B, ", "and the Berlin of ", "password %20%20%20%20 that monday was "),
+)
+
+
+def rows_of_words(words: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
+    """Yield rows of the words of seed phrases, with another word after so many of them."""
+    rng = random.Random(1)
+    for length in (12, 20, 60, 1_000_000):
+        row: list[str] = []
+        while len(row) * 5 < size:
+            row += [*rng.choices(words, k=min(length, size // 5)), "xyzzyqq"]
+        yield f"rows of {length} words", text_of(" ".join(row), size)
 
 
 def large(size: int) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,8 @@ line in the same order, and all of them are written before anything is scored.
   logs (without logs: of lookalikes); mb_per_s_dense: the same where every line is a lookalike
 
 With --hostile only the speed on texts made to be slow is measured (`hostile.py`; minutes): the
-slowest of 64 KB each, and how long 2 MB of some of them take.
+slowest of 64 KB each, how long 2 MB of some of them take, and what keeping a turn of a conversation
+takes that is one long line of them. All of it is processor time, of the better of two runs.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import json
 import random
 import re
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,6 +54,7 @@ WORKLOAD_MB = 20.0  # at least so much is redacted in the speed run
 DENSE_MB = 2.0  # the same for text in which every line looks like a secret
 HOSTILE_SIZE = 64 * 1024  # characters of a hostile text
 LARGE_SIZE = 2_000_000  # and of some of them, in one line
+TURN_SIZES = (16_000, 1_000_000)  # characters of a hostile turn of a conversation
 WORST_SHOWN = 20  # kinds in the table on the screen
 
 
@@ -368,21 +371,26 @@ def workload(texts: Sequence[str], *, mb: float = WORKLOAD_MB) -> tuple[list[str
 
 
 def speed(finder: Finder, texts: Sequence[str], *, mb: float = WORKLOAD_MB) -> float:
-    """Measure `redact` in MB per second of processor time, which other processes cannot slow."""
+    """Measure `find` in MB per second of processor time, which other processes cannot slow."""
     pieces, total = workload(texts, mb=mb)
-    finder.redact(pieces[0])
+    finder.find(pieces[0])
     before = time.process_time()
     for piece in pieces:
-        finder.redact(piece)
+        finder.find(piece)
     return round(total / (time.process_time() - before), 3)
 
 
 def speed_of(finder: Finder, text: str) -> float:
-    """Measure `redact` of one text in MB per second of processor time."""
-    before = time.process_time()
-    finder.redact(text)
-    seconds = max(time.process_time() - before, 1e-6)
-    return round(len(text.encode("utf-8", "replace")) / 1e6 / seconds, 3)
+    """Measure `find` of one text in MB per second of processor time, the better of two runs.
+
+    The first run also makes states of the automaton, which later texts find made.
+    """
+    took = []
+    for _ in range(2):
+        before = time.process_time()
+        finder.find(text)
+        took.append(time.process_time() - before)
+    return round(len(text.encode("utf-8", "replace")) / 1e6 / max(min(took), 1e-6), 3)
 
 
 # ------------------------------------------------------------------ the command
@@ -453,10 +461,36 @@ def _tables(figures: Mapping[str, Mapping[str, object]]) -> None:
         print_table(f"Recall, worst {len(rows)} of {len(ours)}", rows)
 
 
+def _turns() -> dict[str, object]:
+    """Measure what keeping a turn takes that is one line of what the readers look for."""
+    from factbook.memory import Memory
+
+    rates: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "hostile.db") as memory:
+        memory.add_turn("I like warm tea and live in Oslo.", session="first")
+        for size in TURN_SIZES:
+            for unit in hostile.SENTENCES:
+                name = f"{size} of {unit!r}"
+                before = time.process_time()
+                memory.add_turn(hostile.text_of(unit, size), session=name)
+                took = time.process_time() - before
+                rates[name] = round(size / 1e6 / max(took, 1e-6), 3)
+    slowest = sorted(rates.items(), key=lambda one: one[1])[:WORST_SHOWN]
+    return {
+        "turns": len(rates),
+        "turns_min_mb_per_s": slowest[0][1],
+        "turns_slowest": dict(slowest),
+    }
+
+
 def _hostile(*, as_json: bool) -> int:
     """Measure the speed on texts that are made to be slow."""
     finder = product()
+    from factbook.sources.redact.wallets import _places
+
     rates = {name: speed_of(finder, text) for name, text in hostile.texts(HOSTILE_SIZE)}
+    rows_of_words = hostile.rows_of_words(list(_places()), HOSTILE_SIZE)
+    rates |= {name: speed_of(finder, text) for name, text in rows_of_words}
     large = {name: speed_of(finder, text) for name, text in hostile.large(LARGE_SIZE)}
     slowest = sorted(rates.items(), key=lambda one: one[1])[:WORST_SHOWN]
     figures: dict[str, object] = {
@@ -468,6 +502,7 @@ def _hostile(*, as_json: bool) -> int:
         "large_characters": LARGE_SIZE,
         "large_min_mb_per_s": min(large.values()),
         "large": large,
+        **_turns(),
     }
     if not as_json:
         rows = [{"text": name, "MB/s": rate} for name, rate in (*slowest, *large.items())]

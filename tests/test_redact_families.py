@@ -269,8 +269,8 @@ def test_a_lazy_pattern_is_the_pattern() -> None:
 
 # --------------------------------------------------------------------------- hints, in their order
 
-_IN_TURN = scanner._compile("|".join(f"(?:{hint})" for hint, _ in scanner._FAMILIES))
-_ALTERNATIVES = [one for hint, _ in scanner._FAMILIES for one in scanner._alternatives(hint)]
+_IN_TURN = scanner._compile("|".join(f"(?:{hint})" for hint, _, _ in scanner._FAMILIES))
+_ALTERNATIVES = [one for hint, _, _ in scanner._FAMILIES for one in scanner._alternatives(hint)]
 
 
 def _hits(automaton: object, text: str) -> list[tuple[int, int]]:
@@ -281,7 +281,7 @@ def _hits(automaton: object, text: str) -> list[tuple[int, int]]:
 def test_a_pattern_is_cut_at_its_outermost_bars() -> None:
     cut = scanner._alternatives(r"a\|b|[|)]c|(?:d|(?:e|f)|[(|])|[^]|]g")
     assert cut == [r"a\|b", "[|)]c", "(?:d|(?:e|f)|[(|])", "[^]|]g"]
-    assert "|".join(_ALTERNATIVES) == "|".join(hint for hint, _ in scanner._FAMILIES)
+    assert "|".join(_ALTERNATIVES) == "|".join(hint for hint, _, _ in scanner._FAMILIES)
 
 
 def test_sorting_the_hints_changes_no_hit_in_lines_with_secrets() -> None:

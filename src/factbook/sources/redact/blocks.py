@@ -26,7 +26,7 @@ _LONGEST: Final = 32_768
 _NAME: Final = r"(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _SSH2: Final = r"SSH2 ENCRYPTED PRIVATE KEY ----"
 _BEGIN: Final = Lazy(rf"-----BEGIN {_NAME}|---- BEGIN {_SSH2}")
-_END: Final = Lazy(rf"-----END {_NAME}|---- END {_SSH2}")
+_END: Final = Lazy(rf"----(?:-END {_NAME}| END {_SSH2})")
 # What stands between the lines of a key: line breaks, real or escaped, and what was put around.
 _AROUND: Final = r"\\+[nrt]|[\s\"'+,>|#*;:→│`\\-]|\d{1,5}(?=[ ]?[→:\t|│])"
 _HEADER: Final = r"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|x-[\w-]{1,40})\s?:"
@@ -44,7 +44,7 @@ _PUTTY: Final = Lazy(
     r"(?:(?:\\+[nr]|\s)+Private-MAC: ?[0-9a-f]+)?)"
 )
 _ENCODED: Final = Lazy(r"[A-Za-z0-9+/]{64,}={0,2}")
-_JWK_PART: Final = Lazy(r"\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\"([A-Za-z0-9_-]{16,})")
+_JWK_PART: Final = Lazy(r"\"(?:d|p|q|dp|dq|qi|k)\\*\"\s*:\s*\\*\"([A-Za-z0-9_-]{16,})")
 
 
 def block_spans(text: str, at: int, end: int) -> Iterator[Span]:

@@ -254,8 +254,8 @@ _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|p
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]*")
 _JWT: Final = re.compile(
-    r"eyJ[A-Za-z0-9_-]{8,4096}={0,2}(?:\\n|\s)?\.[A-Za-z0-9_-]{8,}={0,2}"
-    r"(?P<rest>(?:(?:\\n|\s)?\.[A-Za-z0-9_-]+={0,2}){0,3})"
+    r"eyJ[A-Za-z0-9_-]{8,4096}+={0,2}+(?:\\n|\s)?+\.[A-Za-z0-9_-]{8,}+={0,2}+"
+    r"(?P<rest>(?:(?:\\n|\s)?\.[A-Za-z0-9_-]++={0,2}){0,3})"
 )
 _LONGEST_JWT: Final = 32_768
 _AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")

@@ -14,9 +14,11 @@ from factbook.sources.redact.values import is_path, is_stand_in, is_wordy
 __all__ = ["repeats"]
 
 _SHORTEST: Final = 8
+_LETTERS: Final = 5  # different ones; of fewer is a rule, which may go on through a whole text
 _LONGEST: Final = 256  # longer ones are keys with a shape of their own
 _MOST: Final = 512  # different secrets of one text that are looked for again
 _AUTOMATON_BYTES: Final = 64 << 20
+_MARK: Final = re.compile(r"[^\w\-./ ]")
 _SPECIAL: Final = re.compile(rb"([^A-Za-z0-9_])")
 
 
@@ -55,14 +57,15 @@ def _escaped(text: str, start: int) -> bool:
 
 def _is_distinct(word: str) -> bool:
     """Tell whether a secret looks like no word, path or number, so that it is one everywhere."""
-    digits = any(c.isdigit() for c in word)
-    letters = any(c.isalpha() for c in word)
-    marks = sum(not c.isalnum() and c not in "_-./ " for c in word)
-    capitals = any(c.isupper() for c in word) and any(c.islower() for c in word)
-    sorts = digits + letters + bool(marks) + capitals
+    digits = any(map(str.isdigit, word))
+    letters = any(map(str.isalpha, word))
+    marks = _MARK.search(word) is not None
+    capitals = word != word.upper() and word != word.lower()
+    sorts = digits + letters + marks + capitals
     phrase = len(word) >= 16 and (word.count("-") >= 3 or word.count(".") >= 3)
     return (
         letters
+        and len(set(word)) >= _LETTERS
         and (sorts >= 3 or (sorts >= 2 and not is_wordy(word)) or phrase)
         and not is_path(word)
         and not is_stand_in(word)

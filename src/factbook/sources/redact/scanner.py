@@ -10,11 +10,11 @@ with the length of the text and no pattern can make it explode.
 from __future__ import annotations
 
 import re
-import sys
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Final
 
 import re2
@@ -34,32 +34,37 @@ from factbook.sources.redact import (
     prose,
     wallets,
 )
+from factbook.sources.redact.assignments import read_name
 from factbook.sources.redact.labels import label_around
-from factbook.sources.redact.reading import MAX_VALUE
+from factbook.sources.redact.reading import MAX_VALUE, line_end
 from factbook.sources.redact.spans import Span
 
-__all__ = ["CROWD_CHARS", "CROWD_HINTS", "KINDS", "scan"]
+__all__ = ["CROWD_CHARS", "CROWD_LOOKS", "KINDS", "scan"]
 
 CROWD_CHARS: Final = 8192
-CROWD_HINTS: Final = 192
-"""Hints in so many characters that make them a crowd. The densest texts of real logs have 59 of
-them; a text in which every line holds a secret, or looks like one, has 103, and 152 at most."""
+CROWD_LOOKS: Final = 10
+"""Times that the hints of a crowd would have each of its characters looked at, on average. In the
+densest text of real logs it is 6, and 9 where every line holds a secret or looks like one."""
+_LINE_LOOKS: Final = 1024  # so many characters of the rest of its line are read from a hint at most
 
 _Finder = Callable[[str, int, int], Iterable[Span]]
-# Where hints of several families match, the first one is taken; assignments see what is left over.
-_FAMILIES: Final[tuple[tuple[str, _Finder], ...]] = (
-    (formats.HINT, formats.format_spans),
-    (addresses.HINT, addresses.address_spans),
-    (blocks.HINT, blocks.block_spans),
-    (wallets.HINT, wallets.wallet_spans),
-    (headers.HINT, headers.bearer_spans),
-    (commands.HINT, commands.command_spans),
-    (calls.HINT, calls.call_spans),
-    (logins.HINT, logins.login_spans),
-    (outputs.HINT, outputs.output_spans),
-    (assignments.HINT, named.named_spans),
-    (prose.HINT, prose.prose_spans),
+# What a hint costs besides reading its line, in characters that could be read meanwhile. Where
+# hints of several families match, the first one is taken; assignments see what is left over.
+_FAMILIES: Final[tuple[tuple[str, _Finder, int], ...]] = (
+    (formats.HINT, formats.format_spans, 128),
+    (addresses.HINT, addresses.address_spans, 128),
+    (blocks.HINT, blocks.block_spans, 768),
+    (wallets.HINT, wallets.wallet_spans, 128),
+    (headers.HINT, headers.bearer_spans, 768),
+    (commands.HINT, commands.command_spans, 768),
+    (calls.HINT, calls.call_spans, 768),
+    (logins.HINT, logins.login_spans, 768),
+    (outputs.HINT, outputs.output_spans, 768),
+    (assignments.HINT, named.named_spans, 256),
+    (prose.HINT, prose.prose_spans, 768),
 )
+_COSTS: Final = {finder: cost for _, finder, cost in _FAMILIES}
+_LEAST: Final = min(_COSTS.values())  # also that of a name whose values are no secrets
 # Finders that may look at any distance from their hint. The others look at most so many characters
 # before it and behind it.
 _FAR: Final = (blocks.block_spans, headers.bearer_spans, calls.call_spans)
@@ -98,7 +103,7 @@ def _by_first_letter() -> str:
     and the families whose hints may begin like those of another one, stay where they are, behind.
     """
     sorted_, rest = [], []
-    for hint, finder in _FAMILIES:
+    for hint, finder, _ in _FAMILIES:
         if finder in _IN_ORDER:
             rest.append(f"(?:{hint})")
         else:
@@ -108,9 +113,9 @@ def _by_first_letter() -> str:
 
 
 _HINTS: Final = _compile(_by_first_letter())
-_WHOSE: Final = _compile("|".join(f"({hint})" for hint, _ in _FAMILIES))
+_WHOSE: Final = _compile("|".join(f"({hint})" for hint, _, _ in _FAMILIES))
 _NAMES: Final = _compile(assignments.HINT)
-_WIDE: Final = _compile("|".join(f"(?:{hint})" for hint, finder in _FAMILIES if finder in _FAR))
+_WIDE: Final = _compile("|".join(f"(?:{hint})" for hint, finder, _ in _FAMILIES if finder in _FAR))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +148,10 @@ def _asked(hint: bytes) -> _Asked:
     )
 
 
+def _whom(text: str, data: bytes, at: int, end: int) -> _Asked:
+    return _ADDRESS if text.startswith("://", at) else _asked(data[at:end])
+
+
 KINDS: Final = (
     formats.KINDS
     | addresses.KINDS
@@ -167,24 +176,15 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     """
     data = text.encode("ascii", "replace")
     foreign = [] if text.isascii() else list(prose.foreign_names(text))
-    spans: list[Span] = []
-    few = changed is None and len(foreign) <= CROWD_HINTS
-    if few and _search(_HINTS, text, data, 0, len(data), spans, most=CROWD_HINTS // 4):
-        spans.extend(wallets.phrase_spans(text, data, 0, len(data)))
-        for name in foreign:
-            spans.extend(prose.foreign_span(text, name))
-        return spans
-    spans = list(_crowds(text, data, foreign))  # so many hints may be a crowd
+    spans: list[Span] = list(_crowds(text, data, foreign))
     crowds = [(low, high) for low, high, _ in spans]
+    near = [(0, len(data))] if changed is None else list(_windows(changed, len(data)))
     parts: list[tuple[re2._Regexp, int, int]] = []
-    if changed is None:
-        parts.append((_HINTS, 0, len(data)))
-    else:
-        done = 0
-        for low, high in _windows(changed, len(data)):
-            parts += ((_WIDE, done, low), (_HINTS, low, high))
-            done = high
-        parts.append((_WIDE, done, len(data)))
+    done = 0
+    for low, high in near:
+        parts += ((_WIDE, done, low), (_HINTS, low, high))
+        done = high
+    parts.append((_WIDE, done, len(data)))
     for hints, low, high in parts:
         for start, stop in crowds:
             if start < high and low < stop:
@@ -192,9 +192,10 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
                 low = min(high, stop)
         _search(hints, text, data, low, high, spans)
     done = 0
-    for start, stop in (*crowds, (len(data), len(data))):
-        spans.extend(wallets.phrase_spans(text, data, done, start))
-        done = stop
+    if changed is None:  # a label only cuts a row of words
+        for start, stop in (*crowds, (len(data), len(data))):
+            spans.extend(wallets.phrase_spans(text, data, done, start))
+            done = stop
     for name in foreign:
         if not any(low <= name.start() < high for low, high in crowds):
             spans.extend(prose.foreign_span(text, name))
@@ -210,28 +211,64 @@ def _crowds(text: str, data: bytes, foreign: Sequence[re.Match[str]]) -> Iterato
     if len(data) < CROWD_CHARS:
         return
     labelled = "[REDACTED:" in text
-    counts = Counter(name.start() // CROWD_CHARS for name in foreign)
-    for block in range(len(data) // CROWD_CHARS + 1):
-        low = block * CROWD_CHARS
-        for hit in _HINTS.finditer(data, low, low + CROWD_CHARS):
-            at = hit.start()
+    most = CROWD_LOOKS * CROWD_CHARS
+    few = most // (max(_COSTS.values()) + _LINE_LOOKS)
+    names = [name.span() for name in foreign]
+    crowds: list[tuple[int, int]] = []
+    for low in range(0, len(data), CROWD_CHARS):
+        high = low + CROWD_CHARS
+        hits = _HINTS.finditer(data, low, high)
+        first = list(islice(hits, few + 1))
+        named_here = names[bisect_left(names, (low, 0)) : bisect_left(names, (high, 0))]
+        if len(first) + len(named_here) <= few:
+            continue
+        looks = sum(_COSTS[prose.prose_spans] + _rest(text, end) for _, end in named_here)
+        for hit in chain(first, hits):
+            if looks > most:
+                break
+            at, end = hit.span()
             run = data[at - 1 : at + 4] == b"AAAAA"  # that of encoded zeros goes on and on
             if not run and (not labelled or label_around(text, at, KINDS) is None):
-                counts[block] += 1
-                if counts[block] > CROWD_HINTS:
-                    break
-    done = -1
-    for block in sorted(block for block, count in counts.items() if count > CROWD_HINTS):
-        if block < done:
-            continue
-        done = block + 1
-        while counts[done] > CROWD_HINTS:
-            done += 1
-        low = block * CROWD_CHARS
-        start = max((text.rfind(gap, max(0, low - MAX_VALUE), low) + 1 for gap in " \n"), default=0)
-        ends = [text.find(gap, done * CROWD_CHARS, done * CROWD_CHARS + MAX_VALUE) for gap in " \n"]
-        stop = min((end for end in ends if end >= 0), default=min(len(text), done * CROWD_CHARS))
+                looks += _looks(text, data, at, end)
+        if looks > most:
+            last = max(_last(data, low, high), *(end for _, end in named_here), low)
+            far = _WIDE.search(data, max(low, last - _LINE_LOOKS), last) is not None
+            stop = high if far else min(high, last + _rest(text, last))
+            if crowds and crowds[-1][1] == low:
+                crowds[-1] = (crowds[-1][0], stop)
+            else:
+                crowds.append((low, stop))
+    for low, high in crowds:
+        start = max(text.rfind(gap, max(0, low - MAX_VALUE), low) + 1 for gap in " \n")
+        ends = [text.find(gap, high, high + MAX_VALUE) for gap in " \n"]
+        stop = min((end for end in ends if end >= 0), default=min(len(text), high))
         yield start or low, stop, "unread"
+
+
+def _last(data: bytes, low: int, high: int) -> int:
+    """Find the end of the last hint of a part, by halving what may hold it."""
+    last = low
+    while high - low > 1:
+        middle = (low + high) // 2
+        hit = _HINTS.search(data, middle, high)
+        if hit is None:
+            high = middle
+        else:
+            low, last = max(middle, hit.start()), hit.end()
+    return last
+
+
+def _rest(text: str, pos: int) -> int:
+    """Count the characters of the rest of a line that are read from a hint."""
+    return line_end(text, pos, pos + _LINE_LOOKS) - pos
+
+
+def _looks(text: str, data: bytes, at: int, end: int) -> int:
+    """Count the characters that a hint has looked at, at most."""
+    first = _whom(text, data, at, end).finders[0]
+    if first is named.named_spans and read_name(text, at, end) is None:
+        return _LEAST
+    return _COSTS[first] + _rest(text, end)
 
 
 def _windows(changed: Sequence[Span], size: int) -> Iterator[tuple[int, int]]:
@@ -255,14 +292,8 @@ def _search(
     pos: int,
     limit: int,
     spans: list[Span],
-    *,
-    most: int = sys.maxsize,
-) -> bool:
-    """Search a part of a text for hints and ask their finders, or give up where they stand thick.
-
-    `most` is how many hints there may be in a block of CROWD_CHARS; False tells that it gave up.
-    """
-    edge = left = 0
+) -> None:
+    """Search a part of a text for hints and ask their finders."""
     labelled = "[REDACTED:" in text
     low = high = 0  # the span that reaches furthest
     whole = False  # it is a key in a format of its own, so nothing in it can be another one
@@ -272,17 +303,12 @@ def _search(
         for hit in hints.finditer(data, begin):
             at, end = hit.span()
             if at >= limit:
-                return True
+                return
             label = label_around(text, at, KINDS) if labelled else None
             if label is not None:  # a label is never redacted
                 pos = max(end, label)
                 break
-            if at >= edge:
-                edge, left = at - at % CROWD_CHARS + CROWD_CHARS, most
-            left -= 1
-            if left < 0:
-                return False
-            asked = _ADDRESS if text.startswith("://", at) else _asked(data[at:end])
+            asked = _whom(text, data, at, end)
             if low <= at < high and (whole or not asked.own_shape):
                 continue
             for finder in asked.finders:
@@ -299,7 +325,6 @@ def _search(
                     if asked.own_shape and (run := _RUN.match(data, at)) is not None:
                         pos = max(pos, run.end() - (end - at))  # none begins inside a run
                     break
-    return True
 
 
 def _end(span: Span) -> int:

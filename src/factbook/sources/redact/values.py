@@ -11,6 +11,7 @@ import binascii
 import math
 import re
 from collections import Counter
+from operator import add
 from typing import Final
 
 from factbook.sources.redact.vocabulary import vocabulary
@@ -36,7 +37,7 @@ __all__ = [
     "speaks_of_a_secret",
 ]
 
-_LOOK: Final = 128  # characters that decide what a value is; more would make long values expensive
+_LOOK: Final = 64  # characters that decide what a value is; more would make long values expensive
 
 # Words that describe a secret or say that none is given, compared whole and folded.
 _STOP_WORDS: Final = vocabulary(
@@ -179,7 +180,7 @@ _NOT_SAID: Final = re.compile(
 _CALL: Final = re.compile(r"\w\(")
 _DIGIT: Final = re.compile(r"\d")
 _ODD_MARK: Final = re.compile(r"[^\w\s.'/:-]")  # none of those that also stand in names and words
-_PHRASE: Final = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){3,}$")
+_PHRASE: Final = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){2,}$")
 _DRAWN: Final = re.compile(r"^[A-Za-z0-9_\-.+/=~:|%!@#$^&*?]+$")
 _RUNS: Final = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -281,7 +282,7 @@ def is_never_drawn(value: str) -> bool:
 def speaks_of_a_secret(value: str) -> bool:
     """Tell whether a value talks about a secret (`Enter password`, `user_token`)."""
     value = value[:_LOOK]
-    return bool(_SECRET_WORD.search(value)) and _DIGIT.search(value) is None
+    return _DIGIT.search(value) is None and bool(_SECRET_WORD.search(value))
 
 
 def is_mixed(value: str) -> bool:
@@ -323,7 +324,7 @@ def is_plausible(value: str, *, quoted: bool) -> bool:
     """Tell whether a word of a sentence can be a password rather than another word."""
     if is_stand_in(value) or is_stop_word(value) or is_measure(value) or is_path(value):
         return False
-    if any(c.isspace() for c in value):
+    if value.split(None, 1) != [value]:
         parts = value.split()
         return quoted and 3 <= len(parts) <= 8 and sum(map(is_stop_word, parts)) == 0
     if value[0] in "-/<[(|$" or value.endswith(("(", "()", "=")) or "://" in value:
@@ -339,7 +340,7 @@ def is_plausible(value: str, *, quoted: bool) -> bool:
         return quoted or (value.count("-") + value.count("."), value.isalpha()) >= (2, False)
     if not quoted and value.endswith(("?", "!")) and not both:
         return False
-    if not any(c.isalpha() for c in value):
+    if _LETTER.search(value) is None:
         return False
     return is_jumbled(value) or quoted or is_mixed(value)
 
@@ -348,13 +349,14 @@ def is_wordy(value: str) -> bool:
     """Tell whether a value is made of words, as names and sentences are."""
     parts = _PARTS.findall(value[:_LOOK])
     words = [part.lower() for part in parts if part.isalpha()]
-    letters = sum(len(word) for word in words)
-    digits = sum(len(part) for part in parts if part.isdigit())
-    pairs = [word[i : i + 2] for word in words for i in range(len(word) - 1)]
+    letters = sum(map(len, words))
+    digits = sum(map(len, parts)) - letters
+    pairs = letters - len(words)
     stumps = sum(len(word) <= 2 for word in words)
-    if len(pairs) < 0.5 * letters or 2 * stumps > len(words) or digits > max(4, letters // 5):
+    if pairs < 0.5 * letters or 2 * stumps > len(words) or digits > max(4, letters // 5):
         return False
-    return bool(pairs) and sum(pair in _PAIRS for pair in pairs) >= _WORD_SHARE * len(pairs)
+    common = sum(pair in _PAIRS for word in words for pair in map(add, word, word[1:]))
+    return bool(pairs) and common >= _WORD_SHARE * pairs
 
 
 def is_random(value: str, *, least: int = 8) -> bool:
@@ -369,8 +371,8 @@ def is_random(value: str, *, least: int = 8) -> bool:
         return False
     if _UUID.match(value):
         return True
-    letters = sum(c.isalpha() for c in value)
-    digits = sum(c.isdigit() for c in value)
+    letters = sum(map(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
     if _HEX.match(value):
         drawn = letters >= 2 and digits >= 2
         return size >= 12 and (drawn or (size in _DIGEST_SIZES and len(set(value)) >= 4))
@@ -384,7 +386,7 @@ def is_random(value: str, *, least: int = 8) -> bool:
         return False
     if size < 16:
         return digits >= 1 and turn <= (3.0 if digits >= 3 else 2.7) and letters + digits >= 6
-    both = any(c.islower() for c in value) and any(c.isupper() for c in value)
+    both = value != value.upper() and value != value.lower()
     return rate >= _DRAWN_RATE and (
         (digits >= 2 and turn <= 4.0) or (both and turn <= 2.8) or letters == size
     )

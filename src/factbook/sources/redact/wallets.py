@@ -11,7 +11,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -30,8 +30,9 @@ _KEY: Final = re.compile(
 )
 _CHECKED: Final = 4  # bytes of the checksum of a key
 _SIZES: Final = (24, 21, 18, 15, 12)  # words of a phrase, the longest first
-_LONG: Final = 64  # words in a row that are more than a phrase and what stands around it
+_LONG: Final = 64  # words of the list in a row that are more than a phrase
 _INDEX_BITS: Final = 11  # of a word in the list
+_LONGEST: Final = (1 << _INDEX_BITS * _SIZES[0]) - 1
 _WORDS_A_BIT: Final = 33  # of so many bits one is of the checksum
 # Twelve words in a row that could be of the list, with what people put between them.
 _GAP: Final = r"(?:\\n|[\s,;|\"'.-]){1,4}(?:[0-9]{1,2}[.):]? {0,3})?"
@@ -148,25 +149,43 @@ def phrase_spans(text: str, data: bytes, low: int, high: int) -> Iterator[Span]:
     for row in _ROW.finditer(data, low, high):
         words = list(_WORD.finditer(text, *row.span()))
         places = [_places().get(word[0].lower(), -1) for word in words]
-        bits = [f"{place:0{_INDEX_BITS}b}" if place >= 0 else "" for place in places]
-        sizes = (
-            _SIZES if len(words) < _LONG else (_SIZES[0], _SIZES[-1])
-        )  # nearly all that are used
-        at = 0
-        while at + _SIZES[-1] <= len(places):
-            if "" in bits[at : at + _SIZES[-1]]:
-                at += bits[at : at + _SIZES[-1]].index("") + 1
-                continue
-            size = next((n for n in sizes if _is_phrase("".join(bits[at : at + n]), n)), 0)
+        start = 0
+        for end, place in enumerate([*places, -1]):
+            if place < 0:
+                short = end - start < _SIZES[-1]
+                for first, last in _phrases(places[start:end]) if not short else ():
+                    span = words[start + first].start(), words[start + last - 1].end()
+                    yield *span, "seed-phrase"
+                start = end + 1
+
+
+def _phrases(run: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give where phrases stand in words of the list without a gap, as the places of the words.
+
+    Nobody writes so many words of the list, and different ones, one after the other: they are
+    phrases under each other, or nearly so, and are taken whole.
+    """
+    if len(run) > _LONG and len(set(run)) >= _SIZES[-1]:
+        yield 0, len(run)
+        return
+    number = done = 0  # of the longest phrase that begins at a word
+    known: dict[tuple[int, int], int] = {}  # how many words are one, since words come again
+    for at, place in enumerate([*run, *[0] * (_SIZES[0] - 1)], 1 - _SIZES[0]):
+        number = (number << _INDEX_BITS | place) & _LONGEST
+        left = min(_SIZES[0], len(run) - at)
+        if done <= at and left >= _SIZES[-1]:
+            size = known.get((number, left), -1)
+            if size < 0:
+                shorter = ((n, number >> _INDEX_BITS * (_SIZES[0] - n)) for n in _SIZES)
+                size = next((n for n, one in shorter if n <= left and _is_phrase(one, n)), 0)
+                known[number, left] = size
             if size:
-                yield words[at].start(), words[at + size - 1].end(), "seed-phrase"
-            at += size or 1
+                yield at, at + size
+                done = at + size
 
 
-def _is_phrase(bits: str, size: int) -> bool:
+def _is_phrase(number: int, size: int) -> bool:
     """Tell whether the places of so many words end with the checksum of the others."""
-    if len(bits) != size * _INDEX_BITS:
-        return False
-    checked = len(bits) // _WORDS_A_BIT
-    entropy = int(bits[:-checked], 2).to_bytes((len(bits) - checked) // 8, "big")
-    return hashlib.sha256(entropy).digest()[0] >> (8 - checked) == int(bits[-checked:], 2)
+    checked = size * _INDEX_BITS // _WORDS_A_BIT
+    entropy = (number >> checked).to_bytes(4 * checked, "big")
+    return hashlib.sha256(entropy).digest()[0] >> (8 - checked) == number & ((1 << checked) - 1)
