@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import multiprocessing
 import os
+import random
 import re
 import stat
 import string
@@ -27,7 +28,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from factbook.errors import KeyFileError, UsageError
-from factbook.sources.redact import NO_REDACTION, Redaction, Redactor, load_key, scanner
+from factbook.sources.redact import NO_REDACTION, Redaction, Redactor, load_key, scanner, wallets
 from factbook.sources.redact.formats import FORMATS
 from factbook.sources.redact.keyfile import _make_in_place
 from factbook.sources.redact.scanner import CROWD_CHARS, KINDS
@@ -939,6 +940,43 @@ SHAPES = [
 ]
 
 
+DEAR_STEPS = 15.0  # for each character; the dearest takes 13, and the first of these took 69
+# Hints so far apart that each is read: what reads on from one met most of what the last one did.
+DEAR = [
+    bait + hostile.text_of(filler, room - len(bait)) + end
+    for bait, filler, room, end in (
+        ("keyMaterial ", "a:", 60, ""),
+        ("mysql -p", '"', 44, ""),
+        ("sshpass -p ", "\\", 44, ""),
+        ("credential", "=", 44, ""),
+        ("PAT=", "-", 44, ""),
+        ("passwort ist ", "A1b2C3d4", 60, "\n"),
+    )
+]
+
+
+@pytest.mark.parametrize("unit", DEAR)
+def test_hints_that_are_dear_to_read_make_a_crowd_sooner(unit: str) -> None:
+    text = hostile.text_of(unit, 3 * CROWD_CHARS)
+    assert _steps(text) <= DEAR_STEPS * len(text)
+
+
+@pytest.mark.parametrize("length", [1, 20, 60, 5000])
+def test_rows_of_the_words_of_wallets_take_few_steps(length: int) -> None:
+    words = random.Random(3).choices(list(wallets._places()), k=5000)
+    rows = (words[n : n + length] for n in range(0, len(words), length))
+    text = " xyzzyqq ".join(map(" ".join, rows))
+    redacted = REDACTOR.redact(text)
+    assert REDACTOR.redact(redacted) == redacted
+    assert _steps(text) <= STEPS / 2 * len(text)
+    assert (redacted.count("[REDACTED:seed-phrase:") == 1) == (length == 5000)
+
+
+def test_what_was_just_redacted_is_not_read_again() -> None:
+    redacted = REDACTOR.redact("My password is hunter2x. " + "The sun is warm. " * 200)
+    assert _steps(redacted) <= 10
+
+
 @pytest.mark.parametrize(("name", "text"), SHAPES, ids=[name for name, _ in SHAPES])
 def test_no_text_takes_many_steps_for_each_of_its_characters(name: str, text: str) -> None:
     assert _steps(text) <= STEPS * len(text)
@@ -962,7 +1000,7 @@ def test_a_text_full_of_secrets_is_still_read() -> None:
 
 
 def test_every_family_of_hints_has_its_baits() -> None:
-    for hint, _ in scanner._FAMILIES:
+    for hint, _, _ in scanner._FAMILIES:
         pattern = re2.compile(hint)
         assert sum(pattern.search(bait + " ") is not None for bait in hostile.BAITS) >= 2, hint
 
@@ -1213,6 +1251,38 @@ def test_both_passwords_and_the_second_of_a_pair_go(text: str, left: str) -> Non
     assert redacted.startswith(left)
     secret = re.compile(r"[A-Za-z]+[#_-]?\d+[A-Za-z0-9!]*")
     assert secret.search(re.sub(r"\[REDACTED:[^\]]*\]", "", redacted)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("the alarm code is 9031# at night", ["9031#"]),
+        ("SSID Elch, key Wq83nTr5xe", ["Wq83nTr5xe"]),
+        ("Enter passphrase: mint-otter-plank", ["mint-otter-plank"]),
+        ("pass Regen!bogen", ["Regen!bogen"]),
+        ("test accounts: (nadia/Quitte2020, omar/Feige2021)", ["Quitte2020", "Feige2021"]),
+        ("u: bob p: Kirsche77x", ["Kirsche77x"]),
+        ("netflix: ana@x.example / Sommer#88", ["Sommer#88"]),
+        ("bob:Kirsche_77@tcp(db:3306)/shop", ["Kirsche_77"]),
+    ],
+)
+def test_a_pair_or_a_word_for_a_key_tells_what_is_no_ordinary_word(
+    text: str, secrets: list[str]
+) -> None:
+    assert [text[one.start : one.end] for one in REDACTOR.find(text)] == secrets
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("the error code is 4041", "see issue 903#comment", "SSID Elch, key missing"),
+        *("pass the salt! and pepper", "the accounts (nadia/omar) are closed", "u: bob p: none"),
+        *("netflix: ana@x.example is the owner", "git@github.com:bob/shop2.git"),
+        *("write to ana@x.example about Q3-2024", "the wifi name is FritzBox7590"),
+    ],
+)
+def test_an_ordinary_word_in_such_a_place_stays(text: str) -> None:
+    assert REDACTOR.redact(text) == text
 
 
 ABANDON = " ".join(["abandon"] * 11)

@@ -7,6 +7,7 @@ from typing import Final
 
 from factbook.sources.redact.formats import format_spans
 from factbook.sources.redact.lazy import Lazy
+from factbook.sources.redact.prose import is_shaped
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import is_random, is_stand_in, is_stop_word
 
@@ -14,8 +15,8 @@ __all__ = ["HINT", "KINDS", "address_spans"]
 
 KINDS: Final = frozenset({"password", "secret", "token", "signature"})
 HINT: Final = (
-    r"://[^\s/:@\"'<>\\]*[:@]|@(?:tcp6?|unix)\(|:thin:"
-    r"|otpauth:|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
+    r"://[^\s/:@\"'<>\\]*[:@]|[!-?A-~]@|:thin:|otpauth:"
+    r"|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
 )
 
 _KEY_CHARS: Final = 16  # a user of fewer is a name
@@ -24,6 +25,11 @@ _USERINFO: Final = Lazy(
 )
 _USER_ALONE: Final = Lazy(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
 _BEFORE_TCP: Final = Lazy(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`]{1,128})@(?:tcp6?|unix)\(")
+# What stands beside a mail address, as its owner's password does: `ana@example.org / hunter2`.
+_BESIDE_MAIL: Final = Lazy(
+    r"@[\w-]{1,63}(?:\.[\w-]{1,63}){0,3}\.[A-Za-z]{2,12}(?: ?[:/|,] ?| (?:-|–|->|→) | )"
+    r"([^\s\"'`/,;()<>]{6,64})"
+)
 _THIN: Final = Lazy(r":thin:[\w$#]{1,64}/([^\s/\"'`]{1,128})@")
 _ONE_TIME: Final = Lazy(r"otpauth:[^\s\"'<>]{0,300}?[?&]secret=([A-Za-z2-7]{8,128})")
 _PARAMETER: Final = Lazy(
@@ -53,8 +59,12 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if first in "?&;":
         yield from _parameter_spans(text, at)
         return
-    if first == "@":
-        found = _BEFORE_TCP.search(text, max(0, at - 200), end)
+    if text.startswith("@", at + 1):
+        socket = text.startswith(("tcp", "unix"), at + 2)
+        found = _BEFORE_TCP.search(text, max(0, at - 200), at + 8) if socket else None
+        beside = _BESIDE_MAIL.match(text, at + 1, at + 400)
+        if beside is not None and is_shaped(beside[1]):
+            yield *beside.span(1), "password"
     elif text.startswith("otpauth:", at):
         found = _ONE_TIME.match(text, at, at + 400)
     elif text.startswith(":thin:", at):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from factbook.sources.redact.lazy import Lazy
-from factbook.sources.redact.prose import pair_spans, shaped_spans
+from factbook.sources.redact.prose import is_shaped, pair_spans, shaped_spans
 from factbook.sources.redact.reading import read_quoted
 from factbook.sources.redact.spans import Span
 from factbook.sources.redact.values import is_mixed, is_stand_in, is_stop_word
@@ -15,7 +15,7 @@ __all__ = ["HINT", "KINDS", "login_spans"]
 
 KINDS: Final = frozenset({"password"})
 HINT: Final = (
-    r"(?i:login|username|account|machine)[ \n\\]"
+    r"(?i:login|username|accounts?|machine)[ \n\\:]|\b[uU](?:ser|sr)?[:=]"
     r"|(?i:credentials?|creds|log(?:ged)?[ -]?in|signed in|"
     r"user(?:name)?/pass)(?:[ :=(`*\"'\\/w.,]|$)"
     r"|:(?:54[0-9][0-9]|6432|\*):|(?i:identified )"
@@ -29,6 +29,9 @@ _NETRC: Final = Lazy(
 _PGPASS: Final = Lazy(
     r"(?<=[\w*-]):(?:54\d\d|6432|\*):[\w.*@-]{1,64}:[\w.*@-]{1,64}:"
     r"((?:[^:\s\"'\\]|\\[:\\]){3,128})(?=[\s\"'\\]|$)"
+)
+_INITIALS: Final = Lazy(  # u: bob p: hunter2
+    r"(?i)u(?:ser|sr)?[:=] ?[\w.@+-]{1,48}[\s,/]{1,3}p(?:w|ass)?[:=] ?([^\s,;/]{4,64})"
 )
 _IDENTIFIED: Final = Lazy(r"(?i)identified (?:with \w{1,40} )?(?:by|as) (?:password )?(?=\\*[\"'])")
 _REPLACED: Final = Lazy(r"(?i)\s+(?:replace|retain current password and)\s+")
@@ -53,6 +56,9 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if not told and (found[1] or (is_mixed(word) and "@" not in word)):
             yield *found.span(3), "password"
         return
+    initials = _INITIALS.match(text, at, at + 120)
+    if initials is not None and is_shaped(initials[1]):
+        yield *initials.span(1), "password"
     yield from pair_spans(text, at, end)
     yield from shaped_spans(text, at)
 

@@ -33,13 +33,15 @@ __all__ = [
     "HINT",
     "foreign_names",
     "foreign_span",
+    "is_shaped",
     "pair_spans",
     "prose_spans",
     "shaped_spans",
 ]
 
 HINT: Final = (
-    r"[ ,(](?:pass|pw|pwd|Pass|PW|pin|PIN)[ :']|(?:pin|PIN|Pin)[ :=]"
+    r"\b(?:pass|pw|pwd|Pass|PW)[ :']|(?:pin|PIN|Pin)[ :=]|[0-9]{3}#"
+    r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
     r"|(?:ssh|sign|get) in (?:with|as) "
     r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
     r"|(?i:mdp[ :=]|zugang|losungswort|phrase secr|identifiant)"
@@ -89,15 +91,7 @@ _JOIN: Final = Lazy(
     """
 )
 _JOINS: Final = 3  # a sentence may say `is` before it says what
-_BESIDE: Final = Lazy(
-    r"[ ]?(?:\([ ]?(?P<round>[^()\n]{4,64})\)|\[[ ]?(?P<square>[^\[\]\n]{4,64})\])"
-)
-_THEN_SAID: Final = Lazy(r" ?(?:is|was|:|=|->)(?: |$)")
 _APPOSITION: Final = Lazy(r", (?=\S{6,64},)")
-_CHANGED: Final = Lazy(
-    r"(?i) (?:was |has been |is )?(?:changed|rotated|updated|switched) from (?=\S)"
-)
-_TO: Final = Lazy(r"[\"'`]? to (?=\S)")
 # The value first: `use hunter2 as the password`, `hunter2 is the password for ...`.
 _FIRST: Final = Lazy(
     r"(?i)(?:^|[\s(])(?P<q>[\"'`“]?)(?P<s>\S{4,64}?)[\"'`”]?"
@@ -114,7 +108,7 @@ _PAIR: Final = Lazy(
     (?:log-?ins?|creds?|credentials?|log(?:ged)?[ -]?in|ssh\ in|sign(?:ed)?\ in|get\ in|
        user(?:name)?(?:/pass(?:word)?)?|account|auth)
     (?:[ ](?:for|to|of|on|at|in)\b[^\n"'`:=/]{1,60}?)??
-    (?:[\s*`"\\|]*(?:(?:is|are|were|was|with|as|using|the|test)\b|:|=|->|=>|→|-|–|—)[\s*`"\\|]*){1,3}
+    [\s*`"\\|]*+(?:(?:(?:is|are|were|was|with|as|using|the|test)\b|:|=|->|=>|→|-|–|—)[\s*`"\\|]*+){1,3}
     [("'`*]{0,2}(?P<user>[\w.@+\\-]{1,48})[)"'`*]{0,2}
     (?:\ ?[/:|]\ ?|\ (?:and|with|using|,|&)(?:\ (?:the|a))?(?:\ (?:pass\w*|pw|pwd))?\ |
        ,?\ (?:and\ )?(?:pass\w*|pw|pwd)(?:\ is|:|\ =)?\ )
@@ -125,10 +119,16 @@ _PAIR_BEFORE: Final = Lazy(  # use bob / hunter2 to log in
     r"(?:^|[\s\"'`(])(?P<user>[A-Za-z][\w.@-]{1,32}) ?[/:] ?(?P<s>\S{4,64}?)[\"'`)]?"
     r" (?:to|and|then) (?:ssh |sign )?$"
 )
-_SHORT: Final = Lazy(r"(?i)[ ,(](?:pass|pw|pwd)(?:word)?(?: is|:| =|'s)? ")
+_SHORT: Final = Lazy(r"(?i)(?:pass|pw|pwd)(?:word|code)?(?: is|:| =|'s)? ")
 _PIN: Final = Lazy(
     r"(?i)\bpin(?: code)?\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?(?: ?(?:is|was|:|=|to) ?| )"
     r"[\"'`]?(\d{4,8})\b(?![.-]\d)"
+)
+# The key of a door or of a network beside what says so: `gate code: 4417#`, `SSID Elch, key ...`.
+_KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")
+_NETWORK: Final = Lazy(
+    r"(?i)[^\n]{4,60}?(?:/|[\s,;-](?:key|code|clave|cl[ée]|schlüssel)\b)[ :]{0,3}"
+    r"(?=([^\s,;/]{6,64}))"
 )
 # What stands before a value in the languages that people write in, behind a word for a secret.
 _BEFORE_SHAPED: Final = Lazy(
@@ -196,15 +196,15 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
             continue
         done = found.end(1)
         word = found[1].rstrip(".:!?)]}") if not found[1].endswith(("!", "?")) else found[1]
-        if _is_shaped(word):
+        if is_shaped(word):
             yield found.start(1), found.start(1) + len(word), "password"
 
 
-def _is_shaped(word: str) -> bool:
+def is_shaped(word: str) -> bool:
     """Tell whether a word has letters and digits, and is neither a version, a host nor a date."""
     if (
         "://" in word
-        or "@" in word
+        or ("@" in word and _MARKED.search(word) is None)
         or "[" in word
         or not word.isascii()
         or _NAMED_NUMBER.match(word)
@@ -227,6 +227,9 @@ def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if at and text[at].isalpha() and (text[at - 1].isalnum() or text[at - 1] in "_$/.-"):
         return  # part of a name, which was judged as one
     about = _about(text[at:end])
+    if about == "key":
+        yield from _key_spans(text, at, end)
+        return
     if about == "name" and text[end - 1].isalpha() and _OVER.match(text, _word_end(text, end)):
         return  # `password_field`, `password)`
     low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
@@ -257,11 +260,25 @@ def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
     yield from shaped_spans(text, end - 1)
 
 
+def _key_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the code of a keypad, which ends in its mark, or the key beside a network's name."""
+    if text[end - 1] == "#":
+        code = _KEYPAD.search(text, max(0, at - 64), end + 1)
+        if code is not None:
+            yield *code.span(1), "password"
+        return
+    found = _NETWORK.match(text, at, line_end(text, end, end + _FORTH))
+    if found is not None and is_shaped(found[1]):
+        yield *found.span(1), "password"
+
+
 @lru_cache(maxsize=4096)
 def _about(hint: str) -> str:
     """Tell what a hint is about: a PIN, a pair of user and password, or the name of a password."""
     if "pin" in hint.lower():
         return "pin"
+    if hint.endswith("#") or (hint[0] in "SwW" and hint[1:2] in "SiIlL"):
+        return "key"
     return "name" if _SPEAKS.search(hint) is None else "pair"
 
 
@@ -293,21 +310,14 @@ def _drawn(word: str) -> bool:
     """Tell whether a value without a name for itself has the letters and digits of a password."""
     if "/" in word or is_host(word):
         return False
-    return has_both(word) or is_jumbled(word) or (word.count("-") >= 2 and is_wordy(word))
+    shaped = has_both(word) or is_jumbled(word) or _MARKED.search(word) is not None
+    return shaped or (word.count("-") >= 2 and is_wordy(word))
 
 
 def _around(text: str, low: int, name: re.Match[str], high: int) -> list[Span]:
     """Give the value that stands behind a name in a sentence, or before it."""
     key = _KEY_NAME.search(name[0])
     plain, kind = key is None, "password" if key is None else _KINDS[key[0].lower()]
-    beside = _BESIDE.match(text, name.end(), high)
-    if beside is not None and plain and _THEN_SAID.match(text, beside.end()) is None:
-        start, stop = beside.span(beside.lastgroup or 0)
-        if is_plausible(text[start:stop], quoted=False) and is_strong(text[start:stop]):
-            return [(start, stop, "password")]
-    changed = _CHANGED.match(text, name.end(), high)
-    if changed is not None:
-        return _both(text, changed.end())
     pos = name.end()
     for _ in range(_JOINS):
         join = _JOIN.match(text, pos, high)
@@ -317,37 +327,15 @@ def _around(text: str, low: int, name: re.Match[str], high: int) -> list[Span]:
         if span is not None and _told(text[span[0] : span[1]], plain=plain):
             return [span]
         pos = join.end()
-    if not plain:
-        return []
-    aside = _APPOSITION.match(text, name.end(), high)
-    if aside is not None:
-        span = _judged(text, aside.end())
-        if (
-            span is not None
-            and is_strong(text[span[0] : span[1]])
-            and has_both(text[span[0] : span[1]])
-        ):
-            return [span]
-    return _before(text, low, name)
+    aside = _APPOSITION.match(text, name.end(), high) if plain else None
+    span = _judged(text, aside.end()) if aside is not None else None
+    if span is not None and is_shaped(text[span[0] : span[1]]):
+        return [span]
+    return _before(text, low, name) if plain else []
 
 
 def _told(word: str, *, plain: bool) -> bool:
     return is_random(word, least=10) or (plain and is_strong(word))
-
-
-def _both(text: str, pos: int) -> list[Span]:
-    """Give the old and the new value of `changed from ... to ...`."""
-    spans: list[Span] = []
-    for _ in range(2):
-        span = _judged(text, pos)
-        if span is None:
-            break
-        spans.append(span)
-        to = _TO.match(text, span[1])
-        if to is None:
-            break
-        pos = to.end()
-    return spans
 
 
 def _before(text: str, low: int, name: re.Match[str]) -> list[Span]:
@@ -414,10 +402,9 @@ def _foreign_at(text: str, name: re.Match[str], high: int) -> Iterator[Span]:
             word = text[read[0] : read[1]]
             if word.startswith("[REDACTED:"):
                 return
-            told = is_plausible(word, quoted=read[2])
             if (
-                told
-                and word.isascii()
+                word.isascii()
+                and is_plausible(word, quoted=read[2])
                 and (read[2] or is_strong(word) or has_both(word) or is_jumbled(word))
             ):
                 yield read[0], read[1], "password"
