@@ -884,7 +884,7 @@ HUGE = 64_000
     [
         "a", "/", "'", '"', "$(", "`", "(", "<<E\n", "\\", "${", "ssh ", "sudo ", "if ", "a=b ",
         ":", "error ", "fix ", "- ", "`─", "1. ", "a.b/", "[", "@", "a\n", ". A", "let me ", "::",
-        "\n", "bash -c '", "ssh a ", "no ", "|", "x:/", "~/", ".a/", "'a'b",
+        "\n", "bash -c '", "ssh a ", "no ", "|", "x:/", "~/", ".a/", "'a'b", "!", "!*", "?)",
     ],
 )  # fmt: skip
 def test_time_is_linear_in_the_text(unit: str) -> None:

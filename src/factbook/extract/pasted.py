@@ -346,7 +346,7 @@ _BARE_QUESTION: Final = _spaced(
     r"|^\W*(?:wdyt|tl;?dr|huh|wtf|wow|lol|look|read|true|legit|real|spam|scam)\W*$"
 )
 _YOU_SAID: Final = _spaced(rf"\b(?:you|u)(?: \w+)? {_SAID}(?: me)? ?[:：]\s*$")
-_SENTENCE_END: Final = re.compile(r"[.!?]+(?=\s|$)")
+_SENTENCE_END: Final = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)")
 
 
 def _opens_paste(line: str, *, first: bool) -> bool:

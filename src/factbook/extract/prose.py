@@ -33,7 +33,7 @@ _LIST_ITEM: Final = re.compile(
     r"[ \t>]*(?:[-*+•✓✔✗✘✅❌⚠️→]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
 )
 _INDENT: Final = re.compile(r"[ \t>]*")
-_STOP: Final = re.compile(r"(?:[.!?]+[\"'”’)\]*_`]*(?=\s)|[。！？])")
+_STOP: Final = re.compile(r"(?:(?<![.!?])[.!?]++[\"'”’)\]*_`]*+(?=\s)|[。！？])")
 _NEXT_STARTS_LOW: Final = re.compile(r"\s*[a-z]")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|esp|no|nos|fig|eq|sec|Dr|Mr|Mrs|Ms|St|[A-Z])"
