@@ -1,10 +1,11 @@
 """Measure which private questions are sent to a search provider, and which of the world are not.
 
-    python -m bench.privacy [--half built|kept] [--file FILE.jsonl] [--show]
+    python -m bench.privacy [--half built|kept] [--file FILE|FOLDER] [--show]
 
 Each question of `privacy.jsonl` is said to a memory of its own, behind what was said before it,
 and goes the way of a chat, up to a provider that records what it is asked. The rules and the limits
-were made on the half `built`; the half `kept` is of other people.
+were made on the half `built`; the half `kept` is of other people. `--file` measures other rows of
+the same form: `{"q": ..., "private": true|false, "before": ...}`, also a folder of such files.
 """
 
 from __future__ import annotations
@@ -133,12 +134,18 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print what went wrong")
     given = parser.parse_args()
     console = Console(highlight=False, soft_wrap=True)
+    parts: list[tuple[str, Path, str]]
+    if given.file == QUESTIONS:
+        parts = [(half, QUESTIONS, half) for half in ("built", "kept") if given.half in ("", half)]
+    else:
+        paths = sorted(given.file.glob("*.jsonl")) if given.file.is_dir() else [given.file]
+        parts = [(path.stem, path, given.half) for path in paths]
     report = {}
-    for half in [given.half] if given.half or given.file != QUESTIONS else ["built", "kept"]:
+    for part, path, half in parts:
         with tempfile.TemporaryDirectory() as folder:
-            found = run(questions(given.file, half), Path(folder))
-        report[half or "all"] = shown = figures(found)
-        console.print(f"{half or 'all'}:")
+            found = run(questions(path, half), Path(folder))
+        report[part] = shown = figures(found)
+        console.print(f"{part}:")
         for name, of in (("private_sent", "private"), ("world_withheld", "world")):
             low, high = shown[f"{name}_95"]
             console.print(

@@ -16,6 +16,7 @@ import factbook
 from factbook import policy
 from factbook.errors import SearchError, SearchFailure
 from factbook.gate.leaving import Matter, contacts_in, may_leave, without_contacts
+from factbook.interest.matter import read_matter
 from factbook.memory import Memory
 from factbook.model import Role
 from factbook.searching import is_local
@@ -143,10 +144,72 @@ def test_other_numbers_are_no_address(text: str) -> None:
 def test_private_questions_stay_and_others_are_asked(tmp_path: Path) -> None:
     """Of the half that the limits were made on; `python -m bench.privacy` measures the other."""
     found = privacy.figures(privacy.run(privacy.questions(half="built"), tmp_path))
-    assert found["private"] >= 60
-    assert found["world"] >= 60
+    assert found["private"] >= 150
+    assert found["world"] >= 110
     assert found["private_sent"] <= 3
     assert found["world_withheld"] <= 9
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what are the symptoms of gonorrhoea",
+        "how long after an abortion before sex",
+        "how do you get out of debt",
+        "what to do when a husband cheats",
+        "what's the pin of the garage door",
+        "where did granny put the spare key",
+        "was hilft gegen feigwarzen",
+        "wie hoch ist meine Restschuld",
+        "hat er sich gemeldet",
+        "cuánto me queda de hipoteca",
+        "comment soigner une mycose",
+        "sintomi della gravidanza",
+        "jak wyjść z długów",
+        "как лечить молочницу",
+        "怀孕初期有什么症状",
+        "妊娠の初期症状は",
+    ],
+)
+def test_what_is_delicate_and_names_nothing_public_stays(tmp_path: Path, question: str) -> None:
+    """Health, sex, money, the family and addresses, whoever asks, unless asked for in words."""
+    world = open_world(tmp_path, [SWIFT])
+    assert not asked(world, question)
+    assert asked(world, f"look up {question}")
+    world.memory.close()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "wie hoch ist meine Kaution",
+        "was kostet unsere Versicherung",
+        "cuánto cuesta nuestro seguro",
+        "où est mon contrat",
+        "quanto costa il nostro mutuo",
+        "onde está a minha chave",
+        "waar is mijn sleutel",
+        "gdzie jest mój klucz",
+        "где мои ключи",
+        "benim anahtarım nerede",
+        "我的钥匙在哪里",
+        "私の鍵はどこ",
+    ],
+)
+def test_what_is_said_to_be_ones_own_is_read_in_any_language(tmp_path: Path, question: str) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    read = read_matter(world.memory.store, question, owner="me")
+    assert read.possessive
+    assert not may_leave(read).leaves
+    world.memory.close()
+
+
+def test_a_question_of_the_world_is_asked_in_another_script(tmp_path: Path) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    for question in ("какая столица Австралии", "法国的首都是哪里", "富士山の高さは?"):
+        assert asked(world, question), question
+    assert not asked(world, "ما هي عاصمة أستراليا")  # no language that the weights know
+    world.memory.close()
 
 
 # --- the roads ------------------------------------------------------------------------------------

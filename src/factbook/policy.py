@@ -344,8 +344,8 @@ NOTICE_FIRST_MS: Final = 60_000  # seed 003: 0, 1, 2, 4, 8 ... minutes
 NOTICE_CAP_MS: Final = 3_600_000  # seed 003, learned
 NOTICE_STALE_MS: Final = 30 * 24 * 3600 * 1000  # ours: "I just learned" is not true for longer
 # Ours: log odds of being private below which a text may be sent to a search provider. Chosen on the
-# first half of the authors of `bench/privacy.jsonl`, so that less than one in forty is sent.
-LEAVES_PLAIN: Final = -0.5
+# half `built` of `bench/privacy.jsonl`, so that less than one in forty is sent.
+LEAVES_PLAIN: Final = -1.0
 LEAVES_TOLD: Final = -2.0  # it holds a name that only its owner has written
 LEAVES_POSSESSIVE: Final = -2.0  # "my", and nothing public is named
 LEAVES_PUBLIC: Final = 1.0  # it names what a page, a title or a model number says is public

@@ -1,7 +1,8 @@
 """Read whose matter a text is that somebody would search for: its owner's, or anybody's.
 
-A linear model over the vectors of the bundled embedder (`scripts/train_matter.py`) tells how much a
-question reads like one of those that people ask of their own life. Around it stands what is sure:
+A small model over the vectors of the bundled embedder (`scripts/train_matter.py`) tells how much a
+question reads like one that people ask of their own life, or of health, sex, money, the family or
+an address, whoever asks. Around it stands what is sure:
 names that the owner's own words bring in ("my dog is called Pim"), "my wife", "she" after nothing
 public, names that no page knows. `gate.leaving` decides.
 
@@ -11,7 +12,10 @@ Knows: the store, vectors, how English speaks of one's people. Does not know: a 
 from __future__ import annotations
 
 import json
+import math
 import re
+import zlib
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -52,7 +56,17 @@ from factbook.store.base import Filters
 if TYPE_CHECKING:
     from factbook.store.base import Store
 
-__all__ = ["Asking", "asking", "is_public", "own_names", "privacy", "read_matter"]
+__all__ = [
+    "Asking",
+    "asking",
+    "is_public",
+    "own_names",
+    "pieces",
+    "privacy",
+    "read_matter",
+    "reads_english",
+    "trimmed",
+]
 
 WEIGHED: Final = 100  # ours: facts of one entity that are looked at for a page
 
@@ -84,9 +98,12 @@ def asking(message: str, verdict: Verdict | None = None, *, names: bool = False)
 
 # --- how private it reads -------------------------------------------------------------------------
 
-_ENGLISH: Final = "en"
-_ANY: Final = "*"
-_LATIN_ENDS: Final = "\u0250"
+# What is trained with: Latin, Cyrillic, Han and Kana. Of another script nothing can be told.
+_READ: Final = re.compile(r"[A-Za-zÀ-ʯЀ-ӿᴀ-ỿ\u3040-\u30ff\u3400-\u9fff]")
+_DENSE: Final = "\u2e80"  # from here on a character says about as much as a word
+PIECES: Final = 2048  # numbers that pieces of words are counted in; 4,096 were no better
+PIECE_WEIGHT: Final = 2.0  # of all pieces together, beside a vector of length 1
+_PIECE_CHARS: Final = 300  # of a question; what follows says little more
 
 
 @lru_cache(maxsize=1)
@@ -94,24 +111,68 @@ def _weights() -> dict[str, Floats]:
     held = json.loads(files("factbook.interest").joinpath("matter.json").read_text("utf-8"))
     if held["embedder"] != bundled().id:
         return {}  # weights of another model say nothing
-    return {name: np.asarray(row, dtype=np.float32) for name, row in held["weights"].items()}
+    return {
+        name: np.frombuffer(b64decode(one["int8"]), np.int8).reshape(one["shape"])
+        * np.float32(one["scale"])
+        for name, one in held["weights"].items()
+    }
+
+
+def trimmed(text: str) -> str:
+    """Return a question as its vector is made: without its marks."""
+    return text.strip(" ¿¡?!.,;:")
+
+
+def pieces(text: str) -> Floats:
+    """Return which pieces of words a text has, and how long it is: (PIECES + 1,).
+
+    The vectors know English; what tells in another language is how words begin and end, the words
+    that carry grammar, and that people ask of their own in few words.
+    """
+    text = text[:_PIECE_CHARS]
+    joined = f" {' '.join(words(text.casefold()))} "
+    sizes = (2, 3, 4, 5)
+    found = {joined[at : at + size] for size in sizes for at in range(len(joined) - size + 1)}
+    found |= {char for char in joined if char > _DENSE}
+    row = np.zeros(PIECES + 1, dtype=np.float32)
+    places = list({zlib.crc32(one.encode()) % PIECES for one in found})
+    if places:
+        row[places] = PIECE_WEIGHT / math.sqrt(len(places))
+    dense = sum(char > _DENSE for char in text) * 2 > len(text)
+    row[PIECES] = min(len(text), 150) / (40 if dense else 100)
+    return row
+
+
+def reads_english(text: str) -> tuple[bool, bool]:
+    """Return whether a question may be read as English, and whether that is beyond doubt."""
+    if not (is_english(text) and any(is_function_word(one) for one in words(text))):
+        return False, False
+    known = [is_everyday(one) for one in words(text.casefold())]
+    return True, sum(known) * 2 > len(known)  # "was hilft gegen", "me queda" are doubtful
 
 
 def privacy(text: str) -> float | None:
     """Return how private a question reads, as log odds; None where that cannot be told.
 
-    It takes one text through the bundled embedder, some milliseconds.
+    It takes one text through the bundled embedder, some milliseconds. Where it may be English and
+    may be not, it counts as what reads more private.
     """
     letters = [char for char in text if char.isalpha()]
-    latin = sum(char < _LATIN_ENDS for char in letters)
-    if not letters or latin * 2 < len(letters):
+    if sum(_READ.match(char) is not None for char in letters) * 2 <= len(letters):
         return None
-    english = is_english(text) and any(is_function_word(one) for one in words(text))
-    weights = _weights().get(_ENGLISH if english else _ANY)
-    if weights is None:
+    weights = _weights()
+    if not weights:
         return None
-    vector = bundled().embed([text.strip(" ¿¡?!.,;:")])[0]
-    return float(vector @ weights[:-1] + weights[-1])
+    english, sure = reads_english(text)
+    vector = bundled().embed([trimmed(text)])[0]
+    read = []
+    if english:
+        inner = np.maximum(vector @ weights["inner"] + weights["inner_bias"], 0)
+        read.append(float(inner @ weights["outer"][:-1] + weights["outer"][-1]))
+    if not sure:
+        row = np.concatenate((vector, pieces(text)))
+        read.append(float(row @ weights["any"][:-1] + weights["any"][-1]))
+    return max(read)
 
 
 # --- what is read of it ---------------------------------------------------------------------------
@@ -155,11 +216,12 @@ def read_matter(
     return Matter(
         asked_for=asked_for,
         own=tuple(own),
-        kin=_MY_PERSON.search(_FOR_PERSON.sub(" ", asked) if public else asked) is not None,
+        kin=_BY_NAME.search(asked) is not None
+        or _MY_PERSON.search(_FOR_PERSON.sub(" ", asked) if public else asked) is not None,
         pronoun=_of_person(store, asked, things, owner=owner, recent=recent),
         recalls=_REMIND.search(asked) is not None,
-        possessive=_POSSESSIVE.search(asked) is not None,
-        first_person=_MINE.search(subject_of(text) or asked) is not None,
+        possessive=_is_possessive(asked),
+        first_person=_is_possessive(asked) or _MINE.search(subject_of(text) or asked) is not None,
         told=_told(store, asked, [*read, *marked], said, owner),
         read=read,
         marked=marked,
@@ -237,9 +299,12 @@ def _of_person(
 
     Of "them" and "it" it does where somebody of the owner's own was spoken of last.
     """
-    person = _PRONOUN.search(text)
-    if not person and not is_english(text):
+    english, sure = reads_english(text)
+    person = _PRONOUN.search(text) if english else None
+    if not person and not sure:
         person = _ELSEWHERE.search(text)
+        if person and len(words(text[: person.start()])) > _ROOM:
+            person = None  # what it refers to may stand before it
     if names or not (person or _IT.search(text)):
         return False
     for said in recent[: OWN_LATELY if person else 1]:
@@ -283,8 +348,25 @@ _PERSON: Final = _one_of(_PERSON_WORDS) + (
 )
 _SOMEBODY: Final = rf"(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_PERSON}|family)\b"
 _MY_PERSON: Final = spaced(rf"\b{_SOMEBODY}")
+# without an article these are what somebody calls their own: "where did granny put the key"
+_BY_NAME: Final = spaced(
+    r"\b(?:(?:did|does|do|has|have|had|is|are|was|were|will|would|can|could|should) |['’]s )"
+    r"(?:mum(?:my)?|mom(?:my)?|mama|dad(?:dy)?|papa|gran(?:ny|dma|dpa|d?dad)?|nana?|auntie)\b"
+)
 _FOR_PERSON: Final = spaced(rf"\bfor {_SOMEBODY}")
 _POSSESSIVE: Final = spaced(r"\b(?:my|mine|our|ours)\b")
+# The same, a closed class, of German, Dutch, the Scandinavian, Romance and Slavic languages,
+# Turkish, Greek, Chinese, Japanese and Korean. French "ma" is "has" in Polish and "but" in Italian:
+# left to the weights.
+_POSSESSIVE_ELSEWHERE: Final = spaced(
+    r"\b(?:mein(?:e[rmns]?)?|unse?re?[rmns]?|mijne?|m['’]n|onze?|mitt|min[ae]?|vår[ta]?|våra|vores?"
+    r"|mon|mes|notre|nos|mi[aeo]|miei|nostr[aeio]|mis?|mí[ao]s?|nuestr[ao]s?|meus?|minhas?|noss[ao]s?"
+    r"|mele|mei|noastr[aăe]|nostru|noștri|mój|moj[aeąi]|moje(?:go|mu|j)|moi(?:ch|m|mi)|nasz[aeąy]?"
+    r"|nasze(?:go|mu|j)|naszy(?:ch|m|mi)|můj|mého|mojí|naš[eiu]?|našeho|moju|мо[йеёию]|моя|моего|моей"
+    r"|моему|моих|моими?|мо[её]м|наш[аеиу]?|нашего|нашей|нашему|наших|нашими?|нашем|мій|моєї|мої|моїх"
+    r"|benim|bizim|μου|μας)\b|我的|我们|我們|我[家爸妈媽哥弟姐妹]|咱|私|僕|俺|うち|わたし|ぼく"
+    r"|(?<!\w)(?:내|제|우리)(?!\w)"
+)
 _MINE: Final = spaced(
     r"\b(?:my|mine|our|ours|myself)\b"
     r"|(?<!\bshow\s)(?<!\btell\s)(?<!\bgive\s)(?<!\bfind\s)(?<!\bhelp\s)(?<!\blet\s)\b(?:me|us)\b"
@@ -369,11 +451,25 @@ _SPOKEN_OF_LIKE_ONE: Final = (
 _AND_ANOTHER: Final = spaced(rf",? and {_NAME}(?!['’])")
 _PRONOUN: Final = spaced(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b")
 _THEY: Final = spaced(r"they|them|theirs?")  # of things, too
-# the same in other languages, where they are of a person more often than of a thing
+# The same, a closed class, of the languages of `_POSSESSIVE_ELSEWHERE`, where they are of a person
+# more often than of a thing, and mean nothing else more often ("il", "on", "zij").
 _ELSEWHERE: Final = spaced(
-    r"\b(?:sein(?:e[rmns]?)?|ihre?[rmns]?|ihn|ihm|él|ella|elle|lui|lei|jego|jej|niego|niej)\b|[他她彼]"
+    r"\b(?:(?-i:er|sie)|sein(?:e[rmns]?)?|ihre?[rmns]?|ihn|ihm|hij|haar|hem|han|hon|hun|ham|honom|henne"
+    r"|hennes|hendes|él|ella|ellos|ellas|elle|elles|lui|lei|el[ea]s?|del[ea]s?|ona|jego|je[jm]|jemu"
+    r"|niego|niej|nim|jeho|její|jí|он|она|его|него|е[её]|не[её]|ему|ей|вона|він|його|її|onun?|ona|onu"
+    r"|του|της|αυτός|αυτή)\b|[他她彼]|그는|그녀|그의"
 )
+_ROOM: Final = 4  # ours: words before such a word, among which may be what it refers to
 _IT: Final = spaced(r"\b(?:it|its)\b")
+
+
+def _is_possessive(text: str) -> bool:
+    """Tell whether a text says "my" or "our", in any language of which that is known."""
+    if _POSSESSIVE.search(text):
+        return True
+    return not reads_english(text)[1] and _POSSESSIVE_ELSEWHERE.search(text) is not None
+
+
 OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who a name is
 OWN_LATELY: Final = 4  # ours: texts said before, in which somebody may be meant by "she"
 _SAID: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT, EpisodeKind.NOTE, EpisodeKind.COMMAND)
