@@ -896,3 +896,11 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
         DEFAULT.extract(written(kind, text + " error fix found server", is_error=True))
     # Squares would take minutes; the bound leaves room for a slow and busy machine.
     assert time.process_time() - started < 6
+
+
+@pytest.mark.parametrize("unit", ["!", "!?"])
+def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
+    text = "It works" + unit * 100_000 + "x"
+    started = time.process_time()
+    assert len(prose.sentences(text)) <= 1
+    assert time.process_time() - started < 2
