@@ -1,21 +1,24 @@
 """Tell people's own words from what they paste, on messages whose spans are known.
 
-    python -m bench.voices [--part "held out"] [--fit] [--predictions OUT] [--json]
+    python -m bench.voices [--part "held out"] [--predictions OUT] [--json]
 
-`bench/voices.jsonl` holds messages that were written for this: mails, chats, interviews, job ads,
-reviews, novels, phishing, recipes, release notes, tickets, lyrics, horoscopes, forum posts and
-more, bare and with words of their owner before, behind or between; and genuine messages, from a
-clause to a life story. Each has the spans that are its owner's own. The weights in `policy.py` are
-fitted on one part ("built with"); the other ("held out") is only measured.
+`bench/voices.jsonl` holds messages that several hands wrote for this (`hand`): mails, chats,
+interviews, job ads, reviews, novels, phishing, recipes, tickets, lyrics, forum posts, speeches and
+more, bare and with words of their owner before, behind or between, and words of others inside a
+line; and genuine messages, from a clause to a life story. Each has the spans that are its owner's
+own. The weights are fitted on one part ("built with") by `scripts/make_voice.py`; the other ("held
+out") is only measured. What is held out is of the same hands: for a hand that was never seen,
+`scripts/make_voice.py --folds` leaves each out once.
 
 - leaks: of the messages that hold others' words, those of which others' words leave anything
   direct: a statement, a like, or a name with an engagement that weighs something
-- heard: of the statements that rules find in owners' own words, those that are still found
-- whole: of the messages that are all their owner's own, those in which nothing is overheard
+- own heard: of the statements that rules find in owners' own words, those that are still found
+- short heard: the same in messages of less than 300 characters
+- own whole: of the messages that are all their owner's own, those in which nothing is overheard
 
-The baseline is `layout`: what shows by quoted lines, headers, fences and announcements, asked by
-likes and names alone, as it was before every road asked. With `--fit` the weights are fitted anew
-and printed. A prediction line is `{"text", "overheard": [[start, end, why], ...]}`.
+The baseline is `layout`: what shows by quoted lines, headers, fences and reports alone, asked by
+likes and names alone, as it was before every road asked. A prediction line is
+`{"text", "overheard": [[start, end, why], ...]}`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -35,14 +37,14 @@ from bench.judged import write_lines
 
 PART: Final = "voices"
 FILE: Final = Path(__file__).parent / "voices.jsonl"
-_STOPS: Final = re.compile(r"[.!]+(?=\n|$)")
 Z: Final = 1.96  # of a 95 % interval
-REGULARISATION: Final = 1.0  # of the fit: the least that the folds of the built part ask for
+SHORT: Final = 300  # characters: of a short message
 
 
 class Message(NamedTuple):
     """One message with the spans that are its owner's own."""
 
+    hand: str  # who wrote it
     part: str
     kind: str
     text: str
@@ -65,6 +67,8 @@ class Score(NamedTuple):
     leaks: int
     own: int
     heard: int
+    short: int
+    short_heard: int
     messages: int
     whole: int
 
@@ -76,8 +80,8 @@ def messages() -> tuple[Message, ...]:
     return tuple(Message(**json.loads(line)) for line in lines)
 
 
-def score(part: str, *, layout: bool = False) -> Score:
-    """Measure a part; with `layout`, the baseline."""
+def score(part: str, *, hand: str = "", layout: bool = False) -> Score:
+    """Measure a part, of one hand or all; with `layout`, the baseline."""
     from factbook.extract import sentences
     from factbook.extract.heard import hear
     from factbook.extract.opinions import preferences_in
@@ -89,9 +93,9 @@ def score(part: str, *, layout: bool = False) -> Score:
     def voice_of(text: str) -> OwnWords:
         return OwnWords(text, tuple(Overheard(*one) for one in pasted(text)))
 
-    pastes = leaks = own = heard = whole = count = 0
+    pastes = leaks = own = heard = short = short_heard = whole = count = 0
     for one in messages():
-        if one.part != part:
+        if one.part != part or one.hand != (hand or one.hand):
             continue
         voice = voice_of(one.text) if layout else own_words(one.text)
         read = one.text if layout else voice.text
@@ -99,6 +103,8 @@ def score(part: str, *, layout: bool = False) -> Score:
         mine = {said.start for said, _ in sentences.statements(one.text) if one.is_own(said.start)}
         own += len(mine)
         heard += len(mine & stated)
+        short += len(mine) * (len(one.text) < SHORT)
+        short_heard += len(mine & stated) * (len(one.text) < SHORT)
         count += one.whole
         whole += one.whole and not voice.text.count("\n") > one.text.count("\n")
         if one.whole:
@@ -111,7 +117,7 @@ def score(part: str, *, layout: bool = False) -> Score:
             *(name.start for name in named if name.valence is not Valence.NEUTRAL),
         ]
         leaks += any(not one.is_own(at) for at in places)
-    return Score(pastes, leaks, own, heard, count, whole)
+    return Score(pastes, leaks, own, heard, short, short_heard, count, whole)
 
 
 def interval(hits: int, of: int) -> str:
@@ -125,54 +131,10 @@ def interval(hits: int, of: int) -> str:
     return f"{share:.1%} ({low:.1%} to {high:.1%})"
 
 
-def fit() -> dict[str, float]:
-    """Fit the weights on the built part: a paragraph that is mostly another's counts as another's.
-
-    Each message weighs the same, however many paragraphs it has, and counts twice: the second time
-    without its full stops, for many people set none.
-    """
-    import numpy as np
-    from sklearn.linear_model import LogisticRegression
-
-    from factbook.extract.voice import blanked, features_of, in_layout, units_of
-
-    rows: list[list[float]] = []
-    theirs: list[bool] = []
-    weights: list[float] = []
-    names: list[str] = []
-    built = [one for one in messages() if one.part == "built with"]
-    for one in [*built, *map(_unstopped, built)]:
-        shown = in_layout(one.text)
-        left = blanked(one.text, shown)
-        units = units_of(left)
-        for unit, found in zip(units, features_of(left, handed=bool(shown)), strict=True):
-            names = names or list(found)
-            rows.append(list(found.values()))
-            own = sum(max(0, min(end, unit.end) - max(at, unit.start)) for at, end in one.own)
-            theirs.append(2 * own < unit.end - unit.start)
-            weights.append(1 / len(units))
-    model = LogisticRegression(C=REGULARISATION, max_iter=5_000)
-    model.fit(np.array(rows), np.array(theirs), sample_weight=np.array(weights))
-    found = {
-        "": float(model.intercept_[0]),
-        **dict(zip(names, map(float, model.coef_[0]), strict=True)),
-    }
-    return {name: round(value, 2) for name, value in found.items()}
-
-
-def _unstopped(one: Message) -> Message:
-    """Return a message without the full stops at the ends of its lines."""
-    ends = [found.span() for found in _STOPS.finditer(one.text)]
-
-    def moved(at: int) -> int:
-        return at - sum(min(end, at) - start for start, end in ends if start < at)
-
-    own = [[moved(start), moved(end)] for start, end in one.own]
-    return one._replace(text=_STOPS.sub("", one.text), own=own)
-
-
 def _figures(part: str) -> Iterable[tuple[str, Score]]:
     yield "layout", score(part, layout=True)
+    for hand in sorted({one.hand for one in messages()}):
+        yield f"voice, hand {hand}", score(part, hand=hand)
     yield "voice", score(part)
 
 
@@ -182,13 +144,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--part", default="held out", choices=sorted({one.part for one in messages()})
     )
-    parser.add_argument("--fit", action="store_true", help="fit the weights anew and print them")
     parser.add_argument("--predictions", type=Path, default=None)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(argv)
-    if given.fit:
-        print(json.dumps(fit(), indent=2))
-        return 0
     if given.predictions:
         _predict(given.part, given.predictions)
     rows: list[dict[str, Any]] = []
@@ -200,6 +158,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "by": name,
                 "leaks": f"{found.leaks} of {found.pastes}, {interval(found.leaks, found.pastes)}",
                 "own heard": f"{found.heard} of {found.own}, {interval(found.heard, found.own)}",
+                "short heard": f"{found.short_heard} of {found.short},"
+                f" {interval(found.short_heard, found.short)}",
                 "own whole": f"{found.whole} of {found.messages}",
             }
         )

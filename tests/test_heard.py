@@ -293,7 +293,7 @@ def test_the_speaker_and_the_spoken_to_are_not_what_a_message_is_about() -> None
 def test_pasted_text_makes_no_names_in_passing() -> None:
     people = "Mira Holm, Ola Berg, Tom Dahl, Ida Lund, Per Moe, Liv Ness and Kai Rud were there."
     assert heard(f"yesterday {people}") == {}
-    assert heard(f"I love Muse. Yesterday {people}") == {"muse": (SAID, GOOD)}
+    assert heard(f"I love Muse and my friends {people}") == {"muse": (SAID, GOOD)}
     assert len(hear("we met Mira Holm and Ola Berg", known={})) <= PASSING_NAMES
 
 

@@ -149,7 +149,6 @@ def test_what_stands_before_and_after_a_paste_is_its_owners(text: str, kept: str
         "Hi! I got the LS50 yesterday.\n\nI love golf. Search for LS50 stands.\n\nI hate jazz.",
         "I told him: I love golf",
         "My answer: I love golf",
-        "my review of the LS50:\n\nI love golf",
         "Here is what I like: I love golf",
         "One more thing: I love golf",
         "Note: I love golf",
@@ -196,7 +195,7 @@ def test_places_stay_where_they_are(text: str) -> None:
 def test_what_is_too_long_is_nobodys() -> None:
     text = "I love golf. " * (READ_CHARS // 10)
     assert own_words(text).text[READ_CHARS:].strip() == ""
-    assert own_words(text).text[:READ_CHARS] == text[:READ_CHARS]
+    assert [(one.start, one.end) for one in pasted(text)] == [(READ_CHARS, len(text))]
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import pytest
+from bench.voices import messages, score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.apply import apply
 from factbook.errors import FactbookError
-from factbook.extract.voice import own_words
+from factbook.extract.voice import WEIGHTS, marks_of, own_words
 from factbook.memory import Memory
 from factbook.model import ME, Candidate, FactKind, Status, Trigger, Trust
 from factbook.ops import (
@@ -263,10 +265,40 @@ def test_long_and_odd_messages_are_read_at_once() -> None:
         assert len(own_words(text).text) == len(text)
 
 
+def test_a_like_of_others_inside_a_line_is_not_ones_own() -> None:
+    for text in (
+        "my mum wrote hi love I moved to leeds",
+        "★★★★ I live round the corner and I love this place.",
+    ):
+        assert "I " not in own_words(text).text, text
+
+
+def test_a_message_is_read_at_once() -> None:
+    text = "".join(f"I saw {n} birds today, they were grey. " for n in range(50))[:2_000]
+    own_words(text)
+    begin = time.process_time()
+    for n in range(20):
+        own_words(text[:-1] + chr(97 + n))
+    assert (time.process_time() - begin) / 20 < 0.02  # 2 ms where nothing else runs
+
+
+def test_the_fitted_weights_name_marks_that_are_seen() -> None:
+    """A mark that is renamed would be silently worth nothing."""
+    kept = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    seen: list[set[str]] = [set(), set(), set()]
+    for one in messages():
+        _, whole, marks = marks_of(one.text, handed=True)
+        seen[0].update(whole)
+        for mark in marks:
+            for names, found in zip(seen, mark, strict=True):
+                names.update(found)
+    for (kind, weights), names in zip(kept.items(), seen, strict=True):
+        grammar = {name for name in weights if name[:2] not in ("w ", "f ", "l ")}
+        assert grammar <= names, (kind, grammar - names)
+
+
 def test_voices() -> None:
     """The floors of `python -m bench.voices`, on the half that nothing was fitted on."""
-    from bench.voices import score
-
     found = score("held out")
-    assert found.leaks / found.pastes <= 0.36, json.dumps(found._asdict())
-    assert found.heard / found.own >= 0.72, json.dumps(found._asdict())
+    assert found.leaks / found.pastes <= 0.14, json.dumps(found._asdict())
+    assert found.short_heard / found.short >= 0.76, json.dumps(found._asdict())

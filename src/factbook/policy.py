@@ -253,39 +253,7 @@ MAX_OPS: Final = 200  # ours: that one answer of a model may hold
 # --- whose words they are (ours) ------------------------------------------------------------------
 
 VOICE_CHARS: Final = 20_000  # of one message; what follows is nobody's own
-VOICE_STAYS: Final = 1.0  # what it costs to change between one's own voice and another's
-VOICE_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "": 0.13,
-        "many": 0.72,
-        "length": 0.27,
-        "signed inline": 1.1,
-        "title": 0.82,
-        "requests": -0.72,
-        "ends asking": -2.11,
-        "all of me": -0.81,
-        "no question": -0.3,
-        "dates": 0.22,
-        "last": 0.3,
-        "only": -0.79,
-        "words": 0.11,
-        "me": -0.4,
-        "you": 0.5,
-        "third": 0.25,
-        "points": -0.48,
-        "addressed": 1.79,
-        "below address": 0.42,
-        "small": -1.77,
-        "furniture": 1.4,
-        "open lines": 0.27,
-        "bullets": -0.43,
-        "framed": 1.11,
-        "posed": 1.19,
-        "announced": -0.96,
-        "other case": 0.22,
-        "contracted": -0.62,
-    }
-)  # fitted by `python -m bench.voices --fit`: a paragraph is another's above 0
+VOICE_DOUBT: Final = -0.4  # log-odds from which on a piece of a message is overheard
 OVERHEARD_STATEMENTS: Final = 3  # of one message, that are proposed where it may be its owner's own
 
 # --- the language model (seed 004) ----------------------------------------------------------------

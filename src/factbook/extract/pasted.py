@@ -1,15 +1,13 @@
-"""Tell the words of a message that its writer pasted from the writer's own.
+"""Tell the words of a message that its writer pasted from the writer's own, where layout shows it.
 
 Knows: how people hand on what others wrote: behind "my boss wrote:", as quoted lines, as mails with
-their headers, as logs with a name before each line, between fences, and as pages with a title, a
-byline or a menu, mostly under a line such as "what do you make of this?". Does not know names, nor
-what is said.
+their headers, as logs with a name before each line, between fences and rules, under a byline or an
+address. Does not know names, nor what is said; what has none of these forms `voice` weighs.
 
 Where a paste shows its own end (a closing quote, the last quoted line, a fence, the last turn of a
-log), what follows is its writer's again. Otherwise nothing tells a last paragraph of the page from
-a word about it, so it reaches to the end of the message, whatever it says of its own end: that is
-the first thing a forger writes. A word of one's own that is missed can be said again; a stranger's
-word that is believed cannot be unsaid.
+log), what follows is its writer's again. A mail shows none: it reaches to the end of the message,
+whatever it says of its own end, for that is the first thing a forger writes. A word of one's own
+that is missed can be said again; a stranger's word that is believed cannot be unsaid.
 """
 
 from __future__ import annotations
@@ -25,15 +23,9 @@ from factbook.commonplace import is_everyday, is_function_word
 __all__ = ["Pasted", "pasted"]
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
-TITLE_WORDS: Final = 14  # ours: of a line that heads a page
-TITLE_CHARS: Final = 110  # ours: the same
-PROSE_CHARS: Final = 100  # ours: from this length on a paragraph of others shows that it is theirs
 FULL_LINE: Final = 45  # ours: a shorter line was not wrapped by a program
 LINE_CHARS: Final = 400  # ours: of a line, to see what it is
-PROSE_SEEN: Final = 2_000  # ours: of a paragraph, to see whether anybody speaks in it
 CLAUSE_CHARS: Final = 160  # ours: of the words before a colon that say who speaks
-FOREIGN: Final = 4  # ours: paragraphs of others that are a page without a title
-SIGNS: Final = 2  # ours: weak signs of different kinds that make a page
 
 
 class Pasted(NamedTuple):
@@ -127,8 +119,6 @@ def _reporting(line: str) -> int:
             found = next(ends, None)
             if found is not None and not _is_mine(clause, found):
                 return mark.end() - len(mark["quote"] or "")
-        if mark["colon"] and _opens_paste(" ".join(clause.split()), first=False):
-            return mark.end()
     return -1
 
 
@@ -256,192 +246,21 @@ _PROMPT: Final = _spaced(
 )
 
 
-# --- what stands over a paste ---------------------------------------------------------------------
-
-_FOR_ME: Final = (
-    rf"(?: (?:for me|please|pls|in \w+ \w+|in \w+|to \w+|{_TEXT}))*"
-    r"(?: (?:and|or|i|we|my|he|she|they|that|which|on|at|by|about|of|with|from|for|so|if|as)\b.*)?"
-)
-_POINTED: Final = (
-    rf"(?:this|these|that|those|the|following|below|attached|quoted|pasted|above|an?|his|her|their"
-    rf"|\w+['’]s)(?: (?:following|below|quoted|pasted|attached|whole|long|short|new|old|weird"
-    rf"|strange|latest|funny|nice|interesting|great|random|job|spam|phishing|news|product|blog|chat|forum"
-    rf"|search|web|email|group|support|error|log|reddit|wikipedia|shop|full|entire|kind of|piece of"
-    rf"|bit of|sort of))* {_TEXT}"
-)
-_LEADING: Final = (
-    r"^\W*(?:(?:hey|hi|hello|please|pls|can|could|would|will|you|u|so|ok|okay|and|also|just|kindly|now"
-    r"|quick|quickly|penny|yo|then|well|help|me|us|to|lol|wow|haha|omg|hmm|look,?)\b\W*)*"
-)
-_WORK: Final = (
-    r"(?:summari[sz]e|sum up|tl;?dr|translate|proofread|rewrite|rephrase|reword|paraphrase|explain"
-    r"|review|check|fact[- ]?check|read(?: through)?|look at|have a look(?: at)?|take a look"
-    r"(?: at)?|analy[sz]e|comment(?: on)?|respond(?: to)?|reply(?: to)?|answer"
-    r"|react(?: to)?|improve|shorten|edit|parse|extract|simplify|critique|evaluate|format|clean up"
-    r"|make sense of|understand|see|check out|listen to|watch|process|digest|consider|continue"
-    r"|complete|fix|debug|interpret|classify|compare)"
-)
-_ASKS_ABOUT_IT: Final = (
-    # a request whose object is the text below it
-    _spaced(
-        rf"{_LEADING}{_WORK} (?:this|these|that|it|the following|below|what follows|{_POINTED}"
-        rf"|{_TEXT}|the (?:\w+ ){{0,2}}(?:below|following|grammar|spelling|typos?|text))(?: below)?"
-        rf"{_FOR_ME}\W*$"
-    ),
-    _spaced(rf"{_LEADING}{_WORK}(?: (?:for me|please|pls|(?:in|to|into|from) \w+))*\W*$"),
-    # a question or a sentence that ends in "this"
-    _spaced(
-        rf"\b(?:this|these|what follows|the following|(?:see|text|mail|message|article) below"
-        rf"|below)(?: (?:one|{_TEXT}))?(?: (?:about|mean|means|meaning|say|says|saying|true|legit"
-        rf"|real|right|correct|spam|scam|phishing|a scam|a joke|any good|any use|ok|okay|worth"
-        rf" \w+|serious|make sense|sound|look|looks?|sounds? \w+|from|for real|for me|please|pls"
-        rf"|lol|haha|then|to me|or not|in \w+|going|even))*\W*[?:：][\s\W]*$"
-    ),
-    _spaced(
-        rf"\b(?:this|these|the following)(?: [\w-]+){{0,3}} {_TEXT}"
-        r"(?: (?:about|by|from|on|in|of|that|which|i|we|my) .*)?\W*\?[\s\W]*$"
-    ),
-    _spaced(
-        rf"\b{_POINTED}(?: (?:about|mean|means|say|says|true|legit|real|right|correct|spam|ok|okay"
-        rf"|for me|please))*\W*\?[\s\W]*$"
-    ),
-)
-_PRESENTS: Final = (
-    _spaced(
-        rf"{_LEADING}(?:here(?:['’]s| is| are)|this is|these are|below(?: is| are)?|attached"
-        rf"(?: is)?|quoting|pasting|copying|copied|pasted|sharing|forwarding)\b"
-        r"(?! what (?:i|we)\b)[^.!?:]*"
-        rf"\b(?:{_TEXT}|below|following|this|{_SAID}|got|found)\b[^.!?:]*[:：]\W*$"
-    ),
-    _spaced(
-        rf"{_LEADING}(?:here(?:['’]s| is| are)|below(?: is| are)|attached is|quoting|pasting) "
-        rf"(?:{_POINTED}|what (?!i\b)[^.!?:]{{1,60}} {_SAID})\b[^.!?:]*[.…]*\W*$"
-    ),
-    _spaced(
-        r"\b(?:got|gets|get|received|found|saw|seen|spotted|read|came across|stumbled (?:up)?on"
-        r"|sent(?: (?:me|us|him|her|around))?|forwarded(?: (?:me|us))?|shared|posted|wrote|showed"
-        rf"(?: me)?|dug up|dropped|mailed(?: me)?|copied)(?: (?:me|us|just|also))* (?:this|the"
-        rf" following|the below|{_POINTED})(?: (?:{_TEXT}|one))?(?: (?:today|yesterday|earlier"
-        rf"|now|just now|(?:in|on|from|at|via|by|about|over|to|this|last|while|when) .*|and .*|lol"
-        rf"|haha))?[.!:：…\W]*$"
-    ),
-    _spaced(
-        r"^\W*(?:fyi|fwd|fw|see below|read this|look at this|check this(?: out)?|get this|look what"
-        r" .*|from (?:the|a|an|my|his|her|this) .*|via .*|source|context|for context|background"
-        r"|pasted(?: below| text)?|copied .*|quote|begin quote|start of .*|the text|text below|this"
-        r"(?: one)?|as promised|listen to this|you (?:have|need|got) to (?:read|see) this)"
-        r"[.!:：…\W]*$"
-    ),
-)
-_BARE_QUESTION: Final = _spaced(
-    r"^\W*(?:(?:hey|hi|so|ok|well|and|um+|hmm+)\W+)*(?:(?:any|your|other) )?(?:thoughts|opinions?"
-    r"|ideas|comments|takes?|feedback|views?)(?: (?:on|about|of) (?:this|that|it|these)(?: \w+)?)?"
-    r"(?: please)?\W*$"
-    r"|^\W*(?:(?:hey|hi|so|ok|well|and)\W+)*what(?:['’]s| is| do| would| does| are)? (?:you |we"
-    r" |your |he |she |they |it |one )*(?:think|make|say|take|mean|means|opinion|reckon|want"
-    r"|view)(?: (?:of|about|on|by|here))*(?: (?:this|that|it|these|here|them))?(?: \w+)?\W*$"
-    r"|^\W*(?:is|does|can|could|should|how|do) (?:this|that|it|i|we|you) (?:be )?(?:true|legit|real"
-    r"|right|make sense|trust(?: it| this)?|spam|a scam|believe(?: it| this)?|reply|answer|respond"
-    r"|react|ok|okay|agree)\W*$"
-    r"|^\W*(?:wdyt|tl;?dr|huh|wtf|wow|lol|look|read|true|legit|real|spam|scam)\W*$"
-)
 _YOU_SAID: Final = _spaced(rf"\b(?:you|u)(?: \w+)? {_SAID}(?: me)? ?[:：]\s*$")
 _SENTENCE_END: Final = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)")
 
 
-def _opens_paste(line: str, *, first: bool) -> bool:
-    """Say whether a line announces the text below it.
-
-    `first` where nothing stands above it and a blank line below.
-    """
-    said = _LINK.sub("", line).strip()
-    ends = [stop.end() for stop in re.finditer(r"[.!?…](?=\s)", said)]
-    last = said[ends[-1] :].strip() if ends else said
-    if len(last) > CLAUSE_CHARS or _OWN_TEXT.match(last):
-        return False
-    if any(pattern.search(last) for pattern in (*_ASKS_ABOUT_IT, *_PRESENTS, _BEGINS_TO_SAY)):
-        return True
-    return first and _BARE_QUESTION.search(last) is not None
-
-
-_LINK: Final = re.compile(r"\s?(?:https?://|www\.)\S+")
-_OWN_TEXT: Final = _spaced(
-    rf"\W*(?:(?:here|this|these|below|and|so|well)(?:['’]s| is| are)? )?(?:my|our)(?: own)?"
-    rf" (?:thoughts?|opinions?|views?|takes?|feelings?|words|favou?rites?|{_TEXT})\b"
-)
 _BEGINS_TO_SAY: Final = _spaced(
-    r"^\W*(?:(?:and|so|then|but|well|ok)\W+)?"
-    r"(?!(?:i|we|what|that|as|like|if|when|how)\b)"
-    r"(?:[\w'’.()-]+ ){1,4}(?:wrote|writes|said|says|goes|reads|posted|posts|replied"
-    r"|replies|answered|texted|mailed|e-?mailed|commented|tweeted)"
-    r"(?: (?:me|us|back|this|it|that|today|yesterday|(?:on|in|at|to) (?:the |my |a )?\w+))*\W*$"
+    rf"^\W*(?:(?:and|so|then|but|well|ok)\W+)?(?!(?:i|we|what|that|as|like|if|when|how)\b)"
+    rf"(?:[\w'’.()-]+ ){{1,4}}{_SAID}\W*$"
 )
-
-
-# --- pages ----------------------------------------------------------------------------------------
-
-_FURNITURE: Final = _spaced(
-    r"[ \t>*_#-]*(?:(?:posted|published|written|reviewed|submitted|shared|uploaded|asked|answered"
-    r"|edited|updated|last (?:updated|modified|edited)|photos?|words?|text|story|article|review"
-    r"|report|illustration|image(?: credit)?)(?: \w+)? (?:by|on|in|at)\b.{1,80}"
-    r"|by (?!the\b|my\b|a\b|any\b|far\b|now\b|then\b|all\b)[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){1,3}"
-    r"\W*(?:[|,·•–—-].{0,60})?"
-    r"|(?:©|\(c\)|copyright\b).{0,100}|.{0,60}all rights reserved\W*|\d{1,3} ?min(?:ute)?s? read\W*"
-    r"|we use cookies\b.{0,120}|.{0,40}accept (?:all )?cookies?\W*|(?:subscribe|sign up)"
-    r" (?:to|for) (?:our|the|my)\b.{0,60}|sign in to\b.{0,60}|share (?:this|on)\b.{0,40}"
-    r"|read more\W*|(?:this|the) (?:page|post|article|site) (?:contains|may contain) affiliate"
-    r"\b.{0,40}|sponsored\W.{0,120}|related(?: \w+)?:.{0,120}|advertisement\W*|table of contents\W*"
-    r"|\d[\d.,k]* (?:comments?|likes?|shares?|points?|views?|upvotes?|replies)\b.{0,80}"
-    r"|\[[^\]\n]{1,120}\]\([^()\s]{1,2000}\)\W*|u/\w.{0,80}|r/\w+\W*"
-    r"|[^|\n]{1,40}(?: [|·•›»] [^|·•›»\n]{1,40}){2,12}|free shipping\b.{0,80}"
-    r"|click here\b.{0,80}|read our\b.{0,100}|(?:leave|post) a (?:comment|reply)\b.{0,40})\s*$"
+_BYLINE: Final = _spaced(
+    r"[ \t]*(?:[-–—~]{1,3}|(?:posted|written|reviewed|review|submitted) by|by|source:|from:?)"
+    r"[ \t]*[A-Z@u][\w.'’@/-]*(?:[ ,|(][^\n]{0,80})?$"
 )
-_ADDRESS: Final = re.compile(
-    r"[ \t>*_\-\d.)(\[<]*(?:(?:source|link|url):[ \t]*)?(?:https?://|www\.)\S+[\])>]?[ \t]*$",
-    re.IGNORECASE,
-)
-_HEADING: Final = re.compile(
-    r"[ \t]{0,3}#{1,6}[ \t]+\S|[ \t]*={3,}\s*$|[ \t]*\*\*[^*\n]{2,80}\*\*\s*$"
-)
-_SPEAKS: Final = re.compile(
-    r"(?i:\b(?:my|me|mine|we|we['’]\w+|our|ours|us|you|you['’]\w+|your|u|ur|im|ive|i['’]\w+)\b)"
-    r"|\b[Ii]\b(?!\.)"
-)
-_OF_MYSELF: Final = re.compile(
-    r"(?i:\b(?:my|me|mine|we|our|us|i['’]\w+|im|ive)\b)|\b[Ii]\b(?!\.)"
-)  # a title may speak to its reader, and hardly of its writer
-_CLOSED: Final = re.compile(r"[.!?…。！？:;,][\"'”’)\]*_]*$")
-_ORDERS: Final = _spaced(
-    r"^\W*(?:please|search|look|find|tell|show|remember|remind|stop|google|what|who|how|when|where|why"
-    r"|is|are|do|does|did|can|could|thanks?|hey|hi|hello|ok|okay|yes|no|love|loving|hate|not)\b"
-)
+_ADDRESS: Final = _spaced(r"[ \t>*_<(\[-]*(?:(?:source|link|url): ?)?(?:https?://|www\.)\S+ ?$")
 _ITEM: Final = re.compile(r"[-–—~*•+] |\d{1,3}[.)] ")
-_BYLINE_BELOW: Final = _spaced(
-    r"[ \t]*(?:(?:[-–—~]{1,3}|posted by|written by|reviewed by|review by|by|source:|from:?)"
-    r"[ \t]*[A-Z@u][\w.'’@/-]*(?:[ ,|(][^\n]{0,80})?)$"
-)
-
-
-def _is_own(line: str) -> bool:
-    """Say whether a line reads as somebody talking to somebody, not as a page."""
-    return _SPEAKS.search(line) is not None or _ORDERS.match(line) is not None
-
-
-def _is_title(line: str) -> bool:
-    """Say whether a line may head a page: short, without an end, its weighty words capitalised."""
-    said = line.strip()
-    words = re.findall(r"[^\W_][\w'’.-]*", said)
-    if not 1 < len(words) <= TITLE_WORDS or len(said) > TITLE_CHARS:
-        return False
-    if _CLOSED.search(said) and not said.endswith("?"):
-        return False
-    if _OF_MYSELF.search(said) or said.endswith("?"):
-        return False
-    if re.search(r"\S [-–—|:] \S|\S: \S", said):
-        return True
-    weighty = [word for word in words if not is_function_word(word.casefold())]
-    tall = sum(word[0].isupper() or word[0].isdigit() for word in weighty)
-    return bool(words[0][0].isupper() and tall * 2 >= len(weighty))
+_CLOSED: Final = re.compile(r"[.!?…。！？:;,][\"'”’)\]*_]*$")
 
 
 class _Reader:
@@ -471,11 +290,9 @@ class _Reader:
         self._mails()
         self._turns()
         self._reports()
-        self._announced()
         self._single_turns()
         self._outputs()
-        self._pages()
-        self._signed_below()
+        self._signed()
         return _joined(self.theirs)
 
     # --- parts
@@ -523,11 +340,8 @@ class _Reader:
             if sign in said[fence.end() :]:
                 return -1  # closed in its own line
             ends = [n for n in range(index + 1, len(self.lines)) if self._closes(n, sign)]
-            if not ends:
-                return len(self.lines) - 1
             # What is pasted may hold fences too: those of its writer's own are the outermost.
-            outer = sign[0] not in "`~" or len(ends) % 2 == 0 or self._is_announced(index)
-            return ends[-1] if outer else ends[0]
+            return ends[-1] if ends else len(self.lines) - 1
         wrapper = _WRAPPER.match(said)
         if wrapper is None:
             return -1
@@ -537,34 +351,10 @@ class _Reader:
         return self.lines[index].said.endswith(sign)
 
     def _ruled(self) -> None:
-        """Note what stands between two rules, the first and the last, after an announcement."""
+        """Note what stands between two rules, the first and the last."""
         rules = [n for n, said in self._own() if _RULE.match(said)]
-        if not rules:
-            return
-        if self._is_announced(rules[0]):
-            last = rules[-1] if len(rules) > 1 else len(self.lines) - 1
-            self._mark(rules[0], last, "stands between rules")
-
-    def _announces(self, index: int) -> bool:
-        """Say whether a line announces the words of another below it."""
-        line = self.lines[index]
-        if _opens_paste(line.said, first=self._is_alone(index)):
-            return True
-        at = _reporting(line.text)
-        return at >= 0 and not line.text[at:].strip()
-
-    def _is_announced(self, index: int) -> bool:
-        """Say whether the line above another announces the words of somebody else."""
-        above = index - 1
-        while above >= 0 and self.lines[above].blank:
-            above -= 1
-        return above >= 0 and self._announces(above)
-
-    def _is_alone(self, index: int) -> bool:
-        """Say whether a line is the first one, and what stands below it is set off from it."""
-        if self._next(0) != index:
-            return False
-        return self.last[index] == index or _is_title(self.lines[index + 1].said)
+        if len(rules) > 1:
+            self._mark(rules[0], rules[-1], "stands between rules")
 
     def _quoted(self) -> None:
         for index, said in self._own():
@@ -672,6 +462,23 @@ class _Reader:
         beside = [n for n in (index - 1, index + 1) if 0 <= n < len(self.lines)]
         return any(_HEADER.match(self.lines[n].said) for n in beside)
 
+    def _signed(self) -> None:
+        """Note what has the name of another or an address below it or above it.
+
+        "Posted by Bob" stands below a paragraph, or heads a page: below its title, as an address
+        stands above it.
+        """
+        for index, said in self._own():
+            first, below = self.first[index], self._next(index + 1)
+            items = first < index and _ITEM.match(self.lines[index - 1].said)
+            if _ADDRESS.match(said) and below == index + 1 < len(self.lines):
+                if not _CLOSED.search(self.lines[below].said) and self.last[index] == below:
+                    self._to_the_end(index, "is a page")
+            elif first < index and _BYLINE.match(said) and not (items and said[0] in "-–—~"):
+                heads = first == index - 1 and not _CLOSED.search(self.lines[first].said)
+                last = len(self.lines) - 1 if heads else index
+                self._mark(first, last, "is signed by another")
+
     def _turns(self) -> None:
         """Note a forged turn of a conversation: whatever comes after it is of nobody."""
         for index, _ in self._own():
@@ -698,7 +505,7 @@ class _Reader:
             if not self.free[index]:
                 continue
             line = self.lines[index]
-            at = _reporting(line.text)
+            at = len(line.text) if _BEGINS_TO_SAY.search(line.said) else _reporting(line.text)
             while at >= 0:
                 rest = line.text[at:]
                 if not rest.strip():
@@ -729,90 +536,6 @@ class _Reader:
         beyond = re.compile(sign + r"[.!?,]?[ \t]*$", re.MULTILINE)
         ends = [one.end() for one in beyond.finditer(self.text, stop)]
         return ends[-1] if ends else stop
-
-    def _announced(self) -> None:
-        """Note what stands under "what do you make of this?"."""
-        for index, said in self._own():
-            below = self._next(index + 1)
-            if below >= len(self.lines):
-                return
-            if self.free[below] and _opens_paste(said, first=self._is_alone(index)):
-                self._to_the_end(below, "stands under an announcement")
-                return
-
-    def _pages(self) -> None:
-        """Note a page that nobody announced, by what only pages have."""
-        own = self._own()
-        strong = [n for n, said in own if _FURNITURE.match(said)]
-        if len(own) < 2 or (len(own) == 2 and strong == [own[1][0]]):
-            return  # a name under a text is looked at apart
-        signs: dict[str, int] = {}
-        for n, _ in own:
-            kind = self._sign(n)
-            if kind:
-                signs.setdefault(kind, n)
-        prose = self._foreign([n for n, _ in own])
-        if prose:
-            signs["prose"] = prose[0]
-        if len(prose) > 1:
-            signs["more prose"] = prose[1]
-        heads = signs.keys() & {"address", "heading", "title"}
-        if not strong and (len(signs) < SIGNS or (not heads and len(prose) < FOREIGN)):
-            return
-        begins = {*strong[:1], *signs.values()}
-        for n, said in own:
-            if n in begins or not _is_own(said):
-                self._to_the_end(n, "is a page")
-                return
-
-    def _sign(self, index: int) -> str:
-        """Return the weak sign of a page that a line is; empty for none."""
-        said = self.lines[index].said
-        if _ADDRESS.match(said):
-            return "address"
-        if _HEADING.match(said):
-            return "heading"
-        below = index + 1
-        alone = below < len(self.lines) and (
-            self.lines[below].blank or len(self.lines[below].said) >= FULL_LINE
-        )
-        above = self.first[index] == index or _ADDRESS.match(self.lines[index - 1].said) is not None
-        return "title" if alone and above and _is_title(said) else ""
-
-    def _foreign(self, own: Sequence[int]) -> list[int]:
-        """Return the first lines of paragraphs of prose in which nobody speaks to anybody."""
-        found = []
-        for index in own:
-            if self.first[index] != index and not self._sign(index - 1):
-                continue
-            start, end = self.lines[index].start, self.lines[self.last[index]].end
-            if end - start >= PROSE_CHARS and not _SPEAKS.search(
-                self.text, start, min(end, start + PROSE_SEEN)
-            ):
-                found.append(index)
-                if len(found) >= FOREIGN:
-                    break
-        return found
-
-    def _signed_below(self) -> None:
-        """Note a paragraph that is signed by another right below it: "Posted by Bob"."""
-        top = self._next(0)
-        for index, said in self._own():
-            if not self.free[index] or not _BYLINE_BELOW.match(said) or index == top:
-                continue
-            above = index - 1
-            if self.lines[above].blank and self._next(index + 1) < len(self.lines):
-                continue
-            while above > 0 and self.lines[above].blank:
-                above -= 1
-            begin = self.first[above]
-            if said[0] in "-–—~" and (
-                _ITEM.match(self.lines[above].said) or self.lines[above].said.endswith(":")
-            ):
-                continue  # an item of a list
-            if begin == top and begin < above and self._announces(top):
-                begin += 1
-            self._mark(begin, index, "is signed by another")
 
 
 def _is_stamped(said: str) -> bool:
@@ -852,8 +575,16 @@ _COMPLIMENT: Final = _spaced(
 )
 
 
+_RATED: Final = re.compile(r"^[ \t]*[★☆⭐]{3}[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
+
+
 def _letter(text: str) -> Iterator[Pasted]:
-    """Yield a formal letter, from its salutation on: it speaks to others, whoever wrote it."""
+    """Yield what speaks to others by its form, whoever wrote it.
+
+    A formal letter, from its salutation on; a paragraph that begins with stars.
+    """
+    for review in _RATED.finditer(text):
+        yield Pasted(*review.span(), "is a review")
     opened = _SALUTATION.search(text)
     if opened and _COMPLIMENT.search(text, opened.start()):
         yield Pasted(opened.start(), len(text), "is a letter")

@@ -2,45 +2,49 @@
 
 One function for everything that hears an owner: a statement, a like, an engagement, an entity, a
 command, a keyed fact. Three things tell: what the terminal saw (a paste has brackets), the layout
-of what people hand on (`pasted`: quoted lines, mails, logs, fences, pages), and how each paragraph
-is written: whom it addresses, how it begins and ends, of whom it speaks, how long it is. The last
-is a small sum of weights that were fitted on messages with their spans (`python -m bench.voices`),
-read along the message, for others' words come in one piece.
+of what people hand on (`pasted`: quoted lines, mails, logs, fences), and how each piece is
+written. A piece is a sentence, or the part of a line up to a colon, a dash or a quote; its words,
+its shape and its place, the shape of the whole message, and what stands between it and the piece
+before it are summed with fitted weights (`scripts/make_voice.py`) and read along the message, for
+others' words come in one run (a conditional random field of two states).
 
-Knows: text, and nothing of what is known of an owner. Does not know languages: words in it are
-pronouns and the like, and the shape of lines does the rest. In doubt a text is overheard.
+Knows: text, and nothing of what is known of an owner. In doubt a text is overheard.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
 from factbook.extract.pasted import pasted as laid_out
 from factbook.model import EpisodeKind, Overheard, Role, StoredEpisode, Trust
-from factbook.policy import VOICE_CHARS, VOICE_STAYS, VOICE_WEIGHTS
+from factbook.policy import VOICE_CHARS, VOICE_DOUBT
 
 __all__ = [
     "DOUBTFUL",
+    "WEIGHTS",
+    "Marks",
     "OwnWords",
+    "Unit",
     "blanked",
-    "features_of",
     "in_layout",
+    "marks_of",
+    "odds_of",
     "overheard_at",
     "own_words",
-    "units_of",
     "voice_of",
 ]
 
+WEIGHTS: Final = Path(__file__).parent / "data" / "voice.json"
 _PASTED: Final = "was pasted into the terminal"
 DOUBTFUL: Final = "reads as somebody else's"
-ADDRESS_WORDS: Final = 25  # ours: a shorter text may address whoever reads it
-FRAME_WORDS: Final = 25  # ours: of a line in front of what it hands on
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
@@ -130,164 +134,319 @@ def _joined(found: Sequence[Overheard]) -> tuple[Overheard, ...]:
     return tuple(joined)
 
 
-# --- paragraphs -----------------------------------------------------------------------------------
+# --- pieces ---------------------------------------------------------------------------------------
 
 
 class Unit(NamedTuple):
-    """A paragraph; the first and the last line stand alone, for people frame what they paste."""
+    """A sentence, or a part of a line that stands apart in it."""
 
     start: int
     end: int
+    line: int  # its number among the lines that hold something
+    gap: int  # before it: 0 a stop, 1 a colon, a dash or a quote, 2 a line break, 3 more of them
 
 
-def units_of(message: str) -> list[Unit]:
-    """Return the paragraphs of a message in their order."""
-    lines: list[Unit] = []
-    at = 0
-    for line in message[:VOICE_CHARS].split("\n"):
-        if line.strip():
-            lines.append(Unit(at, at + len(line)))
-        at += len(line) + 1
+class Marks(NamedTuple):
+    """What is seen of a unit, by name: each value is multiplied with a fitted weight."""
+
+    theirs: Mapping[str, float]  # speaks for another's voice
+    to_theirs: Mapping[str, float]  # for a change from one's own voice to another's before it
+    to_mine: Mapping[str, float]  # for a change back
+
+
+_CUT: Final = re.compile(
+    r"(?P<stop>(?<![.!?…])(?<![ .][A-Z])[.!?…]++[\"'”’)\]]*+)(?=\s)\s*+"
+    r"|[:：;][\"“„'‘]?(?=\s)\s*+|\s(?:[-–—]{1,2}|->)\s++"
+    r"|(?<=[,\s])[\"“„«](?=\w)|(?<=\w[.!?,…])[\"”“»]"
+)
+LEAST_BEHIND: Final = 3  # ours: words behind a colon, a dash or a quote that stand apart
+BEHIND: Final = 100  # ours: characters in which they must stand
+LEAST: Final = 3  # ours: characters of a unit
+
+
+def _units(message: str) -> list[Unit]:
     units: list[Unit] = []
-    for n, one in enumerate(lines):
-        apart = not units or n == 1 or n == len(lines) - 1
-        if apart or message.count("\n", units[-1].end, one.start) > 1:
-            units.append(one)
+    at, gap, number = 0, 3, 0
+    for line in message[:VOICE_CHARS].split("\n"):
+        rest, last = at, at + len(line)
+        if not line.strip():
+            gap = 3
         else:
-            units[-1] = Unit(units[-1].start, one.end)
+            for cut in _CUT.finditer(line):
+                end = at + cut.end()
+                least = 1 if cut["stop"] else LEAST_BEHIND
+                behind = message[end : min(last, end + BEHIND)].split(None, least)
+                if len(behind) >= least and len(message[rest:end].strip()) >= LEAST:
+                    units.append(Unit(rest, end, number, gap))
+                    rest, gap = end, int(not cut["stop"])
+            units.append(Unit(rest, last, number, gap))
+            gap, number = 2, number + 1
+        at = last + 1
     return units
 
 
-_I: Final = word_set("i i'm i've i'd i'll im ive my me mine myself")
+# --- what is seen of them -------------------------------------------------------------------------
+
+_I: Final = word_set("i i'm i've i'd i'll im ive id my me mine myself we our us")
 _YOU: Final = word_set("you your yours you're you've you'll you'd u ur yourself")
 _THIRD: Final = word_set("he she they him her his hers their them he's she's they're")
-_POINTS: Final = word_set("this these that those it one following below above here")
-_ADDRESS: Final = re.compile(r"\W*[^\W\d_]+(?: [^\W\d_.]+){0,3} ?[,!](?:\s|$)")
-_NAMED: Final = re.compile(r"\W*[^\W\d_]+(?: [^\W\d_.]+){0,2} [A-Z][^\W\d_]+\.? ?[,!](?:\s|$)")
-_SIGNED_INLINE: Final = re.compile(r"[.!?)] (?:[A-Z][\w'’-]+(?: (?:and |& )?)?){1,3}\.?\s*$")
-_FURNITURE: Final = re.compile(r"https?://|www\.|\S@\S|[★☆™©|#•·]|\d{3}[- ]\d{3}|\b[A-Z]{2,}-\d+")
-_DATE: Final = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b(?:19|20)\d\d\b|\b\d{4}-\d\d-\d\d\b")
-_BULLET: Final = re.compile(r"[ \t]*(?:[-*•+]|\d{1,2}[.)]) ")
-_REQUEST: Final = re.compile(
-    r"\b(?:can|could|would|will|do|did) (?:you|u)\b|\bplease\b"
-    r"|\b(?:help|show|tell|give|find|remind) me\b|\bfor (?:me|my)\b|\bshould i\b"
-    r"|\b(?:what|how) (?:do|can|should) i\b",
-    re.IGNORECASE,
+_STOP: Final = re.compile(r"[.!?…][\"'”’)\]]*\s*$")
+_PICTURE: Final = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
+_RATED: Final = re.compile(r"[★☆⭐]|\b\d ?/ ?(?:5|10)\b|\bstars?\b")
+_FURNITURE: Final = re.compile(
+    r"https?://|www\.|\S@\S|[™©|#•·]|\d{3}[- ]\d{3}|\b[A-Z]{2,}-\d+|[€$£]\s?\d"
 )
-_STOP: Final = re.compile(r"[.!?…:;][\"'”’)\]]*\s*$")
+_DATE: Final = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b(?:19|20)\d\d\b")
+_BULLET: Final = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)]) ")
+_HAILS: Final = re.compile(r"\W*[^\W\d_]+(?: [^\W\d_.]+){0,2} ?[,!](?:\s|$)")
+_NAMES: Final = re.compile(r"\W*[^\W\d_]+(?: [^\W\d_.]+){0,2} [A-Z][^\W\d_]+\.? ?[,!](?:\s|$)")
+NAME_WORDS: Final = 3  # ours: of a line that may be a signature
+TITLE_WORDS: Final = 12  # ours: fewer stand in a title
+_TENS: Final = tuple(f"{n}" for n in range(8))
 
 
-def features_of(message: str, *, handed: bool = False) -> list[dict[str, float]]:
-    """Return what is looked at in each paragraph, by name.
+def _size(count: int) -> str:
+    """Return a size as the number of its binary digits, 7 at most."""
+    return _TENS[min(7, count.bit_length())]
 
-    `handed` says that a paste was taken out of the message: what points, points at that.
+
+def _share(words: Sequence[str], of: Collection[str]) -> float:
+    return 3 * sum(word in of for word in words) / len(words) if words else 0.0
+
+
+def marks_of(
+    message: str, *, handed: bool = False
+) -> tuple[list[Unit], dict[str, float], list[Marks]]:
+    """Return the units of a message, what is seen of it as a whole, and what of each unit.
+
+    `handed` says that a paste was taken out of it by its layout.
     """
-    units = units_of(message)
-    texts = [message[one.start : one.end] for one in units]
-    words = [[word.casefold().replace("’", "'") for word in _WORD.findall(one)] for one in texts]
-    everything = [word for one in words for word in one]
-    several = len(units) > 1
-    head = texts[0] if several else ""
-    title = (
-        len(texts) > 2 and not _STOP.search(head) and head[:1].isupper() and _I.isdisjoint(words[0])
-    )
-    # What points at a text below it leaves a line free, or is no full sentence.
-    free = several and (
-        not head.rstrip().endswith((".", "!"))
-        or message.count("\n", units[0].end, units[1].start) > 1
-    )
-    points = free and not handed and not _POINTS.isdisjoint(words[0])
-    # A question in front of a text that ends without one is about that text.
-    about = not _THIRD.isdisjoint(words[0]) if several else False
-    posed = free and not handed and "?" not in texts[-1] and ("?" in head or points or about)
-    requests = sum(len(_REQUEST.findall(one)) for one in texts)
-    shared = {
-        "many": math.log1p(len(units)),
-        "length": math.log1p(len(everything)) - 3.5,
-        "signed inline": float(_SIGNED_INLINE.search(texts[-1]) is not None) if texts else 0.0,
-        "title": float(title),
-        "requests": min(2.0, float(requests)),
-        "ends asking": float(bool(texts) and texts[-1].rstrip().endswith("?")),
-        "all of me": 5 * _share(everything, _I),
-        "no question": float("?" not in message),
-        "dates": min(2.0, len(_DATE.findall(message)) / 2),
-    }
-    return [
-        {
-            **shared,
-            **_of_unit(n, texts, words),
-            "framed": float(n > 0 and points and len(words[0]) <= FRAME_WORDS),
-            "posed": float(n > 0 and posed),
-            "announced": float(n > 0 and head.rstrip().endswith(":")),
-            "other case": float(n > 0 and head[:1].islower() and texts[n][:1].isupper()),
-            "contracted": 5 * sum("'" in word for word in words[n]) / max(1, len(words[n])),
+    units = _units(message)
+    if not units:
+        return [], {}, []
+    texts = [message[one.start : one.end].strip() for one in units]
+    spelled = [_WORD.findall(one) for one in texts]
+    words = [[word.lower().replace("’", "'") for word in one] for one in spelled]
+    whole = _of_message(message, units, texts, words, handed=handed)
+    lines = units[-1].line
+    marks = []
+    for n, unit in enumerate(units):
+        head = unit.line == 0 if lines else n == 0
+        tail = not head and unit.line == lines and bool(lines)
+        place = "first" if n == 0 else "head" if head else "last" if n == len(units) - 1 else ""
+        place = "only" if len(units) == 1 else place or ("tail" if tail else "in")
+        theirs = _of_unit(unit, texts[n], spelled[n], words[n], place)
+        theirs["greets"] = float(n > 0 and words[n][:1] != [] and words[n][0] in _GREETINGS)
+        if not n:
+            marks.append(Marks(theirs, {}, {}))
+            continue
+        before = texts[n - 1]
+        stop = before[-1] if before[-1] in ".!?:,…" else ""
+        case = "aA"[not before[0].islower()] + "aA"[not texts[n][0].islower()]
+        shared = {
+            f"gap {unit.gap}": 1.0,
+            f"gap {unit.gap} {stop}": 1.0,
+            f"gap {unit.gap} {case}": 1.0,
+            f"case {case}": 1.0,
+            f"stop {stop}": 1.0,
+            f"words before {_size(len(words[n - 1]))}": 1.0,
+            f"place {place}": 1.0,
+            f"me before, gap {unit.gap}": _share(words[n - 1], _I),
+            "handed": float(handed),
         }
-        for n in range(len(units))
-    ]
+        below = float(n > 0 and not head and (units[n - 1].line == 0 if lines else n == 1))
+        above = float(tail and units[n - 1].line < lines)
+        marks.append(
+            Marks(
+                theirs,
+                {**shared, "below the head": below, "hails": theirs["hails"]},
+                {**shared, "above the tail": above, "me": theirs["me"]},
+            )
+        )
+    return units, whole, marks
 
 
-def _of_unit(n: int, texts: Sequence[str], words: Sequence[Sequence[str]]) -> dict[str, float]:
-    text, said = texts[n], words[n]
-    first, last = n == 0 and len(texts) > 1, n == len(texts) - 1 and len(texts) > 1
-    lines = text.split("\n")
-    # Who says no more than a few words to somebody by name may well speak to an assistant.
-    long = sum(map(len, words)) > ADDRESS_WORDS
-    addressed = long and _NAMED.match(text) is not None
+def _of_message(
+    message: str,
+    units: Sequence[Unit],
+    texts: Sequence[str],
+    words: Sequence[Sequence[str]],
+    *,
+    handed: bool,
+) -> dict[str, float]:
+    said = [word for one in words for word in one]
+    lines = units[-1].line + 1
+    head = [n for n, one in enumerate(units) if one.line == 0] if lines > 1 else [0]
+    tail = [n for n, one in enumerate(units) if one.line == lines - 1]
+    opening = [word for n in head for word in words[n]]
+    closing = [word for n in tail for word in words[n]]
+    top, stopped = texts[0], _STOP.search(texts[head[-1]]) is not None
+    several = lines > 2
     return {
-        "last": float(last),
-        "only": float(len(texts) == 1),
-        "words": math.log1p(len(said)) - 3,
-        "me": 5 * _share(said, _I),
-        "you": 5 * _share(said, _YOU),
-        "third": 5 * _share(said, _THIRD),
-        "points": float(first and not _POINTS.isdisjoint(said)),
-        "addressed": float(addressed and (n == 0 or (n == 1 and not _NAMED.match(texts[0])))),
-        "below address": float(any(_ADDRESS.fullmatch(one.strip()) for one in texts[:n][:2])),
-        "small": float(text[:1].islower()),
-        "furniture": min(2.0, float(len(_FURNITURE.findall(text)))),
-        "open lines": sum(not _STOP.search(one) for one in lines) / len(lines),
-        "bullets": sum(_BULLET.match(one) is not None for one in lines) / len(lines),
+        f"all words {_size(len(said))}": 1.0,
+        f"all units {_size(len(units))}": 1.0,
+        f"all lines {_size(lines)}": 1.0,
+        "all small": sum(one[0].islower() for one in texts) / len(texts),
+        "all stopped": sum(_STOP.search(one) is not None for one in texts) / len(texts),
+        "all me": _share(said, _I),
+        "all you": _share(said, _YOU),
+        "all third": _share(said, _THIRD),
+        "no question": float("?" not in message),
+        "ends asking": float(texts[-1].endswith("?")),
+        "named": float(_NAMES.match(top) is not None),
+        "signed": float(
+            several
+            and len(closing) <= NAME_WORDS
+            and texts[tail[0]][0].isupper()
+            and not texts[-1].endswith("?")
+        ),
+        "titled": float(
+            several
+            and not _STOP.search(top)
+            and top[0].isupper()
+            and _I.isdisjoint(opening)
+            and 1 < len(opening) < TITLE_WORDS
+        ),
+        "handed on": float(handed),
+        "tall I": float("I" in _WORD.findall(message[:VOICE_CHARS]) or "I'" in message),
+        "small i": float(" i " in f" {message}"),
+        "all rated": float(_RATED.search(message) is not None),
+        "all furniture": min(2.0, len(_FURNITURE.findall(message)) / 2),
+        "all dates": min(2.0, len(_DATE.findall(message)) / 2),
+        "all pictures": float(_PICTURE.search(message) is not None),
+        "head stopped": float(stopped),
+        "head asks": float(any("?" in texts[n] for n in head)),
+        "head opens": float(texts[head[-1]].endswith(":")),
+        "head small": float(top[0].islower()),
     }
 
 
-def _share(words: Sequence[str], of: frozenset[str]) -> float:
-    return sum(word in of for word in words) / len(words) if words else 0.0
+def _of_unit(
+    unit: Unit, text: str, spelled: Sequence[str], words: Sequence[str], place: str
+) -> dict[str, float]:
+    small, stopped = float(text[0].islower()), _STOP.search(text) is not None
+    alone = unit.gap > 1  # begins a line
+    kinds = set(words)
+    weight = 1 / math.sqrt(len(kinds)) if kinds else 0.0
+    found = {f"w {word}": weight for word in kinds}
+    if words:
+        found["f " + words[0]] = found["l " + words[-1]] = 1.0
+    found |= {
+        f"place {place}": 1.0,
+        f"small {place}": small,
+        f"words {_size(len(words))}": 1.0,
+        "me": _share(words, _I),
+        "you": _share(words, _YOU),
+        "third": _share(words, _THIRD),
+        "no me": float(_I.isdisjoint(words)),
+        "small": small,
+        "stopped": float(stopped),
+        "asks": float(text[-1] == "?"),
+        "calls": float(text[-1] == "!"),
+        "picture": float(_PICTURE.search(text) is not None),
+        "rated": float(_RATED.search(text) is not None),
+        "furniture": min(2.0, float(len(_FURNITURE.findall(text)))),
+        "date": float(_DATE.search(text) is not None),
+        "bullet": float(_BULLET.match(text) is not None),
+        "tall": min(3.0, sum(not one.islower() for one in spelled[1:]) / 2),
+        "quotes": float(not _QUOTES.isdisjoint(text)),
+        "commas": min(3.0, text.count(",")) / 3,
+        "bare": float(not stopped and "," not in text),
+        "told": float(_is_told(words)),
+        "hails": float(alone and _HAILS.match(text) is not None),
+        "a name": float(
+            alone
+            and not stopped
+            and len(spelled) <= NAME_WORDS
+            and all(one[0].isupper() for one in spelled)
+        ),
+    }
+    return found
+
+
+_SUBJECTS: Final = word_set("i i'm im i've ive i'd i'll ich je yo")
+_GREETINGS: Final = word_set("""
+hi hey hello hallo hola dear dearest liebe lieber salut bonjour ciao morning good guten cher chère
+""")
+_SAYING: Final = word_set("""
+said says say wrote writes text texts texted tells told replied replies answered answers posted
+messaged goes like asked asks sent schreibt schrieb sagt sagte dijo dice dit écrit
+""")
+
+
+def _is_told(words: Sequence[str]) -> bool:
+    """Say whether a word of saying stands before the first "I": others say what follows."""
+    first = next((n for n, word in enumerate(words) if word in _SUBJECTS), 0)
+    return any(word in _SAYING for word in words[1:first])
+
+
+_QUOTES: Final = frozenset('"“”«»')
 
 
 # --- the decision ---------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
+def _weights() -> tuple[Mapping[str, float], ...]:
+    kept = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return kept["theirs"], kept["to theirs"], kept["to mine"]
+
+
 def _foreign(left: str, *, handed: bool) -> Iterator[Overheard]:
-    """Yield the paragraphs that others wrote, as their writing tells.
+    """Yield the units that others wrote, as their writing tells.
 
     `left` is a message without what its layout shows: what frames a paste is judged by itself.
     """
-    units = units_of(left)
-    sums = [_sum(one) for one in features_of(left, handed=handed)]
-    for unit, theirs in zip(units, _path(sums) if sums else (), strict=True):
-        if theirs:
-            yield Overheard(unit.start, unit.end, DOUBTFUL)
+    units, whole, marks = marks_of(left, handed=handed)
+    found: Overheard | None = None
+    for unit, odds in zip(units, odds_of(_weights(), whole, marks), strict=True):
+        if odds <= VOICE_DOUBT:
+            continue
+        if found and not left[found.end : unit.start].strip():
+            found = found._replace(end=unit.end)
+            continue
+        if found:
+            yield found
+        found = Overheard(unit.start, unit.end, DOUBTFUL)
+    if found:
+        yield found
 
 
-def _sum(features: Mapping[str, float]) -> float:
-    weights = VOICE_WEIGHTS
-    return weights[""] + sum(weights.get(name, 0.0) * value for name, value in features.items())
+def odds_of(
+    weights: Sequence[Mapping[str, float]], whole: Mapping[str, float], marks: Sequence[Marks]
+) -> list[float]:
+    """Return for each unit the logarithm of the odds that it is another's.
 
-
-def _path(sums: Sequence[float]) -> list[bool]:
-    """Return for each paragraph whether it is another's, as the likeliest way through them all.
-
-    To change between voices costs `policy.VOICE_STAYS`, once there and once back.
+    `weights` are of the three kinds of marks in their order, `whole` and `marks` as `marks_of`
+    returns them. All ways through a message count: forward from its beginning, back from its end.
     """
-    mine, theirs = 0.0, sums[0]
-    changed: list[tuple[bool, bool]] = []  # whether the best way to (mine, theirs) changes voice
-    for score in sums[1:]:
-        changed.append((theirs - VOICE_STAYS > mine, mine - VOICE_STAYS > theirs))
-        mine, theirs = (
-            max(mine, theirs - VOICE_STAYS),
-            max(theirs, mine - VOICE_STAYS) + score,
+    if not marks:
+        return []
+    always = _sum(weights[0], whole)
+    here = [always + _sum(weights[0], one.theirs) for one in marks]
+    out = [_sum(weights[1], one.to_theirs) for one in marks]
+    home = [_sum(weights[2], one.to_mine) for one in marks]
+    mine, other = 0.0, here[0]
+    forward = [(mine, other)]
+    for n in range(1, len(marks)):
+        mine, other = (
+            _either(mine, other + home[n]),
+            _either(other, mine + out[n]) + here[n],
         )
-    way = [theirs > mine]
-    for to_mine, to_theirs in reversed(changed):
-        way.append(way[-1] is not (to_theirs if way[-1] else to_mine))
-    return way[::-1]
+        forward.append((mine, other))
+    found = [other - mine]
+    mine = other = 0.0
+    for n in range(len(marks) - 1, 0, -1):
+        back = other + here[n]
+        mine, other = _either(mine, back + out[n]), _either(back, mine + home[n])
+        found.append(forward[n - 1][1] + other - forward[n - 1][0] - mine)
+    return found[::-1]
+
+
+def _sum(weights: Mapping[str, float], seen: Mapping[str, float]) -> float:
+    return sum(weights.get(name, 0.0) * value for name, value in seen.items())
+
+
+def _either(one: float, other: float) -> float:
+    """Return the logarithm of the sum of two numbers that are given as logarithms."""
+    return max(one, other) + math.log1p(math.exp(-abs(one - other)))
