@@ -40,7 +40,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
@@ -53,6 +53,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bench._common import BenchError, emit, print_table, run
 from factbook.apply import apply
 from factbook.assist.typed import extract_typed, judge_answer
+from factbook.context import Resources
 from factbook.errors import ModelError, ModelFailure
 from factbook.extract.modelled import CommandAnswer
 from factbook.extract.typed import TypedAnswer, claims_of
@@ -267,7 +268,7 @@ class Tell(Site):
                     FactsOp(op="set", fact_key="user.timezone", value="Europe/Lisbon"),
                 ]
             )
-            memory.apply_facts(have, message_id=f"have-{n}", owner=f"owner-{n}")
+            memory.keyed.apply_facts(have, message_id=f"have-{n}", owner=f"owner-{n}")
 
     def good(self, n: int) -> list[Mapping[str, Any]]:
         """Return the operations of a message."""
@@ -291,7 +292,7 @@ class Tell(Site):
             asked = desk.rows("SELECT 1 FROM proposal_row WHERE payload LIKE ?", (f"%{uid}%",))
             dropped = "" if asked else "a question is asked and does not wait"
             return [Result(refused=len(answer.ops), dropped=dropped)]
-        held = {one.predicate: one.object for one in desk.memory.keyed_facts(owner=owner)}
+        held = {one.predicate: one.object for one in desk.memory.keyed.keyed_facts(owner=owner)}
         return [Result(kept=len(answer.ops), dropped=_without_effect(answer.ops, held))]
 
     def _unqueued(self, desk: Desk, uid: str) -> str:
@@ -363,7 +364,7 @@ class Plan(Site):
                 FactsOp(op="set", fact_key="user.timezone", value="Europe/Lisbon"),
             ]
         )
-        memory.apply_facts(have, message_id="have")
+        memory.keyed.apply_facts(have, message_id="have")
         memory.remember("My boat is called Wanda.", at=AT)
 
     def good(self, n: int) -> list[Mapping[str, Any]]:
@@ -497,16 +498,8 @@ class Typed(Site):
     def play(self, desk: Desk, n: int) -> list[Result]:
         """Ask for the memories of the oldest summary that waits."""
         memory = desk.memory
-        report = extract_typed(
-            memory.store,
-            desk.model,
-            embed=None,
-            known=lambda *_: (),
-            redact=memory.redactor.redact,
-            clock=lambda: AT,
-            actor="bench",
-            limit=1,
-        )
+        context = replace(memory._context, resources=Resources(redact=False, llm=desk.model))
+        report = extract_typed(context, known=lambda *_: (), limit=1)
         episode = n + 1
         if report.failed:
             queued = desk.queued("typed", episode)
@@ -532,7 +525,7 @@ class Typed(Site):
                 (episode,),
             )
         }
-        texts = [memory.redactor.redact(one.claim.text) for _, one in report.judged]
+        texts = [memory.resources.redactor.redact(one.claim.text) for _, one in report.judged]
         kept = sum(text in stored for text in texts)
         lost = [text for text in texts if text not in stored and text not in refused]
         dropped = f"{lost[0]!r} is neither stored nor refused" if lost else ""
@@ -707,7 +700,7 @@ class Commands(Site):
             (self._PER_CALL,),
         )
         episodes = [one for (one,) in waiting]
-        report = desk.memory.extract_commands(limit=self._PER_CALL)
+        report = desk.memory.typed.extract_commands(limit=self._PER_CALL)
         answer = desk.model.read[0]
         if answer is None:
             queued = all(desk.queued("commands", one) for one in episodes)

@@ -197,7 +197,7 @@ def cases(folder: Path, silent: str, chance: random.Random) -> Iterator[Case]:
 
     provider = open_search(SearchConfig(provider=SEARXNG, url=silent), environ={})
     memory = opened("search", search=provider)
-    memory.learn("quiet bookshelf speakers")
+    memory.interests.learn("quiet bookshelf speakers")
     yield Case(
         name="search",
         loop="searches",
@@ -233,11 +233,11 @@ def cases(folder: Path, silent: str, chance: random.Random) -> Iterator[Case]:
     for name, text in (("extraction", prose), ("hostile", hostile)):
         memory = opened(name, search=Pages(chance, text))
         for thing in _THINGS:
-            memory.like(thing)
+            memory.interests.like(thing)
         store = memory.store
 
         def search(memory: Memory = memory) -> None:
-            memory.search_web("marlow 5 speakers")
+            memory.interests.search_web("marlow 5 speakers")
 
         def waits(store: Store = store) -> bool:
             return bool(store.search_logs(extracted=False))
@@ -259,11 +259,11 @@ _ELSEWHERE: Final = """
 import sys, time
 from factbook.memory import Memory
 with Memory(sys.argv[1], key_file=sys.argv[2], model=None, search_config=None) as memory:
-    memory.note_action()  # imports what it needs; whoever acts all day has it
+    memory.interests.note_action()  # imports what it needs; whoever acts all day has it
     print("ready", flush=True)
     for line in sys.stdin:
         at = time.monotonic_ns()
-        memory.note_action()
+        memory.interests.note_action()
         print(at, flush=True)
 """
 
@@ -314,7 +314,7 @@ class Watched:
 
 def loop_of(case: Case) -> Loop:
     """Return the product's own loop of a case."""
-    return next(one for one in case.memory.loops() if one.name == case.loop)
+    return next(one for one in case.memory.background.loops() if one.name == case.loop)
 
 
 def cancelled_once(
@@ -328,7 +328,7 @@ def cancelled_once(
         [watched.again()],
         clock=now_ms,
         foreground=watch,
-        prepare=lambda: prepare(case.memory),
+        prepare=lambda: prepare(case.memory._context),
     )
     steps: list[Step] = []
     ended: list[int] = []

@@ -168,17 +168,17 @@ class Simulation:
         self.invited[act.owner].add(act)
         memory, owner = self.memory, act.owner
         if act.does == "learn":
-            memory.learn(act.text, owner=owner)
+            memory.interests.learn(act.text, owner=owner)
         elif act.does == "like":
-            memory.like(act.text, owner=owner)
+            memory.interests.like(act.text, owner=owner)
         elif act.does == "dislike":
-            memory.dislike(act.text, owner=owner)
+            memory.interests.dislike(act.text, owner=owner)
         elif act.does == "search":
             self.messages[owner].append(act.text)
-            memory.search_web(act.text, owner=owner)
+            memory.interests.search_web(act.text, owner=owner)
         elif act.does == "approve":
             replies = [one for one in self.acts if one.owner == owner and one.does == "reply"]
-            memory.react(f"e{self._episode(replies[-1], day)}", act.text, owner=owner)
+            memory.interests.react(f"e{self._episode(replies[-1], day)}", act.text, owner=owner)
         else:
             role = "assistant" if act.does == "reply" else "user"
             if role == "user":
@@ -210,18 +210,18 @@ class Simulation:
 
     def _work(self, day: int) -> None:
         """Do what the worker does in a day: searches, reading, embedding, enrichment, notices."""
-        self.memory.work()
+        self.memory.background.work()
         for _ in range(self._enrich):
             self.now += 60_000
-            report = self.memory.work(enrich=True)
+            report = self.memory.background.work(enrich=True)
             if report.enriched is None or not report.enriched.query:
                 break
         self._tell(day)
-        self.memory.clean()
+        self.memory.background.clean()
 
     def _tell(self, day: int) -> None:
         """Deliver the notices that may go; people who care react to some of them."""
-        from factbook.interest.deliver import ChatChannel, Notifier
+        from factbook.interest.deliver import ChatChannel
 
         reactions: list[tuple[str, int, str]] = []
 
@@ -234,14 +234,11 @@ class Simulation:
             if sign:
                 reactions.append((owner, delivery.notice.id, sign))
 
-        notifier = Notifier(
-            self.memory.store, clock=lambda: self.now, channels=[ChatChannel(show)], actor="bench"
-        )
-        notifier.pass_once()
+        self.memory.background.notifier([ChatChannel(show)]).pass_once()
         for owner, notice_id, sign in reactions:
             self.now += 1_000
             self.notices[sign] += 1
-            self.memory.react(f"n{notice_id}", sign, owner=owner)
+            self.memory.interests.react(f"n{notice_id}", sign, owner=owner)
 
     # --- what there is at the end ---------------------------------------------------------------
 
@@ -263,7 +260,7 @@ class Simulation:
                 if log.trigger is not Trigger.ENRICHMENT
                 for episode_id in log.episode_ids
             }
-            for row in self.memory.interests(owner=owner):
+            for row in self.memory.interests.ranked(owner=owner):
                 one = row.entity
                 by_enrichment = (
                     one.trigger is Trigger.ENRICHMENT or one.episode_id in unasked - asked
@@ -425,7 +422,7 @@ def _draw(simulation: Simulation, path: Path, *, days: int) -> None:
             moments=moments,
             scores=course(simulation.memory.store.engagements(owner, entity_id=one.id), moments),
         )
-        for one in simulation.memory.entities(owner=owner)
+        for one in simulation.memory.interests.entities(owner=owner)
     ]
     interest_plot(curves, path, title=f"A simulated year of {owner}: interest over time")
 

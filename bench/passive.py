@@ -80,7 +80,7 @@ def assert_facts(memory: Memory, texts: Sequence[str], vectors: np.ndarray) -> N
         waiting = memory.store.waiting("fact", limit=STEP)
         op = StoreVectors(
             target="fact",
-            model=memory.embedder.id,
+            model=memory.resources.embedder.id,
             ids=[one for one, _ in waiting],
             vectors=vectors[first : first + len(waiting)].tobytes(),
             dim=vectors.shape[1],
@@ -219,7 +219,7 @@ def main() -> int:
             figures["memory"] = converse(
                 memory.conversation(session="bench").stream(),
                 turns,
-                keep=lambda ended: memory.add_turns(ended, session="bench"),
+                keep=lambda ended: memory.conversation(session="bench").add_turns(ended),
                 pause=given.pause_ms / 1000,
             )
     figures["peak_mb"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

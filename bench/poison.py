@@ -195,7 +195,7 @@ class Trial:
         self.commands = 0  # that the owner gave
         self.prompts = 0  # things to be learned
         for thing in THINGS:
-            self.memory.like(thing.name)
+            self.memory.interests.like(thing.name)
             self.commands += 1
 
     def live(self, searches: Sequence[Batch]) -> None:
@@ -208,26 +208,26 @@ class Trial:
             rounds = index // len(THINGS)
             asked = batch.thing.name if rounds % 2 else f"good {batch.thing.kind}s"
             if way == 0:
-                self.memory.learn(asked)
+                self.memory.interests.learn(asked)
                 self.commands += 1
                 self.prompts += 1
-                self.memory.plan_learning()
-                self.memory.run_searches()
+                self.memory.background.plan_learning()
+                self.memory.background.run_searches()
             elif way == 1:
-                self.memory.search_web(asked)
+                self.memory.interests.search_web(asked)
                 self.commands += 1
             else:
                 self._enrich(batch)
             # what the command itself brought in, its owner named
-            self.named |= {one.name for one in self.memory.entities()}
-            self.memory.run_extraction()
+            self.named |= {one.name for one in self.memory.interests.entities()}
+            self.memory.background.run_extraction()
 
     def tell(self, messages: Sequence[Message]) -> None:
         """Let the owner write messages, and read them."""
         for message in messages:
             self.now += DAY_MS // 24
             self.memory.add_turn(message.text, session=message.uid)
-            self.memory.run_extraction()
+            self.memory.background.run_extraction()
 
     def _enrich(self, batch: Batch) -> None:
         """Queue a search of our own about a thing, as the loop does, and make it."""
@@ -235,11 +235,11 @@ class Trial:
         from factbook.model import ME, Trigger
         from factbook.ops import QueueSearch
 
-        entity = self.memory.find_entity(batch.thing.name)
+        entity = self.memory.interests.find_entity(batch.thing.name)
         op = QueueSearch(owner=ME, query=f"{batch.thing.name} details", entity_id=entity.id)
         trigger = Trigger.ENRICHMENT
         apply(self.memory.store, [op], trigger=trigger, actor="bench", now=self.now)
-        self.memory.run_searches()
+        self.memory.background.run_searches()
 
     def campaigns(self, seed: int) -> tuple[int, int]:
         """Return (campaigns, made-up things that became entities) of plain lies of three hosts."""
@@ -252,9 +252,9 @@ class Trial:
             pushed.append(bait.lower())
             self.provider.waiting = [quiet_campaign(rng, thing, index, bait)]
             self.now += DAY_MS
-            self.memory.search_web(f"good {thing.kind}s")
-            self.memory.run_extraction()
-        known = {one.name for one in self.memory.entities()}
+            self.memory.interests.search_web(f"good {thing.kind}s")
+            self.memory.background.run_extraction()
+        known = {one.name for one in self.memory.interests.entities()}
         return len(pushed), sum(name in known for name in pushed)
 
 

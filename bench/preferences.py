@@ -135,10 +135,10 @@ def product(
     memory: Memory, items: Sequence[Item], by_id: dict[str, list[Item]], *, associations: bool
 ) -> list[list[Item]]:
     """Return what passive recall ranks for each question, before one is taken of each cluster."""
-    known = Associations.of(memory.embedder)
+    known = Associations.of(memory.resources.embedder)
     engine = Engine(
         store=memory.store,
-        embedder=lambda: memory.embedder,
+        embedder=lambda: memory.resources.embedder,
         rules=RuleSet.default(),
         clock=lambda: NOW,
         redact=lambda text: text,

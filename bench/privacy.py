@@ -79,10 +79,10 @@ def run(rows: Iterable[dict[str, Any]], folder: Path) -> list[Result]:
             own = str(uuid.UUID(int=number))
             memory.add_turn(row["q"], session=owner, owner=owner, uid=own)
             uid = turn_uid(owner, "", own_id=own, role=Role.USER, text="", occurred_at=None)
-            known = memory.knowledge(row["q"], owner=owner, recent=before[::-1])
+            known = memory.interests.knowledge(row["q"], owner=owner, recent=before[::-1])
             asked = len(provider.asked)
             try:
-                memory.search_for(known.query or row["q"], episode=uid, owner=owner)
+                memory.interests.search_for(known.query or row["q"], episode=uid, owner=owner)
             except SearchError as error:
                 if error.kind is not SearchFailure.WITHHELD:
                     raise

@@ -83,7 +83,7 @@ def fill(memory: Memory, vectors: NDArray[np.float16], texts: list[str]) -> None
         waiting = memory.store.waiting("episode", limit=STEP)
         vector_op = StoreVectors(
             target="episode",
-            model=memory.embedder.id,
+            model=memory.resources.embedder.id,
             ids=[one for one, _ in waiting],
             vectors=vectors[first:last].tobytes(),
             dim=vectors.shape[1],

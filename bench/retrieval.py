@@ -126,7 +126,7 @@ def product_ranker(conversation: Conversation, embedder: Embeds) -> Ranker:
     for session, units in by_session.items():
         key = f"{conversation.id}/{session}"
         source = Source(key=key, kind="conversation", host="bench", session=key, uri=key)
-        memory.record(source, [_episode(unit, source.key, speakers) for unit in units])
+        memory.sources.record(source, [_episode(unit, source.key, speakers) for unit in units])
     memory.embed()
     unit_ids = {_uid(unit): unit.id for unit in conversation.units}
     unit_of = {

@@ -98,9 +98,8 @@ def _record(memory: Any, turns: Sequence[Said]) -> None:
     from factbook.recall.plan import Turn
 
     for session, group in groupby(turns, key=lambda one: one.session):
-        memory.add_turns(
-            [Turn(role=Role(one.role), text=one.text, at=one.at, id=one.uid) for one in group],
-            session=session,
+        memory.conversation(session=session).add_turns(
+            [Turn(role=Role(one.role), text=one.text, at=one.at, id=one.uid) for one in group]
         )
 
 
@@ -150,8 +149,8 @@ def _judge(memory: Any, life: Life, states: Mapping[int | None, tuple[str, ...]]
         "file_mb": round(size / 1e6, 1),
         "queues": {
             "to_embed": counts["episodes_waiting"] + counts["facts_waiting"],
-            "aside": len(memory.set_aside()),
-            "ambiguous": len(memory.questions()),
+            "aside": len(memory.maintenance.set_aside()),
+            "ambiguous": len(memory.review.questions()),
         },
     }
 
@@ -164,11 +163,11 @@ def _passive(
     missed: list[str] = []
     for slot in SLOTS:
         wanted = f"{slot.name}={life.values[slot.name]}"
-        hits = memory.prefetch(slot.asks)
+        hits = memory.conversation().prefetch(slot.asks)
         ids: set[str] = set()
         for hit in hits:
             if hit.id.startswith("e"):
-                episode = memory.episode(int(hit.id[1:]))
+                episode = memory.sources.episode(int(hit.id[1:]))
                 ids |= set(states.get(episode.occurred_at, ()))
                 continue
             rows = memory.store.evidence_of([int(hit.id[1:])])[int(hit.id[1:])]

@@ -12,7 +12,7 @@ from factbook.sources import conversation, notes
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
 from factbook.sources.redact import NO_REDACTION
-from factbook.sources.session_log.toolcall import Redacting
+from factbook.sources.redacting import Redacting
 from session_logs import EXAMPLES, NOW, account, lines_of
 
 CHATS = EXAMPLES / "chats"

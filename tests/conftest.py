@@ -14,8 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import forked
+
+# How fast something is shows in `make bench`: a busy machine makes no test wrong.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and every process that they
 # start inherits that; the tests that send one need it to arrive.

@@ -43,8 +43,8 @@ def make(path: Path, logs: Path) -> None:
         for number in range(8):
             memory.remember(f"The key of room {number} hangs on hook {number * 7}")
         first = memory.query_facts(limit=1)[0].id
-        memory.feedback(first, right=True)
-        memory.like("cargo bikes")
+        memory.review.feedback(first, right=True)
+        memory.interests.like("cargo bikes")
         memory.embed()
         memory.consolidate()
 
@@ -169,13 +169,13 @@ def uses(memory: Memory, logs: Path) -> list[tuple[str, Callable[[], object]]]:
         ("search", lambda: memory.search_memory("allergic", "facts")),
         ("facts", lambda: memory.query_facts(min_confidence=0.1)),
         ("explain", lambda: [memory.explain(one) for one in (1, 9, 17)]),
-        ("timeline", memory.timeline),
-        ("sessions", memory.sessions),
+        ("timeline", memory.sources.timeline),
+        ("sessions", memory.sources.sessions),
         ("stats", memory.stats),
         ("export", lambda: sum(1 for _ in memory.export())),
         ("context", lambda: memory.context("what can I bake?")),
-        ("entities", memory.entities),
-        ("rejections", memory.rejections),
+        ("entities", memory.interests.entities),
+        ("rejections", memory.sources.rejections),
         ("ingest", lambda: memory.ingest([logs], workers=0)),
         ("turn", lambda: memory.sync_turn("I like tea.", "Noted.", session="chat")),
         ("embed", memory.embed),

@@ -66,7 +66,7 @@ class World:
 
     def names(self, owner: str = "me") -> list[str]:
         """Return the names of an owner's entities."""
-        return [one.name for one in self.memory.entities(owner=owner)]
+        return [one.name for one in self.memory.interests.entities(owner=owner)]
 
     def facts(self, name: str, owner: str = "me") -> list[str]:
         """Return what is known of an entity, oldest first."""

@@ -12,8 +12,8 @@ from factbook import policy
 from factbook.model import Cursor, Episode, EpisodeKind, LineCount, RejectedLine
 from factbook.sources.base import Batch
 from factbook.sources.redact import NO_REDACTION
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile, read
-from factbook.sources.session_log.toolcall import Redacting
 
 NOW = 1_795_219_200_000  # 2026-11-21
 SESSION = "3f0c4b1e-0000-4000-8000-000000000001"

@@ -16,7 +16,9 @@ import pytest
 from numpy.typing import NDArray
 
 import factbook
+from factbook import aio
 from factbook.aio import AsyncConversation, AsyncMemory
+from factbook.assist.review import Review
 from factbook.conversation import Conversation
 from factbook.errors import NotFound, StoreMissing, UsageError
 from factbook.memory import Memory
@@ -90,54 +92,59 @@ def make(tmp_path: Path, gate: Gate) -> Iterator[Callable[..., AsyncMemory]]:
 # --- nothing is missing ---------------------------------------------------------------------------
 
 
-def differences(awaited: type, memory: type, *, plain: Sequence[str] = ()) -> list[str]:
-    """Say what of the methods of a memory is missing from, or different in, its awaited form.
-
-    Those that are `plain` make something and wait for nothing.
-    """
-
-    def public(of: type) -> dict[str, Callable[..., object]]:
-        members = inspect.getmembers(of, inspect.isfunction)
-        return {name: one for name, one in members if not name.startswith("_")}
-
-    mine, its = public(awaited), public(memory)
-    found = [f"{name} is missing" for name in its if name not in mine]
-    found += [f"{name} is of no memory" for name in mine if name not in its]
-    for name in mine.keys() & its.keys():
-        if list(inspect.signature(mine[name]).parameters.values()) != list(
-            inspect.signature(its[name]).parameters.values()
-        ):
-            found.append(f"{name} has other parameters")
-        if not (mine[name].__doc__ or "").strip():
-            found.append(f"{name} says nothing of itself")
-        yields = inspect.isgeneratorfunction(inspect.unwrap(its[name]))
-        kind = inspect.isasyncgenfunction if yields else inspect.iscoroutinefunction
-        if name in plain:
-            kind = lambda one: not inspect.iscoroutinefunction(one)  # noqa: E731
-        if not kind(mine[name]):
-            found.append(f"{name} is not awaited")
-    return sorted(found)
+def test_every_part_is_there_by_its_name(tmp_path: Path) -> None:
+    waiting = AsyncMemory(tmp_path / "f.db", key_file=tmp_path / "key")
+    with Memory(tmp_path / "f.db", key_file=tmp_path / "key") as memory:
+        named = {name: getattr(memory, name) for name in dir(memory) if not name.startswith("_")}
+        parts = {name: type(one) for name, one in named.items() if _is_part(one)}
+    assert len(parts) == 8
+    for name, kind in parts.items():
+        assert type(getattr(waiting, name)).__name__ == f"Async{kind.__name__}"
 
 
-def test_every_method_of_memory_is_there_with_its_parameters() -> None:
-    assert differences(AsyncMemory, Memory, plain=["conversation"]) == []
-    assert differences(AsyncConversation, Conversation) == []
+def _is_part(one: object) -> bool:
+    return type(one).__module__.startswith("factbook.") and hasattr(
+        aio, f"Async{type(one).__name__}"
+    )
 
 
-def test_a_method_that_is_missing_or_differs_would_be_noticed() -> None:
-    class Larger(Memory):
-        def forget(self, *, days: int = 3) -> int:
-            """Forget."""
-            return days
+@pytest.mark.parametrize("mirror", [AsyncMemory, AsyncConversation, aio.AsyncReview])
+def test_every_method_is_awaited_with_the_parameters_of_the_blocking_one(mirror: type) -> None:
+    kind = {"AsyncMemory": Memory, "AsyncConversation": Conversation, "AsyncReview": Review}
+    blocking = kind[mirror.__name__]
+    names = [name for name in vars(blocking) if not name.startswith("_")]
+    for name in names:
+        method = getattr(blocking, name)
+        if not inspect.isfunction(method) or name == "conversation":
+            continue
+        awaited = getattr(mirror, name)
+        assert (
+            inspect.signature(awaited).parameters.keys()
+            == inspect.signature(method).parameters.keys()
+        )
+        assert (awaited.__doc__ or "").strip()
+        yields = inspect.isgeneratorfunction(inspect.unwrap(method))
+        assert (inspect.isasyncgenfunction if yields else inspect.iscoroutinefunction)(awaited)
 
-        def pin(self, fact_id: int, *, pinned: bool = True, why: str = "") -> object:  # type: ignore[override]
-            """Pin."""
-            return super().pin(fact_id, pinned=pinned)
 
-    assert differences(AsyncMemory, Larger, plain=["conversation"]) == [
-        "forget is missing",
-        "pin has other parameters",
-    ]
+def test_a_mirror_that_lacks_a_method_or_has_one_too_many_is_refused() -> None:
+    with pytest.raises(TypeError, match="differ in forget, pin"):
+
+        @aio._mirrors(_Two)
+        class Lacking:
+            def pin(self) -> None:
+                """Pin."""
+
+            def forget(self) -> None:
+                """Forget."""
+
+            def keep(self) -> None:
+                """Keep."""
+
+
+class _Two:
+    def keep(self) -> None:
+        """Keep."""
 
 
 def test_it_is_made_with_what_memory_is_made_with() -> None:
@@ -198,10 +205,10 @@ def test_a_search_in_the_background_is_there_for_the_next_turn(
     async def run() -> None:
         async with make() as memory:
             await memory.remember("My dog is called Rex.")
-            assert [one.text for one in await memory.prefetch("dog called")] == [
+            assert [one.text for one in await memory.conversation().prefetch("dog called")] == [
                 "My dog is called Rex."
             ]
-            assert await memory.queue_prefetch("dog called", session="s")
+            assert await memory.conversation(session="s").queue_prefetch("dog called")
             stream = await memory.conversation(session="s").stream()
             while (found := await memory.take("s")).state is StreamState.LATE:
                 await asyncio.sleep(0.01)
@@ -248,7 +255,7 @@ def test_twenty_awaits_at_once(make: Callable[..., AsyncMemory]) -> None:
                 *(memory.search_memory(f"ferry {n}", "episodes", 1) for n in range(20))
             )
             assert [hits[0].text for hits in found] == [f"the ferry {n} leaves" for n in range(20)]
-            workers = await asyncio.gather(*(memory.start_worker() for _ in range(20)))
+            workers = await asyncio.gather(*(memory.maintenance.start_worker() for _ in range(20)))
             assert len({id(one) for one in workers}) == 1
 
     asyncio.run(run())
@@ -279,7 +286,7 @@ def test_a_turn_does_not_wait_behind_the_night(
             night = asyncio.create_task(memory.consolidate())
             more = asyncio.create_task(memory.embed())
             await gate.reached()
-            assert await memory.waiting() == 1  # though long work stands still
+            assert await memory.maintenance.waiting() == 1  # though long work stands still
             assert not night.done()
             gate.opened.set()
             assert (await night).state == "done"
@@ -352,7 +359,7 @@ def test_an_error_that_nobody_waits_for_is_logged(
     async def run() -> None:
         async with make() as memory:
             gate.shut()
-            task = asyncio.create_task(memory.erase_fact(4711))
+            task = asyncio.create_task(memory.erasure.erase_fact(4711))
             await gate.reached()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -400,7 +407,7 @@ def test_close_waits_for_what_has_begun_and_refuses_what_comes(
         closing = asyncio.create_task(memory.close())
         await asyncio.sleep(0)
         with pytest.raises(UsageError, match=r"is closed; open another one"):
-            await memory.waiting()
+            await memory.maintenance.waiting()
         with pytest.raises(UsageError, match="is closed"):
             _ = [one async for one in memory.export()]
         gate.opened.set()
@@ -420,7 +427,7 @@ def test_close_ends_the_worker_the_streams_and_the_threads(
     async def run() -> None:
         before = alive()
         async with make() as memory:
-            await memory.start_worker(idle_seconds=0.01)
+            await memory.maintenance.start_worker(idle_seconds=0.01)
             await memory.sync_turn("My dog is called Rex.", "Nice!", session="s")
             rows = memory.export()
             assert await anext(rows)  # an iteration that nobody ends
@@ -438,7 +445,7 @@ def test_close_ends_the_worker_the_streams_and_the_threads(
 def test_a_cancelled_close_goes_on_behind(make: Callable[..., AsyncMemory], gate: Gate) -> None:
     async def run() -> None:
         memory = make()
-        await memory.waiting()
+        await memory.maintenance.waiting()
         gate.shut()
         kept = asyncio.create_task(memory.add_turn("still under way", session="s"))
         await gate.reached()
@@ -461,7 +468,7 @@ def test_the_blocking_memory_is_there_between_open_and_close(
         async with memory:
             assert memory.blocking.path == memory.path
             await asyncio.to_thread(memory.blocking.add_turn, "said in a thread", session="s")
-            assert await memory.waiting() == 1
+            assert await memory.maintenance.waiting() == 1
         with pytest.raises(UsageError, match="closed"):
             _ = memory.blocking
 
@@ -479,7 +486,7 @@ def test_errors_come_through_unchanged(make: Callable[..., AsyncMemory], tmp_pat
             with pytest.raises(UsageError, match="'pirate' is no role; give one of"):
                 await memory.add_turn("Ahoy", role="pirate")
             with pytest.raises(TypeError):
-                await memory.pin()  # type: ignore[call-arg]
+                await memory.review.pin()  # type: ignore[call-arg]
             with pytest.raises(NotFound) as its:
                 memory.blocking.explain(4711)
             return mine.value, its.value

@@ -63,7 +63,7 @@ class Broken(Tell):
         if self.fault == "write":
             desk.memory.remember("I was written all the same.", owner="owner-0")
         if self.fault == "unqueued":
-            target = desk.memory.model_tasks()[0].target
+            target = desk.memory.maintenance.model_tasks()[0].target
             desk.outside.execute("DELETE FROM model_task WHERE target = ?", (target,))
             results[0].dropped = self._unqueued(desk, f"said-{n}")
         return results
@@ -92,7 +92,7 @@ def test_what_a_failure_may_write_is_no_memory(desk: Desk) -> None:
     site = Tell()
     account = played(site, desk, b"sorry")
     assert account.tallies["tell"].failures == {"invalid_json": 1}
-    assert [one.state for one in desk.memory.model_tasks()] == ["failed"]
+    assert [one.state for one in desk.memory.maintenance.model_tasks()] == ["failed"]
     before = desk.touched()
     assert before == desk.touched_at_ask
     desk.memory.remember("I like tea.")

@@ -229,9 +229,9 @@ def test_learning_liking_and_being_told(here: Here) -> None:
     assert "The Brimley Swift costs 45 euros." in answered
     assert "swift.md" in answered
     with here.opened() as memory:
-        assert [one.topic for one in memory.preferences()] == ["brimley swift"]
-        assert memory.interests()[0].score > 1.0
-        assert [one.state for one in memory.notices()] == [NoticeState.SENT]
+        assert [one.topic for one in memory.interests.preferences()] == ["brimley swift"]
+        assert memory.interests.ranked()[0].score > 1.0
+        assert [one.state for one in memory.interests.notices()] == [NoticeState.SENT]
 
 
 def test_enough_is_answered_from_memory_without_a_search(learned: Here) -> None:
@@ -257,7 +257,7 @@ def test_who_asks_to_hear_no_more_of_it_is_told_nothing_of_it(learned: Here) -> 
     assert not found.of("results")
     assert not [one for row in found.of("memories") for one in row["memories"]]
     with learned.opened() as memory:
-        assert memory.entity("brimley swift").entity.muted
+        assert memory.interests.entity("brimley swift").entity.muted
 
 
 def test_what_was_said_of_a_thing_of_ones_own_answers(here: Here) -> None:
@@ -282,8 +282,8 @@ def test_what_is_not_known_is_searched_for(here: Here) -> None:
         assert log.trigger is Trigger.USER_MESSAGE
         assert log.cause_id is not None
         assert memory.store.episodes_by_id([log.cause_id])[log.cause_id].text == ASKED
-        assert [one.name for one in memory.entities()] == ["brimley swift"]
-        kinds = {one.type for one in memory.entity("brimley swift").engagements}
+        assert [one.name for one in memory.interests.entities()] == ["brimley swift"]
+        kinds = {one.type for one in memory.interests.entity("brimley swift").engagements}
         assert EngagementType.SEARCH_INITIATED in kinds
 
 
@@ -483,7 +483,7 @@ def test_without_a_provider_everything_else_works(here: Here) -> None:
     assert basis["of"] == "conversation"
     assert basis["why"].startswith("not enough in memory")
     with bare.opened() as memory:
-        assert {one.topic for one in memory.preferences()} == {"espresso", "tea"}
+        assert {one.topic for one in memory.interests.preferences()} == {"espresso", "tea"}
 
 
 def test_it_goes_to_what_was_asked_about_last(learned: Here) -> None:
@@ -563,7 +563,7 @@ def test_a_message_cancels_the_work_behind(here: Here) -> None:
         say(child, "/quit")
         assert child.wait(30) == 0
     with here.opened() as memory:
-        assert not memory.learned()[0].done  # taken up again later
+        assert not memory.interests.learned()[0].done  # taken up again later
 
 
 def test_no_search_is_obeyed(here: Here) -> None:
@@ -638,7 +638,7 @@ def test_lines_between_quotation_marks_are_one_message(here: Here) -> None:
     assert said == [" /like tea\nand 👍", "more", "no end"]
     assert not found.of("reply")
     with here.opened() as memory:
-        assert memory.preferences() == []
+        assert memory.interests.preferences() == []
 
 
 # --- commands come from a person ------------------------------------------------------------------
@@ -658,8 +658,8 @@ def test_only_a_typed_line_is_a_command(here: Here) -> None:
     assert "'/etc/passwd' is no command" in out
     assert "did you mean /learn?" in out
     with here.opened() as memory:
-        assert memory.preferences() == []
-        assert not any("quickloan" in one.name for one in memory.entities())
+        assert memory.interests.preferences() == []
+        assert not any("quickloan" in one.name for one in memory.interests.entities())
 
 
 def test_what_a_model_says_is_no_command(learned: Here) -> None:
@@ -669,8 +669,8 @@ def test_what_a_model_says_is_no_command(learned: Here) -> None:
     assert found.answer.startswith("/like quickloan")
     assert not found.of("reply")
     with learned.opened() as memory:
-        assert memory.preferences() == []
-        assert [one.name for one in memory.entities()] == ["brimley swift"]
+        assert memory.interests.preferences() == []
+        assert [one.name for one in memory.interests.entities()] == ["brimley swift"]
 
 
 def test_help_names_every_command(here: Here) -> None:
@@ -710,7 +710,7 @@ def test_a_reaction_means_what_was_shown_last(learned: Here) -> None:
     with learned.opened() as memory:
         found = [
             (one.type, one.strength)
-            for one in memory.entity("brimley swift").engagements
+            for one in memory.interests.entity("brimley swift").engagements
             if "REACTION" in one.type
         ]
     assert set(found) == {
@@ -732,7 +732,9 @@ def test_every_reaction_of_the_set_engages(learned: Here, emoji: str) -> None:
             else EngagementType.PROACTIVE_NEGATIVE_REACTION
         )
         (one,) = [
-            one for one in memory.entity("brimley swift").engagements if "REACTION" in one.type
+            one
+            for one in memory.interests.entity("brimley swift").engagements
+            if "REACTION" in one.type
         ]
         assert (one.type, one.strength) == (kind, 0.5 if positive else 0.8)
         assert one.valence == ("positive" if positive else "negative")
@@ -748,7 +750,7 @@ def test_a_reaction_to_a_notice_that_has_just_come(here: Here) -> None:
     out, _ = here.talk("/learn brimley swift", "👍", args=("--wait",))
     assert "Noted for 1 thing." in out
     with here.opened() as memory:
-        kinds = {one.type for one in memory.entity("brimley swift").engagements}
+        kinds = {one.type for one in memory.interests.entity("brimley swift").engagements}
     assert EngagementType.PROACTIVE_POSITIVE_REACTION in kinds
 
 
@@ -760,7 +762,7 @@ def test_a_reaction_to_an_answer_of_a_model(learned: Here) -> None:
     assert re.fullmatch(r"e\d+", answered["id"])
     assert found.of("reply")[0]["data"]["target"] == answered["id"]
     with learned.opened() as memory:
-        kinds = [one.type for one in memory.entity("brimley swift").engagements]
+        kinds = [one.type for one in memory.interests.entity("brimley swift").engagements]
     assert EngagementType.NORMAL_REACTION in kinds
 
 
@@ -774,9 +776,9 @@ def test_only_ones_own_notices_are_told(here: Here) -> None:
         from factbook.searching.config import SearchConfig
 
         folder = Path(here.cli.env["FACTBOOK_SEARCH_FOLDER"])
-        memory._provider = open_search(SearchConfig(provider="folder", folder=folder))
-        memory.work()
-        assert [one.state for one in memory.notices(owner="ann")] == [NoticeState.WAITING]
+        memory.resources._provider = open_search(SearchConfig(provider="folder", folder=folder))
+        memory.background.work()
+        assert [one.state for one in memory.interests.notices(owner="ann")] == [NoticeState.WAITING]
     assert not here.events("hello", args=("--owner", "bob", "--wait")).of("notice")
     (notice,) = here.events("hello", args=("--owner", "ann", "--no-worker")).of("notice")
     assert notice["entity"] == "brimley swift"
@@ -1129,7 +1131,7 @@ def test_nothing_is_done_behind_without_the_worker(here: Here) -> None:
     here.talk("/learn brimley swift", args=("--no-worker",))
     with here.opened() as memory:
         assert memory.store.search_logs("me") == []
-        assert not memory.learned()[0].done
+        assert not memory.interests.learned()[0].done
 
 
 def test_what_fails_behind_is_said_between_the_turns(here: Here, documents: Path) -> None:
@@ -1215,7 +1217,7 @@ def test_pasted_lines_are_one_message_and_no_commands(here: Here) -> None:
         tty.write(b"/quit\r")
         assert child.wait(30) == 0
     with here.opened() as memory:
-        assert memory.preferences() == []
+        assert memory.interests.preferences() == []
         assert [one.text for one in episodes(memory)] == ["two lines\nof a text"]
 
 
@@ -1240,7 +1242,10 @@ def test_a_pasted_command_is_shown_and_run_by_nothing_but_another_enter(here: He
         tty.write(b"/quit\r")
         assert child.wait(30) == 0
     with here.opened() as memory:
-        assert {one.topic for one in memory.preferences()} == {"brimley swift two", "halden cargo"}
+        assert {one.topic for one in memory.interests.preferences()} == {
+            "brimley swift two",
+            "halden cargo",
+        }
         assert {one.text for one in episodes(memory)} >= {"hello there"}
 
 
@@ -1585,4 +1590,4 @@ def test_what_is_private_is_answered_from_ones_own_documents(here: Here, documen
     assert "knee.md" in out
     assert "nothing is searched for" not in out
     with here.opened() as memory:
-        assert memory.entities() == []
+        assert memory.interests.entities() == []

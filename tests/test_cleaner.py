@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from factbook.apply import apply
 from factbook.cancel import Cancel, Cancelled, cancelling
-from factbook.embed import bundled
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.model import (
@@ -38,7 +38,7 @@ from factbook.ops import (
     UnmergeEntity,
 )
 from factbook.store.sqlite import SQLiteStore
-from factbook.testing import FrozenClock
+from factbook.testing import FrozenClock, context_of
 from factbook.testing.model_server import ModelServer
 from factbook.testing.replies import Reply, Request
 from factbook.upkeep.cleaner import MARK, PRUNE_AFTER_MS, CleanReport, clean
@@ -129,12 +129,10 @@ class Desk:
 
     def clean(self, **more: Any) -> CleanReport:
         """Embed what waits, and clean."""
-        queue = EmbeddingQueue(
-            self.store, embedder=bundled, clock=self.clock, actor="test", path=self.path
-        )
-        queue.drain()
-        given: dict[str, Any] = {"redact": lambda text: text, **more}
-        return clean(self.store, embedder=bundled, clock=self.clock, actor="test", **given)
+        interest = more.pop("interest", None)
+        context = context_of(self.store, clock=self.clock, **more)
+        EmbeddingQueue(context).drain()
+        return clean(context, interest=interest)
 
 
 @pytest.fixture
@@ -362,7 +360,10 @@ def test_what_the_model_is_shown_is_redacted(desk: Desk, server: ModelServer) ->
     desk.entity("postgres", "The password is hunter2.")
     desk.entity("postgresql")
     server.script = says()
-    desk.clean(llm=model(server), redact=lambda text: text.replace("hunter2", "[secret]"))
+    desk.clean(
+        llm=model(server),
+        redactor=SimpleNamespace(redact=lambda text: text.replace("hunter2", "[secret]")),
+    )
     assert "hunter2" not in server.requests[0].prompt
 
 
@@ -411,13 +412,7 @@ def test_it_stops_when_told_and_goes_on_later(desk: Desk) -> None:
     token = Cancel()
     token.cancel()
     with cancelling(token), pytest.raises(Cancelled):
-        clean(
-            desk.store,
-            embedder=bundled,
-            clock=desk.clock,
-            actor="test",
-            redact=lambda text: text,
-        )
+        clean(context_of(desk.store, clock=desk.clock))
     assert (desk.names(), desk.store.mark(MARK)) == (["moka pot", "moka pots"], 0)
     assert desk.clean().merged == 1  # the lease was given back
 

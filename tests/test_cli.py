@@ -355,7 +355,7 @@ def test_ctrl_c_while_embedding_leaves_rows_waiting_and_says_so(cli: Cli, tmp_pa
     assert "still to embed" in err
     assert "3,000 lines" in out
     with Memory(db, mode="write") as memory:
-        assert memory.waiting() > 0
+        assert memory.maintenance.waiting() > 0
         assert memory.check() == []
 
 

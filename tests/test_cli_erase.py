@@ -45,7 +45,7 @@ def test_where_the_same_words_still_stand_is_told_with_what_erases_them(
 ) -> None:
     cli, path = db
     with Memory(path, key_file=cli.home / "redaction.key", model=None) as memory:
-        memory.like("Quadrophon LS50")
+        memory.interests.like("Quadrophon LS50")
         memory.add_turn("My aunt was given a quadrophon ls50", session="s")
     done = cli("erase", "--entity", "quadrophon ls50", "--yes", "--db", path, code=3).out
     assert "but for what was kept, nothing of it is left" in " ".join(done.split())

@@ -20,7 +20,7 @@ import pytest
 
 from conftest import Cli
 from factbook.memory import Memory
-from factbook.model import ME, EpisodeKind, Fact, Millis, Role, Source, Trust
+from factbook.model import ME, EpisodeKind, Fact, Millis, Role, Source, Trigger, Trust
 from factbook.ops import Count, JudgePair, MergeFacts, Propose, RecordInjection, RecordUse
 from factbook.recall.when import now_ms
 from factbook.testing import FrozenClock, sample_episode
@@ -60,7 +60,7 @@ def say(memory: Memory, *texts: str, at: Millis, session: str) -> None:
         session=session,
         uri=f"/chats/{session}.jsonl",
     )
-    memory.record(
+    memory.sources.record(
         source,
         [
             sample_episode(
@@ -108,7 +108,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
         told(memory, "I collect stamps")
         clock.now = now - 40 * DAY
         merged = [facts[2], facts[1]]
-        memory._apply(
+        memory._context.write(
             [
                 MergeFacts(
                     winner_id=merged[0].id,
@@ -131,7 +131,8 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     payload={"toml": RULE, "examples": ["fly deploy --app shop"], "count": 34},
                 ),
                 Propose(kind="predicate", key="x", title="operation_x", payload={"toml": RULE}),
-            ]
+            ],
+            Trigger.COMMAND,
         )
         memory.remember("I live in Porto")
         memory.embed()
@@ -356,7 +357,7 @@ def test_a_decision_that_is_none_says_how(here: Cli, args: Sequence[str]) -> Non
 
 def waiting(db: Path) -> int:
     with Memory(db, mode="read") as memory:
-        return memory.waiting()
+        return memory.maintenance.waiting()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -378,9 +379,9 @@ def test_a_worker_embeds_what_comes_until_it_is_told_to_stop(
         for session in ("one", "two"):
             say(opened, "The ferry leaves at noon", at=now_ms(), session=session)
             deadline = time.monotonic() + 60
-            while opened.waiting() and time.monotonic() < deadline:
+            while opened.maintenance.waiting() and time.monotonic() < deadline:
                 time.sleep(0.05)
-            assert opened.waiting() == 0
+            assert opened.maintenance.waiting() == 0
         running.send_signal(number)
         out, err = running.communicate(timeout=60)
     finally:
@@ -537,7 +538,7 @@ def test_stats_tell_how_facts_stand_and_the_figures(here: Cli, opened: Memory) -
     assert plain["proposals_open"] == 2
     assert plain["last_run"] is None
     assert "passive_relevance" not in plain["metrics"]
-    opened._apply(
+    opened._context.write(
         [
             RecordInjection(
                 owner=ME, session="s", mode="passive", items=["f1", "f3"], latency_ms=21.0
@@ -547,7 +548,8 @@ def test_stats_tell_how_facts_stand_and_the_figures(here: Cli, opened: Memory) -
             RecordUse(injection_id=2, used=["f4"], resolved=True),
             Count(name="diversity", value=1.5),
             Count(name="diversity_count", value=2.0),
-        ]
+        ],
+        Trigger.COMMAND,
     )
     figures = here("stats", "--json").json()["metrics"]
     assert figures["passive_relevance"]["value"] == 0.5

@@ -18,6 +18,7 @@ from conftest import Cli, call
 from factbook import policy
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
+from factbook.model import Trigger
 from factbook.ops import FailTask, JudgePair
 from factbook.recall.when import now_ms
 from factbook.testing import FrozenClock
@@ -161,8 +162,8 @@ def test_operations_that_are_refused_are_a_failure_and_the_message_waits(desk: D
     assert (found["label"], found["failed"], found["keys"]) == ("Facts-F", True, [])
     assert found["errors"] == ["operation 1: the message does not hold 'Bitcoin'"]
     with desk.memory() as memory:
-        assert [one.kind for one in memory.model_tasks()] == ["tell", "tell"]
-        assert memory.keyed_facts() == []
+        assert [one.kind for one in memory.maintenance.model_tasks()] == ["tell", "tell"]
+        assert memory.keyed.keyed_facts() == []
 
 
 def test_a_question_back_has_an_exit_code_of_its_own(desk: Desk) -> None:
@@ -289,19 +290,19 @@ def aside(desk: Desk) -> Desk:
             detail="one may be the other's opposite",
             similarity=0.8,
         )
-        memory._apply([pair])
+        memory._context.write([pair], Trigger.COMMAND)
         with pytest.raises(Exception, match="gave no usable answer"):
             memory.tell("BTC is my #1 crypto")
         for _ in range(policy.MODEL_ATTEMPTS):
             failure = FailTask(
                 kind="judge", target=task_of((low, high)), version="1", error="it gave no verdict"
             )
-            memory._apply([failure])
-            memory.extract_typed()
-            memory.extract_commands()
-            memory.retry_told()
+            memory._context.write([failure], Trigger.COMMAND)
+            memory.typed.extract_typed()
+            memory.typed.extract_commands()
+            memory.keyed.retry_told()
             clock.advance(days=0.1)
-        states = {one.kind: one.state for one in memory.model_tasks()}
+        states = {one.kind: one.state for one in memory.maintenance.model_tasks()}
         assert states == dict.fromkeys(("typed", "tell", "commands", "judge"), "aside")
     return desk
 
@@ -338,7 +339,7 @@ def test_what_is_set_aside_is_seen_by_everyone_who_looks(aside: Desk) -> None:
 def test_retry_frees_every_kind_that_was_set_aside(aside: Desk) -> None:
     assert "no model is configured" in aside.cli("extract", "--retry", env=OFF, code=9).err
     with aside.memory() as memory:  # without a model nothing changed
-        assert {one.state for one in memory.model_tasks()} == {"aside"}
+        assert {one.state for one in memory.maintenance.model_tasks()} == {"aside"}
     aside.answers(claim("Keeps bees on the roof"), ranked(1, "BTC"))
     found = aside.cli("extract", "--retry", "--json").json()
     assert (found["revived"], found["summaries"], len(found["told_again"])) == (4, 1, 1)

@@ -79,7 +79,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Cli:
         for line in ("/learn brimley swift", "/like tea", "/dislike football", "/like old kettle"):
             run(memory, line)
             clock.now += MINUTE
-        memory.work()
+        memory.background.work()
         run(memory, "/memory old kettle delete")
         assert memory.check() == []
     return Cli(home=folder / "home", env={"FACTBOOK_DB": str(db)})
@@ -331,9 +331,9 @@ def test_a_worker_does_what_is_asked_for_until_it_is_told_to_stop(
         text=True,
     )
     try:
-        opened.learn("brimley swift")
-        wait_for(lambda: opened.learned()[0].done)
-        wait_for(lambda: opened.waiting() == 0)
+        opened.interests.learn("brimley swift")
+        wait_for(lambda: opened.interests.learned()[0].done)
+        wait_for(lambda: opened.maintenance.waiting() == 0)
         running.send_signal(number)
         out, err = running.communicate(timeout=60)
     finally:
@@ -382,7 +382,7 @@ def test_a_search_that_fails_is_shown_and_tried_again_when_asked(here: Cli, tmp_
     ) as memory:
         for _ in range(policy.SEARCH_ATTEMPTS):
             clock.advance(days=1)
-            memory.run_searches()
+            memory.background.run_searches()
         aside = memory.store.search_tasks(states=(SearchState.ASIDE,))
     shown = here("worker", "--once").out
     assert " put aside; `factbook worker --retry` tries them again:\n" in shown

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.caring import LearnStatus
 from factbook.errors import FactbookError, NotFound, SearchError, UsageError
+from factbook.interest.interests import LearnStatus
 from factbook.memory import Memory
 from factbook.model import Trigger
 from factbook.surface import reasons, render_world
@@ -48,11 +48,11 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("learned")
     world = open_world(folder, SPEAKERS)
     with world.memory as memory:
-        memory.learn("find me stuff about speakers")
-        memory.work()
+        memory.interests.learn("find me stuff about speakers")
+        memory.background.work()
         world.clock.now += 3 * MINUTE
-        memory.dislike("football")
-        memory.work()
+        memory.interests.dislike("football")
+        memory.background.work()
         assert memory.check() == []
     return folder
 
@@ -96,7 +96,7 @@ def told(reply: Reply) -> Any:
 
 
 def place(memory: Memory, name: str) -> int:
-    return [one.name for one in memory.entities()].index(name) + 1
+    return [one.name for one in memory.interests.entities()].index(name) + 1
 
 
 # --- which line is a command ----------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_the_status_view_is_that_of_the_seed() -> None:
 def test_the_status_view_of_what_was_really_learned(world: World, do: Do) -> None:
     text = do("/learn").text
     assert text.startswith("Queued learning\n\n1) 'find me stuff about speakers' ✓\n   - ")
-    status = world.memory.learned()[0]
+    status = world.memory.interests.learned()[0]
     assert text.count("\n   - ") == len(status.entities) > 1
     assert all(f"   - {one.name} ({facts} fact" in text for one, facts in status.entities)
 
@@ -238,7 +238,7 @@ def test_a_search_that_fails_is_shown_where_it_was_asked_for(fresh: World) -> No
 
     run(fresh.memory, "/learn speakers")
     fresh.pages.down = SearchFailure.TIMEOUT
-    fresh.memory.run_searches()
+    fresh.memory.background.run_searches()
     reply = shown(run(fresh.memory, "/learn"))
     assert "1) 'speakers' ..." in reply.text
     assert "is tried again: The search with pages failed (timeout" in reply.text
@@ -284,7 +284,7 @@ def test_like_is_a_preference_an_engagement_and_an_entity(world: World, do: Do) 
     reply = do("/like espresso machines")
     assert reply.text.startswith("You like espresso machines. It is new here")
     assert told(reply)["new"] is True
-    view = world.memory.entity("espresso machines")
+    view = world.memory.interests.entity("espresso machines")
     assert [(one.type, one.strength) for one in view.engagements] == [("LIKE_COMMAND", 0.8)]
     assert do("/like Espresso  Machines").text == "You still like espresso machines."
     assert do("/like").text == "You like espresso machines."
@@ -297,7 +297,7 @@ def test_a_dislike_is_kept_and_taken_back(world: World, do: Do) -> None:
     assert do("/undislike sports").text == "Taken back: you no longer dislike sports."
     do("/like tea")
     assert do("/unlike tea").data == {"topic": "tea", "type": "like", "removed": True}
-    assert [one.topic for one in world.memory.preferences()] == ["football"]
+    assert [one.topic for one in world.memory.interests.preferences()] == ["football"]
     with pytest.raises(NotFound, match="There is no like tea"):
         do("/unlike tea")
     for name in ("unlike", "undislike"):
@@ -307,7 +307,9 @@ def test_a_dislike_is_kept_and_taken_back(world: World, do: Do) -> None:
 
 def test_what_is_liked_after_it_was_disliked_is_liked(world: World, do: Do) -> None:
     do("/like football")
-    assert [(one.topic, one.type) for one in world.memory.preferences()] == [("football", "like")]
+    assert [(one.topic, one.type) for one in world.memory.interests.preferences()] == [
+        ("football", "like")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -329,10 +331,12 @@ def test_a_topic_is_one_with_and_without_its_article(
     assert run(fresh.memory, f"/like {first}").text.startswith(f"You like {topic}.")
     assert run(fresh.memory, f"/like {second}").text == f"You still like {topic}."
     assert run(fresh.memory, f"/dislike {second}").text == f"You dislike {topic}."
-    assert [(one.topic, one.type) for one in fresh.memory.preferences()] == [(topic, "dislike")]
-    assert [one.name for one in fresh.memory.entities()] == [topic]
+    assert [(one.topic, one.type) for one in fresh.memory.interests.preferences()] == [
+        (topic, "dislike")
+    ]
+    assert [one.name for one in fresh.memory.interests.entities()] == [topic]
     assert run(fresh.memory, f"/undislike {first}").data["topic"] == topic
-    assert fresh.memory.preferences() == []
+    assert fresh.memory.interests.preferences() == []
 
 
 def test_a_preference_is_about_what_is_known(world: World, do: Do) -> None:
@@ -346,7 +350,7 @@ def test_what_is_no_topic_is_refused(fresh: World) -> None:
         with pytest.raises(UsageError, match="has 9 words; 8 are the most"):
             run(fresh.memory, f"/{name} {said}")
         run(fresh.memory, f"/{name} {said.removeprefix('loud ')}")
-    assert len(fresh.memory.preferences()) == 1
+    assert len(fresh.memory.interests.preferences()) == 1
 
 
 # --- memory ---------------------------------------------------------------------------------------
@@ -354,7 +358,7 @@ def test_what_is_no_topic_is_refused(fresh: World) -> None:
 
 def test_memory_lists_all_entities_with_their_facts(world: World, do: Do) -> None:
     """Seed 003: `/memory` lists all entities with fact counts."""
-    known = world.memory.entities()
+    known = world.memory.interests.entities()
     lines = do("/memory").text.splitlines()
     assert lines == [
         f"{number}) {one.name} ({one.fact_count} fact{'' if one.fact_count == 1 else 's'})"
@@ -372,7 +376,7 @@ def test_memory_shows_one_by_its_number_or_its_name(world: World, do: Do) -> Non
     assert reply.text.startswith(f"{number}) {name}\n")
     assert "here since" in reply.text
     assert "when you asked to learn 'find me stuff about speakers'" in " ".join(reply.text.split())
-    for fact in world.memory.entity(name).facts:
+    for fact in world.memory.interests.entity(name).facts:
         assert f"f{fact.id}  " in reply.text
         assert fact.statement in reply.text.replace("\n", " ")
     assert "https://audio.example/" in reply.text
@@ -408,7 +412,7 @@ def test_a_name_that_ends_in_a_verb_is_a_name(fresh: World) -> None:
 
 
 def test_a_fact_is_forgotten_softly(world: World, do: Do) -> None:
-    fact = world.memory.entity("kef ls50 meta").facts[0]
+    fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     assert do(f"/forget f{fact.id}").text.startswith(f"f{fact.id} is out of all retrieval: ")
     hits = world.memory.search_memory("kef ls50 meta driver", limit=20)
     assert f"f{fact.id}" not in [one.id for one in hits]
@@ -420,14 +424,14 @@ def test_a_fact_is_forgotten_softly(world: World, do: Do) -> None:
 
 
 def test_forgetting_for_good_leaves_nothing(world: World, do: Do) -> None:
-    fact = world.memory.entity("kef ls50 meta").facts[0]
+    fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     gone = do(f"/forget f{fact.id} erase")
     assert gone.text.startswith(f"Erased f{fact.id}: ")
     with pytest.raises(NotFound):
         do(f"/why f{fact.id}")
     do("/forget wharfedale denton 85 erase")
     assert "wharfedale denton 85" not in world.names()
-    assert not world.memory.sight("wharfedale denton 85").rows
+    assert not world.memory.erasure.sight("wharfedale denton 85").rows
     number = place(world.memory, "speakers")
     assert do(f"/forget {number} erase").text.startswith("Erased speakers: ")
     with pytest.raises(NotFound):
@@ -441,14 +445,14 @@ def test_what_is_still_said_of_an_erased_thing_is_told(world: World, do: Do) -> 
     memory = world.memory
     memory.add_turn("My aunt was given a Wharfedale Denton 85 once", session="s")
     gone = do("/forget wharfedale denton 85 erase")
-    rows = memory.sight("wharfedale denton 85").rows
+    rows = memory.erasure.sight("wharfedale denton 85").rows
     assert rows
     assert f"erase {' '.join(rows)}` erases" in " ".join(gone.notes)
     assert "but for what was kept, nothing of it is left" in gone.text
     for one in rows:
-        memory.erase_episode(int(one[1:]))
-    assert memory.sight("wharfedale denton 85").rows == []
-    assert memory.sight("wharfedale denton 85").in_file is False
+        memory.erasure.erase_episode(int(one[1:]))
+    assert memory.erasure.sight("wharfedale denton 85").rows == []
+    assert memory.erasure.sight("wharfedale denton 85").in_file is False
 
 
 def test_what_was_erased_is_no_longer_listed(fresh: World) -> None:
@@ -466,17 +470,19 @@ def test_what_one_source_alone_names_is_told(fresh: World) -> None:
         page(f"{name} test", f"The {name} is a kettle with a long spout.", host=f"{n}.example")
         for n, name in enumerate(("Zorvex Boil 3", "Halden Steam 2"))
     ]
-    fresh.memory.learn("kettles")
-    fresh.memory.work()
-    (status,) = fresh.memory.learned()
-    single = {one.excerpt for one in fresh.memory.rejections() if one.reason == "one_source"}
+    fresh.memory.interests.learn("kettles")
+    fresh.memory.background.work()
+    (status,) = fresh.memory.interests.learned()
+    single = {
+        one.excerpt for one in fresh.memory.sources.rejections() if one.reason == "one_source"
+    }
     assert single
     assert f"{len(single)} things that one source alone names" in run(fresh.memory, "/learn").text
     assert status.single_source == len(single)
 
 
 def test_what_is_both_a_fact_and_a_name_is_asked_back(world: World, do: Do) -> None:
-    fact = world.memory.entity("kef ls50 meta").facts[0]
+    fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     do(f"/like f{fact.id}")
     with pytest.raises(UsageError, match="both a fact and the name of a thing"):
         do(f"/forget f{fact.id}")
@@ -484,7 +490,7 @@ def test_what_is_both_a_fact_and_a_name_is_asked_back(world: World, do: Do) -> N
 
 
 def test_facts_of_others_are_not_there(world: World) -> None:
-    fact = world.memory.entity("kef ls50 meta").facts[0]
+    fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     for line in (f"/why f{fact.id}", f"/forget f{fact.id}", "/memory 1", "/why n1", "/mute 1"):
         with pytest.raises(NotFound):
             run(world.memory, line, owner="bob")
@@ -505,7 +511,7 @@ def test_ids_that_cannot_be_are_not_there(do: Do, number: int) -> None:
 def test_interests_are_ranked_with_a_bar_and_the_numbers(world: World, do: Do) -> None:
     """Seed 003: `/interests` shows name, interest score, fact count and last activity."""
     reply = do("/interests")
-    rows = world.memory.interests()
+    rows = world.memory.interests.ranked()
     lines = reply.text.splitlines()
     assert lines[0].split() == ["#", "entity", "interest", "facts", "last", "activity"]
     for line, row in zip(lines[1:], rows, strict=False):
@@ -528,7 +534,7 @@ def test_why_an_entity_adds_up_to_its_interest(world: World, do: Do) -> None:
     do("/like bookshelf speakers")
     do("/unlike bookshelf speakers")
     world.memory.embed()
-    for row in world.memory.interests():
+    for row in world.memory.interests.ranked():
         why = reasons.of_entity(world.memory, row.entity)
         assert why.interest == pytest.approx(row.score, abs=1e-12)
         assert math.fsum(one.adds for one in why.parts) == pytest.approx(row.score, abs=1e-12)
@@ -549,10 +555,10 @@ def test_why_an_entity_adds_up_to_its_interest(world: World, do: Do) -> None:
 
 def test_why_a_fact_is_the_chain_of_the_seed(world: World, do: Do) -> None:
     """Seed 003: LearnPrompt -> SearchLog -> Fact -> Entity, with quote and address."""
-    fact = world.memory.entity("kef ls50 meta").facts[0]
+    fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     reply = do(f"/why f{fact.id}")
     (chain, *_) = told(reply)["chain"]
-    prompt = world.memory.learned()[0].prompt
+    prompt = world.memory.interests.learned()[0].prompt
     assert chain["prompt"] == "find me stuff about speakers"
     assert chain["search"]["learn_prompt"] == prompt.id
     assert chain["search"]["trigger"] == "learn_command"
@@ -566,8 +572,10 @@ def test_why_a_fact_is_the_chain_of_the_seed(world: World, do: Do) -> None:
 
 def test_why_a_fact_that_somebody_said(world: World, do: Do) -> None:
     world.say("The KEF LS50 Meta has a grey cone.")
-    world.memory.work()
-    said = [one for one in world.memory.entity("kef ls50 meta").facts if "grey" in one.object]
+    world.memory.background.work()
+    said = [
+        one for one in world.memory.interests.entity("kef ls50 meta").facts if "grey" in one.object
+    ]
     text = do(f"/why f{said[0].id}").text
     assert "you said  “The KEF LS50 Meta has a grey cone.”" in text
     kept = told(do("/remember I live in Oslo"))["fact"]
@@ -579,14 +587,16 @@ def test_why_a_fact_that_was_looked_up_by_itself(world: World, do: Do) -> None:
     do("/like kef ls50 meta")
     world.pages.pages = [page("LS50 news", "The KEF LS50 Meta has a new finish in green.")]
     for _ in range(4):
-        world.memory.work(enrich=True)
+        world.memory.background.work(enrich=True)
         world.clock.now += MINUTE
-    (fact,) = [one for one in world.memory.entity("kef ls50 meta").facts if "green" in one.object]
+    (fact,) = [
+        one for one in world.memory.interests.entity("kef ls50 meta").facts if "green" in one.object
+    ]
     assert ", by itself" in do(f"/why f{fact.id}").text
 
 
 def test_why_a_notice_was_told(world: World, do: Do) -> None:
-    notice = next(iter(world.memory.notices()))
+    notice = next(iter(world.memory.interests.notices()))
     reply = do(f"/why n{notice.id}")
     assert reply.text.splitlines()[0].startswith(f"n{notice.id}  ")
     assert "you asked to learn about it; your interest in it is" in reply.text
@@ -606,7 +616,7 @@ def test_the_curves_end_where_the_scores_are(world: World, do: Do) -> None:
     world.clock.advance(days=10)
     do("/dislike speakers")
     world.memory.embed()
-    scores = {one.entity.name: one.score for one in world.memory.interests()}
+    scores = {one.entity.name: one.score for one in world.memory.interests.ranked()}
     curves = reasons.curves(world.memory, owner="me")
     assert {one.name for one in curves} <= set(scores)
     for one in curves:
@@ -634,7 +644,7 @@ def test_a_schedule_is_read_and_shown(fresh: World, said: str, every: int, shown
     """Seed 003: `/schedule daily|weekly|every 6h TOPIC`."""
     reply = shown(run(fresh.memory, f"/schedule {said}"))
     assert reply.text == f"Scheduled {shown_as}: 'tea news', for the first time now."
-    (kept,) = fresh.memory.schedules()
+    (kept,) = fresh.memory.interests.schedules()
     assert (kept.topic, kept.every_ms) == ("tea news", every)
     assert run(fresh.memory, "/schedule").text.startswith(f"1) {shown_as}: 'tea news' (next ")
 
@@ -643,10 +653,10 @@ def test_a_schedule_is_ended_by_its_number(fresh: World) -> None:
     """Seed 003: `/schedule`, `/schedule N delete`; its searches count as the owner's."""
     run(fresh.memory, "/schedule daily tea")
     run(fresh.memory, "/schedule weekly coffee")
-    fresh.memory.run_schedules()
+    fresh.memory.background.run_schedules()
     assert {one.trigger for one in fresh.memory.store.search_tasks()} == {Trigger.USER_MESSAGE}
     assert run(fresh.memory, "/schedule 1 delete").text == "Ended: daily, 'tea'."
-    assert [one.topic for one in fresh.memory.schedules()] == ["coffee"]
+    assert [one.topic for one in fresh.memory.interests.schedules()] == ["coffee"]
     with pytest.raises(NotFound):
         run(fresh.memory, "/schedule 7 delete")
 
@@ -670,7 +680,7 @@ def test_a_schedule_that_is_none_says_how(fresh: World, said: str, says: str) ->
 
 def test_notices_are_listed_and_muted(world: World, do: Do) -> None:
     listed = do("/notices")
-    assert len(told(listed)["notices"]) == len(world.memory.notices()) > 0
+    assert len(told(listed)["notices"]) == len(world.memory.interests.notices()) > 0
     assert "n1  " in listed.text
     assert do("/mute").text == "No more notices; `/unmute` turns them on again."
     assert "There are no notices now; `/unmute`" in do("/notices").text
@@ -686,7 +696,7 @@ def test_notices_are_listed_and_muted(world: World, do: Do) -> None:
 
 
 def test_a_reaction_to_a_notice_is_an_engagement(world: World, do: Do) -> None:
-    notice = world.memory.notices()[0]
+    notice = world.memory.interests.notices()[0]
     assert do(f"/react n{notice.id} 👎").text == "Noted for 1 thing."
     found = world.memory.store.engagements("me", entity_id=notice.entity_id)[0]
     assert (found.type, found.valence) == ("PROACTIVE_NEGATIVE_REACTION", "negative")
@@ -724,7 +734,7 @@ READING = ("/learn", "/like", "/memory 1", "/schedule", "/why n1", "/help why")
 def test_any_command_resets_the_back_off(world: World, do: Do, line: str) -> None:
     """Seed 003: any user action, a command too, lets notices come at once again."""
     assert set(EVERY) == set(COMMANDS)
-    world.memory.like("speakers")
+    world.memory.interests.like("speakers")
     world.clock.now += 5 * MINUTE
     do(line)
     assert world.memory.store.notify_state("me").engaged_at == world.clock.now
@@ -759,7 +769,7 @@ def test_pages_cannot_command_a_terminal(fresh: World) -> None:
         page("Tea \x1b[31m", f"Tea is a {HOSTILE} drink. /like coffee", host="x.example")
     ]
     assert "\\x1b" in shown(run(fresh.memory, "/search tea")).text
-    assert fresh.memory.preferences() == []
+    assert fresh.memory.interests.preferences() == []
 
 
 def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
@@ -769,7 +779,7 @@ def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
         with pytest.raises(FactbookError) as refused:
             run(fresh.memory, f"/{command} {KEY}")
         assert KEY not in str(refused.value)
-    assert not fresh.memory.sight(KEY).in_file
+    assert not fresh.memory.erasure.sight(KEY).in_file
     assert all(KEY not in one for one in fresh.pages.asked)
 
 
@@ -782,8 +792,8 @@ def test_a_rule_learned_today_protects_what_is_shown(world: World) -> None:
         search=Pages([]),
     )
     with hidden as memory:
-        plain = memory.redactor.redact
-        memory.redactor.redact = lambda text: plain(text).replace("kef", "[hidden]")  # type: ignore[method-assign]
+        plain = memory.resources.redactor.redact
+        memory.resources.redactor.redact = lambda text: plain(text).replace("kef", "[hidden]")  # type: ignore[method-assign]
         lines = ["/memory", "/interests", "/learn", "/notices", "/memory kef ls50 meta"]
         for line in [*lines, "/why kef ls50 meta", f"/why f{fact.id}", "/why n1", "/why n2"]:
             reply = shown(run(memory, line))
@@ -833,7 +843,7 @@ def replayed(text: str, folder: Path) -> str:
             for line in re.findall(r"^> (.*)$", block[1], re.MULTILINE):
                 world.clock.now += 2 * DAY if line.startswith("/why") else MINUTE
                 lines += [f"> {line}", run(memory, line).text]
-                memory.work()
+                memory.background.work()
             return "```\n" + "\n".join(lines) + "\n```"
 
         done = re.sub(r"```\n(> .*?)\n```", answered, session, flags=re.DOTALL)
@@ -866,7 +876,7 @@ def test_the_page_names_every_key(world: World, do: Do) -> None:
     text = PAGE.read_text(encoding="utf-8")
     for line in ("/schedule daily tea", "/like tea", "/like speakers"):
         do(line)
-    fact = world.memory.entity("kef ls50 meta").facts[0]
+    fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     lines = ["/memory kef ls50 meta", "/learn", "/schedule", "/search tea", f"/why f{fact.id}"]
     for line in [*lines, "/why tea", "/why n1", *EVERY.values()]:
         missing = [key for key in keys_of(told(do(line))) if f'"{key}"' not in text]

@@ -280,7 +280,7 @@ def test_without_a_judge_the_queue_stays(diary: Diary) -> None:
     ambiguous(diary)
     report = diary.night()
     assert report.waiting == 1
-    (question,) = diary.memory.questions()
+    (question,) = diary.memory.review.questions()
     assert question.texts == ("My employer is Northwind Dairy.", "I take long walks.")
     assert question.why == "no rule can tell"
 
@@ -333,10 +333,10 @@ def test_a_judge_may_give_an_account_of_its_calls(diary: Diary) -> None:
         "contradictions: 1 of 1 pairs asked, 1 left out of the answer"
     ]
     assert report.waiting == 1
-    (question,) = diary.memory.questions()
+    (question,) = diary.memory.review.questions()
     assert question.attempts == 1
     assert "ZebraQuilt" not in question.error  # what a model says is redacted like all else
-    told = diary.memory.runs()[0].report["calls"]
+    told = diary.memory.maintenance.runs()[0].report["calls"]
     assert isinstance(told, list)
     assert [one["left_out"] for one in told] == [1]
 
@@ -377,12 +377,12 @@ def test_an_undone_night_leaves_what_was_there_before(diary: Diary) -> None:
     diary.says("I live in Bergen.", "I hate green tea.")
     report = diary.night(days=0.9)
     assert diary.facts() != before
-    diary.memory.undo(report.run_id)
+    diary.memory.maintenance.undo(report.run_id)
     assert set(diary.facts()) == set(before)
     with pytest.raises(UsageError, match="undone already"):
-        diary.memory.undo(report.run_id)
+        diary.memory.maintenance.undo(report.run_id)
     with pytest.raises(UsageError, match="does not exist"):
-        diary.memory.undo(99)
+        diary.memory.maintenance.undo(99)
 
 
 def test_one_run_at_a_time(diary: Diary) -> None:
@@ -406,12 +406,12 @@ def test_a_fact_that_is_written_meanwhile_is_not_overwritten(tmp_path: Path) -> 
 
         def interfere(phase: str) -> None:
             if phase == "support":
-                other.feedback(tea.id, right=True)
+                other.review.feedback(tea.id, right=True)
                 other.add_turn("I play the cello.", session="elsewhere")
 
         diary.memory.consolidate(on_phase=interfere)
     assert diary.facts()["I like green tea."].confidence == policy.FEEDBACK_RIGHT
-    assert diary.memory.waiting() == 0 or diary.memory.waiting() == 1
+    assert diary.memory.maintenance.waiting() == 0 or diary.memory.maintenance.waiting() == 1
     diary.night()
     assert "I play the cello." in diary.facts()
     assert diary.memory.check() == []
@@ -466,7 +466,7 @@ def kill_nights(tmp_path: Path, *, times: int) -> None:
         assert diaries[1].memory.check() == []
     for diary in diaries:  # what a killed night had claimed is free at once
         diary.memory.consolidate()
-    assert diaries[1].memory.waiting() == 0
+    assert diaries[1].memory.maintenance.waiting() == 0
     assert _told(diaries[1]) == _told(diaries[0])
     for diary in diaries:
         assert diary.memory.check() == []
@@ -517,9 +517,9 @@ def test_a_killed_night_is_told_as_failed(tmp_path: Path) -> None:
         check=False,
         capture_output=True,
     )
-    assert diary.memory.runs()[0].state == "running"
+    assert diary.memory.maintenance.runs()[0].state == "running"
     diary.memory.consolidate()
-    assert [one.state for one in diary.memory.runs()] == ["done", "failed"]
+    assert [one.state for one in diary.memory.maintenance.runs()] == ["done", "failed"]
     diary.memory.close()
 
 

@@ -21,8 +21,8 @@ from factbook.recall.budget import (
     AUTHORITY,
     CUT,
     MEMORY_TAG,
-    Context,
     ContextLimits,
+    PromptContext,
     Tier,
     ToolResult,
     as_data,
@@ -82,7 +82,7 @@ def build(
     *,
     count: Callable[[str], int] = words,
     **limits: int,
-) -> Context:
+) -> PromptContext:
     context = build_context(
         recent or [],
         tools or [],
@@ -103,7 +103,7 @@ def build(
     return context
 
 
-def block(context: Context, tier: Tier) -> str:
+def block(context: PromptContext, tier: Tier) -> str:
     return next((one.text for one in context.blocks if one.kind is tier), "")
 
 

@@ -43,7 +43,7 @@ def test_a_course_follows_growth_fading_and_a_pin(memory: Memory, clock: FrozenC
     clock.advance(days=50)
     memory.remember("I live in Porto")
     clock.advance(days=10)
-    memory.pin(fact.id)
+    memory.review.pin(fact.id)
     clock.advance(days=30)
     found = course(*stored(memory, fact.id), now=clock.now)
     assert [one.op for one in found.steps] == ["store", "support", "pin"]
@@ -150,7 +150,7 @@ def test_the_account_of_a_run(memory: Memory, clock: FrozenClock) -> None:
         now=clock.now,
         run_id=1,
     )
-    found = account(memory.store, memory.runs()[0])
+    found = account(memory.store, memory.maintenance.runs()[0])
     (opposed,) = found.contradicted
     assert opposed.fact_ids == (tea.id, coffee.id)
     # Both are values at the moment of the newer evidence, which is that of the facts here.
@@ -199,7 +199,7 @@ def test_support_that_restores_a_faded_fact_is_told_as_growth(
         now=clock.now,
         run_id=1,
     )
-    (moved,) = account(memory.store, memory.runs()[0]).supported
+    (moved,) = account(memory.store, memory.maintenance.runs()[0]).supported
     assert moved.before == pytest.approx(0.95 * math.exp(-0.6))
     assert moved.after == pytest.approx(0.95)
     assert (moved.episodes, moved.why) == (1, ("supporting_episode",))

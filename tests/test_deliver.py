@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ from factbook.interest.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, si
 from factbook.model import EVERYONE, ME, Millis, Trigger
 from factbook.ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, Op, RetireEntity
 from factbook.store.sqlite import SQLiteStore
-from factbook.testing import FrozenClock
+from factbook.testing import FrozenClock, context_of
 from factbook.world import Notice, NoticeKind, NoticeState
 from notices import SPEAKERS, announce, announce_all
 
@@ -538,7 +539,8 @@ class Shown:
 
 
 def notifier(store: SQLiteStore, clock: FrozenClock, *channels: Any, **more: Any) -> Notifier:
-    return Notifier(store, clock=clock, channels=channels, actor="test", **more)
+    owner = more.pop("owner", ME)
+    return Notifier(context_of(store, clock=clock, **more), channels=channels, owner=owner)
 
 
 def write(store: SQLiteStore, op: Op, clock: FrozenClock, trigger: Trigger) -> None:
@@ -648,7 +650,12 @@ def test_too_short_a_notice_is_dropped_and_the_next_one_goes(store: SQLiteStore)
 def test_a_text_is_redacted_when_it_is_told(store: SQLiteStore) -> None:
     clock, chat = FrozenClock(START), Shown()
     announce(store, "kef ls50 meta", DRIVER, now=START)
-    notifier(store, clock, chat, redact=lambda one: one.replace("MAT", "[hidden]")).pass_once()
+    notifier(
+        store,
+        clock,
+        chat,
+        redactor=SimpleNamespace(redact=lambda one: one.replace("MAT", "[hidden]")),
+    ).pass_once()
     assert chat.seen[0].text.endswith("The kef ls50 meta has a [hidden] driver.")
     assert "MAT" not in str(chat.seen[0].facts)
 

@@ -81,12 +81,12 @@ def say(memory: Memory, *texts: str) -> None:
         )
         for n, text in enumerate(texts)
     ]
-    memory.record(sample_source(), episodes)
+    memory.sources.record(sample_source(), episodes)
 
 
 def test_a_waiting_row_is_found_by_its_words_at_once(memory: Memory) -> None:
     say(memory, "the ferry leaves at noon")
-    assert memory.waiting() == 1
+    assert memory.maintenance.waiting() == 1
     assert memory.recall("ferry").hits[0].text == "the ferry leaves at noon"
 
 
@@ -98,7 +98,7 @@ def test_one_poisoned_row_blocks_nothing(memory: Memory, clock: FrozenClock) -> 
     for _ in range(policy.EMBED_ATTEMPTS):
         clock.advance(days=1)
         memory.embed()
-    reasons = {reason for _, _, reason in memory.set_aside()}
+    reasons = {reason for _, _, reason in memory.maintenance.set_aside()}
     assert reasons == {
         "RuntimeError: this text breaks the tokenizer",
         "its vector is zero",
@@ -106,7 +106,7 @@ def test_one_poisoned_row_blocks_nothing(memory: Memory, clock: FrozenClock) -> 
     }
     clock.advance(days=9)
     assert memory.embed().claimed == 0  # aside is aside, until somebody says otherwise
-    assert memory.retry_aside() == 3
+    assert memory.maintenance.retry_aside() == 3
     assert memory.embed().claimed == 3
 
 
@@ -132,9 +132,12 @@ def test_two_workers_share_the_work_and_embed_nothing_twice(tmp_path: Path) -> N
     with Memory(path, embedder=Hashing(), key_file=key) as one:
         say(one, *[f"text number {n}" for n in range(600)])
         with Memory(path, embedder=Hashing(), key_file=key) as other:
-            threads = [one.start_worker(idle_seconds=0.01), other.start_worker(idle_seconds=0.01)]
+            threads = [
+                one.maintenance.start_worker(idle_seconds=0.01),
+                other.maintenance.start_worker(idle_seconds=0.01),
+            ]
             deadline = time.monotonic() + 60
-            while one.waiting() and time.monotonic() < deadline:
+            while one.maintenance.waiting() and time.monotonic() < deadline:
                 time.sleep(0.02)
             assert [thread.error for thread in threads] == ["", ""]
         assert one.store.counts()["episode_vectors"] == 600
@@ -176,14 +179,14 @@ def test_another_model_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
         memory.embed()
     with Memory(path, embedder=Hashing("hashing-2"), key_file=key) as memory:
         episodes = [sample_episode(7, uid="new", text="another text", kind=EpisodeKind.TURN)]
-        memory.record(sample_source(), episodes)
+        memory.sources.record(sample_source(), episodes)
         with pytest.raises(EmbedderMismatch, match="factbook reembed"):
             memory.embed()
-        assert memory.waiting() == 1
-        assert memory.reembed() == 1
+        assert memory.maintenance.waiting() == 1
+        assert memory.maintenance.reembed() == 1
         assert memory.embed().receipt.embedded == 1
         assert memory.store.embedder() == ("hashing-2", 16)
-        assert memory.reembed() == 0
+        assert memory.maintenance.reembed() == 0
         assert memory.check() == []
 
 
@@ -192,9 +195,9 @@ def test_recall_follows_the_swap(memory: Memory, tmp_path: Path) -> None:
     memory.embed()
     assert memory.recall("alpha").hits
     with Memory(memory.path, embedder=Hashing("hashing-2"), key_file=tmp_path / "key") as other:
-        other.reembed()
+        other.maintenance.reembed()
         assert other.recall("alpha").hits[0].text == "alpha beta"
-    memory._embedder = Hashing("hashing-2")
+    memory.resources._embedder = Hashing("hashing-2")
     assert memory.recall("gamma").hits[0].text == "gamma delta"
 
 
@@ -203,8 +206,8 @@ def test_an_embedder_of_another_shape_is_named(tmp_path: Path) -> None:
         say(memory, "one")
         with pytest.raises(EmbedderMismatch, match=r"\(1, 5\)"):
             memory.embed()
-        assert memory.waiting() == 1
-        assert memory.set_aside() == []
+        assert memory.maintenance.waiting() == 1
+        assert memory.maintenance.set_aside() == []
 
 
 def kill_embedding(tmp_path: Path, *, times: int, texts: int) -> None:
@@ -237,7 +240,7 @@ def kill_embedding(tmp_path: Path, *, times: int, texts: int) -> None:
             assert memory.check() == []
     with Memory(path, embedder=Hashing(), key_file=key) as memory:  # the dead hold nothing
         memory.embed()
-        assert memory.waiting() == 0
+        assert memory.maintenance.waiting() == 0
         assert memory.store.counts()["episode_vectors"] == texts
         assert memory.check() == []
 

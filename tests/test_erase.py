@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from conftest import record
 from factbook import policy
 from factbook.apply import apply
-from factbook.erasing import Erased
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.memory import Memory
 from factbook.model import (
@@ -73,6 +72,7 @@ from factbook.store.base import Filters
 from factbook.store.sqlite import SQLiteStore
 from factbook.store.sqlite.traces import Windows, blocks_of
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
+from factbook.upkeep.erasure import Erased
 from factbook.world import EngagementType, PreferenceType, Valence
 
 
@@ -177,7 +177,7 @@ def turn(n: int, text: str, **given: object) -> Episode:
 
 
 def write(memory: Memory, *ops: Op, trigger: Trigger = Trigger.COMMAND) -> Receipt:
-    return apply(memory.store, ops, trigger=trigger, actor="test", now=memory._clock())
+    return apply(memory.store, ops, trigger=trigger, actor="test", now=memory.clock())
 
 
 def keep(memory: Memory, *episodes: Episode) -> None:
@@ -209,7 +209,7 @@ def test_a_fact_goes_with_its_words_and_the_rest_of_the_episode_stays(memory: Me
     keep(memory, said)
     write(memory, statement(said, "My locker code is 77-zebra-19."))
     memory.embed()
-    done = memory.erase_fact(fact_ids(memory)["My locker code is 77-zebra-19."])
+    done = memory.erasure.erase_fact(fact_ids(memory)["My locker code is 77-zebra-19."])
     assert done.receipt.erased == {"facts": 1, "masked": 1}
     assert done.file is not None
     assert done.file.clean
@@ -220,7 +220,7 @@ def test_a_fact_goes_with_its_words_and_the_rest_of_the_episode_stays(memory: Me
     assert (fact.status, fact.statement, fact.object) == (Status.ERASED, "", "")
     assert memory.store.facts_by_id([1])[1].retired_at is not None
     # What is left of the episode is found, and has a vector again once it is embedded.
-    assert memory.waiting() == 1
+    assert memory.maintenance.waiting() == 1
     memory.embed()
     assert [hit.id for hit in memory.recall("see you on Monday").hits] == ["e1"]
     assert not any("zebra" in hit.text for hit in memory.recall("locker code zebra").hits)
@@ -230,7 +230,7 @@ def test_a_fact_can_go_with_the_whole_episodes_that_it_was_read_from(memory: Mem
     said = turn(1, "Hello there. My locker code is 77-zebra-19. See you on Monday.")
     keep(memory, said)
     write(memory, statement(said, "My locker code is 77-zebra-19."))
-    done = memory.erase_fact(1, whole_episodes=True)
+    done = memory.erasure.erase_fact(1, whole_episodes=True)
     assert done.receipt.erased == {"facts": 1, "episodes": 1}
     assert texts(memory) == []
     assert pieces_left(memory.path, said.text) == []
@@ -241,7 +241,7 @@ def test_a_value_goes_wherever_the_episode_repeats_it(memory: Memory) -> None:
     keep(memory, said)
     one = statement(said, "Quillfeather")
     write(memory, one)
-    memory.erase_fact(1)
+    memory.erasure.erase_fact(1)
     assert texts(memory) == [
         "Call ████████████. I repeat: ████████████. Not Quillfeathers, though."
     ]
@@ -269,7 +269,7 @@ def test_a_fact_on_several_episodes_keeps_its_other_evidence(memory: Memory) -> 
     )
     before = memory.store.facts_by_id([1])[1]
     assert (before.evidence_count, before.episode_id, before.trust) == (2, 1, Trust.DIRECT)
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert done.receipt.erased == {"episodes": 1}
     after = memory.store.facts_by_id([1])[1]
     assert (after.evidence_count, after.episode_id) == (1, 2)
@@ -287,7 +287,7 @@ def test_what_stands_on_nothing_else_goes_with_its_episode(memory: Memory) -> No
     keep(memory, said, other)
     write(memory, statement(said, "I keep ferrets."), statement(said, "I keep bees."))
     write(memory, statement(other, "The sun shines."))
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert done.receipt.erased == {"facts": 2, "episodes": 1}
     assert list(fact_ids(memory)) == ["The sun shines."]
     assert memory.store.counts()["episodes"] == 1
@@ -303,7 +303,7 @@ def test_what_overlaps_the_words_that_go_loses_that_evidence(memory: Memory) -> 
         sample_fact(run, "executed_command", "ssh root@nas-of-ann ls"),
         sample_fact(run, "used_tool", "Bash"),
     )
-    done = memory.erase_fact(1)
+    done = memory.erasure.erase_fact(1)
     assert done.receipt.erased == {"facts": 2, "masked": 1}
     assert [one.predicate for one in memory.store.facts(Filters(), limit=None)] == ["used_tool"]
     assert pieces_left(memory.path, "nas-of-ann") == []
@@ -326,7 +326,7 @@ def test_what_was_merged_and_superseded_goes_with_the_fact(memory: Memory) -> No
         MergeFacts(winner_id=live, loser_ids=[home], evidence_counts=[1, 1], rule="same"),
     )
     memory.embed()
-    done = memory.erase_fact(home)  # a person means the fact that it became part of
+    done = memory.erasure.erase_fact(home)  # a person means the fact that it became part of
     assert done.receipt.erased["facts"] == 3
     assert pieces_left(memory.path, "Oldtownborough", "Newvalleyham") == []
     assert list(fact_ids(memory).values()) == [dog]
@@ -353,12 +353,12 @@ def test_a_key_goes_with_everything_that_it_has_held(memory: Memory) -> None:
                 method="by hand",
             ),
         )
-    (fact,) = memory.keyed_facts()
+    (fact,) = memory.keyed.keyed_facts()
     assert fact.object == "wombatcoin"
-    done = memory.erase_fact(fact.id)
+    done = memory.erasure.erase_fact(fact.id)
     assert done.receipt.erased["facts"] == 2
-    assert memory.keyed_facts() == []
-    assert memory.key_history("user.favorites.crypto.1") == []
+    assert memory.keyed.keyed_facts() == []
+    assert memory.keyed.key_history("user.favorites.crypto.1") == []
     assert pieces_left(memory.path, "quokkacoin", "wombatcoin") == []
 
 
@@ -381,7 +381,7 @@ def test_what_took_its_place_stays_when_an_old_fact_goes(memory: Memory) -> None
             similarity=0.9,
         ),
     )
-    memory.erase_fact(old)
+    memory.erasure.erase_fact(old)
     assert fact_ids(memory) == {"I live in Newvalleyham": new}
     assert pieces_left(memory.path, "Oldtownborough") == []
     assert memory.explain(new).fact.statement == "I live in Newvalleyham"
@@ -390,23 +390,23 @@ def test_what_took_its_place_stays_when_an_old_fact_goes(memory: Memory) -> None
 def test_nothing_is_found_that_is_not_there_or_was_erased(memory: Memory) -> None:
     keep(memory, turn(1, "I like tea"))
     with pytest.raises(NotFound):
-        memory.erase_fact(9)
+        memory.erasure.erase_fact(9)
     with pytest.raises(NotFound):
-        memory.erase_episode(9)
+        memory.erasure.erase_episode(9)
     with pytest.raises(NotFound):
-        memory.erase_source("/nowhere")
+        memory.erasure.erase_source("/nowhere")
     with pytest.raises(NotFound):
-        memory.erase_rejection(9)
+        memory.erasure.erase_rejection(9)
     with pytest.raises(NotFound):
-        memory.erase_entity("ls50 meta")
+        memory.erasure.erase_entity("ls50 meta")
     with pytest.raises(NotFound):
-        memory.erase_owner("bea")
+        memory.erasure.erase_owner("bea")
     with pytest.raises(NotFound):
-        memory.allow_again(9)
-    memory.erase_episode(1)
+        memory.erasure.allow_again(9)
+    memory.erasure.erase_episode(1)
     with pytest.raises(NotFound, match="it was erased"):
-        memory.erase_episode(1)
-    assert memory.finish_erasing() is None
+        memory.erasure.erase_episode(1)
+    assert memory.erasure.finish_erasing() is None
 
 
 def test_only_a_person_erases(memory: Memory) -> None:
@@ -432,12 +432,12 @@ def test_a_rehearsal_says_what_would_go_and_changes_nothing(memory: Memory) -> N
     keep(memory, said)
     write(memory, statement(said, "I keep ferrets."))
     generation = memory.store.generation()
-    done = memory.erase_episode(1, dry_run=True)
+    done = memory.erasure.erase_episode(1, dry_run=True)
     assert done.receipt.erased == {"facts": 1, "episodes": 1}
     assert done.file is None
     assert memory.store.generation() == generation
     assert texts(memory) == ["I keep ferrets."]
-    assert memory.erasures() == []
+    assert memory.erasure.erasures() == []
 
 
 # --- what repeats it ------------------------------------------------------------------------------
@@ -488,14 +488,14 @@ def test_what_repeats_it_loses_it_too(memory: Memory) -> None:
         RecordInjection(session="s", owner="me", mode="tool", items=["e1", "f1"]),
     )
     memory.embed()
-    done = memory.erase_fact(1)
+    done = memory.erasure.erase_fact(1)
     assert done.file is not None
     assert done.file.clean
     assert pieces_left(memory.path, secret) == []
-    assert memory.rejections() == []
-    assert memory.proposals() == []
-    assert memory.runs()[0].report == {"error": "", "n": 1}
-    assert [one.error for one in memory.model_tasks()] == [""]
+    assert memory.sources.rejections() == []
+    assert memory.review.proposals() == []
+    assert memory.maintenance.runs()[0].report == {"error": "", "n": 1}
+    assert [one.error for one in memory.maintenance.model_tasks()] == [""]
     assert [list(one.items) for one in memory.store.injections()] == [["e1", "f1"]]
     assert texts(memory) == ["The code is on paper."]  # nothing of the other could be read
     assert memory.store.search_episodes('"qpzmxn"', Filters(), limit=5) == []
@@ -506,9 +506,9 @@ def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:
     said = turn(1, "I keep ferrets.")
     keep(memory, said)
     write(memory, statement(said, "I keep ferrets."))
-    memory.pin(1)
+    memory.review.pin(1)
     before = memory.store.events_of("fact", 1)
-    memory.erase_fact(1)
+    memory.erasure.erase_fact(1)
     after = memory.store.events_of("fact", 1)
     assert [one.id for one in after[: len(before)]] == [one.id for one in before]
     assert [one.op for one in after] == ["store", "pin", "erase"]
@@ -528,11 +528,11 @@ def test_a_night_and_its_undo_survive_an_erasure(memory: Memory, clock: FrozenCl
         keep(memory, turn(n, text, occurred_at=clock() - 1000 * n))
     report = memory.consolidate()
     found = fact_ids(memory)
-    memory.erase_fact(next(iter(found.values())))
-    memory.undo(report.run_id)
+    memory.erasure.erase_fact(next(iter(found.values())))
+    memory.maintenance.undo(report.run_id)
     from factbook.upkeep.account import account
 
-    run = next(one for one in memory.runs() if one.id == report.run_id)
+    run = next(one for one in memory.maintenance.runs() if one.id == report.run_id)
     assert account(memory.store, run).run.state == "undone"
     memory.consolidate()
 
@@ -556,7 +556,7 @@ def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: P
     (target,) = [
         one.id for one in memory.store.episodes(Filters(), limit=None) if "quagmire" in one.text
     ]
-    memory.erase_episode(target)
+    memory.erasure.erase_episode(target)
     counts = memory.store.counts()
     # The same file again, a copy of it, and a copy whose records have other ids.
     log.write_text(lines[0] + "\n" + lines[1] + "\n\n", encoding="utf-8")
@@ -566,7 +566,7 @@ def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: P
     assert report.receipt.kept_out > 0
     assert not any("quagmire" in one for one in texts(memory))
     assert memory.store.counts()["facts"] == counts["facts"]
-    assert memory.rejections() == []
+    assert memory.sources.rejections() == []
     assert pieces_left(memory.path, "quagmire-ledger") == []
 
 
@@ -575,7 +575,7 @@ def test_an_episode_with_holes_is_not_told_anew(memory: Memory, tmp_path: Path) 
     said = turn(1, text)
     keep(memory, said)
     write(memory, statement(said, "My badge number is 5551-kestrel-9."))
-    memory.erase_fact(1)
+    memory.erasure.erase_fact(1)
     left = texts(memory)
     receipt = write(
         memory,
@@ -594,14 +594,14 @@ def test_an_episode_with_holes_is_not_told_anew(memory: Memory, tmp_path: Path) 
     assert receipt.kept_out > 0
     assert receipt.stored == 1  # what the rest of it says is welcome
     assert texts(memory) == left
-    assert memory.rejections() == []
+    assert memory.sources.rejections() == []
     assert pieces_left(memory.path, "5551-kestrel-9") == []
 
 
 def test_a_claim_does_not_come_back_from_another_old_episode(memory: Memory) -> None:
     keep(memory, first := turn(1, "I collect stamps from Fiji"))
     write(memory, statement(first, first.text))
-    memory.erase_fact(1)
+    memory.erasure.erase_fact(1)
     second = turn(2, "Well: I collect stamps from Fiji", uid="other:2")
     keep(memory, second)
     assert write(memory, statement(second, "I collect stamps from Fiji")).kept_out == 1
@@ -612,7 +612,7 @@ def test_what_is_said_anew_after_the_erasure_is_something_new(
     memory: Memory, clock: FrozenClock
 ) -> None:
     fact = memory.remember("I collect stamps from Fiji")
-    memory.erase_fact(fact.id)
+    memory.erasure.erase_fact(fact.id)
     clock.advance(days=1)
     again = memory.remember("I collect stamps from Fiji")
     assert again.statement == "I collect stamps from Fiji"
@@ -621,7 +621,7 @@ def test_what_is_said_anew_after_the_erasure_is_something_new(
 
 def test_a_statement_of_before_is_refused_in_words(memory: Memory, clock: FrozenClock) -> None:
     fact = memory.remember("I collect stamps from Fiji")
-    memory.erase_fact(fact.id)
+    memory.erasure.erase_fact(fact.id)
     with pytest.raises(UsageError, match="erased"):
         memory.remember("I collect stamps from Fiji", at=clock() - DAY)
     assert fact_ids(memory) == {}
@@ -629,7 +629,7 @@ def test_a_statement_of_before_is_refused_in_words(memory: Memory, clock: Frozen
 
 def test_a_turn_that_is_sent_again_stays_out(memory: Memory, clock: FrozenClock) -> None:
     memory.add_turn("The door code is 4711", session="chat", occurred_at=clock())
-    memory.erase_episode(1)
+    memory.erasure.erase_episode(1)
     receipt = memory.add_turn("The door code is 4711", session="chat", occurred_at=clock())
     assert (receipt.episodes, receipt.kept_out) == (0, 1)
     other = memory.add_turn("The  DOOR code is 4711", session="other", occurred_at=clock())
@@ -640,12 +640,12 @@ def test_a_turn_that_is_sent_again_stays_out(memory: Memory, clock: FrozenClock)
 
 def test_an_erasure_can_be_lifted(memory: Memory, clock: FrozenClock) -> None:
     memory.add_turn("The door code is 4711", session="chat", occurred_at=clock())
-    memory.erase_episode(1)
-    (erasure,) = memory.erasures()
+    memory.erasure.erase_episode(1)
+    (erasure,) = memory.erasure.erasures()
     assert (erasure.what, erasure.counts, erasure.clean) == ("episode", {"episodes": 1}, True)
-    memory.allow_again(erasure.id)
+    memory.erasure.allow_again(erasure.id)
     assert memory.add_turn("The door code is 4711", session="chat", occurred_at=clock()).episodes
-    assert memory.erasures()[0].allowed_at == clock()
+    assert memory.erasure.erasures()[0].allowed_at == clock()
 
 
 def test_a_source_goes_whole_and_what_is_new_in_it_comes_in(
@@ -659,7 +659,7 @@ def test_a_source_goes_whole_and_what_is_new_in_it_comes_in(
     memory.ingest([log])
     kept = session(tmp_path / "logs" / "kept.jsonl", record("user", "k1", "Run the tests please"))
     memory.ingest([kept])
-    done = memory.erase_source(str(log))
+    done = memory.erasure.erase_source(str(log))
     assert done.receipt.erased["sources"] == 1
     assert [one.source.uri for one in memory.store.source_states().values()] == [str(kept)]
     assert pieces_left(memory.path, "quagmire-ledger", "marshland-report", str(log)[-12:]) == []
@@ -685,24 +685,24 @@ def test_a_refusal_goes_and_is_not_logged_again(memory: Memory) -> None:
         detail="hedged",
     )
     write(memory, refuse)
-    (refusal,) = memory.rejections()
-    done = memory.erase_rejection(refusal.id)
+    (refusal,) = memory.sources.rejections()
+    done = memory.erasure.erase_rejection(refusal.id)
     assert done.receipt.erased == {"rejections": 1}
     assert write(memory, refuse).kept_out == 1
-    assert memory.rejections() == []
+    assert memory.sources.rejections() == []
 
 
 def test_words_that_were_erased_are_told_in_words(memory: Memory, clock: FrozenClock) -> None:
     said = "My favorite crypto is quokkacoin"
     memory.tell(said, planner="rules", at=clock(), message_id="m1")
     (target,) = ids_of(memory, "m1")
-    memory.erase_episode(target)
-    assert memory.keyed_facts() == []
+    memory.erasure.erase_episode(target)
+    assert memory.keyed.keyed_facts() == []
     with pytest.raises(UsageError, match="erased"):
         memory.tell(said, planner="rules", at=clock(), message_id="m1")
     clock.advance(days=1)
     memory.tell(said, planner="rules", at=clock(), message_id="m2")
-    assert [one.object for one in memory.keyed_facts()] == ["quokkacoin"]
+    assert [one.object for one in memory.keyed.keyed_facts()] == ["quokkacoin"]
 
 
 # --- entities and owners --------------------------------------------------------------------------
@@ -768,7 +768,7 @@ def test_an_entity_goes_with_everything_about_it(memory: Memory) -> None:
     world(memory)
     memory.embed()
     assert len(memory.store.world_facts("me", "quadrophon ls50")) == 1
-    done = memory.erase_entity("Quadrophon LS50")
+    done = memory.erasure.erase_entity("Quadrophon LS50")
     assert done.receipt.erased["entities"] == 1
     assert done.receipt.erased["facts"] == 1
     assert memory.store.entities("me") == []
@@ -784,7 +784,7 @@ def test_an_entity_goes_with_everything_about_it(memory: Memory) -> None:
 
 def test_an_entity_does_not_come_back_by_old_words(memory: Memory, clock: FrozenClock) -> None:
     world(memory)
-    memory.erase_entity("quadrophon ls50")
+    memory.erasure.erase_entity("quadrophon ls50")
     old = turn(9, "What about the Quadrophon LS50?", uid="old:9")
     create = CreateEntity(owner="me", name="quadrophon ls50", episode=old.uid)
     write(
@@ -856,8 +856,8 @@ def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory
     said = "You like tea. Shown from memory: quadrophon ls50 (f1). It is late."
     memory.add_turn(said, role=Role.ASSISTANT, session="chat")
     memory.embed()
-    dry = memory.erase_entity(name, dry_run=True).receipt
-    done = memory.erase_entity(name)
+    dry = memory.erasure.erase_entity(name, dry_run=True).receipt
+    done = memory.erasure.erase_entity(name)
     assert done.receipt.erased == dry.erased
     shown = "Shown from memory: quadrophon ls50 (f1)."
     answer = said.replace(shown, "█" * len(shown))
@@ -871,15 +871,15 @@ def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory
     (fact,) = memory.store.world_facts("me", "brumm 7")
     (kept,) = ids_of(memory, shared.uid)
     assert told(done) >= {f"e{kept}", f"f{fact.id}"}
-    assert list(memory.sight(name).rows) == [f"e{kept}", f"f{fact.id}"]
+    assert list(memory.erasure.sight(name).rows) == [f"e{kept}", f"f{fact.id}"]
     for gone in (f"search:what is {name}".encode(), b"quadrophon-ls50", b"Shown from memory"):
         assert gone not in held(memory.path)
     assert memory.check() == []
 
-    last = memory.erase_episode(kept)
+    last = memory.erasure.erase_episode(kept)
     assert last.file is not None
     assert told(last) == set()
-    assert memory.sight(name).rows == []
+    assert memory.erasure.sight(name).rows == []
     assert b"quadrophon" not in held(memory.path).lower()
 
 
@@ -911,14 +911,14 @@ def test_a_part_of_a_longer_name_is_another_thing(memory: Memory) -> None:
         memory,
         *(RecordSource(source=replace(sample_source(), key=one, title=one)) for one in titles),
     )
-    done = memory.erase_entity("zorvex")
+    done = memory.erasure.erase_entity("zorvex")
     kept = {one.source.title for one in memory.store.source_states().values()}
     assert kept & set(titles) == {titles[0]}
     assert "The Zorvex Prime 2 is red. ██████ is a company." in texts(memory)
     assert "The Zorvex Prime 2 is red." in texts(memory)
     assert done.file is not None
     assert told(done)  # the longer name is told, and stays
-    assert [one.name for one in memory.entities()] == ["zorvex prime 2"]
+    assert [one.name for one in memory.interests.entities()] == ["zorvex prime 2"]
 
 
 def test_where_a_name_still_stands_is_told_however_much_goes(memory: Memory) -> None:
@@ -950,7 +950,7 @@ def test_where_a_name_still_stands_is_told_however_much_goes(memory: Memory) -> 
     )
     keep(memory, turn(5, "My aunt asked of the QUADROPHON  LS50 once", uid="aunt"))
     (aunt,) = ids_of(memory, "aunt")
-    done = memory.erase_entity(name)
+    done = memory.erasure.erase_entity(name)
     assert done.file is not None
     assert told(done) == {f"e{aunt}"}
 
@@ -973,10 +973,10 @@ def test_what_came_in_by_an_episode_goes_with_it_unless_more_speaks_for_it(memor
         trigger=Trigger.USER_MESSAGE,
     )
     first, second = ids_of(memory, "me:1", "me:again")
-    memory.erase_episode(first)
+    memory.erasure.erase_episode(first)
     assert [one.episode_id for one in memory.store.entities("me")] == [second]
     assert memory.store.preferences("me") == []  # only the first message spoke of tea
-    memory.erase_episode(second)
+    memory.erasure.erase_episode(second)
     assert memory.store.entities("me") == []
     assert memory.store.world_facts("me", "quadrophon ls50") == []
 
@@ -987,10 +987,10 @@ def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
     keep(memory, mine)
     write(memory, statement(mine, mine.text))
     fact = memory.remember("I was born in Umbrellastadt", owner="bertramina")
-    memory.feedback(fact.id, right=True, owner="bertramina")
+    memory.review.feedback(fact.id, right=True, owner="bertramina")
     write(memory, RecordInjection(session="s", owner="bertramina", mode="tool", items=["f1"]))
     memory.embed()
-    done = memory.erase_owner("bertramina")
+    done = memory.erasure.erase_owner("bertramina")
     assert done.file is not None
     assert done.file.clean
     assert (
@@ -1002,14 +1002,14 @@ def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
     assert memory.store.injections() == []
     assert memory.store.entities("bertramina", include_retired=True) == []
     with pytest.raises(NotFound):
-        memory.erase_owner("bertramina")
+        memory.erasure.erase_owner("bertramina")
 
 
 def test_an_owner_goes_with_what_was_erased_of_them_before(memory: Memory) -> None:
     first = memory.remember("I was born in Umbrellastadt", owner="bertramina")
     memory.remember("I keep ferrets", owner="bertramina")
-    memory.erase_fact(first.id, owner="bertramina")
-    memory.erase_owner("bertramina")
+    memory.erasure.erase_fact(first.id, owner="bertramina")
+    memory.erasure.erase_owner("bertramina")
     assert pieces_left(memory.path, "bertramina") == []
 
 
@@ -1066,12 +1066,12 @@ def test_no_window_of_an_erased_text_is_left_in_the_file(
         numbers = {one.statement: one.id for one in every}
         for text in said:
             if rng.random() < 0.5:
-                done = memory.erase_fact(numbers.pop(text), whole_episodes=whole)
+                done = memory.erasure.erase_fact(numbers.pop(text), whole_episodes=whole)
             else:
                 evidence = memory.store.evidence_of([numbers[text]])[numbers.pop(text)]
-                done = memory.erase_episode(evidence[0].episode_id)
+                done = memory.erasure.erase_episode(evidence[0].episode_id)
                 for one in evidence[1:]:
-                    memory.erase_episode(one.episode_id)
+                    memory.erasure.erase_episode(one.episode_id)
             assert done.file is not None
         assert pieces_left(path, *said) == []
         assert memory.check() == []
@@ -1103,12 +1103,12 @@ def test_pieces_that_were_left_behind_are_found_and_go(memory: Memory) -> None:
     connection.execute("INSERT INTO scratch VALUES (?)", (f"a stale copy of {secret}",))
     connection.execute("DROP TABLE scratch")
     connection.close()
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert done.file is not None
     assert (done.file.clean, done.file.rewritten) == (True, True)
     assert pieces_left(memory.path, secret) == []
     assert texts(memory) == ["The sun shines."]
-    quiet = memory.erase_episode(2)
+    quiet = memory.erasure.erase_episode(2)
     assert quiet.file is not None
     assert (quiet.file.clean, quiet.file.rewritten) == (True, False)
 
@@ -1121,23 +1121,23 @@ def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
     reader = apsw.Connection(str(memory.path))
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM episode_row").get == 1
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert done.file is not None
     assert not done.file.clean
     assert done.file.waiting
     assert texts(memory) == []
     assert pieces_left(memory.path, "quagmire-ledger") != []  # no promise was made
     assert [one.what for one in memory.check()] == ["erasure"]
-    found = memory.finish_erasing()
+    found = memory.erasure.finish_erasing()
     assert found is not None
     assert not found.clean
     reader.execute("ROLLBACK")
     reader.close()
-    found = memory.finish_erasing()
+    found = memory.erasure.finish_erasing()
     assert found is not None
     assert (found.clean, found.waiting) == (True, "")
     assert pieces_left(memory.path, "quagmire-ledger") == []
-    assert memory.finish_erasing() is None
+    assert memory.erasure.finish_erasing() is None
 
 
 def test_a_reader_of_our_own_that_stands_still_is_said_too(
@@ -1147,12 +1147,12 @@ def test_a_reader_of_our_own_that_stands_still_is_said_too(
     keep(memory, *(turn(n, f"line {n} of many") for n in range(1, 9)))
     rows = memory.store.episodes(Filters(), limit=None)
     next(rows)
-    done = memory.erase_episode(3)
+    done = memory.erasure.erase_episode(3)
     assert done.file is not None
     assert not done.file.clean
     rows.close()  # type: ignore[attr-defined]
     del rows
-    found = memory.finish_erasing()
+    found = memory.erasure.finish_erasing()
     assert found is not None
     assert found.clean
 
@@ -1161,29 +1161,29 @@ def test_the_copy_of_before_an_upgrade_is_named_and_can_go(memory: Memory) -> No
     keep(memory, turn(1, "The quagmire-ledger is in the cellar"), turn(2, "Tea is fine"))
     copy = memory.path.with_name(f"{memory.path.name}.schema-3.bak")
     apsw.Connection(str(memory.path)).execute("VACUUM INTO ?", (str(copy),))
-    harmless = memory.erase_episode(2)
+    harmless = memory.erasure.erase_episode(2)
     assert harmless.file is not None
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert done.file is not None
     assert list(done.file.copies) == [str(copy)]
     assert done.file.clean  # the file itself is
-    assert list(memory.sight("quagmire-ledger").copies) == [str(copy)]
-    assert memory.drop_copies() == [copy]
+    assert list(memory.erasure.sight("quagmire-ledger").copies) == [str(copy)]
+    assert memory.erasure.drop_copies() == [copy]
     assert not copy.exists()
-    assert memory.sight("quagmire-ledger").copies == []
+    assert memory.erasure.sight("quagmire-ledger").copies == []
 
 
 def test_it_can_be_asked_where_a_text_stands(memory: Memory) -> None:
     said = turn(1, "The quagmire-ledger is in the cellar")
     keep(memory, said)
     write(memory, statement(said, said.text))
-    found = memory.sight("quagmire-ledger")
+    found = memory.erasure.sight("quagmire-ledger")
     assert (list(found.rows), found.pieces) == (["e1", "f1"], 0)
-    memory.erase_fact(1, whole_episodes=True)
-    found = memory.sight("quagmire-ledger")
+    memory.erasure.erase_fact(1, whole_episodes=True)
+    found = memory.erasure.sight("quagmire-ledger")
     assert (list(found.rows), found.in_file, found.pieces) == ([], False, 0)
     with pytest.raises(UsageError):
-        memory.sight("  ")
+        memory.erasure.sight("  ")
 
 
 def test_what_this_process_holds_is_let_go(memory: Memory) -> None:
@@ -1194,7 +1194,7 @@ def test_what_this_process_holds_is_let_go(memory: Memory) -> None:
     memory.search_memory("quagmire-ledger", session="s")
     memory.sync_turn("Where is the ledger?", "In the cellar.", session="s")
     for n in range(1, 5):
-        memory.erase_episode(n)
+        memory.erasure.erase_episode(n)
     assert not any("quagmire" in hit.text for hit in memory.recall("quagmire-ledger").hits)
     assert not any("quagmire" in hit.text for hit in memory.take("s").memories)
 
@@ -1208,7 +1208,7 @@ def test_another_process_sees_that_it_is_gone(memory: Memory, tmp_path: Path) ->
     ) as other:
         before = {hit.id for hit in other.recall("quagmire-ledger").hits}
         assert "e2" in before
-        memory.erase_episode(2)
+        memory.erasure.erase_episode(2)
         assert {hit.id for hit in other.recall("quagmire-ledger").hits} == before - {"e2"}
 
 
@@ -1219,7 +1219,7 @@ def test_views_and_exports_leave_out_what_is_erased(memory: Memory) -> None:
     said = turn(1, "I keep ferrets.")
     keep(memory, said, turn(2, "The sun shines."))
     write(memory, statement(said, "I keep ferrets."))
-    memory.erase_episode(1)
+    memory.erasure.erase_episode(1)
     connection = apsw.Connection(str(memory.path))
     for view, rows in (
         ("facts", 0),
@@ -1236,7 +1236,7 @@ def test_views_and_exports_leave_out_what_is_erased(memory: Memory) -> None:
 
 def test_numbers_are_not_given_out_twice(memory: Memory) -> None:
     keep(memory, turn(1, "I keep ferrets."))
-    memory.erase_episode(1)
+    memory.erasure.erase_episode(1)
     keep(memory, turn(2, "The sun shines."))
     assert ids_of(memory, "turn:2") == [2]
 
@@ -1245,7 +1245,7 @@ def test_an_audit_notices_what_an_erasure_left(memory: Memory) -> None:
     said = turn(1, "I keep ferrets.")
     keep(memory, said, turn(2, "The sun shines."))
     write(memory, statement(said, "I keep ferrets."))
-    memory.erase_episode(1)
+    memory.erasure.erase_episode(1)
     connection = apsw.Connection(str(memory.path))
     for change, back, what in (
         ("UPDATE fact_row SET subject = 'x'", "UPDATE fact_row SET subject = ''", "erased"),
@@ -1281,7 +1281,7 @@ from factbook.memory import Memory
 with Memory(sys.argv[1], key_file=sys.argv[2], model=None) as memory:
     print("ready", flush=True)
     sys.stdin.readline()
-    memory.erase_owner("bertramina")
+    memory.erasure.erase_owner("bertramina")
 """
 
 

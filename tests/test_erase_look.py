@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from conftest import Cli
 from erased_scenes import BACKGROUND, SCENES, Scene
 from factbook.aio import AsyncMemory
-from factbook.erasing import Erased
 from factbook.errors import NotFound, UsageError
 from factbook.extract.telltale import BETWEEN, Gone, How, Telltales
 from factbook.memory import Memory
-from factbook.model import Role
+from factbook.model import Role, Trigger
 from factbook.ops import Propose, RecordInjection
 from factbook.surface.commands import invoke
 from factbook.surface.render_world import Look
+from factbook.upkeep.erasure import Erased
 
 # --- what gives a text away -----------------------------------------------------------------------
 
@@ -178,25 +178,27 @@ def test_every_kind_of_row_is_looked_at_and_can_be_erased_by_its_name(memory: Me
     memory.add_turn("My sister Tamsin Vexburgh owes me money", session="one")
     memory.add_turn("she will pay you back", role=Role.ASSISTANT, session="one")
     memory.remember("Vexburgh is where I was born")
-    memory.like("Vexburgh beer")
-    memory.learn("history of vexburgh")
-    memory.schedule("vexburgh weather", 86_400_000)
+    memory.interests.like("Vexburgh beer")
+    memory.interests.learn("history of vexburgh")
+    memory.interests.schedule("vexburgh weather", 86_400_000)
     memory.add_turn("nothing to see", session="vexburgh-trip")
-    memory._apply([Propose(kind="predicate", key="k", title="lives in Vexburgh", payload={})])
-    done = memory.erase_episode(1)
+    memory._context.write(
+        [Propose(kind="predicate", key="k", title="lives in Vexburgh", payload={})], Trigger.COMMAND
+    )
+    done = memory.erasure.erase_episode(1)
     found = rows_of(done)
     assert {one[0] for one in found} == {"e", "f", "n", "p", "l", "c", "t", "s", "o"}
     assert not done.nothing_left
     for _ in range(4):  # what one leaves is named by the next
         for row in sorted(found, key=lambda one: "otqclpnfes".index(one[0])):
             try:
-                last = memory.erase_row(row)
+                last = memory.erasure.erase_row(row)
             except NotFound:
                 continue  # it went with another
         found = {row: what for row, what in rows_of(last).items() if what != "beside"}
         if not found:
             break
-    assert memory.sight("vexburgh").rows == []
+    assert memory.erasure.sight("vexburgh").rows == []
     assert b"exburgh" not in memory.path.read_bytes()
 
 
@@ -205,20 +207,22 @@ def test_nothing_is_left_is_said_only_where_nothing_was_found(memory: Memory) ->
     memory.add_turn("Noted, I will remember your locker code.", role=Role.ASSISTANT, session="a")
     memory.add_turn("the train was late again", session="b")
     memory.add_turn("wrote 77 zebra 19 on my hand", session="c")
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert rows_of(done) == {"e4": "value", "e2": "beside"}
     assert not done.nothing_left
-    memory.erase_episode(4)
-    last = memory.erase_episode(2)
+    memory.erasure.erase_episode(4)
+    last = memory.erasure.erase_episode(2)
     assert rows_of(last) == {}
     assert last.nothing_left
 
 
 def test_the_numbers_of_rows_that_were_shown_are_no_words(memory: Memory) -> None:
     items = ["f11", "f12", "f13", "f14", "f15"]
-    memory._apply([RecordInjection(session="s", owner="me", mode="tool", items=items)])
+    memory._context.write(
+        [RecordInjection(session="s", owner="me", mode="tool", items=items)], Trigger.COMMAND
+    )
     memory.add_turn(f"Shown from memory: {', '.join(items)}", role=Role.ASSISTANT, session="s")
-    assert rows_of(memory.erase_episode(1)) == {}
+    assert rows_of(memory.erasure.erase_episode(1)) == {}
 
 
 def test_copies_and_what_a_kill_left_beside_the_file_are_looked_through(memory: Memory) -> None:
@@ -228,16 +232,16 @@ def test_copies_and_what_a_kill_left_beside_the_file_are_looked_through(memory: 
     for copy in (mine, part):
         apsw.Connection(str(memory.path)).execute("VACUUM INTO ?", (str(copy),))
     memory.path.with_name("m.db.notes").write_text("quagmire-ledger")  # no database
-    done = memory.erase_episode(1)
+    done = memory.erasure.erase_episode(1)
     assert done.file is not None
     assert set(done.file.copies) == {str(mine), str(part)}
     assert not done.nothing_left
-    assert memory.drop_copies() == []  # they are somebody's own
+    assert memory.erasure.drop_copies() == []  # they are somebody's own
     assert mine.exists()
 
 
 def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:
-    memory.like("Quadrophon LS50")
+    memory.interests.like("Quadrophon LS50")
     memory.add_turn("My aunt was given a quadrophon ls50", session="s")
     reply = invoke(
         memory, "forget", "quadrophon ls50 erase", owner="me", look=Look(width=80, program="x")
@@ -254,7 +258,7 @@ def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:
         async with AsyncMemory(
             memory.path, key_file=memory.path.with_name("key"), model=None
         ) as other:
-            return await other.erase_row("e2")
+            return await other.erasure.erase_row("e2")
 
     assert asyncio.run(through_the_other()).nothing_left
 
@@ -276,9 +280,9 @@ def test_a_file_of_several_conversations_is_erased_by_the_names_that_are_said(
     file = Path("examples/chats/chatgpt/conversations.json")
     memory.ingest([file])
     with pytest.raises(UsageError, match=r"is the path of 2 sources.*`factbook erase s1 s2`"):
-        memory.erase_source(str(file))
+        memory.erasure.erase_source(str(file))
     for name in ("s1", "s2"):
-        last = memory.erase_row(name)
+        last = memory.erasure.erase_row(name)
     assert last.nothing_left
     assert memory.store.counts()["episodes"] == 0
 
@@ -286,10 +290,10 @@ def test_a_file_of_several_conversations_is_erased_by_the_names_that_are_said(
 @pytest.mark.parametrize("name", ["", "x1", "f", "e-1", "p1.5", "o99999999999999999999", "ff1"])
 def test_what_is_the_name_of_no_row_is_refused(memory: Memory, name: str) -> None:
     with pytest.raises(UsageError):
-        memory.erase_row(name)
+        memory.erasure.erase_row(name)
 
 
 @pytest.mark.parametrize("letter", "fesrnplcqto")
 def test_a_row_that_is_not_there_is_not_found(memory: Memory, letter: str) -> None:
     with pytest.raises(NotFound):
-        memory.erase_row(f"{letter}77")
+        memory.erasure.erase_row(f"{letter}77")

@@ -23,6 +23,7 @@ from factbook.model import Role
 from factbook.store.base import Filters
 from factbook.surface.cli import _group, run
 from factbook.testing import FrozenClock
+from memory_parts import PARTS
 
 HALF = "\ud800"  # of a character beyond the first 65,536
 BYTES = os.fsdecode(b"caf\xe9 \xff")  # as arguments of a program that are no UTF-8 arrive
@@ -52,7 +53,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     ) as opened:
         opened.add_turn("I love the Pelle Mini and green tea.", session="s")
         opened.remember("I live in Oslo")
-        opened.like("green tea")
+        opened.interests.like("green tea")
         yield opened
         assert opened.check() == []
 
@@ -99,7 +100,8 @@ def call(owner: object, name: str, given: dict[str, Any]) -> str:
 
 def test_every_method_takes_any_text_or_says_that_it_is_none(memory: Memory) -> None:
     ends: dict[tuple[str, str], set[str]] = {}
-    for owner in (memory, memory.conversation(owner="me", session="s")):
+    parts = [getattr(memory, name) for name in PARTS]
+    for owner in (memory, memory.conversation(owner="me", session="s"), *parts):
         for name in methods(owner):
             if name == "close":
                 continue
@@ -123,7 +125,7 @@ def test_every_filter_says_that_a_text_is_none(memory: Memory, bad: str) -> None
             continue
         for read in (
             lambda filters: memory.recall("tea", filters=filters),
-            lambda filters: memory.timeline(filters=filters),
+            lambda filters: memory.sources.timeline(filters=filters),
         ):
             with contextlib.suppress(NotText):
                 read(Filters(**{name: bad}))

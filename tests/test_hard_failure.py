@@ -112,7 +112,7 @@ def tell(memory: Memory) -> Outcome:
 
 def tell_again(memory: Memory) -> Outcome:
     """Let the messages that wait be read."""
-    told = memory.retry_told()
+    told = memory.keyed.retry_told()
     return Outcome(kept=sum(len(one.receipt.keys) for one in told.done))
 
 
@@ -175,7 +175,7 @@ def record_summary(memory: Memory, text: str = SUMMARY, *, uid: str = "s1") -> N
         offset=0,
         occurred_at=1_763_000_000_000,
     )
-    memory.record(source, [summary])
+    memory.sources.record(source, [summary])
 
 
 def kind_in(why: str) -> ModelFailure:
@@ -192,11 +192,13 @@ def shown_reason(reason: str, detail: str) -> str:
 
 def extract(memory: Memory) -> Outcome:
     """Ask for typed memories in every summary that waits."""
-    report = memory.extract_typed()
+    report = memory.typed.extract_typed()
     if report.failed:
         ((_, why),) = report.failed
         return failed(kind_in(why))
-    log = sorted(shown_reason(one.reason, one.detail) for one in memory.rejections(limit=10_000))
+    log = sorted(
+        shown_reason(one.reason, one.detail) for one in memory.sources.rejections(limit=10_000)
+    )
     assert report.receipt.rejected == len(log)
     assert report.offered == len(report.judged)
     return Outcome(kept=report.receipt.stored, refused=tuple(log))
@@ -282,13 +284,13 @@ def record_command(memory: Memory) -> None:
 
 def read_commands(memory: Memory) -> Outcome:
     """Ask what the commands do that wait."""
-    report = memory.extract_commands()
+    report = memory.typed.extract_commands()
     left_out = [(1, "the model's answer left them out.")]
     if report.failed not in ([], left_out):
         ((episodes, why),) = report.failed
         assert episodes == 1
         return failed(kind_in(why))
-    refused = tuple(sorted(one.reason for one in memory.rejections(limit=10_000)))
+    refused = tuple(sorted(one.reason for one in memory.sources.rejections(limit=10_000)))
     assert report.receipt.rejected == len(refused)
     unanswered = report.calls - report.read
     assert unanswered == len(report.failed)
@@ -625,7 +627,7 @@ def test_every_bad_answer_has_one_outcome(
         if found.failure:
             assert "rejection_row" not in changed
         # The input waits with its reason, or was answered for.
-        tasks = memory.model_tasks()
+        tasks = memory.maintenance.model_tasks()
         useless = found.failure or (found.refused and not found.kept and site.name != "typed")
         if useless:
             assert waits(tasks, site, attempts=1)
@@ -636,7 +638,7 @@ def test_every_bad_answer_has_one_outcome(
             assert all(f"({found.failure}: " in one.error for one in tasks)
         # The calls are counted, each once, as what they were.
         outcome = "ok" if found.failure is None or found.answered else str(found.failure)
-        (line,) = memory.cost()
+        (line,) = memory.maintenance.cost()
         assert (line.purpose, line.model) == (site.purpose, f"{provider}:{MODEL}")
         assert (line.outcome, line.count.calls) == (outcome, site.calls)
         assert memory.check() == []
@@ -654,8 +656,10 @@ def test_a_good_answer_is_taken(
         assert site.run(memory) == Outcome(kept=site.kept)
         assert len(server.requests) == site.calls
         assert has_memory_changed(house.changed()) == bool(site.waiting)
-        assert memory.model_tasks() == []
-        assert [(one.outcome, one.count.calls) for one in memory.cost()] == [("ok", site.calls)]
+        assert memory.maintenance.model_tasks() == []
+        assert [(one.outcome, one.count.calls) for one in memory.maintenance.cost()] == [
+            ("ok", site.calls)
+        ]
         assert memory.check() == []
 
 
@@ -708,7 +712,7 @@ def test_what_the_input_does_not_say_is_refused(
         assert not has_memory_changed(house.changed())
         # A message of which nothing could be done waits; a summary was answered for, and the log
         # of refusals says what with.
-        assert waits(memory.model_tasks(), site, attempts=1) == (name == "tell")
+        assert waits(memory.maintenance.model_tasks(), site, attempts=1) == (name == "tell")
         assert memory.check() == []
 
 
@@ -742,7 +746,7 @@ def test_verdicts_on_the_facts_of_another_owner_are_refused(build: Build) -> Non
         found = site.run(memory)
         assert found == Outcome(refused=("2 left_out", "2 unknown_id"))
         assert not has_memory_changed(house.changed())
-        assert waits(memory.model_tasks(), site, attempts=1)
+        assert waits(memory.maintenance.model_tasks(), site, attempts=1)
 
 
 def test_of_operations_that_contradict_each_other_none_is_done(build: Build) -> None:
@@ -757,7 +761,7 @@ def test_of_operations_that_contradict_each_other_none_is_done(build: Build) -> 
             assert told.result.rolled_back == atomic
             assert len(told.receipt.keys) == (0 if atomic else 2)
             assert has_memory_changed(house.changed()) == (not atomic)
-            assert len(memory.model_tasks()) == atomic
+            assert len(memory.maintenance.model_tasks()) == atomic
             assert memory.check() == []
 
 
@@ -787,7 +791,7 @@ def test_after_many_failures_the_input_is_set_aside_and_can_be_revived(
             requests += site.calls
             assert len(server.requests) == requests
             aside = attempt == policy.MODEL_ATTEMPTS
-            tasks = memory.model_tasks()
+            tasks = memory.maintenance.model_tasks()
             assert waits(tasks, site, attempts=attempt, state="aside" if aside else "failed")
             # Not at once: each wait is twice as long as the one before.
             assert {one.until - house.clock.now for one in tasks} == {
@@ -800,18 +804,18 @@ def test_after_many_failures_the_input_is_set_aside_and_can_be_revived(
         # Set aside: nobody asks any more, and it stays to be seen, with the last reason.
         site.again(memory)
         assert len(server.requests) == requests
-        tasks = memory.model_tasks()
+        tasks = memory.maintenance.model_tasks()
         last = {1: "http", 2: "schema", 3: "truncated", 0: "invalid_json"}[
             policy.MODEL_ATTEMPTS % len(replies)
         ]
         assert all(f"({last}: " in one.error for one in tasks)
-        assert sum(one.count.calls for one in memory.cost()) == requests
+        assert sum(one.count.calls for one in memory.maintenance.cost()) == requests
         # A person lets it be tried again, with a clean count; then it works.
-        assert memory.retry_tasks(site.purpose).updated == site.waiting
-        assert waits(memory.model_tasks(), site, attempts=0)
+        assert memory.maintenance.retry_tasks(site.purpose).updated == site.waiting
+        assert waits(memory.maintenance.model_tasks(), site, attempts=0)
         server.script = site.script(Reply.json)
         assert site.again(memory).kept == site.kept
-        assert memory.model_tasks() == []
+        assert memory.maintenance.model_tasks() == []
         assert memory.check() == []
 
 
@@ -835,8 +839,8 @@ def test_while_the_server_is_stopped_nothing_is_written_and_nothing_is_lost(
             before = facts_of(house.path)
             assert outcome_of(site, memory, again=False) == failed(ModelFailure.CONNECT)
             assert facts_of(house.path) == before
-            assert waits(memory.model_tasks(), site, attempts=1)
-            assert [(one.outcome, one.count.calls) for one in memory.cost()] == [
+            assert waits(memory.maintenance.model_tasks(), site, attempts=1)
+            assert [(one.outcome, one.count.calls) for one in memory.maintenance.cost()] == [
                 ("connect", site.calls)
             ]
     finally:
@@ -845,7 +849,7 @@ def test_while_the_server_is_stopped_nothing_is_written_and_nothing_is_lost(
     house.clock.now += policy.MODEL_BACKOFF_MS
     with house.open() as memory:
         assert site.again(memory).kept == site.kept
-        assert memory.model_tasks() == []
+        assert memory.maintenance.model_tasks() == []
         assert memory.check() == []
 
 
@@ -862,9 +866,11 @@ def test_a_spent_budget_is_no_failure_of_the_input(
             # A retry ends quietly: what waits is still there, and says why.
             assert found in (failed(ModelFailure.OVER_BUDGET), Outcome())
             house.clock.now += policy.MODEL_BACKOFF_MS
-        assert all(one.attempts == 0 for one in memory.model_tasks())
-        assert [one.kind for one in memory.model_tasks()] == ["tell"] * (site.name == "tell")
-        assert memory.cost() == []
+        assert all(one.attempts == 0 for one in memory.maintenance.model_tasks())
+        assert [one.kind for one in memory.maintenance.model_tasks()] == ["tell"] * (
+            site.name == "tell"
+        )
+        assert memory.maintenance.cost() == []
     assert server.requests == []
     with house.open() as memory:
         assert site.again(memory).kept == site.kept
@@ -879,11 +885,11 @@ def test_without_a_model_nothing_is_asked_and_everything_else_works(
     with house.open(model=None) as memory:
         if site.name == "judge":
             assert site.run(memory) == Outcome()  # the night is done, and its pairs wait
-            assert len(memory.questions()) == site.waiting
+            assert len(memory.review.questions()) == site.waiting
         else:
             assert outcome_of(site, memory, again=False) == failed(ModelFailure.NOT_CONFIGURED)
-        assert memory.model_tasks() == []
-        assert memory.cost() == []
+        assert memory.maintenance.model_tasks() == []
+        assert memory.maintenance.cost() == []
         assert memory.check() == []
     assert server.requests == []
 
@@ -897,9 +903,9 @@ def test_one_useless_answer_does_not_hold_the_others_up(build: Build, server: Mo
     with house.open(timeout_s=SHORT_S) as memory:
         for uid in ("s2", "s3", "s4"):
             record_summary(memory, SUMMARY, uid=uid)
-        report = memory.extract_typed()
+        report = memory.typed.extract_typed()
         assert (report.summaries, len(report.failed), report.offered) == (2, 2, 4)
-        assert [one.attempts for one in memory.model_tasks()] == [1, 1]
+        assert [one.attempts for one in memory.maintenance.model_tasks()] == [1, 1]
         assert len(server.requests) == 4
         assert (report.receipt.stored, report.receipt.rejected) == (2, 0)
         assert memory.check() == []
@@ -912,15 +918,15 @@ def test_a_pass_ends_where_nobody_answers(build: Build, server: ModelServer) -> 
     with house.open() as memory:
         for n in range(2, 11):
             record_summary(memory, SUMMARY, uid=f"s{n}")
-        report = memory.extract_typed()
+        report = memory.typed.extract_typed()
         assert (report.summaries, len(report.failed)) == (0, 1)
         assert len(server.requests) == 1
-        assert len(memory.model_tasks()) == 1
+        assert len(memory.maintenance.model_tasks()) == 1
         server.script = Reply.json(TYPED)
-        assert memory.extract_typed().summaries == 9
+        assert memory.typed.extract_typed().summaries == 9
         house.clock.now += policy.MODEL_BACKOFF_MS
-        assert memory.extract_typed().summaries == 1
-        assert memory.model_tasks() == []
+        assert memory.typed.extract_typed().summaries == 1
+        assert memory.maintenance.model_tasks() == []
 
 
 def test_of_a_long_summary_all_parts_are_answered_or_none_counts(
@@ -931,13 +937,13 @@ def test_of_a_long_summary_all_parts_are_answered_or_none_counts(
     with house.open(num_ctx=3_000) as memory:
         record_summary(memory, text)
         house.play(lambda _: Reply.json(TYPED) if len(house.before) < 2 else Reply.text("sorry"))
-        report = memory.extract_typed()
+        report = memory.typed.extract_typed()
         assert len(server.requests) == 2
         assert (report.summaries, len(report.failed), report.offered) == (0, 1, 0)
         assert not has_memory_changed(house.changed())
         house.clock.now += policy.MODEL_BACKOFF_MS
         server.script = [Reply.json(TYPED), *[Reply.json({"extractions": []})] * 9]
-        report = memory.extract_typed()
+        report = memory.typed.extract_typed()
         assert (report.summaries, report.receipt.stored) == (1, 2)
         assert memory.check() == []
 
@@ -953,7 +959,7 @@ def test_messages_that_wait_are_told_in_their_order_and_fail_alone(
             house.clock.now += 1
             with pytest.raises(ModelError):
                 memory.tell(message)
-        assert [one.attempts for one in memory.model_tasks()] == [1, 1, 1]
+        assert [one.attempts for one in memory.maintenance.model_tasks()] == [1, 1, 1]
         house.clock.now += policy.MODEL_BACKOFF_MS
         first, second = TELL["ops"]
         server.script = [
@@ -961,18 +967,18 @@ def test_messages_that_wait_are_told_in_their_order_and_fail_alone(
             Reply.text("sorry"),
             Reply.json({"ops": [{**first, "rank": 2, "value": "ETH"}]}),
         ]
-        told = memory.retry_told()
+        told = memory.keyed.retry_told()
         assert [one.message for one in told.done] == [said[0], said[2]]
         assert [one.receipt.keys for one in told.done] == [
             [("user.favorites.crypto.1", "update")],
             [("user.favorites.crypto.2", "store")],
         ]
-        (left,) = memory.model_tasks()
+        (left,) = memory.maintenance.model_tasks()
         assert (left.attempts, left.state) == (2, "failed")
         assert [why for _, why in told.failed] == [left.error]
         house.clock.now = left.until
         server.script = Reply.json({"ops": [second]})
-        done = memory.retry_told().done
+        done = memory.keyed.retry_told().done
         assert [one.receipt.keys for one in done] == [[("user.city", "store")]]
-        assert memory.model_tasks() == []
+        assert memory.maintenance.model_tasks() == []
         assert memory.check() == []

@@ -99,7 +99,7 @@ def test_a_file_that_vanishes_is_reported_and_the_others_go_on(
     monkeypatch.setattr(policy, "HEAD_START_BYTES", 0)
     for workers in (0, 2):
         with open_memory(tmp_path, f"{workers}.db") as memory:
-            found = memory.discover([logs])
+            found = memory.sources.discover([logs])
             gone = found.files[2].path
             kept = gone.read_bytes()
             gone.unlink()
@@ -153,7 +153,7 @@ def test_a_file_that_grew_is_read_from_where_it_stopped(tmp_path: Path, logs: Pa
             return {(f.subject, f.predicate, f.object, f.evidence_count) for f in one.query_facts()}
 
         assert facts(memory) == facts(whole)
-        (state,) = memory.sessions()
+        (state,) = memory.sources.sessions()
         assert (state.lines.records, state.lines.waiting) == (len(lines), 0)
         assert memory.check() == []
 
@@ -255,14 +255,14 @@ def test_a_file_name_that_is_no_utf8_is_read_like_any_other(tmp_path: Path, logs
     with open_memory(tmp_path) as memory:
         report = memory.ingest([logs])
         assert {one.state for one in report.files} == {"new"}
-        assert any("odd\\x80name.jsonl" in one.source.uri for one in memory.sessions())
+        assert any("odd\\x80name.jsonl" in one.source.uri for one in memory.sources.sessions())
         assert memory.ingest([logs]).lines.records == 0
         assert memory.check() == []
 
 
 def test_lines_count_once_when_runs_overlap(tmp_path: Path, logs: Path) -> None:
     with open_memory(tmp_path) as first, open_memory(tmp_path) as second:
-        found = first.discover([logs])
+        found = first.sources.discover([logs])
         before = second.store.source_states()
         report = first.ingest(found=found)
         with pytest.MonkeyPatch.context() as patch:  # the second run began before the first wrote

@@ -60,8 +60,8 @@ def start(db: Path, home: Path) -> subprocess.Popen[bytes]:
 def kill_many(tmp_path: Path, *, times: int) -> None:
     asked = tmp_path / "asked.db"
     with Memory(asked, key_file=tmp_path / "key", model=None) as memory:
-        memory.learn("find me stuff about cargo bikes")
-        memory.learn("sourdough")
+        memory.interests.learn("find me stuff about cargo bikes")
+        memory.interests.learn("sourdough")
         memory.add_turn("I love the Pelle Mini, and the Halden Cargo 3 weighs 34 kg.", session="s")
         memory.add_turn("What about the Pelle Mini's brakes?", session="s")
     whole = tmp_path / "whole.db"
@@ -98,7 +98,7 @@ def kill_many(tmp_path: Path, *, times: int) -> None:
     assert finished or times < 10
     with Memory(db, key_file=tmp_path / "key", model=None) as memory:  # the dead hold nothing
         memory.embed()
-        assert memory.waiting() == 0
+        assert memory.maintenance.waiting() == 0
         assert memory.check() == []
 
 

@@ -37,8 +37,8 @@ OTHER = page(
 def world(tmp_path: Path) -> Iterator[World]:
     """A memory that has learned about a kettle."""
     found = open_world(tmp_path, [SWIFT, OTHER])
-    found.memory.learn("brimley swift")
-    found.memory.work()
+    found.memory.interests.learn("brimley swift")
+    found.memory.background.work()
     assert len(found.facts("brimley swift")) >= 5
     yield found
     assert found.memory.check() == []
@@ -69,7 +69,7 @@ def message(world: World, text: str, owner: str = "me") -> str:
 )
 def test_enough_is_known(world: World, asked: str) -> None:
     """CHECKLIST: enough when at least 3 facts of the entities in question score over 0.6."""
-    found = world.memory.knowledge(asked)
+    found = world.memory.interests.knowledge(asked)
     assert found.enough, found.why
     assert [one.entity.name for one in found.entities] == ["brimley swift"]
     assert len(found.bearing) >= policy.ENOUGH_FACTS
@@ -94,7 +94,7 @@ def test_enough_is_known(world: World, asked: str) -> None:
     ],
 )
 def test_not_enough_is_known(world: World, asked: str, why: str) -> None:
-    found = world.memory.knowledge(asked)
+    found = world.memory.interests.knowledge(asked)
     assert not found.enough
     assert re.search(why, found.why), found.why
     assert found.asking is Asking.WORLD
@@ -104,9 +104,9 @@ def test_two_facts_are_not_enough(tmp_path: Path) -> None:
     """CHECKLIST: at least 3 facts."""
     said = "The Brimley Swift is a kettle with a glass body. The Brimley Swift costs 45 euros."
     world = open_world(tmp_path, [page("Brimley Swift", said)])
-    world.memory.learn("brimley swift")
-    world.memory.work()
-    found = world.memory.knowledge("what is the brimley swift?")
+    world.memory.interests.learn("brimley swift")
+    world.memory.background.work()
+    found = world.memory.interests.knowledge("what is the brimley swift?")
     assert len(found.facts) == 2
     assert not found.enough
     assert found.why == "2 facts about brimley swift bear on it, and 3 are enough"
@@ -114,12 +114,12 @@ def test_two_facts_are_not_enough(tmp_path: Path) -> None:
 
 def test_relevance_is_that_of_seed_001(world: World) -> None:
     asked = "how much does the brimley swift cost?"
-    best = world.memory.knowledge(asked).facts[0]
-    vectors = world.memory.embedder.embed([asked, best.fact.statement])
+    best = world.memory.interests.knowledge(asked).facts[0]
+    vectors = world.memory.resources.embedder.embed([asked, best.fact.statement])
     expected = relevance_score(
         float(vectors[0] @ vectors[1]),
         best.fact.confidence,
-        recency(best.fact.occurred_at, world.memory.now()),
+        recency(best.fact.occurred_at, world.memory.clock()),
     )
     assert best.relevance == pytest.approx(expected, abs=1e-4)
     assert best.answers
@@ -128,61 +128,67 @@ def test_relevance_is_that_of_seed_001(world: World) -> None:
 
 
 def test_what_was_learned_long_ago_is_worth_less(world: World) -> None:
-    before = world.memory.knowledge("tell me about the brimley swift")
+    before = world.memory.interests.knowledge("tell me about the brimley swift")
     world.clock.now += 60 * DAY
-    after = world.memory.knowledge("tell me about the brimley swift")
+    after = world.memory.interests.knowledge("tell me about the brimley swift")
     assert after.facts[0].relevance < before.facts[0].relevance
     assert not after.enough
-    assert not world.memory.knowledge("tell me about the brimley swift", owner="ann").entities
+    assert not world.memory.interests.knowledge(
+        "tell me about the brimley swift", owner="ann"
+    ).entities
 
 
 def test_it_and_parts_of_names_mean_what_was_spoken_of(world: World) -> None:
-    found = world.memory.knowledge("how much does it cost?", recent=["I saw the Brimley Swift"])
+    found = world.memory.interests.knowledge(
+        "how much does it cost?", recent=["I saw the Brimley Swift"]
+    )
     assert found.enough, found.why
     assert found.query == "brimley swift how much does it cost"
-    assert not world.memory.knowledge("how much does it cost?").entities
-    assert world.memory.knowledge("what does the Swift weigh?").entities[0].cosine is None
+    assert not world.memory.interests.knowledge("how much does it cost?").entities
+    assert world.memory.interests.knowledge("what does the Swift weigh?").entities[0].cosine is None
 
 
 def test_it_means_what_was_asked_about_last(world: World) -> None:
     """A question about something that is not known ends what "it" meant before."""
     asked = "How often do I feed it?"
     before = ["What is a sourdough starter?", "I saw the Brimley Swift"]
-    found = world.memory.knowledge(asked, recent=before)
+    found = world.memory.interests.knowledge(asked, recent=before)
     assert not found.entities
     assert found.query == "sourdough starter How often do I feed it"
-    on = world.memory.knowledge("and its price?", recent=["is it loud?", *before])
+    on = world.memory.interests.knowledge("and its price?", recent=["is it loud?", *before])
     assert not on.entities
     # of a part of the thing, it is still spoken of
     part = ["What does the lid weigh?", "I saw the Brimley Swift"]
-    assert world.memory.knowledge("how much does it cost?", recent=part).entities
+    assert world.memory.interests.knowledge("how much does it cost?", recent=part).entities
 
 
 def test_a_message_without_names_is_about_what_is_near(world: World) -> None:
     """Seed 003: retrieve relevant entities via embedding similarity against the message."""
-    found = world.memory.knowledge("which kettle with a glass body was that?")
+    found = world.memory.interests.knowledge("which kettle with a glass body was that?")
     assert [one.entity.name for one in found.entities] == ["brimley swift"]
     assert found.entities[0].cosine is not None
     assert found.entities[0].cosine >= NEAR
-    assert not world.memory.knowledge("how do vaccines work?").entities
+    assert not world.memory.interests.knowledge("how do vaccines work?").entities
 
 
 def test_nothing_is_near_before_anything_is_embedded(tmp_path: Path) -> None:
     world = open_world(tmp_path, [SWIFT])
-    assert not world.memory.knowledge("which kettle has a glass body?").entities
-    world.memory.like("brimley swift")
-    assert not world.memory.knowledge("which kettle has a glass body?").entities
-    assert world.memory.knowledge("what about the brimley swift?").entities
+    assert not world.memory.interests.knowledge("which kettle has a glass body?").entities
+    world.memory.interests.like("brimley swift")
+    assert not world.memory.interests.knowledge("which kettle has a glass body?").entities
+    assert world.memory.interests.knowledge("what about the brimley swift?").entities
 
 
 def test_secrets_are_redacted_on_the_way_out(world: World) -> None:
-    found = world.memory.knowledge("is AKIAIOSFODNN7EXAMPLE the key of the Brimley Swift?")
+    found = world.memory.interests.knowledge(
+        "is AKIAIOSFODNN7EXAMPLE the key of the Brimley Swift?"
+    )
     assert "AKIAIOSFODNN7EXAMPLE" not in found.query
 
 
 def test_odd_messages_are_no_trouble(world: World) -> None:
     for odd in ("", " ", "?", "\x00\x1b[2J", "\ud800", "(" * 5_000, "swift " * 5_000, "😀"):
-        world.memory.knowledge(odd)
+        world.memory.interests.knowledge(odd)
 
 
 @pytest.mark.anyio
@@ -190,7 +196,7 @@ async def test_it_can_be_awaited(world: World) -> None:
     async with AsyncMemory(
         world.memory.path, clock=world.clock, key_file=world.memory.path.parent / "key"
     ) as memory:
-        assert (await memory.knowledge("tell me about the brimley swift")).enough
+        assert (await memory.interests.knowledge("tell me about the brimley swift")).enough
 
 
 @pytest.fixture
@@ -241,7 +247,7 @@ def anyio_backend() -> str:
     ],
 )
 def test_what_a_message_wants_to_know(world: World, said: str, wanted: Asking) -> None:
-    assert world.memory.knowledge(said).asking is wanted
+    assert world.memory.interests.knowledge(said).asking is wanted
 
 
 @pytest.mark.parametrize(
@@ -260,7 +266,9 @@ def test_what_a_message_wants_to_know(world: World, said: str, wanted: Asking) -
 def test_a_question_about_a_thing_one_has_is_about_the_thing(
     world: World, said: str, wanted: Asking
 ) -> None:
-    assert world.memory.knowledge(said.replace("Halden", "Brimley Swift")).asking is wanted
+    assert (
+        world.memory.interests.knowledge(said.replace("Halden", "Brimley Swift")).asking is wanted
+    )
 
 
 @pytest.mark.parametrize(
@@ -305,14 +313,14 @@ def test_what_a_fact_holds(said: str, amounts: set[Amount]) -> None:
 
 def test_a_fact_answers_only_with_what_is_asked_for(world: World) -> None:
     """A name with a number in it is no number, and no price either."""
-    costs = world.memory.knowledge("how much is the Brimley Swift?")
+    costs = world.memory.interests.knowledge("how much is the Brimley Swift?")
     assert costs.enough, costs.why
     assert {one.fact.object for one in costs.facts if one.answers} == {
         "The Brimley Swift costs 45 euros."
     }
-    when = world.memory.knowledge("When was the Swift released?")
+    when = world.memory.interests.knowledge("When was the Swift released?")
     assert all("2021" in one.fact.object for one in when.facts if one.answers)
-    gears = world.memory.knowledge("how many lids has the Brimley Swift?")
+    gears = world.memory.interests.knowledge("how many lids has the Brimley Swift?")
     assert not gears.enough
 
 
@@ -376,15 +384,17 @@ def test_names_are_left_out_whatever_their_number() -> None:
 def test_a_search_for_a_message_brings_in_what_it_asks_about(world: World) -> None:
     """Seed 003: user message -> search -> SearchLog with trigger user_message."""
     uid = message(world, "How much does the Tarn Classic cost?")
-    answer, log = world.memory.search_for("how much does the Tarn Classic cost", episode=uid)
+    answer, log = world.memory.interests.search_for(
+        "how much does the Tarn Classic cost", episode=uid
+    )
     assert answer.results
     assert log.trigger is Trigger.USER_MESSAGE
     assert world.memory.store.episodes_by_id([log.cause_id or 0])
-    world.memory.work()
+    world.memory.background.work()
     assert "tarn classic" in world.names()
     assert any("60 euros" in one for one in world.facts("tarn classic"))
     # asked for once, however many searches were made for it
-    view = world.memory.entity("tarn classic")
+    view = world.memory.interests.entity("tarn classic")
     assert len(view.engagements) == 1
 
 
@@ -396,11 +406,11 @@ def test_what_only_a_query_names_brings_nothing_in(world: World) -> None:
     ]
     before = world.names()
     uid = message(world, "which kettle is good?")
-    _, log = world.memory.search_for("QuickLoan kettle", episode=uid)
+    _, log = world.memory.interests.search_for("QuickLoan kettle", episode=uid)
     assert log.trigger is Trigger.ENRICHMENT
-    world.memory.work()
+    world.memory.background.work()
     assert world.names() == before
-    own = world.memory.search_for("which kettle is good", episode=uid)[1]
+    own = world.memory.interests.search_for("which kettle is good", episode=uid)[1]
     assert own.trigger is Trigger.USER_MESSAGE
 
 
@@ -408,7 +418,7 @@ def test_a_search_needs_a_message_of_its_owner(world: World) -> None:
     uid = message(world, "How much does the Tarn Classic cost?", owner="ann")
     for wrong in ("turn:none", uid):
         with pytest.raises(NotFound, match="add_turn"):
-            world.memory.search_for("tarn classic", episode=wrong)
+            world.memory.interests.search_for("tarn classic", episode=wrong)
     assert world.pages.asked[-1:] != ["tarn classic"]
 
 
@@ -416,7 +426,7 @@ def test_a_search_that_fails_keeps_what_was_asked_about(world: World) -> None:
     world.pages.down = SearchFailure.TIMEOUT
     uid = message(world, "How much does the Tarn Classic cost?")
     with pytest.raises(SearchError):
-        world.memory.search_for("tarn classic", episode=uid)
+        world.memory.interests.search_for("tarn classic", episode=uid)
     assert "tarn classic" in world.names()
 
 

@@ -175,7 +175,7 @@ def test_every_row_of_a_killed_worker_is_embedded_at_once(tmp_path: Path, off: i
             child.kill()
             child.wait()
         assert memory.embed().receipt.embedded == 600
-        assert memory.waiting() == 0
+        assert memory.maintenance.waiting() == 0
         assert memory.check() == []
 
 
@@ -189,10 +189,10 @@ def test_two_workers_whose_clocks_are_apart_do_not_take_over_for_ever(memory: Me
             claims.append(store.claim_waiting("episode", limit=9, holder="rival", now=NOW + DECADE))
             return super().embed(texts)
 
-    memory._embedder = Rival()
+    memory.resources._embedder = Rival()
     assert memory.embed().receipt.embedded == 0
     assert len(claims) == 1
-    memory._embedder = Hashing()
+    memory.resources._embedder = Hashing()
     assert memory.embed().receipt.embedded == 5
 
 

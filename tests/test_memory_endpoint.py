@@ -31,6 +31,6 @@ def test_vectors_of_an_endpoint_find_what_was_said(provider: str, tmp_path: Path
             memory.add_turn("Another turn.", session="s")
             with pytest.raises(EmbedderMismatch, match="factbook reembed"):
                 memory.embed()
-            assert memory.reembed() == 2
+            assert memory.maintenance.reembed() == 2
             assert memory.embed().receipt.embedded == 1
             assert memory.check() == []

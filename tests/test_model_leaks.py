@@ -52,8 +52,10 @@ def extracts(**more: Any) -> Callable[[Memory, ModelServer], Any]:
             **more,
         }
         server.script = [Reply.json({"extractions": [item]})]
-        report = memory.extract_typed()
-        return [one.excerpt + one.detail for one in memory.rejections()] + [str(report.failed)]
+        report = memory.typed.extract_typed()
+        return [one.excerpt + one.detail for one in memory.sources.rejections()] + [
+            str(report.failed)
+        ]
 
     return run
 
@@ -71,7 +73,7 @@ def applies(memory: Memory, server: ModelServer) -> Any:
             FactsOp(op="set", fact_key=f"user.{SECRET}", value="x"),
         ]
     )
-    return str(memory.apply_facts(response, message_id="m1"))
+    return str(memory.keyed.apply_facts(response, message_id="m1"))
 
 
 SITES: dict[str, Callable[[Memory, ModelServer], Any]] = {
@@ -120,11 +122,18 @@ def test_no_secret_is_stored_logged_or_shown(site: str, tmp_path: Path, log: io.
         try:
             shown.append(SITES[site](memory, server))
         except FactbookError as error:
-            shown.append(memory.redactor.redact(str(error)))  # what the command line prints
-        shown += [memory.model_tasks(), memory.proposals(), memory.rejections(), memory.cost()]
+            shown.append(
+                memory.resources.redactor.redact(str(error))
+            )  # what the command line prints
+        shown += [
+            memory.maintenance.model_tasks(),
+            memory.review.proposals(),
+            memory.sources.rejections(),
+            memory.maintenance.cost(),
+        ]
         shown += list(memory.export())
         with suppress(FactbookError):
-            shown.append(memory.retry_told())
+            shown.append(memory.keyed.retry_told())
         assert memory.check() == []
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("leaks.db*"))
     for text in (json.dumps(shown, default=str), log.getvalue(), stored.decode("latin-1")):

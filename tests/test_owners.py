@@ -6,18 +6,18 @@ import inspect
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.main import get_command
 
-from factbook import EVERYONE, AsyncMemory, Memory
+from factbook import EVERYONE, Memory
 from factbook.aio import AsyncConversation
 from factbook.conversation import Conversation
 from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.store.base import Filters, RejectionFilters
 from factbook.surface.cli import app, run
 from factbook.testing import FrozenClock
+from memory_parts import bound, methods, public
 
 NOW = 1_790_000_000_000
 HERS = "My salary is 48211 euros a year."
@@ -56,13 +56,13 @@ def test_a_read_that_names_nobody_is_about_me(memory: Memory) -> None:
     read = [
         hits,
         memory.recall(ASKED),
-        memory.prefetch(ASKED),
+        memory.conversation().prefetch(ASKED),
         memory.context(ASKED),
         memory.query_facts(),
-        memory.timeline(),
-        memory.sessions(),
-        memory.rejections(),
-        memory.queue_prefetch(ASKED, session="desk") and memory.take("desk"),
+        memory.sources.timeline(),
+        memory.sources.sessions(),
+        memory.sources.rejections(),
+        memory.conversation(session="desk").queue_prefetch(ASKED) and memory.take("desk"),
     ]
     assert [one for one in read if "48211" in repr(one)] == []
 
@@ -72,7 +72,7 @@ def test_an_owner_that_is_named_is_the_only_one(memory: Memory) -> None:
     read = [
         memory.search_memory(ASKED, owner="ann"),
         memory.recall(ASKED, filters=about).hits,
-        memory.prefetch(ASKED, owner="ann"),
+        memory.conversation(owner="ann").prefetch(ASKED),
         memory.query_facts(owner="ann"),
     ]
     assert all("48211" in repr(one) and "39007" not in repr(one) for one in read)
@@ -97,8 +97,8 @@ def test_an_owner_without_a_name_is_refused_and_not_everybody(memory: Memory, ow
         lambda: memory.search_memory(ASKED, owner=owner),
         lambda: memory.context(ASKED, owner=owner),
         lambda: memory.take("desk", owner=owner),
-        lambda: memory.sessions(owner=owner),
-        lambda: memory.notifier([], owner=owner),
+        lambda: memory.sources.sessions(owner=owner),
+        lambda: memory.background.notifier([], owner=owner),
         lambda: memory.add_turn("Hello.", owner=owner),
         lambda: Filters(owner=owner),
         lambda: RejectionFilters(owner=owner),
@@ -125,63 +125,62 @@ def test_a_new_owner_in_a_file_of_one_is_not_shown_to_the_other(tmp_path: Path) 
 # says nothing of what anybody said. `sql` and `sight` show what whoever calls them already names.
 WHOLE = frozenset(
     [
-        "allow_again",
-        "background",
-        "channels",
+        "erasure.allow_again",
+        "background.worker",
+        "background.channels",
         "check",
-        "clean",
+        "maintenance.close",
+        "maintenance.consolidate",
+        "maintenance.embed",
+        "background.clean",
         "close",
         "consolidate",
         "conversation",
-        "cost",
-        "drop_copies",
+        "maintenance.cost",
+        "erasure.drop_copies",
         "embed",
-        "erasures",
-        "extract_commands",
-        "extract_typed",
-        "finish_erasing",
-        "loops",
-        "model_tasks",
-        "now",
-        "open_model",
-        "passive_failures",
-        "plan_learning",
-        "record",
-        "reembed",
-        "rejection_summary",
+        "erasure.erasures",
+        "typed.extract_commands",
+        "typed.extract_typed",
+        "erasure.finish_erasing",
+        "background.loops",
+        "maintenance.model_tasks",
+        "background.plan_learning",
+        "sources.record",
+        "maintenance.reembed",
+        "typed.rejection_summary",
         "reopen",
-        "retry_aside",
-        "retry_searches",
-        "retry_tasks",
-        "retry_told",
-        "rule_uses",
-        "run_enrichment",
-        "run_extraction",
-        "run_schedules",
-        "run_searches",
-        "runs",
-        "set_aside",
-        "sight",
+        "maintenance.retry_aside",
+        "background.retry_searches",
+        "maintenance.retry_tasks",
+        "keyed.retry_told",
+        "maintenance.rule_uses",
+        "background.run_enrichment",
+        "background.run_extraction",
+        "background.run_schedules",
+        "background.run_searches",
+        "maintenance.runs",
+        "maintenance.set_aside",
+        "erasure.sight",
         "sql",
-        "standing",
-        "start_worker",
+        "erasure.standing",
+        "maintenance.start_worker",
         "stats",
-        "waiting",
-        "work",
+        "maintenance.waiting",
+        "background.work",
     ]
 )
 READ_WHOLE = [
     "check",
-    "cost",
-    "erasures",
-    "model_tasks",
-    "passive_failures",
-    "rejection_summary",
-    "rule_uses",
-    "runs",
-    "set_aside",
+    "maintenance.cost",
+    "erasure.erasures",
+    "maintenance.model_tasks",
+    "typed.rejection_summary",
+    "maintenance.rule_uses",
+    "maintenance.runs",
+    "maintenance.set_aside",
     "stats",
-    "waiting",
+    "maintenance.waiting",
 ]
 WHOLE_COMMANDS = {
     "doctor", "embed", "extract", "install-timer", "reembed", "rules", "sql", "stats", "version",
@@ -201,6 +200,7 @@ GIVEN = {
     "accept": False,
     "key": "user.salary",
     "summary": HERS,
+    "what": 1,
     "source": "none",
     "rejection_id": 1,
     "entity_id": 1,
@@ -208,13 +208,8 @@ GIVEN = {
     "verdicts": {},
 }
 ELSEWHERE = frozenset(  # they take values that only their own tests make, and an owner with them
-    ["apply_facts", "execute_plan", "keep_verdict"]
+    ["keyed.apply_facts", "keyed.execute_plan", "typed.keep_verdict"]
 )
-
-
-def public(kind: type) -> dict[str, Callable[..., Any]]:
-    found = inspect.getmembers(kind, inspect.isfunction)
-    return {name: one for name, one in found if not name.startswith("_")}
 
 
 def read(value: object) -> str:
@@ -226,7 +221,7 @@ def read(value: object) -> str:
 
 def tried(memory: Memory, name: str, **more: object) -> str:
     """Call a method with something for all that it requires; return what can be seen of it."""
-    method = getattr(memory, name)
+    method = bound(memory, name)
     hers = memory.query_facts(owner="ann")[0]
     known = {**GIVEN, "owner": "me", "fact_id": hers.id, "episode_id": 2, "proposal_id": 1}
     needed = {
@@ -240,10 +235,10 @@ def tried(memory: Memory, name: str, **more: object) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-@pytest.mark.parametrize("kind", [Memory, AsyncMemory])
-def test_every_public_method_is_of_an_owner_or_of_the_whole_file(kind: type) -> None:
+@pytest.mark.parametrize("awaited", [False, True])
+def test_every_public_method_is_of_an_owner_or_of_the_whole_file(awaited: bool) -> None:
     """A new one without an owner fails here: say whose it is, or why it is nobody's."""
-    for name, method in public(kind).items():
+    for name, method in methods(awaited=awaited).items():
         taken = inspect.signature(method).parameters
         owned = "owner" in taken or "filters" in taken
         assert owned is (name not in WHOLE or name == "conversation"), name
@@ -254,9 +249,11 @@ def test_every_public_method_is_of_an_owner_or_of_the_whole_file(kind: type) -> 
     assert bound == set(public(AsyncConversation))
 
 
-@pytest.mark.parametrize("name", sorted(set(public(Memory)) - WHOLE - ELSEWHERE - {"notifier"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(methods()) - WHOLE - ELSEWHERE - {"background.notifier"})
+)
 def test_no_method_shows_one_owner_what_another_said(copied: Memory, name: str) -> None:
-    named = {"owner": "bob"} if name == "erase_owner" else {}
+    named = {"owner": "bob"} if name == "erasure.erase_owner" else {}
     assert "48211" not in tried(copied, name, **named)
 
 
@@ -267,10 +264,10 @@ def test_what_is_read_of_the_whole_file_is_nobodys_words(memory: Memory, name: s
     assert "39007" not in said
 
 
-@pytest.mark.parametrize("name", sorted(set(public(Memory)) - WHOLE - ELSEWHERE))
+@pytest.mark.parametrize("name", sorted(set(methods()) - WHOLE - ELSEWHERE))
 @pytest.mark.parametrize("owner", ["", EVERYONE], ids=["nobody", "everyone"])
 def test_an_owner_is_checked_before_anything_is_done(memory: Memory, name: str, owner: str) -> None:
-    method = getattr(memory, name)
+    method = bound(memory, name)
     hint = method.__annotations__.get("owner")
     if hint is None or (owner is EVERYONE and hint != "str"):
         return  # it takes filters, which check theirs, or it may read about everybody
@@ -296,7 +293,7 @@ def said(
         assert done.out + done.err  # it says something
         return done.out + done.err
 
-    monkeypatch.setenv("FACTBOOK_KEY_FILE", str(copied._key_file))
+    monkeypatch.setenv("FACTBOOK_KEY_FILE", str(copied.resources._key_file))
     return shown
 
 
@@ -362,9 +359,9 @@ def test_a_command_that_finds_nothing_says_how_to_ask_about_others(said: Said) -
 
 def _rows_of_ann(memory: Memory) -> list[str]:
     """Give ann a row of every kind that has a number; return what they are called."""
-    memory.like("rye bread", owner="ann")
-    memory.learn("brimley swift", owner="ann")
-    memory.schedule("brimley swift", 3_600_000, owner="ann")
+    memory.interests.like("rye bread", owner="ann")
+    memory.interests.learn("brimley swift", owner="ann")
+    memory.interests.schedule("brimley swift", 3_600_000, owner="ann")
     rows = memory.sql(
         "SELECT 'f' || id AS name FROM fact_row WHERE owner = 'ann'"
         " UNION ALL SELECT 'e' || id FROM episode_row WHERE owner = 'ann'"
@@ -386,13 +383,13 @@ def test_a_number_of_another_owner_erases_nothing(tmp_path: Path) -> None:
         for name in names:
             for dry in (True, False):
                 with pytest.raises(NotFound):
-                    memory.erase_row(name, dry_run=dry)
+                    memory.erasure.erase_row(name, dry_run=dry)
         with pytest.raises(NotFound):
-            memory.erase_fact(int(names[0][1:]), owner="bob")
+            memory.erasure.erase_fact(int(names[0][1:]), owner="bob")
         assert memory.store.generation() == before
         for name in names:  # where it is said whose it is, or that it does not matter
-            assert memory.erase_row(name, owner="ann", dry_run=True).receipt.erased
-            assert memory.erase_row(name, owner=EVERYONE, dry_run=True).receipt.erased
+            assert memory.erasure.erase_row(name, owner="ann", dry_run=True).receipt.erased
+            assert memory.erasure.erase_row(name, owner=EVERYONE, dry_run=True).receipt.erased
         assert memory.check() == []
 
 
@@ -400,13 +397,13 @@ def test_a_number_of_another_owner_decides_and_parts_nothing(tmp_path: Path) -> 
     with Memory(tmp_path / "m.db", key_file=tmp_path / "key", clock=FrozenClock(NOW)) as memory:
         ids = tuple(memory.remember(one, owner="ann").id for one in (HERS, "I live in Ulm."))
         with pytest.raises(NotFound):
-            memory.settle({(ids[0], ids[1]): "KEEP_BOTH"})
+            memory.review.settle({(ids[0], ids[1]): "KEEP_BOTH"})
         with pytest.raises(UsageError, match="do not wait"):
-            memory.settle({(ids[0], ids[1]): "KEEP_BOTH"}, owner="ann")
-        memory.like("rye bread", owner="ann")
-        (entity,) = memory.entities(owner="ann")
+            memory.review.settle({(ids[0], ids[1]): "KEEP_BOTH"}, owner="ann")
+        memory.interests.like("rye bread", owner="ann")
+        (entity,) = memory.interests.entities(owner="ann")
         with pytest.raises(NotFound):
-            memory.unmerge_entity(entity.id)
+            memory.interests.unmerge_entity(entity.id)
         assert memory.check() == []
 
 
@@ -415,12 +412,12 @@ def test_a_night_is_undone_for_one_owner_alone(tmp_path: Path) -> None:
         for owner in ("me", "ann"):
             memory.add_turn("I live in Ulm.", owner=owner)
         run_id = memory.consolidate().run_id
-        assert memory.undo(run_id, owner="bob").receipt.reverted == 0
-        assert memory.undo(run_id).receipt.reverted
+        assert memory.maintenance.undo(run_id, owner="bob").receipt.reverted == 0
+        assert memory.maintenance.undo(run_id).receipt.reverted
         assert [one.object for one in memory.query_facts(owner="ann")] == ["I live in Ulm."]
         assert memory.query_facts() == []
-        assert memory.runs()[0].state == "done"
-        assert memory.undo(run_id, owner=EVERYONE).state == "undone"
+        assert memory.maintenance.runs()[0].state == "done"
+        assert memory.maintenance.undo(run_id, owner=EVERYONE).state == "undone"
         assert memory.query_facts(owner="ann") == []
         assert memory.check() == []
 

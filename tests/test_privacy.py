@@ -38,9 +38,9 @@ def asked(world: World, text: str, query: str = "", *, session: str = "s") -> bo
     world.memory.add_turn(text, session=session, uid=own)
     uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
     before = len(world.pages.asked)
-    known = world.memory.knowledge(text)
+    known = world.memory.interests.knowledge(text)
     try:
-        world.memory.search_for(query or known.query or text, episode=uid)
+        world.memory.interests.search_for(query or known.query or text, episode=uid)
     except SearchError as error:
         if error.kind is not SearchFailure.WITHHELD or "`/learn` or `/search`" not in str(error):
             raise
@@ -260,17 +260,17 @@ def test_no_private_name_is_sent_in_a_long_conversation(tmp_path: Path) -> None:
         "what does my doctor say about Tom?",
     ):
         assert not asked(world, question), question
-        world.memory.work(enrich=True)
+        world.memory.background.work(enrich=True)
         world.clock.now += DAY // 4
     # a model that has read the memory
     assert not asked(world, "how do I bake bread?", "bread for lena who has a fever")
     assert not asked(world, "how do I bake bread?", "Carla Rossi bread")
     for _ in range(8):
         world.clock.now += DAY
-        world.memory.work(enrich=True)
+        world.memory.background.work(enrich=True)
     assert world.pages.asked == []
     # what is asked for on purpose goes, without what reaches somebody
-    world.memory.search_web("lena ann@example.org 14 Elm Grove")
+    world.memory.interests.search_web("lena ann@example.org 14 Elm Grove")
     assert world.pages.asked == ["lena"]
     assert world.memory.check() == []
     world.memory.close()
@@ -279,15 +279,15 @@ def test_no_private_name_is_sent_in_a_long_conversation(tmp_path: Path) -> None:
 def test_what_was_only_spoken_of_is_not_looked_up_by_itself(tmp_path: Path) -> None:
     world = open_world(tmp_path, [SWIFT])
     world.say("I love the Brimley Swift, and I love Marlow.")
-    world.memory.work()
+    world.memory.background.work()
     assert {"brimley swift", "marlow"} & set(world.names())
     for _ in range(3):
         world.clock.now += DAY
-        world.memory.work(enrich=True)
+        world.memory.background.work(enrich=True)
     assert world.pages.asked == []
-    world.memory.like("brimley swift")
+    world.memory.interests.like("brimley swift")
     world.clock.now += DAY
-    world.memory.work(enrich=True)
+    world.memory.background.work(enrich=True)
     assert world.pages.asked
     assert all("brimley swift" in one for one in world.pages.asked)
     assert world.memory.check() == []
@@ -308,7 +308,7 @@ def test_a_search_that_may_be_private_is_set_aside_and_not_tried_again(tmp_path:
         QueueSearch(owner="me", query="what is tea"),
     ]
     apply(world.memory.store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=world.clock.now)
-    report = world.memory.run_searches()
+    report = world.memory.background.run_searches()
     assert world.pages.asked == ["what is tea"]
     ((query, why),) = report.failed
     assert query == "how is Lena"
@@ -321,8 +321,8 @@ def test_a_search_that_may_be_private_is_set_aside_and_not_tried_again(tmp_path:
 
 def test_questions_of_the_world_are_asked(tmp_path: Path) -> None:
     world = open_world(tmp_path, [SWIFT])
-    world.memory.learn("brimley swift")
-    world.memory.work()
+    world.memory.interests.learn("brimley swift")
+    world.memory.background.work()
     for question in (
         "what do you think of the Brimley Swift, is it expensive?",
         "I'm thinking of buying a Brimley Swift, what do you think, is it expensive?",
@@ -343,10 +343,14 @@ def test_questions_of_the_world_are_asked(tmp_path: Path) -> None:
 def test_a_question_that_points_back_means_what_was_asked_about(tmp_path: Path) -> None:
     world = open_world(tmp_path, [SWIFT])
     who = "who was Marie Curie?"
-    assert not world.memory.knowledge("when did she die?").verdict.leaves
-    assert not world.memory.knowledge("how old is she?", recent=["I met Anna"]).verdict.leaves
+    assert not world.memory.interests.knowledge("when did she die?").verdict.leaves
+    assert not world.memory.interests.knowledge(
+        "how old is she?", recent=["I met Anna"]
+    ).verdict.leaves
     spoken = ["My sister is ill."]
-    assert not world.memory.knowledge("is she better?", recent=[*spoken, who]).verdict.leaves
+    assert not world.memory.interests.knowledge(
+        "is she better?", recent=[*spoken, who]
+    ).verdict.leaves
     world.memory.close()
 
 
@@ -378,11 +382,11 @@ def test_ones_own_documents_are_asked_what_is_private(tmp_path: Path, question: 
         own = "knee-question of an id of its own"
         memory.add_turn(question, session="s", uid=own)
         uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
-        known = memory.knowledge(question)
+        known = memory.interests.knowledge(question)
         assert not known.verdict.leaves
-        answer, _ = memory.search_for(known.query or question, episode=uid)
+        answer, _ = memory.interests.search_for(known.query or question, episode=uid)
         assert [Path(one.url).name for one in answer.results] == ["knee.md#L1"]
-        assert memory.entities() == []
+        assert memory.interests.entities() == []
         assert memory.check() == []
 
 
@@ -405,11 +409,11 @@ def test_a_paste_asks_for_no_search_in_its_owners_name(tmp_path: Path) -> None:
             uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
             if pasted:
                 with pytest.raises(SearchError):
-                    memory.search_for(text, episode=uid)
-                assert not memory.knowledge(text, pasted=pasted).verdict.leaves
+                    memory.interests.search_for(text, episode=uid)
+                assert not memory.interests.knowledge(text, pasted=pasted).verdict.leaves
             else:
-                assert memory.knowledge(text).verdict.leaves
-                memory.search_for(text, episode=uid)
+                assert memory.interests.knowledge(text).verdict.leaves
+                memory.interests.search_for(text, episode=uid)
         assert len(provider.asked) == 1
 
 
@@ -418,7 +422,7 @@ def test_a_title_says_that_somebody_is_meant_however_it_is_written(tmp_path: Pat
         memory.add_turn("I talked to dr kowalski about my knee.")
         memory.add_turn("my dentist is prof. halina")
         for asked_of in ("when did kowalski write the book?", "what did halina write?"):
-            verdict = memory.knowledge(asked_of).verdict
+            verdict = memory.interests.knowledge(asked_of).verdict
             assert (verdict.leaves, verdict.of_owner) == (False, True)
 
 
@@ -430,11 +434,11 @@ def test_the_number_of_an_account_is_no_entity_and_nothing_public(tmp_path: Path
             "I love GB29 NWBK 6016 1331 9268 19",
             "I looked at the GB29NWBK60161331926819 today",
         ):
-            assert not memory.knowledge(text).verdict.leaves
+            assert not memory.interests.knowledge(text).verdict.leaves
             memory.add_turn(text)
-        for loop in memory.loops():
+        for loop in memory.background.loops():
             loop.run()
-        assert memory.entities() == memory.preferences() == []
+        assert memory.interests.entities() == memory.interests.preferences() == []
 
 
 def test_what_a_paste_names_becomes_no_entity_when_its_message_is_searched_for(
@@ -446,6 +450,6 @@ def test_what_a_paste_names_becomes_no_entity_when_its_message_is_searched_for(
         for own, pasted in (("with a paste in it", [(33, len(text))]), ("typed as a whole", [])):
             memory.add_turn(text, session="s", uid=own, pasted=pasted)
             uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
-            memory.search_for("brimley swift kettle", episode=uid)
-            named.append(any("halden" in one.name for one in memory.entities()))
+            memory.interests.search_for("brimley swift kettle", episode=uid)
+            named.append(any("halden" in one.name for one in memory.interests.entities()))
     assert named == [False, True]

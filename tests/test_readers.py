@@ -9,11 +9,11 @@ import apsw
 import pytest
 
 from conftest import Cli
+from factbook.extract import versions
 from factbook.extract.rules import RuleSet
+from factbook.extract.versions import redactor_version, rules_version
 from factbook.memory import Memory
 from factbook.testing import FrozenClock
-from factbook.upkeep import readers
-from factbook.upkeep.readers import redactor_version, rules_version
 
 
 def test_sources_remember_with_what_they_were_read(tmp_path: Path, sample_log: Path) -> None:
@@ -26,8 +26,8 @@ def test_sources_remember_with_what_they_were_read(tmp_path: Path, sample_log: P
         clock.advance(days=3)
         memory.add_turn("I like jazz", session="s")
         used = {one.part: one for one in memory.store.readers_used()}
-        assert used["redactor"].version == redactor_version(memory.redactor)
-        assert used["rules"].version == rules_version(memory.rules)
+        assert used["redactor"].version == redactor_version(memory.resources.redactor)
+        assert used["rules"].version == rules_version(memory.resources.rules)
         assert (used["redactor"].sources, used["rules"].sources) == (2, 2)
         assert used["redactor"].first_at == began
         assert used["redactor"].last_at == clock.now
@@ -36,7 +36,7 @@ def test_sources_remember_with_what_they_were_read(tmp_path: Path, sample_log: P
         memory.add_turn("I like rain", session="s")
         versions = {one.version: one.sources for one in memory.store.readers_used()}
         assert versions["none"] == 1
-        memory.erase_owner("me")  # what read nothing that is kept is not told of
+        memory.erasure.erase_owner("me")  # what read nothing that is kept is not told of
         assert memory.store.readers_used() == []
         assert memory.check() == []
 
@@ -61,7 +61,7 @@ def test_a_version_changes_with_the_code_and_with_the_rules(
     before = redactor_version(Own())
     assert redactor_version(Own()) == before
     (package / "tables.py").write_text("WORDS = 'password'\n")
-    readers._code.cache_clear()
+    versions._code.cache_clear()
     assert redactor_version(Own()) != before
 
 

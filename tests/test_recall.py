@@ -231,7 +231,7 @@ def test_turns_of_a_conversation_are_found_with_their_neighbours(tmp_path: Path)
         for n, text in enumerate(turns)
     ]
     with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
-        memory.record(source, episodes)
+        memory.sources.record(source, episodes)
         memory.embed()
         best = [hit.text for hit in memory.recall("What instrument did Ana buy?").hits[:2]]
         assert turns[2] in best

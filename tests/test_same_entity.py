@@ -411,6 +411,6 @@ def test_what_is_known_under_its_own_name_is_that() -> None:
 )
 def test_what_is_liked_in_both_numbers_is_one_entity(tmp_path: Path, first: str, then: str) -> None:
     with Memory(tmp_path / "mine.db", key_file=tmp_path / "key", search_config=None) as memory:
-        memory.like(first)
-        memory.like(then)
-        assert [one.name for one in memory.entities()] == [first]
+        memory.interests.like(first)
+        memory.interests.like(then)
+        assert [one.name for one in memory.interests.entities()] == [first]

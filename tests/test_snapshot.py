@@ -101,7 +101,7 @@ def test_what_is_written_during_an_answer_is_no_part_of_it(tmp_path: Path, embed
                 for _ in range(5):
                     other.add_turn(f"The ferry number {next(numbers)} is late.", session="b")
                 newest = other.query_facts(limit=1, newest_first=True)
-                other.feedback(newest[0].id, right=False)
+                other.review.feedback(newest[0].id, right=False)
                 if embedded:
                     other.embed()
 
@@ -118,7 +118,7 @@ def test_what_is_written_during_an_answer_is_no_part_of_it(tmp_path: Path, embed
         for ask in (
             lambda: memory.recall("Is the ferry here?", limit=50).hits,
             lambda: memory.search_memory("Is the ferry here?", limit=50),
-            lambda: memory.prefetch("Is the ferry here?"),
+            lambda: memory.conversation().prefetch("Is the ferry here?"),
         ):
             undisturbed = ask()
             assert {hit.kind for hit in undisturbed} == {"episode", "fact"}
@@ -142,12 +142,12 @@ def test_reads_that_belong_together_are_of_one_moment(
         memory.remember("I play the cello in an orchestra.")
         (fact,) = memory.query_facts()
         told = memory.remember("My dog is called Bruno.")
-        found = memory.prefetch("My dog and my cello")
+        found = memory.conversation().prefetch("My dog and my cello")
         assert len(found) == 2
         asks: dict[str, Callable[[], Any]] = {
             "stats": lambda: [(one.counts, one.hosts, one.predicates) for one in [memory.stats()]],
             "explain": lambda: memory.explain(fact.id),
-            "timeline": memory.timeline,
+            "timeline": memory.sources.timeline,
             "living": lambda: living(memory, now=NOW),
             "still": lambda: memory.engine.still(found, filters=Filters(owner=ME)),
         }
@@ -157,10 +157,10 @@ def test_reads_that_belong_together_are_of_one_moment(
         def write() -> None:
             with opened(tmp_path, clock=FrozenClock(NOW + 1)) as other:
                 other.remember(f"I have {next(numbers)} bicycles.")
-                other.pin(fact.id)
+                other.review.pin(fact.id)
                 other.remember("I play the cello in an orchestra.")
                 with suppress(UsageError):  # it was before
-                    other.feedback(told.id, right=False)
+                    other.review.feedback(told.id, right=False)
                 call = sample_episode(next(numbers))
                 asked = sample_episode(next(numbers), kind=EpisodeKind.PROMPT)
                 ops: list[Op] = [RecordSource(source=sample_source())]
@@ -221,21 +221,21 @@ def change(memory: Memory, step: str, n: int, hit: Hit) -> None:
         memory.remember(f"I have {n} bicycles and {n} cellos.")
     elif step == "erase":
         with suppress(NotFound):
-            memory.erase_row(hit.id)
+            memory.erasure.erase_row(hit.id)
     elif step == "supersede" and old != new:
         ops = [SupersedeFact(old_id=old, new_id=new, rule="test", detail="later")]
     elif step == "merge" and old != new:
         counts = [memory.explain(one).fact.evidence_count for one in (new, old)]
         ops = [MergeFacts(winner_id=new, loser_ids=[old], evidence_counts=counts, rule="test")]
     elif step in ("wrong", "right") and old:
-        memory.feedback(old, right=step == "right")
+        memory.review.feedback(old, right=step == "right")
     elif step in ("unsaid", "cut"):
         # What an episode says, or a part of it, is a fact for a while.
         fact = said_in(memory, hit, hit.text if step == "unsaid" else hit.text.split()[-1])
         if fact and step == "unsaid":
-            memory.feedback(fact, right=False)
+            memory.review.feedback(fact, right=False)
         elif fact:
-            memory.erase_fact(fact)
+            memory.erasure.erase_fact(fact)
     apply(memory.store, ops, trigger=Trigger.UPKEEP, actor="test", now=NOW)
 
 
@@ -349,7 +349,7 @@ def test_a_passive_recall_that_fails_is_counted_where_it_is_looked_for(tmp_path:
         assert memory.conversation(session="a").stream().stats.errors == 1
     with opened(tmp_path) as memory:
         assert memory.stats().passive_failures == {"EmbedderError": 1}
-        assert memory.passive_failures(since="2999-01-01") == {}
+        assert memory.conversations.failures(since="2999-01-01") == {}
         assert memory.check() == []
     (found,) = [one for one in examine(tmp_path / "m.db") if one.name == "passive recall"]
     assert (found.level, "EmbedderError 1" in found.detail) == ("warn", True)
@@ -391,7 +391,7 @@ def write_on(memory: Memory, seed: int, go_on: Callable[[], bool], counts: Count
             facts = memory.query_facts(limit=5, newest_first=True) or [memory.remember("I sing.")]
             # Another may have retired it since: that is refused by name, and does no harm.
             with suppress(UsageError):
-                memory.feedback(draw.choice(facts).id, right=False)
+                memory.review.feedback(draw.choice(facts).id, right=False)
         counts["writes"] += 1
 
 

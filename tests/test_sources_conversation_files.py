@@ -450,7 +450,7 @@ def test_the_examples_are_read_twice_and_written_once(tmp_path: Path) -> None:
         again = memory.ingest([CHATS, CHATS / "garden.md"])
         assert {file.state for file in again.files} == {"unchanged"}
         assert again.receipt.episodes == 0
-        titles = {state.source.title for state in memory.sessions()}
+        titles = {state.source.title for state in memory.sources.sessions()}
         assert {"Greenhouse heating", "Allotment rules", "Garden diary"} <= titles
         assert memory.check() == []
         hits = memory.recall("who is allergic to hazelnuts?").hits
@@ -464,8 +464,8 @@ def test_a_newer_export_adds_only_what_is_new(tmp_path: Path) -> None:
         assert memory.ingest([old]).receipt.episodes == 3
         report = memory.ingest([new])
         assert (report.receipt.episodes, report.receipt.episodes_unchanged) == (2, 3)
-        assert len(memory.sessions()) == 5
-        assert len(memory.sessions(owner=EVERYONE)) == 5 + 2  # and two files
+        assert len(memory.sources.sessions()) == 5
+        assert len(memory.sources.sessions(owner=EVERYONE)) == 5 + 2  # and two files
         write_json(old, export(6))
         report = memory.ingest([old])
         assert report.files[0].state == "replaced"

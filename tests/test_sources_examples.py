@@ -12,8 +12,8 @@ import pytest
 from data import data_dir
 from factbook.model import Cursor, Episode, EpisodeKind, LineCount
 from factbook.sources.redact import NO_REDACTION, Redactor
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile, discover, read
-from factbook.sources.session_log.toolcall import Redacting
 from session_logs import CLAUDE, EXAMPLES, GEMINI, NOW, account, kept
 
 DATA = data_dir()

@@ -105,10 +105,10 @@ def say(memory: Memory, said: Sequence[tuple[str, float, int]], first: int = 0) 
 
 
 def engine_of(memory: Memory, *, associations: bool = True) -> Engine:
-    known = Associations.of(memory.embedder)
+    known = Associations.of(memory.resources.embedder)
     return Engine(
         store=memory.store,
-        embedder=lambda: memory.embedder,
+        embedder=lambda: memory.resources.embedder,
         rules=RuleSet.default(),
         clock=FrozenClock(NOW),
         redact=lambda text: text,
@@ -179,7 +179,7 @@ def test_bad_arguments_are_refused(modes: TwoModes) -> None:
 def test_a_fact_without_a_vector_is_found_by_text(memory: Memory, modes: TwoModes) -> None:
     text = "My bicycle has the frame number 7731."
     say(memory, [(text, 0.9, 0)], first=100)
-    assert memory.waiting() > 0
+    assert memory.maintenance.waiting() > 0
     assert text in [hit.text for hit in modes.search_memory("bicycle frame number", "facts")]
     assert text in [hit.text for hit in modes.stream([user("I must report my bicycle stolen")])]
 
@@ -344,7 +344,7 @@ def test_turns_get_their_vectors_when_the_answer_is_ready(fresh: Memory) -> None
         embedded(fresh)
         assert fresh.take("a").state is StreamState.READY
     assert asked == [2, 2]  # both turns were searched for while they waited
-    fresh.add_turns([user(f"On day {n} it rained.") for n in range(9)], session="b")
+    fresh.conversation(session="b").add_turns([user(f"On day {n} it rained.") for n in range(9)])
     fresh.sync_turn("Did it rain?", "Yes.", session="a")
     assert ready(fresh, "a").memories
     assert asked == [2, 2, 0]  # too much was waiting to be left for later
@@ -390,7 +390,7 @@ def test_a_fact_stands_for_the_turn_that_says_only_it(fresh: Memory) -> None:
     fresh.add_turn("My dog is called Rex!", session="s", occurred_at=NOW - DAY)
     fresh.add_turn("My dog is called Rex.", session="t", occurred_at=NOW - DAY)
     fresh.embed()
-    for hits in (fresh.prefetch("my dog Rex"), fresh.search_memory("my dog Rex")):
+    for hits in (fresh.conversation().prefetch("my dog Rex"), fresh.search_memory("my dog Rex")):
         assert [hit.kind for hit in hits] == ["fact"]
         assert hits[0].evidence
 
@@ -410,8 +410,8 @@ def test_what_others_write_loses_nothing_that_still_holds(fresh: Memory) -> None
     fresh.add_turn("And where do I play it?", session="a")  # the running turn itself
     fresh.add_turn("I sold my cello.", session="b")  # another one
     assert fresh.take("a").memories == first.memories
-    fresh.feedback(kept.id, right=True)
-    fresh.feedback(gone.id, right=False)
+    fresh.review.feedback(kept.id, right=True)
+    fresh.review.feedback(gone.id, right=False)
     found = {hit.id: hit for hit in fresh.take("a").memories}
     assert set(found) == {hit.id for hit in first.memories} - {f"f{gone.id}"}
     assert found[f"f{kept.id}"].confidence == fresh.query_facts()[0].confidence

@@ -44,7 +44,7 @@ def merge(memory: Memory, low: int, high: int, now: Millis) -> None:
         low_id=low, high_id=high, relation="ambiguous", rule="close", detail="", similarity=0.8
     )
     apply(memory.store, [pair], trigger=Trigger.UPKEEP, actor="test", now=now)
-    assert memory.settle({(low, high): "MERGE"}).merged == 1
+    assert memory.review.settle({(low, high): "MERGE"}).merged == 1
 
 
 def test_what_was_merged_is_told_again(memory: Memory, clock: FrozenClock) -> None:
@@ -129,9 +129,9 @@ def test_a_wrong_fact_does_not_come_back_as_the_turn_that_said_it(
 ) -> None:
     fact = memory.remember("My dog is called Rex.")
     memory.embed()
-    assert memory.prefetch("What is my dog called?")
-    memory.feedback(fact.id, right=False)
-    assert memory.prefetch("What is my dog called?") == []
+    assert memory.conversation().prefetch("What is my dog called?")
+    memory.review.feedback(fact.id, right=False)
+    assert memory.conversation().prefetch("What is my dog called?") == []
 
 
 class Other:
@@ -152,7 +152,12 @@ def test_another_model_is_refused_and_not_guessed_with(
     with Memory(
         tmp_path / "f.db", clock=clock, key_file=tmp_path / "key", embedder=Other()
     ) as other:
-        for asked in (other.recall, other.search_memory, other.prefetch, other.remember):
+        for asked in (
+            other.recall,
+            other.search_memory,
+            other.conversation().prefetch,
+            other.remember,
+        ):
             with pytest.raises(EmbedderMismatch, match="factbook reembed"):
                 asked("Where do I live, and why in Oslo?")
 
@@ -202,7 +207,7 @@ def test_a_broken_embedder_leaves_the_search_by_words(
         assert said in answer.note
         assert [hit.text for hit in answer.hits] == ["I live in Oslo."]
         assert memory.search_memory("Oslo")
-        assert memory.prefetch("Oslo")
+        assert memory.conversation().prefetch("Oslo")
         assert len([one for one in caplog.records if said in one.message]) == 1
         clock.advance(days=1)
         assert memory.remember("I live in Oslo.").id == fact.id  # equal words need no vector

@@ -52,7 +52,7 @@ def memory(tmp_path: Path, clock: FrozenClock, server: ModelServer) -> Iterator[
 
 
 def values(memory: Memory) -> list[str]:
-    return [one.object for one in memory.keyed_facts()]
+    return [one.object for one in memory.keyed.keyed_facts()]
 
 
 def test_an_id_that_another_message_has_is_refused(memory: Memory, server: ModelServer) -> None:
@@ -71,9 +71,9 @@ def test_what_a_known_message_does_not_hold_is_not_quoted_from_it(
     server.script = [Reply.json(set_rank(1, "BTC"))]
     memory.tell("BTC is my #1 crypto", message_id="x1")
     response = FactsOpsResponse(ops=[FactsOp(op="set", fact_key="user.city", value="Paris")])
-    memory.apply_facts(response, message_id="x1")
-    (city,) = [one for one in memory.keyed_facts() if one.object == "Paris"]
-    assert memory.quotes_of(city.id) == ["set user.city = Paris"]
+    memory.keyed.apply_facts(response, message_id="x1")
+    (city,) = [one for one in memory.keyed.keyed_facts() if one.object == "Paris"]
+    assert memory.keyed.quotes_of(city.id) == ["set user.city = Paris"]
 
 
 def test_a_message_that_waited_does_not_bring_back_what_was_cleared(
@@ -89,12 +89,14 @@ def test_a_message_that_waited_does_not_bring_back_what_was_cleared(
     assert memory.tell("clear my favorite cryptos", planner="rules").label == "Facts-C(1) by rules"
     clock.advance(days=1)
     server.script = [Reply.json(set_rank(1, "BTC"))]
-    found = memory.retry_told()
+    found = memory.keyed.retry_told()
     assert values(memory) == []
     assert found.failed == []
     (told,) = found.done
     assert "later message" in told.errors[0]
-    assert memory.model_tasks() == []  # it is answered: nothing will make it current again
+    assert (
+        memory.maintenance.model_tasks() == []
+    )  # it is answered: nothing will make it current again
 
 
 def test_a_clock_that_was_set_back_harms_nothing(
@@ -111,7 +113,7 @@ def test_what_is_refused_is_kept_with_its_reason(memory: Memory, server: ModelSe
     server.script = [Reply.json(set_rank(1, "LUNA"))]
     told = memory.tell("BTC is my #1 crypto")
     assert (told.label, told.failed) == ("Facts-F", True)
-    (refused,) = memory.rejections()
+    (refused,) = memory.sources.rejections()
     assert (refused.reason, refused.excerpt) == ("operation_refused", "LUNA")
     assert "LUNA" in refused.detail
 
@@ -122,7 +124,7 @@ def test_without_atomic_the_rest_is_done_and_the_refusal_kept(
     server.script = [Reply.json({"ops": [*set_rank(1, "BTC")["ops"], *set_rank(2, "LUNA")["ops"]]})]
     told = memory.tell("BTC is my #1 crypto", atomic=False)
     assert told.label == "Facts-S(1)"
-    assert [one.excerpt for one in memory.rejections()] == ["LUNA"]
+    assert [one.excerpt for one in memory.sources.rejections()] == ["LUNA"]
 
 
 def test_without_a_model_nothing_is_kept_and_nothing_queued(tmp_path: Path) -> None:
@@ -130,20 +132,20 @@ def test_without_a_model_nothing_is_kept_and_nothing_queued(tmp_path: Path) -> N
         with pytest.raises(ModelError, match="not_configured"):
             memory.tell("BTC is my #1 crypto")
         assert memory.store.counts()["episodes"] == 0
-        assert memory.model_tasks() == []
+        assert memory.maintenance.model_tasks() == []
 
 
 def test_an_unclear_answer_leaves_one_question_open(memory: Memory, server: ModelServer) -> None:
     ask = {"ops": [], "needs_clarification": ["Which favorites list? crypto/colors/..."]}
     server.script = [Reply.json(ask), Reply.json(ask), Reply.json(set_rank(1, "BTC"))]
     memory.tell("Make BTC my #1")
-    (question,) = memory.proposals()
+    (question,) = memory.review.proposals()
     with pytest.raises(UsageError, match="not clear either"):
-        memory.decide(question.id, accept=True, text="Make BTC my number one")
-    assert [one.id for one in memory.proposals()] == [question.id]
-    receipt = memory.decide(question.id, accept=True, text="Make BTC my #1 crypto")
+        memory.review.decide(question.id, accept=True, text="Make BTC my number one")
+    assert [one.id for one in memory.review.proposals()] == [question.id]
+    receipt = memory.review.decide(question.id, accept=True, text="Make BTC my #1 crypto")
     assert receipt.keys == [(f"{LIST}.1", "store")]
-    assert memory.proposals() == []
+    assert memory.review.proposals() == []
 
 
 _TELL = """
@@ -170,12 +172,12 @@ def test_a_tell_that_is_killed_before_its_answer_waits_to_be_told(
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert memory.check() == []
-    (task,) = memory.model_tasks()
+    (task,) = memory.maintenance.model_tasks()
     assert (task.kind, task.state, task.attempts) == ("tell", "queued", 0)
-    assert memory.retry_told().done == []  # whoever keeps it may be asking still
-    memory._clock.now = task.until + 1  # type: ignore[attr-defined]
+    assert memory.keyed.retry_told().done == []  # whoever keeps it may be asking still
+    memory.clock.now = task.until + 1  # type: ignore[attr-defined]
     server.script = [Reply.json(set_rank(1, "BTC"))]
-    assert [one.label for one in memory.retry_told().done] == ["Facts-S(1)"]
+    assert [one.label for one in memory.keyed.retry_told().done] == ["Facts-S(1)"]
     assert values(memory) == ["BTC"]
 
 
@@ -194,7 +196,7 @@ def test_processes_that_tell_at_once_lose_no_message(
     ]
     assert [process.wait() for process in processes] == [0] * 6
     assert sorted(values(memory)) == [f"COIN{n}" for n in range(6)]
-    ranks = [one.predicate for one in memory.keyed_facts()]
+    ranks = [one.predicate for one in memory.keyed.keyed_facts()]
     assert ranks == [f"{LIST}.{n}" for n in range(1, 7)]
 
 
@@ -233,13 +235,13 @@ def test_set_aside_after_as_many_failures_as_the_policy_says(
         memory.tell("BTC is my #1 crypto")
     for attempt in range(2, policy.MODEL_ATTEMPTS + 1):
         clock.now += DAY
-        found = memory.retry_told()
+        found = memory.keyed.retry_told()
         assert len(found.failed) == 1
-        (task,) = memory.model_tasks()
+        (task,) = memory.maintenance.model_tasks()
         assert task.attempts == attempt
     assert task.state == "aside"
     clock.now += DAY
-    assert memory.retry_told().failed == []
-    memory.retry_tasks("tell")
+    assert memory.keyed.retry_told().failed == []
+    memory.maintenance.retry_tasks("tell")
     server.script = Reply.json(set_rank(1, "BTC"))
-    assert len(memory.retry_told().done) == 1
+    assert len(memory.keyed.retry_told().done) == 1

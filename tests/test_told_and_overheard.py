@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factbook.erasing import Standing
 from factbook.memory import Memory
 from factbook.model import ME, Fact, Status, Trust
 from factbook.store.base import Filters, Proposal
 from factbook.surface.cli import run
 from factbook.testing import FrozenClock
+from factbook.upkeep.erasure import Standing
 
 LETTER: Final = (
     "Hi Marta,\n\nThanks for the flowers, they made my week. {} The flat is small, but the view is"
@@ -55,7 +55,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def night(memory: Memory) -> None:
-    memory._clock.advance(days=1)  # type: ignore[attr-defined]
+    memory.clock.advance(days=1)  # type: ignore[attr-defined]
     memory.consolidate()
 
 
@@ -65,8 +65,8 @@ def current(memory: Memory) -> set[str]:
 
 def asked(memory: Memory) -> list[Proposal]:
     """Return what waits, of which every open question about a told fact is one."""
-    assert memory.questions() == []
-    return [one for one in memory.proposals() if "against" in one.payload]
+    assert memory.review.questions() == []
+    return [one for one in memory.review.proposals() if "against" in one.payload]
 
 
 def sides(one: Proposal) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -89,7 +89,7 @@ def by_pinning(memory: Memory, text: str) -> Fact:
     memory.add_turn(text)
     night(memory)
     fact = next(one for one in memory.query_facts() if one.statement == text)
-    memory.pin(fact.id)
+    memory.review.pin(fact.id)
     return fact
 
 
@@ -97,7 +97,7 @@ def by_calling_it_right(memory: Memory, text: str) -> Fact:
     memory.add_turn(text)
     night(memory)
     fact = next(one for one in memory.query_facts() if one.statement == text)
-    memory.feedback(fact.id, right=True)
+    memory.review.feedback(fact.id, right=True)
     return fact
 
 
@@ -130,11 +130,11 @@ def test_what_was_overheard_against_what_was_told_is_asked_once_and_answered(
         assert told in current(memory)
         assert opposed not in current(memory)
         assert memory.explain(fact.id).fact.confidence == pytest.approx(before, abs=0.06)
-        memory.decide(question.id, accept=accept)
+        memory.review.decide(question.id, accept=accept)
         memory.add_turn(FORMS[forms[0]].format(opposed))
         night(memory)
         assert asked(memory) == []
-        assert memory.disputed() == {}
+        assert memory.review.disputed() == {}
         assert (opposed if accept else told) in current(memory)
         assert (told if accept else opposed) not in current(memory)
         if accept:
@@ -152,14 +152,14 @@ def test_what_speaks_against_nothing_told_is_not_asked_about(memory: Memory, for
     night(memory)
     assert asked(memory) == []
     in_doubt = ["I moved to Bergen."] if form == "letter" else []
-    assert [one.title for one in memory.proposals()] == in_doubt
+    assert [one.title for one in memory.review.proposals()] == in_doubt
 
 
 def test_who_has_said_the_same_is_not_asked(memory: Memory) -> None:
     memory.remember("I live in Delft now.")
     memory.add_turn(LETTER.format("I live in Delft now."))
     night(memory)
-    assert memory.proposals() == []
+    assert memory.review.proposals() == []
 
 
 @pytest.mark.parametrize("accept", [True, False])
@@ -169,8 +169,8 @@ def test_a_key_is_told_too(memory: Memory, accept: bool) -> None:
     night(memory)
     (question,) = asked(memory)
     assert sides(question)[0]["text"] == "Favorite colors #1: blue"
-    memory.decide(question.id, accept=accept)
-    assert [one.object for one in memory.keyed_facts()] == ["red" if accept else "blue"]
+    memory.review.decide(question.id, accept=accept)
+    assert [one.object for one in memory.keyed.keyed_facts()] == ["red" if accept else "blue"]
 
 
 @pytest.mark.parametrize("accept", [True, False])
@@ -179,15 +179,15 @@ def test_another_speaker_asks_and_takes_no_place(memory: Memory, accept: bool) -
     memory.add_turn("I moved to Bergen.", name="Ben")
     night(memory)
     assert current(memory) == {"I live in Oslo.", "I moved to Bergen."}
-    (question,) = memory.questions()
+    (question,) = memory.review.questions()
     heard = next(one for one in question.ids if one != told.id)
     assert question.heard == heard
     assert all(question.sources)
-    assert set(memory.disputed()) == {told.id, heard}
-    memory.settle({question.ids: "ACCEPT" if accept else "REFUSE"})
+    assert set(memory.review.disputed()) == {told.id, heard}
+    memory.review.settle({question.ids: "ACCEPT" if accept else "REFUSE"})
     memory.add_turn("I moved to Bergen.", name="Ben", session="next day")
     night(memory)
-    assert memory.questions() == []
+    assert memory.review.questions() == []
     assert current(memory) == {"I moved to Bergen." if accept else "I live in Oslo."}
 
 
@@ -224,9 +224,9 @@ def test_an_answer_in_ones_own_words(memory: Memory) -> None:
     memory.add_turn("> I moved to Bergen.")
     night(memory)
     (question,) = asked(memory)
-    memory.decide(question.id, accept=True, text="I live in Bergen since May.")
+    memory.review.decide(question.id, accept=True, text="I live in Bergen since May.")
     assert current(memory) == {"I live in Bergen since May."}
-    assert memory.proposals() == []
+    assert memory.review.proposals() == []
 
 
 def test_what_of_several_told_facts_still_holds_is_shown(memory: Memory) -> None:
@@ -234,9 +234,9 @@ def test_what_of_several_told_facts_still_holds_is_shown(memory: Memory) -> None
     memory.add_turn("> I moved to Bergen.")
     night(memory)
     memory.correct(fact.id, "I live in Tromsø.")
-    (question,) = memory.proposals()
+    (question,) = memory.review.proposals()
     assert question.payload["against"] == []
-    assert memory.disputed() == {}
+    assert memory.review.disputed() == {}
 
 
 def test_the_context_shows_both(memory: Memory) -> None:
@@ -280,7 +280,7 @@ def test_the_command_line_shows_both_and_takes_the_answer(
 def test_who_erases_is_not_shown_the_rows_of_others(memory: Memory) -> None:
     mine = memory.remember("My locker code is 48211-77.")
     memory.remember("Bob's locker code is 48211-77.", owner="ann")
-    found = memory.erase_fact(mine.id)
+    found = memory.erasure.erase_fact(mine.id)
     assert isinstance(found.standing, Standing)
     assert found.standing.others >= 1
     assert found.standing.rows == []

@@ -332,7 +332,7 @@ def test_merge_makes_one_fact_and_undo_two_again(house: House, server: ModelServ
     assert (report.receipt.merged, report.receipt.settled, report.waiting) == (1, 1, 0)
     merged = [fact for fact in map(house.stored, (one, other)) if fact.merged_into_id]
     assert len(merged) == 1
-    undone = house.memory.undo(report.run_id)
+    undone = house.memory.maintenance.undo(report.run_id)
     assert undone.receipt.reverted >= 1
     for fact in (one, other):
         now = house.stored(fact)
@@ -352,7 +352,7 @@ def test_contradiction_halves_both_and_undo_gives_back(house: House, server: Mod
     assert (report.receipt.contradicted, report.waiting) == (2, 0)
     for fact in (one, other):
         assert house.stored(fact).confidence == pytest.approx(fact.confidence / 2, rel=0.02)
-    assert house.memory.undo(report.run_id).receipt.reverted == 2
+    assert house.memory.maintenance.undo(report.run_id).receipt.reverted == 2
     for fact in (one, other):
         assert house.stored(fact).confidence == fact.confidence
     again = house.night()
@@ -383,7 +383,7 @@ def test_keep_both_settles_and_stays_settled_after_undo(house: House, server: Mo
     server.script = says((ids, "KEEP_BOTH"))
     report = house.night()
     assert (report.receipt.settled, report.waiting) == (1, 0)
-    assert house.memory.undo(report.run_id).receipt.reverted == 0
+    assert house.memory.maintenance.undo(report.run_id).receipt.reverted == 0
     assert [house.stored(fact).confidence for fact in (one, other)] == [
         one.confidence,
         other.confidence,
@@ -398,7 +398,7 @@ def test_a_rehearsed_night_asks_and_writes_nothing(house: House, server: ModelSe
     report = house.memory.consolidate(dry_run=True, resolver=model_resolver(house.llm()))
     assert (report.receipt.contradicted, report.waiting) == (2, 0)
     assert house.memory.store.generation() == before
-    assert len(house.memory.questions()) == 1
+    assert len(house.memory.review.questions()) == 1
 
 
 # --- what of an answer counts ---------------------------------------------------------------------
@@ -445,7 +445,7 @@ def test_verdicts_that_differ_decide_nothing(house: House, server: ModelServer) 
     assert report.calls[0].refused == {"conflicting": 2, "duplicate": 1}
     assert report.calls[0].verdicts == {"KEEP_BOTH": 1}
     assert (report.receipt.merged, report.receipt.settled, report.waiting) == (0, 1, 1)
-    (left,) = house.memory.questions()
+    (left,) = house.memory.review.questions()
     assert (left.ids, left.attempts) == (conflict, 1)
     assert "differ" in left.error
 
@@ -456,7 +456,7 @@ def test_pairs_that_the_answer_leaves_out_wait_on(house: House, server: ModelSer
     server.script = [says((answered, "KEEP_BOTH")), says((forgotten, "KEEP_BOTH"))]
     report = house.night()
     assert (report.calls[0].left_out, report.waiting) == (1, 1)
-    (left,) = house.memory.questions()
+    (left,) = house.memory.review.questions()
     assert (left.ids, left.attempts) == (forgotten, 1)
     assert house.night().waiting == 0
     assert clusters(server.requests[1]) == ["-".join(map(str, forgotten))]
@@ -486,8 +486,8 @@ def test_a_model_does_not_merge_what_rules_found_to_contradict(
     report = house.night()
     assert report.calls[0].refused == {"against_rules": 1}
     assert (report.receipt.merged, report.waiting) == (0, 1)
-    house.memory.settle({ids: "MERGE"})  # a person may
-    assert house.memory.questions() == []
+    house.memory.review.settle({ids: "MERGE"})  # a person may
+    assert house.memory.review.questions() == []
 
 
 def test_a_merge_of_three_of_which_two_were_told_apart_is_refused(
@@ -501,7 +501,7 @@ def test_a_merge_of_three_of_which_two_were_told_apart_is_refused(
     assert (report.receipt.merged, report.receipt.settled, report.waiting) == (0, 1, 2)
     assert report.calls[0].skipped == {"told_apart": 2}
     assert "were told apart" in report.error
-    assert [one.attempts for one in house.memory.questions()] == [1, 1]
+    assert [one.attempts for one in house.memory.review.questions()] == [1, 1]
 
 
 def test_a_consistent_merge_of_three_is_one_fact(house: House, server: ModelServer) -> None:
@@ -558,10 +558,10 @@ def test_a_failed_call_writes_nothing_and_the_pairs_stay_queued(
     assert str(kind) in report.error
     assert (report.receipt.settled, report.receipt.merged, report.waiting) == (0, 0, 1)
     assert (house.stored(one), house.stored(other)) == before
-    (left,) = house.memory.questions()
+    (left,) = house.memory.review.questions()
     assert (left.attempts, left.aside) == (1, False)
     assert str(kind) in left.error
-    assert house.memory.runs()[0].report["calls"]  # the record of the run tells it too
+    assert house.memory.maintenance.runs()[0].report["calls"]  # the record of the run tells it too
 
 
 GOOD = {"verdicts": [{"id": "1-2", "verdict": "KEEP_BOTH"}, {"id": "3-4", "verdict": "MERGE"}]}
@@ -628,7 +628,7 @@ def test_if_one_call_fails_the_verdicts_of_the_other_hold(
     assert [one.failure for one in report.calls] == [ModelFailure.HTTP, ""]
     assert report.error.startswith("contradictions: 1 of 1 pairs asked; ")
     assert (report.receipt.merged, report.waiting) == (1, 1)
-    assert [one.ids for one in house.memory.questions()] == [doubtful]
+    assert [one.ids for one in house.memory.review.questions()] == [doubtful]
 
 
 def test_after_many_failures_a_pair_is_set_aside_and_says_so(
@@ -639,7 +639,7 @@ def test_after_many_failures_a_pair_is_set_aside_and_says_so(
     ids = house.wait(*house.facts(2))
     for night in range(1, policy.MODEL_ATTEMPTS + 1):
         report = house.night()
-        (left,) = house.memory.questions()
+        (left,) = house.memory.review.questions()
         assert (left.attempts, report.waiting) == (night, 1)
     assert left.aside
     assert (report.judge_aside, len(server.requests)) == (1, policy.MODEL_ATTEMPTS)
@@ -650,7 +650,7 @@ def test_after_many_failures_a_pair_is_set_aside_and_says_so(
     house.write(RetryTasks(kind="judge"))
     server.script = says((ids, "KEEP_BOTH"))
     report = house.night()
-    assert (report.waiting, report.judge_aside, house.memory.questions()) == (0, 0, [])
+    assert (report.waiting, report.judge_aside, house.memory.review.questions()) == (0, 0, [])
     assert house.memory.store.model_tasks() == []
 
 
@@ -668,7 +668,7 @@ def test_a_night_without_a_model_counts_no_attempt(house: House) -> None:
     house.wait(*house.facts(2))
     house.clock.advance(days=1)
     house.memory.consolidate()
-    assert [one.attempts for one in house.memory.questions()] == [0]
+    assert [one.attempts for one in house.memory.review.questions()] == [0]
 
 
 def test_a_pair_has_a_number_of_its_own() -> None:
@@ -704,7 +704,7 @@ def test_a_verdict_on_facts_that_changed_is_void_and_the_pair_waits(
     assert report.calls[0].skipped == {"changed": 1}
     assert (report.receipt.merged, report.receipt.contradicted, report.receipt.settled) == (0, 0, 0)
     assert (report.waiting, report.error) == (1, "")
-    (left,) = house.memory.questions()
+    (left,) = house.memory.review.questions()
     assert left.attempts == 0  # that was not the model's fault
     house.server.script = all_of_them("KEEP_BOTH")
     assert house.night().waiting == 0
@@ -725,7 +725,9 @@ def test_a_verdict_on_a_fact_that_was_retired_is_void(house: House) -> None:
 def test_a_person_who_was_faster_is_right(house: House) -> None:
     one, other = house.facts(2)
     ids = house.wait(one, other)
-    report = meanwhile(house, lambda memory: memory.settle({ids: "KEEP_BOTH"}), "CONTRADICTION")
+    report = meanwhile(
+        house, lambda memory: memory.review.settle({ids: "KEEP_BOTH"}), "CONTRADICTION"
+    )
     assert report.calls[0].skipped == {"not_waiting": 1}
     assert report.receipt.contradicted == 0
     assert house.stored(one).confidence == one.confidence
@@ -735,7 +737,7 @@ def test_questions_say_whose_and_when_and_why(house: House) -> None:
     one, other = house.facts(2, owner="bob")
     ids = house.wait(one, other, rule="merge")
     (found,) = waiting_questions(
-        house.memory.store, now=house.clock.now, redact=house.memory.redactor.redact
+        house.memory.store, now=house.clock.now, redact=house.memory.resources.redactor.redact
     )
     assert (found.ids, found.owner, found.rule) == (ids, "bob", "merge")
     assert found.dates == (one.occurred_at, other.occurred_at)

@@ -69,7 +69,7 @@ def test_a_quoted_mail_supersedes_nothing_that_was_told(memory: Memory) -> None:
     told = memory.remember("I live in Oslo.")
     memory.add_turn("look what Anna writes\n\n> I moved to Bergen.\n> I work there now.")
     for _ in range(2):
-        memory._clock.advance(days=1)  # type: ignore[attr-defined]
+        memory.clock.advance(days=1)  # type: ignore[attr-defined]
         memory.consolidate()
     assert memory.store.fact(told.id).retired_at is None  # type: ignore[union-attr]
     assert facts(memory) == ["I live in Oslo."]
@@ -80,7 +80,7 @@ def test_what_was_pasted_makes_nothing_direct_and_is_found(memory: Memory) -> No
     memory.add_turn(said_, pasted=[(18, len(said_))])
     memory.consolidate()
     assert facts(memory) == ["I work as a nurse."]
-    assert memory.preferences() == []
+    assert memory.interests.preferences() == []
     assert any("Bergen" in hit.text for hit in memory.search_memory("Who lives in Bergen?"))
 
 
@@ -97,11 +97,11 @@ def test_in_doubt_a_statement_waits_for_a_yes(memory: Memory) -> None:
     memory.consolidate()
     rows = list(memory.store.facts(Filters(proposed=True), limit=None))
     assert [one.status for one in rows] == [Status.PROPOSED]
-    waiting = memory.proposals()
+    waiting = memory.review.proposals()
     assert [one.title for one in waiting] == ["I live in Delft now."]
     why, *_ = memory.store.evidence_of([rows[0].id])[rows[0].id]
     assert why.rule == policy.OVERHEARD
-    memory.decide(waiting[0].id, accept=True)
+    memory.review.decide(waiting[0].id, accept=True)
     assert [one.statement for one in memory.query_facts()] == [rows[0].statement]
 
 
@@ -235,8 +235,8 @@ def test_no_road_takes_a_quote_for_its_owners_word(memory: Memory, road: str) ->
     assert (after.retired_at, after.trust) == (None, Trust.DIRECT)
     assert after.confidence >= before.confidence * 0.999
     assert facts(memory) == ["I live in Oslo."]
-    assert [one.name for one in memory.entities()] == ["radiohead"]
-    assert memory.preferences() == []
+    assert [one.name for one in memory.interests.entities()] == ["radiohead"]
+    assert memory.interests.preferences() == []
     assert memory.store.engagements(owner=ME) == []
     for table in ("learn_prompt_row", "schedule_row", "search_task"):
         assert list(memory.sql(f"SELECT * FROM {table}")) == []

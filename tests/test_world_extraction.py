@@ -100,9 +100,9 @@ def server() -> Iterator[ModelServer]:
 
 def searched(world: World, *queries: str) -> None:
     """Let an owner like a thing and search for it."""
-    world.memory.like(NAME)
+    world.memory.interests.like(NAME)
     for one in queries or (NAME,):
-        world.memory.search_web(one)
+        world.memory.interests.search_web(one)
 
 
 def another(world: World, *, provider: object = None, **more: object) -> Memory:
@@ -131,7 +131,7 @@ def interrupted(memory: Memory, touchy: Touchy, words: str) -> None:
     token = Cancel()
     touchy.words, touchy.act = words, token.cancel
     with cancelling(token), pytest.raises(Cancelled):
-        memory.run_extraction()
+        memory.background.run_extraction()
     touchy.words = ""
 
 
@@ -145,12 +145,12 @@ def test_a_cancelled_pass_keeps_what_it_read(world: World, touchy: Touchy) -> No
     assert [one.extracted for one in world.memory.store.search_logs()] == [False]
     assert told(world) == []  # one notice, at the end
     assert world.memory.check() == []
-    done = world.memory.run_extraction()
+    done = world.memory.background.run_extraction()
     assert (done.searches, done.receipt.stored, done.failed) == (1, 2, [])
     assert world.facts(NAME) == list(SAYS)
     # One message for each entity, with all that its search brought (seed 003).
     assert told(world) == [(NoticeKind.DISCOVERED, sorted(SAYS))]
-    assert world.memory.run_extraction() == ExtractionReport()
+    assert world.memory.background.run_extraction() == ExtractionReport()
     assert world.memory.store._rows("SELECT count(*) FROM search_find") == [(0,)]
 
 
@@ -158,7 +158,7 @@ def test_an_owner_who_keeps_acting_holds_up_no_search_for_ever(world: World) -> 
     """Each step ends with something written, however soon the next act comes."""
     searched(world)
     steps = 0
-    while world.memory.run_extraction(limit=1).pieces:
+    while world.memory.background.run_extraction(limit=1).pieces:
         steps += 1
         assert steps <= len(PAGES) + 2
         assert world.memory.check() == []
@@ -171,7 +171,7 @@ def test_what_was_known_before_is_not_told_again(world: World, touchy: Touchy) -
     """A page that two searches find is news of the first one."""
     searched(world, NAME, "the pelle mini bike")
     interrupted(world.memory, touchy, "released in 2021")
-    world.memory.run_extraction()
+    world.memory.background.run_extraction()
     assert told(world) == [(NoticeKind.DISCOVERED, sorted(SAYS))]
     counts = [one.evidence_count for one in world.memory.store.world_facts("me", NAME)]
     assert counts == [1] * len(SAYS)
@@ -195,10 +195,10 @@ def test_a_model_is_asked_about_each_result_once(tmp_path: Path, server: ModelSe
     server.script = answer
     searched(world)
     with cancelling(token), pytest.raises(Cancelled):
-        world.memory.run_extraction()
+        world.memory.background.run_extraction()
     assert world.facts(NAME) == list(SAYS[:2])
     token = Cancel()
-    assert world.memory.run_extraction().searches == 1
+    assert world.memory.background.run_extraction().searches == 1
     assert world.facts(NAME) == list(SAYS)
     again = f"facts: {SAYS[2]}"
     assert asked.pop(again) == 2
@@ -226,14 +226,14 @@ def test_names_that_a_model_saw_are_weighed_together_after_an_interruption(
         return Reply.json({"entities": [{"name": one, "quote": one} for one in names]})
 
     server.script = answer
-    world.memory.search_web("bikes")
+    world.memory.interests.search_web("bikes")
     with cancelling(token), pytest.raises(Cancelled):
-        world.memory.run_extraction()
+        world.memory.background.run_extraction()
     before = world.names()
     assert "halden cargo" not in before
     token = Cancel()
     asked = len(server.requests)
-    world.memory.run_extraction()
+    world.memory.background.run_extraction()
     looked = [one for one in server.requests[asked:] if "facts" not in str(one.schema)]
     assert len(looked) == 1
     assert "halden cargo" in world.names()
@@ -251,47 +251,49 @@ def test_one_bad_result_holds_up_neither_the_others_nor_another_search(
     world.pages.pages.append(page("More", "The Pelle Mini has two brakes.", host="x.example"))
     searched(world, NAME, "two brakes")
     touchy.words, touchy.act = "4,300 euros", failing(ValueError("it cannot be read"))
-    done = world.memory.run_extraction()
+    done = world.memory.background.run_extraction()
     assert done.failed == [("search 1", "it cannot be read")]
     assert done.searches == 1  # the other one
     assert sorted(world.facts(NAME)) == sorted(
         [SAYS[0], *SAYS[2:], "The Pelle Mini has two brakes."]
     )
-    (task,) = world.memory.model_tasks()
+    (task,) = world.memory.maintenance.model_tasks()
     assert (task.kind, task.target, task.state) == ("search", 1, "failed")
     assert (task.error, task.attempts) == ("it cannot be read", 1)
-    assert world.memory.run_extraction() == ExtractionReport()  # not before its time
+    assert world.memory.background.run_extraction() == ExtractionReport()  # not before its time
     for _ in range(policy.MODEL_ATTEMPTS - 1):
         world.clock.now += DAY
-        assert world.memory.run_extraction().failed
-    (task,) = world.memory.model_tasks()
+        assert world.memory.background.run_extraction().failed
+    (task,) = world.memory.maintenance.model_tasks()
     assert (task.state, task.attempts) == ("aside", policy.MODEL_ATTEMPTS)
     world.clock.now += DAY
-    assert world.memory.run_extraction() == ExtractionReport()
+    assert world.memory.background.run_extraction() == ExtractionReport()
     # What the others brought is told all the same.
     told_of = {fact for _, facts in told(world) for fact in facts}
     assert told_of == set(world.facts(NAME))
     touchy.words = ""
-    assert world.memory.retry_searches() == 1
-    assert world.memory.run_extraction().searches == 1
+    assert world.memory.background.retry_searches() == 1
+    assert world.memory.background.run_extraction().searches == 1
     assert SAYS[1] in world.facts(NAME)
-    assert world.memory.model_tasks() == []
+    assert world.memory.maintenance.model_tasks() == []
     assert {fact for _, facts in told(world) for fact in facts} == set(world.facts(NAME))
 
 
 def test_one_bad_message_holds_up_no_other(world: World, touchy: Touchy) -> None:
-    world.memory.like(NAME)
+    world.memory.interests.like(NAME)
     world.say("The Pelle Mini weighs 24 kg.")
     world.say("The Pelle Mini costs 4,300 euros.")
     touchy.words, touchy.act = "24 kg", failing(ValueError("it cannot be read"))
-    done = world.memory.run_extraction()
+    done = world.memory.background.run_extraction()
     assert (done.messages, [why for _, why in done.failed]) == (1, ["it cannot be read"])
     assert world.facts(NAME) == ["The Pelle Mini costs 4,300 euros."]
-    assert [(one.kind, one.state) for one in world.memory.model_tasks()] == [("hear", "failed")]
+    assert [(one.kind, one.state) for one in world.memory.maintenance.model_tasks()] == [
+        ("hear", "failed")
+    ]
     touchy.words = ""
     world.clock.now += DAY
-    assert world.memory.run_extraction().messages == 1
-    assert world.memory.model_tasks() == []
+    assert world.memory.background.run_extraction().messages == 1
+    assert world.memory.maintenance.model_tasks() == []
 
 
 def test_a_model_that_cannot_read_one_result_reads_the_others(
@@ -307,17 +309,17 @@ def test_a_model_that_cannot_read_one_result_reads_the_others(
     server.script = answer
     searched(world)
     for _ in range(policy.MODEL_ATTEMPTS):
-        assert [what for what, _ in world.memory.run_extraction().failed] == ["search 1"]
+        assert [what for what, _ in world.memory.background.run_extraction().failed] == ["search 1"]
         world.clock.now += DAY
-    assert [one.state for one in world.memory.model_tasks()] == ["aside"]
+    assert [one.state for one in world.memory.maintenance.model_tasks()] == ["aside"]
     assert world.facts(NAME) == [SAYS[0], *SAYS[2:]]
     assert told(world) == [(NoticeKind.DISCOVERED, sorted([SAYS[0], *SAYS[2:]]))]
     assert world.memory.check() == []
     world.memory.close()
     # Without a model, what only the model failed at is read by rules.
     with another(world) as plain:
-        assert plain.run_extraction().searches == 1
-        assert plain.model_tasks() == []
+        assert plain.background.run_extraction().searches == 1
+        assert plain.maintenance.model_tasks() == []
         assert SAYS[1] in [one.object for one in plain.store.world_facts("me", NAME)]
 
 
@@ -326,8 +328,8 @@ def test_an_embedder_that_is_down_costs_no_attempt(world: World, touchy: Touchy)
     touchy.words, touchy.act = "24 kg", failing(EmbedderError(reason="it is down"))
     for _ in range(2 * policy.MODEL_ATTEMPTS):
         world.clock.now += DAY
-        assert len(world.memory.run_extraction().failed) == 1
-    (task,) = world.memory.model_tasks()
+        assert len(world.memory.background.run_extraction().failed) == 1
+    (task,) = world.memory.maintenance.model_tasks()
     assert (task.state, task.attempts) == ("failed", 0)
 
 
@@ -338,7 +340,7 @@ def test_a_fault_in_the_code_is_shown_and_holds_up_no_other(
     searched(world)
     world.say("The Pelle Mini has two brakes.")
     touchy.words, touchy.act = "24 kg", failing(TypeError("a fault"))
-    done = world.memory.run_extraction()
+    done = world.memory.background.run_extraction()
     assert done.failed == [("search 1", "TypeError: a fault")]
     assert (done.searches, done.messages) == (0, 1)
     assert sorted(world.facts(NAME)) == sorted([*SAYS[1:], "The Pelle Mini has two brakes."])
@@ -348,15 +350,15 @@ def test_a_fault_in_the_code_is_shown_and_holds_up_no_other(
     assert "in _keep" in caplog.text  # where it was raised
     for _ in range(policy.MODEL_ATTEMPTS - 1):
         world.clock.now += DAY
-        assert world.memory.run_extraction().failed
-    (task,) = world.memory.model_tasks()
+        assert world.memory.background.run_extraction().failed
+    (task,) = world.memory.maintenance.model_tasks()
     assert (task.state, task.error) == ("aside", "TypeError: a fault")
     (shown,) = _unanswered(world.memory)
     assert shown.level == "warn"
     assert "is set aside" in shown.detail
     assert "TypeError: a fault" in shown.detail
     world.clock.now += DAY
-    assert world.memory.run_extraction() == ExtractionReport()
+    assert world.memory.background.run_extraction() == ExtractionReport()
 
 
 def test_an_error_of_the_store_is_no_fault_of_a_text(
@@ -369,21 +371,21 @@ def test_an_error_of_the_store_is_no_fault_of_a_text(
         blocker = apsw.Connection(str(other.path))
         touchy.act = lambda: blocker.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreLocked):
-            other.run_extraction()
+            other.background.run_extraction()
         blocker.execute("ROLLBACK")
-        assert other.model_tasks() == []
+        assert other.maintenance.model_tasks() == []
     touchy.words = ""
     world.clock.now += policy.LEASE_MS  # what was locked could not give its lease back
-    assert world.memory.run_extraction().searches == 1
+    assert world.memory.background.run_extraction().searches == 1
 
 
 def test_a_list_without_an_end_is_read(tmp_path: Path) -> None:
     """One page must not stop the reading of all others for good."""
     pages = [page("Speakers", "Kef, " * 1100, host="bad.example"), *PAGES]
     world = open_world(tmp_path, pages)
-    world.memory.like("kef")
+    world.memory.interests.like("kef")
     searched(world)
-    done = world.memory.run_extraction()
+    done = world.memory.background.run_extraction()
     assert (done.searches, done.failed) == (1, [])
     assert sorted(world.facts(NAME)) == sorted(SAYS)
     assert world.memory.check() == []
@@ -410,11 +412,11 @@ def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
 
     server.script = answer
     queued(world, "find me speakers like the denton eighty")
-    world.memory.run_searches()
-    done = world.memory.run_extraction()
+    world.memory.background.run_searches()
+    done = world.memory.background.run_extraction()
     assert (done.searches, done.failed) == (1, [])
     assert world.names() == ["kef ls50 meta"]
-    refused = [one for one in world.memory.rejections() if one.reason == "not_a_name"]
+    refused = [one for one in world.memory.sources.rejections() if one.reason == "not_a_name"]
     assert ["does not name" in one.detail for one in refused] == [True]
     assert world.memory.check() == []
     world.memory.close()
@@ -426,21 +428,21 @@ def test_a_new_thing_that_the_store_refuses_takes_no_other_with_it(
 )
 def test_who_wants_to_hear_no_more_of_it_hears_no_more(world: World, said: str) -> None:
     searched(world, NAME)
-    world.memory.run_extraction()
-    assert not world.memory.entity(NAME).entity.muted
+    world.memory.background.run_extraction()
+    assert not world.memory.interests.entity(NAME).entity.muted
     world.say(said)
-    assert world.memory.run_extraction().failed == []
-    assert world.memory.entity(NAME).entity.muted
+    assert world.memory.background.run_extraction().failed == []
+    assert world.memory.interests.entity(NAME).entity.muted
     world.pages.pages.append(page("More", "The Pelle Mini has two brakes.", host="x.example"))
     searched(world, "two brakes")
-    world.memory.run_extraction()
+    world.memory.background.run_extraction()
     assert "The Pelle Mini has two brakes." in world.facts(NAME)
-    waiting = world.memory.notices(states=(NoticeState.WAITING, NoticeState.SENT))
+    waiting = world.memory.interests.notices(states=(NoticeState.WAITING, NoticeState.SENT))
     assert waiting == []
-    world.memory.mute(NAME, muted=False)
+    world.memory.interests.mute(NAME, muted=False)
     world.say("What do I know about the Pelle Mini?")
-    world.memory.run_extraction()
-    assert not world.memory.entity(NAME).entity.muted
+    world.memory.background.run_extraction()
+    assert not world.memory.interests.entity(NAME).entity.muted
 
 
 def test_names_of_ones_own_people_never_leave_by_themselves(world: World) -> None:
@@ -450,17 +452,17 @@ def test_names_of_ones_own_people_never_leave_by_themselves(world: World) -> Non
         "I love Elden Ring",
     ):
         world.say(said)
-    assert world.memory.run_extraction().failed == []
+    assert world.memory.background.run_extraction().failed == []
     assert {"pim", "elden ring"} <= set(world.names())
     # what was only spoken of has no reason to be taken for public, however well
-    assert world.memory.run_enrichment().entity == ""
-    world.memory.like("elden ring")
+    assert world.memory.background.run_enrichment().entity == ""
+    world.memory.interests.like("elden ring")
     made = []
     for _ in range(6):
-        done = world.memory.run_enrichment()
+        done = world.memory.background.run_enrichment()
         made.append(done.entity)
-        world.memory.run_searches()
-        world.memory.run_extraction()
+        world.memory.background.run_searches()
+        world.memory.background.run_extraction()
         world.clock.advance(days=1)
     assert set(made) == {"elden ring", ""}
     assert all("pim" not in one and "lena" not in one for one in world.pages.asked)
@@ -474,16 +476,16 @@ def test_what_one_page_alone_names_is_kept_aside(tmp_path: Path) -> None:
     pages = [page(f"Speaker {n}", text, host=f"h{n}.example") for n, text in enumerate(texts)]
     world = open_world(tmp_path, pages)
     queued(world, "find me stuff about speakers")
-    world.memory.run_searches()
-    assert world.memory.run_extraction().failed == []
+    world.memory.background.run_searches()
+    assert world.memory.background.run_extraction().failed == []
     assert world.names() == ["kef ls50 meta"]
-    aside = [one for one in world.memory.rejections() if one.reason == "one_source"]
+    aside = [one for one in world.memory.sources.rejections() if one.reason == "one_source"]
     assert sorted((one.excerpt, one.detail) for one in aside) == [
         ("Denton Eighty", "nothing but h0.example speaks of it"),
         ("Wharf", "nothing but h1.example speaks of it"),
     ]
     world.say("I love the Denton Eighty")
-    world.memory.run_extraction()
+    world.memory.background.run_extraction()
     assert "denton eighty" in world.names()
     assert world.memory.check() == []
     world.memory.close()
@@ -500,12 +502,12 @@ def test_a_model_is_never_shown_what_somebody_pasted(tmp_path: Path, server: Mod
         return Reply.json({"entities": eager})
 
     server.script = answer
-    world.memory.like("Orvik Lastrad")
+    world.memory.interests.like("Orvik Lastrad")
     world.memory.add_turn(
         "I ride the Orvik Lastrad to work. My boss wrote:\n\n> I love the Sonos Era 300, get it!\n",
         role="user",
     )
-    assert world.memory.run_extraction().messages == 1
+    assert world.memory.background.run_extraction().messages == 1
     assert server.requests
     assert not any("Sonos" in one.prompt for one in server.requests)
     assert world.names() == ["orvik lastrad"]
@@ -543,7 +545,7 @@ def queued(world: World, *queries: str) -> None:
 
     ops: list[Op] = []
     for one in queries:
-        uid, said = world.memory._said(f"/search {one}", "me")
+        uid, said = world.memory.interests._said(f"/search {one}", "me")
         ops += [*said, QueueSearch(owner="me", query=one, episode=uid)]
     apply(
         world.memory.store,
@@ -557,7 +559,7 @@ def queued(world: World, *queries: str) -> None:
 @pytest.fixture
 def picky(world: World) -> Picky:
     found = Picky(list(PAGES))
-    world.memory._provider = found
+    world.memory.resources._provider = found
     return found
 
 
@@ -577,13 +579,13 @@ def test_a_search_that_fails_holds_up_no_other(
 ) -> None:
     picky.bad = {"one": error}
     queued(world, "one", "two", "three")
-    done = world.memory.run_searches()
+    done = world.memory.background.run_searches()
     assert picky.asked == ["one", "two", "three"]
     assert (done.made, [query for query, _ in done.failed]) == (2, ["one"])
     (task,) = world.memory.store.search_tasks()
     assert (task.state, task.attempts) == (SearchState.FAILED, attempts)
     assert task.until > world.clock.now
-    assert world.memory.run_searches().failed == []  # not before its time
+    assert world.memory.background.run_searches().failed == []  # not before its time
 
 
 def test_where_nobody_answers_the_others_are_not_tried(world: World, picky: Picky) -> None:
@@ -591,7 +593,7 @@ def test_where_nobody_answers_the_others_are_not_tried(world: World, picky: Pick
     queued(world, "one", "two")
     for _ in range(2 * policy.SEARCH_ATTEMPTS):
         picky.asked.clear()
-        assert len(world.memory.run_searches().failed) == 1
+        assert len(world.memory.background.run_searches().failed) == 1
         assert len(picky.asked) == 1
         world.clock.now += DAY
     assert [one.attempts for one in world.memory.store.search_tasks()] == [0, 0]
@@ -601,13 +603,13 @@ def test_a_worker_goes_on_after_a_search_and_a_text_that_fail(
     world: World, picky: Picky, touchy: Touchy
 ) -> None:
     """`factbook worker --once`: what fails first ends nothing."""
-    world.memory.like(NAME)
+    world.memory.interests.like(NAME)
     picky.bad = {"one": failure(SearchFailure.TIMEOUT)}
     queued(world, "one", "two", "three")
     world.say("The Pelle Mini weighs 24 kg.")
     world.say("I love the Halden Cargo.")
     touchy.words, touchy.act = "24 kg", failing(ValueError("it cannot be read"))
-    with world.memory.background([], off=["embedding", "enrichment"]) as worker:
+    with world.memory.background.worker([], off=["embedding", "enrichment"]) as worker:
         worker.drain()
     assert [one.query for one in world.memory.store.search_logs()] == ["two", "three"]
     assert "halden cargo" in world.names()
@@ -621,7 +623,7 @@ def test_what_a_search_reports_and_keeps_is_redacted(world: World, picky: Picky)
     world.memory.store._file.connection.execute(
         f"UPDATE search_task SET query = query || ' {secret}'"
     )
-    done = world.memory.run_searches()
+    done = world.memory.background.run_searches()
     assert done.made == 1
     assert secret not in str(done.failed)
     assert secret not in str(world.memory.store.search_logs())
@@ -640,10 +642,10 @@ def test_what_an_owner_asked_for_is_returned_and_not_what_came_after_it(
 
         def ask(memory: Memory, topic: str) -> str:
             if what == "search":
-                return memory.search_web(topic)[1].query
+                return memory.interests.search_web(topic)[1].query
             if what == "learn":
-                return memory.learn(topic).text
-            return memory.schedule(topic, DAY).topic
+                return memory.interests.learn(topic).text
+            return memory.interests.schedule(topic, DAY).topic
 
         @contextmanager
         def writing(**given: Any) -> Iterator[Any]:
@@ -700,8 +702,8 @@ def test_two_workers_never_make_the_same_search(world: World) -> None:
     beside, first = Beside(), Picky(list(PAGES))
     first.act = lambda query: beside.hold() if query == "one" else None
     with another(world, provider=first) as other:
-        beside.run(lambda: other.run_searches())
-        mine = world.memory.run_searches()
+        beside.run(lambda: other.background.run_searches())
+        mine = world.memory.background.run_searches()
         beside.end()
     assert world.pages.asked == ["two", "three"]
     assert first.asked == ["one"]
@@ -716,10 +718,10 @@ def test_a_search_that_was_taken_over_is_kept_once(world: World) -> None:
     beside, slow = Beside(), Picky(list(PAGES), act=lambda _: None)
     slow.act = lambda _: beside.hold()
     with another(world, provider=slow) as other:
-        beside.run(lambda: other.run_searches())
-        assert world.memory.run_searches().made == 0
+        beside.run(lambda: other.background.run_searches())
+        assert world.memory.background.run_searches().made == 0
         world.clock.now += policy.LEASE_MS
-        assert world.memory.run_searches().made == 1
+        assert world.memory.background.run_searches().made == 1
         late = beside.end()
     assert (late.made, late.failed) == (0, [])  # type: ignore[attr-defined]
     assert len(world.memory.store.search_logs()) == 1
@@ -741,11 +743,11 @@ def test_what_a_dead_worker_had_claimed_is_free_again(world: World, here: bool) 
     assert world.memory.store.claim_search(claimer=holder, now=now) is not None
     world.memory.store.take_lease(READING, holder=holder, now=now)
     if not here:
-        assert world.memory.run_searches().made == 0
-        assert world.memory.run_extraction().note == "another worker is reading"
+        assert world.memory.background.run_searches().made == 0
+        assert world.memory.background.run_extraction().note == "another worker is reading"
         world.clock.now = until
-    assert world.memory.run_searches().made == 1
-    assert world.memory.run_extraction().searches == 1
+    assert world.memory.background.run_searches().made == 1
+    assert world.memory.background.run_extraction().searches == 1
 
 
 def test_a_cancelled_search_gives_its_claim_back(world: World, picky: Picky) -> None:
@@ -758,9 +760,9 @@ def test_a_cancelled_search_gives_its_claim_back(world: World, picky: Picky) -> 
     picky.act = stop
     queued(world, "one")
     with cancelling(token), pytest.raises(Cancelled):
-        world.memory.run_searches()
+        world.memory.background.run_searches()
     with another(world) as other:
-        assert other.run_searches().made == 1
+        assert other.background.run_searches().made == 1
 
 
 def test_two_workers_never_read_the_same(world: World, touchy: Touchy) -> None:
@@ -769,12 +771,12 @@ def test_two_workers_never_read_the_same(world: World, touchy: Touchy) -> None:
     beside = Beside()
     touchy.words, touchy.act = "4,300 euros", lambda: None if beside.go.is_set() else beside.hold()
     with another(world) as other:
-        beside.run(lambda: world.memory.run_extraction())
-        found = other.run_extraction()
+        beside.run(lambda: world.memory.background.run_extraction())
+        found = other.background.run_extraction()
         assert (found.pieces, found.note) == (0, "another worker is reading")
         done = beside.end()
         assert (done.searches, done.messages) == (1, 1)  # type: ignore[attr-defined]
-        assert other.run_extraction() == ExtractionReport()
+        assert other.background.run_extraction() == ExtractionReport()
     assert world.facts(NAME) == list(SAYS)
     counts = world.memory.store._rows("SELECT evidence_count FROM fact_row WHERE kind = 'world'")
     assert counts == [(1,)] * len(SAYS)
@@ -785,9 +787,9 @@ def test_what_was_read_after_another_took_over_is_not_written(world: World, touc
     beside = Beside()
     touchy.words, touchy.act = "4,300 euros", lambda: None if beside.go.is_set() else beside.hold()
     with another(world) as other:
-        beside.run(lambda: world.memory.run_extraction())
+        beside.run(lambda: world.memory.background.run_extraction())
         world.clock.now += policy.LEASE_MS
-        assert other.run_extraction().searches == 1
+        assert other.background.run_extraction().searches == 1
         late = beside.end()
     assert late.searches == 0  # type: ignore[attr-defined]
     assert "taken over" in late.note  # type: ignore[attr-defined]
@@ -800,8 +802,8 @@ def test_what_was_read_after_another_took_over_is_not_written(world: World, touc
 def test_two_processes_do_everything_once(tmp_path: Path) -> None:
     db = tmp_path / "two.db"
     with Memory(db, key_file=tmp_path / "key", model=None) as memory:
-        memory.learn("find me stuff about cargo bikes")
-        memory.learn("sourdough")
+        memory.interests.learn("find me stuff about cargo bikes")
+        memory.interests.learn("sourdough")
         for text in ("I love the Pelle Mini.", "What about the Pelle Mini's brakes?"):
             memory.add_turn(text, session="s")
         tasks = len(memory.store.search_tasks())
@@ -827,7 +829,7 @@ def test_two_processes_do_everything_once(tmp_path: Path) -> None:
         _, said = one.communicate(timeout=300)
         assert one.returncode == 0, said
     with Memory(db, key_file=tmp_path / "key", model=None, search_config=None) as memory:
-        memory.run_extraction()  # whoever ended first may have left what the other was reading
+        memory.background.run_extraction()  # one may have left what the other was reading
         logs = memory.store.search_logs()
         assert len(logs) == tasks
         assert all(one.extracted for one in logs)

@@ -1,44 +1,217 @@
-"""Long-term memory for AI agents and assistants that can show its sources."""
+"""Long-term memory for AI agents and assistants that can show its sources.
+
+Everything that a caller names is here: what is made, what is given to it, and what it raises.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from factbook.aio import AsyncMemory
-    from factbook.errors import FactbookError
-    from factbook.memory import Memory
-    from factbook.model import EVERYONE, Evidence, Fact, Hit, Receipt
+    from factbook.aio import AsyncConversation, AsyncMemory
+    from factbook.assist.answering import Asked
+    from factbook.assist.keyed import Planner
+    from factbook.assist.telling import Told
+    from factbook.conversation import Conversation
+    from factbook.embed import Embedder
+    from factbook.errors import (
+        DeliveryError,
+        EmbedderError,
+        EmbedderMismatch,
+        FactbookError,
+        InputError,
+        KeyFileError,
+        ModelError,
+        ModelFailure,
+        NotFound,
+        NotText,
+        RejectionError,
+        RuleError,
+        SearchError,
+        SearchFailure,
+        StoreCorrupt,
+        StoreError,
+        StoreFull,
+        StoreLocked,
+        StoreMissing,
+        StoreReadOnly,
+        StoreReplaced,
+        StoreTooNew,
+        StoreTooOld,
+        UsageError,
+    )
+    from factbook.extract.rules import RuleSet
+    from factbook.gate.typed import TypedVerdict
+    from factbook.ingest import IngestReport
+    from factbook.interest.deliver import Channel
+    from factbook.interest.loops import Step
+    from factbook.keyed.contracts import FactsOpsResponse, FactsQueryPlan
+    from factbook.llm import LLM
+    from factbook.llm.config import ModelConfig
+    from factbook.memory import Memory, Stats
+    from factbook.model import (
+        EVERYONE,
+        Episode,
+        Event,
+        Everyone,
+        Evidence,
+        Fact,
+        FactKind,
+        Hit,
+        Receipt,
+        Role,
+        Source,
+        Status,
+        StoredEpisode,
+        Trigger,
+        Trust,
+    )
+    from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
+    from factbook.recall.facts import Explanation
+    from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.search import Answer
+    from factbook.recall.stream import Streamed
+    from factbook.searching.base import SearchProvider
+    from factbook.searching.config import SearchConfig
+    from factbook.sources.session_log import Discovery
+    from factbook.store.base import Filters, Problem, RejectionFilters
+    from factbook.upkeep.consolidate import Resolver, RunReport
+    from factbook.upkeep.embedding import EmbedReport
+    from factbook.upkeep.erasure import Erased
+    from factbook.world import NoticeState
 
 __all__ = [
     "EVERYONE",
+    "LLM",
+    "Answer",
+    "Asked",
+    "AsyncConversation",
     "AsyncMemory",
+    "Channel",
+    "ContextLimits",
+    "Conversation",
+    "DeliveryError",
+    "Discovery",
+    "EmbedReport",
+    "Embedder",
+    "EmbedderError",
+    "EmbedderMismatch",
+    "Episode",
+    "Erased",
+    "Event",
+    "Everyone",
     "Evidence",
+    "Explanation",
     "Fact",
+    "FactKind",
     "FactbookError",
+    "FactsOpsResponse",
+    "FactsQueryPlan",
+    "Filters",
     "Hit",
+    "IngestReport",
+    "InputError",
+    "KeyFileError",
     "Memory",
+    "ModelConfig",
+    "ModelError",
+    "ModelFailure",
+    "NotFound",
+    "NotText",
+    "NoticeState",
+    "Planner",
+    "Problem",
+    "PromptContext",
     "Receipt",
+    "RejectionError",
+    "RejectionFilters",
+    "Resolver",
+    "Role",
+    "RuleError",
+    "RuleSet",
+    "RunReport",
+    "SearchConfig",
+    "SearchError",
+    "SearchFailure",
+    "SearchProvider",
+    "SearchType",
+    "Source",
+    "Stats",
+    "Status",
+    "Step",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "StoreLocked",
+    "StoreMissing",
+    "StoreReadOnly",
+    "StoreReplaced",
+    "StoreTooNew",
+    "StoreTooOld",
+    "StoredEpisode",
+    "Streamed",
+    "Told",
+    "ToolResult",
+    "Trigger",
+    "Trust",
+    "Turn",
+    "TypedVerdict",
+    "UsageError",
     "__version__",
 ]
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "EVERYONE": "factbook.model",
-    "AsyncMemory": "factbook.aio",
-    "Evidence": "factbook.model",
-    "Fact": "factbook.model",
-    "FactbookError": "factbook.errors",
-    "Hit": "factbook.model",
-    "Memory": "factbook.memory",
-    "Receipt": "factbook.model",
+_HOMES: Final = {
+    "factbook.aio": "AsyncConversation AsyncMemory",
+    "factbook.assist.answering": "Asked",
+    "factbook.assist.keyed": "Planner",
+    "factbook.assist.telling": "Told",
+    "factbook.conversation": "Conversation",
+    "factbook.embed": "Embedder",
+    "factbook.errors": (
+        "DeliveryError EmbedderError EmbedderMismatch FactbookError InputError "
+        "KeyFileError ModelError ModelFailure NotFound NotText RejectionError RuleError "
+        "SearchError SearchFailure StoreCorrupt StoreError StoreFull StoreLocked "
+        "StoreMissing StoreReadOnly StoreReplaced StoreTooNew StoreTooOld UsageError"
+    ),
+    "factbook.extract.rules": "RuleSet",
+    "factbook.gate.typed": "TypedVerdict",
+    "factbook.ingest": "IngestReport",
+    "factbook.interest.deliver": "Channel",
+    "factbook.interest.loops": "Step",
+    "factbook.keyed.contracts": "FactsOpsResponse FactsQueryPlan",
+    "factbook.llm": "LLM",
+    "factbook.llm.config": "ModelConfig",
+    "factbook.memory": "Memory Stats",
+    "factbook.model": (
+        "EVERYONE Episode Event Everyone Evidence Fact FactKind Hit Receipt Role Source "
+        "Status StoredEpisode Trigger Trust"
+    ),
+    "factbook.recall.budget": "ContextLimits PromptContext ToolResult",
+    "factbook.recall.facts": "Explanation",
+    "factbook.recall.plan": "SearchType Turn",
+    "factbook.recall.search": "Answer",
+    "factbook.recall.stream": "Streamed",
+    "factbook.searching.base": "SearchProvider",
+    "factbook.searching.config": "SearchConfig",
+    "factbook.sources.session_log": "Discovery",
+    "factbook.store.base": "Filters Problem RejectionFilters",
+    "factbook.upkeep.consolidate": "Resolver RunReport",
+    "factbook.upkeep.embedding": "EmbedReport",
+    "factbook.upkeep.erasure": "Erased",
+    "factbook.world": "NoticeState",
 }
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     # Loaded when first named: the command line starts without numpy and the parsers.
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,8 +5,9 @@
         hits = await memory.search_memory("the ferry", "facts")  # what the agent asks for
         await memory.sync_turn(question, answer, session="chat")
 
-Every method is that of `Memory`, run in a thread: `_asked` and `_worked` take its parameters, its
-defaults, its result and its text over, so that nothing is written twice and nothing can drift.
+Every method is that of `Memory` or of one of its parts, run in a thread: `_asked` and `_worked`
+take its parameters, its defaults, its result and its text over, and a class that lacks one is
+refused when it is made (`_mirrors`), so that nothing is written twice and nothing can drift.
 Errors come through unchanged. Callbacks (`progress`, `on_phase`, `on_done`) are called in the
 thread.
 
@@ -25,6 +26,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import inspect
 import logging
 import os
 import threading
@@ -33,15 +35,24 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar
 
 from factbook import policy
+from factbook.assist.keyed import Keyed
+from factbook.assist.review import Review
+from factbook.assist.typed_memories import Typed
+from factbook.context import default_db
 from factbook.conversation import Conversation
 from factbook.errors import UsageError
-from factbook.memory import Memory, default_db
+from factbook.interest.background import Background
+from factbook.interest.interests import Interests
+from factbook.memory import Memory
 from factbook.model import ME, Everyone, Millis, Trigger, whose
+from factbook.pipelines.sources import Sources
 from factbook.recall.when import now_ms
 from factbook.store.sqlite import Mode
+from factbook.upkeep.erasure import Erasure
+from factbook.upkeep.maintenance import Maintenance
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -60,50 +71,218 @@ ROWS_AT_ONCE: Final = 256  # rows that an iteration fetches with one change of t
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")  # what blocks: the memory, a conversation, a part
+
+
+class _Awaited(Generic[T]):
+    """What has the methods of something that blocks, awaited."""
+
+    _memory: AsyncMemory
+
+    def _blocking(self) -> T:
+        """Return what blocks; opens the file where nobody has."""
+        raise NotImplementedError
 
 
 def _asked(
-    method: Callable[Concatenate[Memory, P], R],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
     """Return the awaited form of a method that a turn needs."""
-
-    @functools.wraps(method)
-    async def awaited(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._run(self._turns, lambda: method(self._opened(), *args, **kwargs))
-
-    awaited.__qualname__ = f"AsyncMemory.{method.__name__}"
-    return awaited
+    return _awaited(method, long=False)
 
 
 def _worked(
-    method: Callable[Concatenate[Memory, P], R],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
     """Return the awaited form of a method that may take long."""
+    return _awaited(method, long=True)
 
+
+def _awaited(
+    method: Callable[Concatenate[T, P], R], *, long: bool
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
     @functools.wraps(method)
-    async def awaited(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._run(self._work, lambda: method(self._opened(), *args, **kwargs))
+    async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        pool = self._memory._work if long else self._memory._turns
+        return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
 
-    awaited.__qualname__ = f"AsyncMemory.{method.__name__}"
+    awaited.__qualname__ = f"Async{method.__qualname__}"
     return awaited
 
 
-def _said(
-    method: Callable[Concatenate[Conversation, P], R],
-) -> Callable[Concatenate[AsyncConversation, P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method of a conversation."""
+def _mirrors(kind: type, *, but: Collection[str] = ()) -> Callable[[type[R]], type[R]]:
+    """Refuse a class, when it is made, that lacks a public method of `kind` or has one too many.
 
-    @functools.wraps(method)
-    async def awaited(self: AsyncConversation, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._memory._run(
-            self._memory._turns, lambda: method(self._bound(), *args, **kwargs)
-        )
+    `but` are those that it has in another form, or not at all.
+    """
 
-    awaited.__qualname__ = f"AsyncConversation.{method.__name__}"
-    return awaited
+    def checked(mirror: type[R]) -> type[R]:
+        wanted = {name for name in vars(kind) if not name.startswith("_")} - set(but)
+        wanted = {name for name in wanted if inspect.isfunction(getattr(kind, name))}
+        given = {name for name in vars(mirror) if not name.startswith("_")} - set(but)
+        if wanted != given:
+            differ = ", ".join(sorted(wanted ^ given))
+            raise TypeError(f"{mirror.__name__} and {kind.__name__} differ in {differ}")
+        return mirror
+
+    return checked
 
 
-class AsyncConversation:
+class _Part(_Awaited[T]):
+    """A part of the memory, by its name there."""
+
+    def __init__(self, memory: AsyncMemory, name: str) -> None:
+        self._memory = memory
+        self._name = name
+
+    def _blocking(self) -> T:
+        found: T = getattr(self._memory._opened(), self._name)
+        return found
+
+
+@_mirrors(Interests)
+class AsyncInterests(_Part[Interests]):
+    """What an owner cares about, awaited."""
+
+    search_web = _worked(Interests.search_web)
+    learn = _asked(Interests.learn)
+    learned = _asked(Interests.learned)
+    like = _asked(Interests.like)
+    dislike = _asked(Interests.dislike)
+    unlike = _asked(Interests.unlike)
+    undislike = _asked(Interests.undislike)
+    entities = _asked(Interests.entities)
+    entity = _asked(Interests.entity)
+    find_entity = _asked(Interests.find_entity)
+    delete_entity = _asked(Interests.delete_entity)
+    restore_entity = _asked(Interests.restore_entity)
+    unmerge_entity = _asked(Interests.unmerge_entity)
+    schedule = _asked(Interests.schedule)
+    schedules = _asked(Interests.schedules)
+    unschedule = _asked(Interests.unschedule)
+    mute = _asked(Interests.mute)
+    react = _asked(Interests.react)
+    interest_scores = _asked(Interests.interest_scores)
+    cares = _asked(Interests.cares)
+    ranked = _asked(Interests.ranked)
+    preferences = _asked(Interests.preferences)
+    notices = _asked(Interests.notices)
+    knowledge = _asked(Interests.knowledge)
+    search_for = _worked(Interests.search_for)
+    note_action = _asked(Interests.note_action)
+
+
+@_mirrors(Background)
+class AsyncBackground(_Part[Background]):
+    """The work behind, awaited."""
+
+    plan_learning = _worked(Background.plan_learning)
+    run_schedules = _worked(Background.run_schedules)
+    run_searches = _worked(Background.run_searches)
+    retry_searches = _asked(Background.retry_searches)
+    run_extraction = _worked(Background.run_extraction)
+    run_enrichment = _worked(Background.run_enrichment)
+    clean = _worked(Background.clean)
+    notifier = _asked(Background.notifier)
+    channels = _asked(Background.channels)
+    work = _worked(Background.work)
+    loops = _asked(Background.loops)
+    worker = _asked(Background.worker)
+
+
+@_mirrors(Keyed)
+class AsyncKeyed(_Part[Keyed]):
+    """The keyed facts, awaited."""
+
+    tell = _asked(Keyed.tell)
+    ask = _asked(Keyed.ask)
+    plan = _asked(Keyed.plan)
+    apply_facts = _asked(Keyed.apply_facts)
+    execute_plan = _asked(Keyed.execute_plan)
+    retry_told = _worked(Keyed.retry_told)
+    keyed_facts = _asked(Keyed.keyed_facts)
+    key_history = _asked(Keyed.key_history)
+    quotes_of = _asked(Keyed.quotes_of)
+
+
+@_mirrors(Typed)
+class AsyncTyped(_Part[Typed]):
+    """The typed memories, awaited."""
+
+    extract_typed = _worked(Typed.extract_typed)
+    keep_verdict = _asked(Typed.keep_verdict)
+    extract_commands = _worked(Typed.extract_commands)
+    rejection_summary = _asked(Typed.rejection_summary)
+
+
+@_mirrors(Review)
+class AsyncReview(_Part[Review]):
+    """What waits for a person's word, awaited."""
+
+    questions = _asked(Review.questions)
+    settle = _asked(Review.settle)
+    proposals = _asked(Review.proposals)
+    disputed = _asked(Review.disputed)
+    decide = _asked(Review.decide)
+    remember = _asked(Review.remember)
+    correct = _asked(Review.correct)
+    feedback = _asked(Review.feedback)
+    pin = _asked(Review.pin)
+    unmerge = _asked(Review.unmerge)
+
+
+@_mirrors(Sources)
+class AsyncSources(_Part[Sources]):
+    """What the memory was read from, awaited."""
+
+    discover = _worked(Sources.discover)
+    record = _asked(Sources.record)
+    episode = _asked(Sources.episode)
+    sessions = _asked(Sources.sessions)
+    timeline = _asked(Sources.timeline)
+    rejections = _asked(Sources.rejections)
+
+
+@_mirrors(Maintenance, but=("close",))
+class AsyncMaintenance(_Part[Maintenance]):
+    """What looks after what is there, awaited."""
+
+    embed = _worked(Maintenance.embed)
+    start_worker = _asked(Maintenance.start_worker)
+    reembed = _worked(Maintenance.reembed)
+    set_aside = _asked(Maintenance.set_aside)
+    retry_aside = _asked(Maintenance.retry_aside)
+    waiting = _asked(Maintenance.waiting)
+    consolidate = _worked(Maintenance.consolidate)
+    undo = _worked(Maintenance.undo)
+    runs = _asked(Maintenance.runs)
+    rule_uses = _asked(Maintenance.rule_uses)
+    model_tasks = _asked(Maintenance.model_tasks)
+    retry_tasks = _asked(Maintenance.retry_tasks)
+    cost = _asked(Maintenance.cost)
+
+
+@_mirrors(Erasure)
+class AsyncErasure(_Part[Erasure]):
+    """What erases for good, awaited."""
+
+    erase_fact = _worked(Erasure.erase_fact)
+    erase_episode = _worked(Erasure.erase_episode)
+    erase_source = _worked(Erasure.erase_source)
+    erase_rejection = _worked(Erasure.erase_rejection)
+    erase_entity = _worked(Erasure.erase_entity)
+    erase_owner = _worked(Erasure.erase_owner)
+    erase_row = _worked(Erasure.erase_row)
+    erasures = _asked(Erasure.erasures)
+    allow_again = _asked(Erasure.allow_again)
+    finish_erasing = _worked(Erasure.finish_erasing)
+    sight = _worked(Erasure.sight)
+    standing = _asked(Erasure.standing)
+    drop_copies = _asked(Erasure.drop_copies)
+
+
+@_mirrors(Conversation)
+class AsyncConversation(_Awaited[Conversation]):
     """One conversation of one owner, awaited; `AsyncMemory.conversation` makes it."""
 
     def __init__(
@@ -126,29 +305,30 @@ class AsyncConversation:
     ) -> None:
         await self.close()
 
-    def _bound(self) -> Conversation:
+    def _blocking(self) -> Conversation:
         return self._memory._opened().conversation(
             owner=self.owner, session=self.session, share=self._share
         )
 
-    close = _said(Conversation.close)
-    add_turn = _said(Conversation.add_turn)
-    add_turns = _said(Conversation.add_turns)
-    sync_turn = _said(Conversation.sync_turn)
-    remember = _said(Conversation.remember)
-    tell = _said(Conversation.tell)
-    search_memory = _said(Conversation.search_memory)
-    recall = _said(Conversation.recall)
-    query_facts = _said(Conversation.query_facts)
-    ask = _said(Conversation.ask)
-    stream = _said(Conversation.stream)
-    take = _said(Conversation.take)
-    prefetch = _said(Conversation.prefetch)
-    queue_prefetch = _said(Conversation.queue_prefetch)
-    context = _said(Conversation.context)
+    close = _asked(Conversation.close)
+    add_turn = _asked(Conversation.add_turn)
+    add_turns = _asked(Conversation.add_turns)
+    sync_turn = _asked(Conversation.sync_turn)
+    remember = _asked(Conversation.remember)
+    tell = _asked(Conversation.tell)
+    search_memory = _asked(Conversation.search_memory)
+    recall = _asked(Conversation.recall)
+    query_facts = _asked(Conversation.query_facts)
+    ask = _asked(Conversation.ask)
+    stream = _asked(Conversation.stream)
+    take = _asked(Conversation.take)
+    prefetch = _asked(Conversation.prefetch)
+    queue_prefetch = _asked(Conversation.queue_prefetch)
+    context = _asked(Conversation.context)
 
 
-class AsyncMemory:
+@_mirrors(Memory, but=("close", "conversation", "export", "blocking"))
+class AsyncMemory(_Awaited[Memory]):
     """One tenant's memory in one file, awaited.
 
     Any task of any event loop may call it. Use it as an async context manager, or await `close`.
@@ -195,7 +375,16 @@ class AsyncMemory:
             notify_on=notify_on,
             actor=actor,
         )
-        self._memory: Memory | None = None
+        self._held: Memory | None = None
+        self._memory = self
+        self.interests = AsyncInterests(self, "interests")
+        self.background = AsyncBackground(self, "background")
+        self.keyed = AsyncKeyed(self, "keyed")
+        self.typed = AsyncTyped(self, "typed")
+        self.review = AsyncReview(self, "review")
+        self.sources = AsyncSources(self, "sources")
+        self.maintenance = AsyncMaintenance(self, "maintenance")
+        self.erasure = AsyncErasure(self, "erasure")
         self._opening = threading.Lock()
         self._turns = ThreadPoolExecutor(threads, thread_name_prefix="factbook-turn")
         self._work = ThreadPoolExecutor(1, thread_name_prefix="factbook-work")
@@ -236,10 +425,10 @@ class AsyncMemory:
 
         Raises UsageError before it is opened and after it is closed.
         """
-        if self._memory is None or self._ending is not None:
+        if self._held is None or self._ending is not None:
             state = "not open yet" if self._ending is None else "closed"
             raise UsageError(detail=f"the memory in {self.path} is {state}; use `async with`.")
-        return self._memory
+        return self._held
 
     def conversation(
         self, *, owner: str | Everyone = ME, session: str = "", share: float = 1.0
@@ -249,11 +438,14 @@ class AsyncMemory:
 
     # --- threads --------------------------------------------------------------------------------
 
+    def _blocking(self) -> Memory:
+        return self._opened()
+
     def _opened(self) -> Memory:
         with self._opening:
-            if self._memory is None:
-                self._memory = self._open()
-            return self._memory
+            if self._held is None:
+                self._held = self._open()
+            return self._held
 
     def _end(self) -> None:
         """Wait for what has begun and close the file; runs in the thread of long work."""
@@ -261,8 +453,8 @@ class AsyncMemory:
             self._rows.submit(rows.close)  # in its thread: a connection is used by one at a time
         self._turns.shutdown(wait=True)
         self._rows.shutdown(wait=True)
-        if self._memory is not None:
-            self._memory.close()
+        if self._held is not None:
+            self._held.close()
 
     async def _run(self, pool: ThreadPoolExecutor, work: Callable[[], R]) -> R:
         if self._ending is not None:
@@ -274,147 +466,28 @@ class AsyncMemory:
             asked.add_done_callback(_tell)
             raise
 
-    # --- putting in -----------------------------------------------------------------------------
+    # --- the memory's own -----------------------------------------------------------------------
 
-    discover = _worked(Memory.discover)
+    reopen = _worked(Memory.reopen)
     ingest = _worked(Memory.ingest)
-    record = _asked(Memory.record)
     add_turn = _asked(Memory.add_turn)
-    add_turns = _asked(Memory.add_turns)
+    sync_turn = _asked(Memory.sync_turn)
     remember = _asked(Memory.remember)
-
-    # --- asking ---------------------------------------------------------------------------------
-
+    correct = _asked(Memory.correct)
+    forget = _asked(Memory.forget)
+    tell = _asked(Memory.tell)
+    embed = _worked(Memory.embed)
+    consolidate = _worked(Memory.consolidate)
     recall = _asked(Memory.recall)
     search_memory = _asked(Memory.search_memory)
+    take = _asked(Memory.take)
+    context = _asked(Memory.context)
+    ask = _asked(Memory.ask)
     query_facts = _asked(Memory.query_facts)
     explain = _asked(Memory.explain)
-    episode = _asked(Memory.episode)
-    sessions = _asked(Memory.sessions)
-    timeline = _asked(Memory.timeline)
-    sql = _asked(Memory.sql)
-
-    # --- turns ----------------------------------------------------------------------------------
-
-    take = _asked(Memory.take)
-    passive_failures = _asked(Memory.passive_failures)
-    prefetch = _asked(Memory.prefetch)
-    queue_prefetch = _asked(Memory.queue_prefetch)
-    sync_turn = _asked(Memory.sync_turn)
-    context = _asked(Memory.context)
-
-    # --- embedding ------------------------------------------------------------------------------
-
-    waiting = _asked(Memory.waiting)
-    embed = _worked(Memory.embed)
-    start_worker = _asked(Memory.start_worker)
-    reembed = _worked(Memory.reembed)
-    set_aside = _asked(Memory.set_aside)
-    retry_aside = _asked(Memory.retry_aside)
-    retry_searches = _asked(Memory.retry_searches)
-
-    # --- consolidation --------------------------------------------------------------------------
-
-    consolidate = _worked(Memory.consolidate)
-    undo = _worked(Memory.undo)
-    runs = _asked(Memory.runs)
-    questions = _asked(Memory.questions)
-    settle = _asked(Memory.settle)
-    proposals = _asked(Memory.proposals)
-    disputed = _asked(Memory.disputed)
-    decide = _asked(Memory.decide)
-
-    # --- a person's word ------------------------------------------------------------------------
-
-    correct = _asked(Memory.correct)
-    feedback = _asked(Memory.feedback)
-    pin = _asked(Memory.pin)
-    unmerge = _asked(Memory.unmerge)
-
-    # --- a language model -----------------------------------------------------------------------
-
-    open_model = _asked(Memory.open_model)
-    extract_typed = _worked(Memory.extract_typed)
-    extract_commands = _worked(Memory.extract_commands)
-    keep_verdict = _asked(Memory.keep_verdict)
-    tell = _asked(Memory.tell)
-    ask = _asked(Memory.ask)
-    plan = _asked(Memory.plan)
-    apply_facts = _asked(Memory.apply_facts)
-    execute_plan = _asked(Memory.execute_plan)
-    retry_told = _worked(Memory.retry_told)
-    keyed_facts = _asked(Memory.keyed_facts)
-    key_history = _asked(Memory.key_history)
-    quotes_of = _asked(Memory.quotes_of)
-    model_tasks = _asked(Memory.model_tasks)
-    retry_tasks = _asked(Memory.retry_tasks)
-    rejection_summary = _asked(Memory.rejection_summary)
-    cost = _asked(Memory.cost)
-
-    # --- what its owner cares about -------------------------------------------------------------
-
-    learn = _asked(Memory.learn)
-    learned = _asked(Memory.learned)
-    like = _asked(Memory.like)
-    dislike = _asked(Memory.dislike)
-    unlike = _asked(Memory.unlike)
-    undislike = _asked(Memory.undislike)
-    preferences = _asked(Memory.preferences)
-    entities = _asked(Memory.entities)
-    entity = _asked(Memory.entity)
-    find_entity = _asked(Memory.find_entity)
-    delete_entity = _asked(Memory.delete_entity)
-    restore_entity = _asked(Memory.restore_entity)
-    unmerge_entity = _asked(Memory.unmerge_entity)
-    interests = _asked(Memory.interests)
-    interest_scores = _asked(Memory.interest_scores)
-    schedule = _asked(Memory.schedule)
-    schedules = _asked(Memory.schedules)
-    unschedule = _asked(Memory.unschedule)
-    mute = _asked(Memory.mute)
-    react = _asked(Memory.react)
-    notices = _asked(Memory.notices)
-    note_action = _asked(Memory.note_action)
-    cares = _asked(Memory.cares)
-    now = _asked(Memory.now)
-    clean = _worked(Memory.clean)
-    loops = _asked(Memory.loops)
-    background = _asked(Memory.background)
-    notifier = _asked(Memory.notifier)
-    channels = _asked(Memory.channels)
-    knowledge = _asked(Memory.knowledge)
-    search_web = _worked(Memory.search_web)
-    search_for = _worked(Memory.search_for)
-    plan_learning = _worked(Memory.plan_learning)
-    run_schedules = _worked(Memory.run_schedules)
-    run_searches = _worked(Memory.run_searches)
-    run_extraction = _worked(Memory.run_extraction)
-    run_enrichment = _worked(Memory.run_enrichment)
-    work = _worked(Memory.work)
-
-    # --- erasing for good -----------------------------------------------------------------------
-
-    erase_fact = _worked(Memory.erase_fact)
-    erase_episode = _worked(Memory.erase_episode)
-    erase_source = _worked(Memory.erase_source)
-    erase_rejection = _worked(Memory.erase_rejection)
-    erase_entity = _worked(Memory.erase_entity)
-    erase_owner = _worked(Memory.erase_owner)
-    erase_row = _worked(Memory.erase_row)
-    standing = _asked(Memory.standing)
-    erasures = _asked(Memory.erasures)
-    allow_again = _asked(Memory.allow_again)
-    finish_erasing = _worked(Memory.finish_erasing)
-    sight = _worked(Memory.sight)
-    drop_copies = _asked(Memory.drop_copies)
-
-    # --- looking after --------------------------------------------------------------------------
-
-    rule_uses = _asked(Memory.rule_uses)
     stats = _asked(Memory.stats)
-    rejections = _asked(Memory.rejections)
+    sql = _asked(Memory.sql)
     check = _worked(Memory.check)
-    reopen = _worked(Memory.reopen)
 
     async def export(
         self, *, owner: str | Everyone = ME

@@ -16,12 +16,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from factbook import policy
+from factbook.embed.minilm import token_counter
 from factbook.errors import UsageError
 from factbook.model import (
     ME,
@@ -32,28 +33,37 @@ from factbook.model import (
     Millis,
     Receipt,
     Role,
+    Trigger,
     one_owner,
     whose,
 )
+from factbook.ops import Count, NoteAction, RecordInjection, RecordUse
+from factbook.recall.budget import build_context
+from factbook.recall.diversity import diversity_score
+from factbook.recall.modes import TwoModes
+from factbook.recall.plan import Turn
+from factbook.recall.stream import PassiveStream, StreamState
+from factbook.recall.used import resolved, uses
+from factbook.sources.conversation import turn_ops
+from factbook.sources.conversation.turn import clean
+from factbook.store.base import Filters
 from factbook.store.sqlite.damage import naming_damage
+from factbook.upkeep.embedding import EmbeddingQueue
+from factbook.upkeep.metrics import PASSIVE_FAILED
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
+    from factbook.assist.keyed import Planner
     from factbook.assist.telling import Told
+    from factbook.context import Context
     from factbook.memory import Memory
-    from factbook.modelling import Planner
     from factbook.ops import Op
-    from factbook.propose import Redacting
-    from factbook.recall.budget import Context, ContextLimits, ToolResult
-    from factbook.recall.modes import TwoModes
-    from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
+    from factbook.recall.plan import SearchType
     from factbook.recall.search import Answer, Engine
-    from factbook.recall.stream import PassiveStream, Streamed
-    from factbook.store.base import Filters
-    from factbook.store.sqlite import SQLiteStore
-    from factbook.upkeep.embedding import EmbeddingQueue
+    from factbook.recall.stream import Streamed
 
-__all__ = ["Conversation", "Conversations", "Parts"]
+__all__ = ["Conversation", "Conversations"]
 
 SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
 SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
@@ -63,20 +73,7 @@ TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they w
 SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What every conversation of a memory works with; what is costly is made when asked for."""
-
-    store: SQLiteStore
-    clock: Callable[[], Millis]
-    redactor: Callable[[], Redacting]
-    engine: Callable[[], Engine]
-    queue: Callable[[], EmbeddingQueue]
-    write: Callable[[Sequence[Op]], Receipt]
-    reading: bool  # the file is open for reading: nothing is remembered as shown
-
-
-@naming_damage(at="_parts.store")
+@naming_damage(at="_context.store")
 class Conversation:
     """What an agent's loop needs of a memory, for one owner and one session.
 
@@ -97,7 +94,7 @@ class Conversation:
         self.session = session
         self._home = home
         self._memory = home.memory
-        self._parts = home.parts
+        self._context = home.context
         self._share = share
         self._lock = threading.Lock()
         self._stream: PassiveStream | None = None
@@ -144,23 +141,16 @@ class Conversation:
         `pasted` are parts of the text, (start, end) in characters, that are known to be pasted:
         they are kept and found, and nothing in them counts as the owner's own words.
         """
-        from factbook.recall.plan import Turn
-
         turn = Turn(role=_role(role), text=text, at=occurred_at, id=uid or "", pasted=tuple(pasted))
         return self.add_turns([turn], name=name)
 
     def add_turns(self, turns: Sequence[Turn], *, name: str = "") -> Receipt:
         """Keep turns in one transaction; see `add_turn`."""
-        return self._parts.write(self._turn_ops(turns, name=name))
+        return self._context.write(self._turn_ops(turns, name=name), Trigger.USER_MESSAGE)
 
     def sync_turn(self, user: str, assistant: str = "", *, at: Millis | None = None) -> Receipt:
         """Keep a turn that has ended, note what it used, and search behind it for the next one."""
-        from factbook.ops import RecordInjection
-        from factbook.recall.plan import Turn
-        from factbook.recall.stream import StreamState
-        from factbook.recall.used import uses
-
-        now = self._parts.clock() if at is None else at
+        now = self._context.clock() if at is None else at
         turns = [Turn(role=Role.USER, text=user, at=now)]
         if assistant:
             turns.append(Turn(role=Role.ASSISTANT, text=assistant, at=now))
@@ -181,7 +171,7 @@ class Conversation:
             )
             self._streamed = taken.memories
         ops += self._search_uses(assistant)
-        receipt = self._parts.write(ops)
+        receipt = self._context.write(ops, Trigger.USER_MESSAGE)
         self.stream().sync_turn(turns)
         return receipt
 
@@ -219,7 +209,7 @@ class Conversation:
         until the answer is there. What is returned is remembered as shown in this conversation.
         """
         hits = self._modes().search_memory(query, search_type, limit)
-        if not self._parts.reading:
+        if not self._home.reading:
             self._shown("tool", [hit.id for hit in hits])
             self._home.hold(self)
             with self._lock:
@@ -271,22 +261,20 @@ class Conversation:
 
     def stream(self) -> PassiveStream:
         """Return its passive stream, begun when it is first asked for."""
-        from factbook.recall.stream import PassiveStream
-
         self._home.hold(self)
         with self._lock:
             if self._stream is None:
-                reading = self._parts.reading
+                reading = self._home.reading
                 modes = self._modes()
                 self._stream = PassiveStream(
                     modes.stream,
                     still=modes.still,
                     prepare=None if reading else self._prepare,
                     settle=None if reading else self._settle,
-                    release=self._parts.store.close_thread,
+                    release=self._memory.store.close_thread,
                     failed=self._home.count_failure,
-                    generation=self._parts.store.memory_generation,
-                    clock=self._parts.clock,
+                    generation=self._context.store.memory_generation,
+                    clock=self._context.clock,
                     share=self._share,
                     session=self.session,
                 )
@@ -302,8 +290,6 @@ class Conversation:
 
         Raises what the search raised.
         """
-        from factbook.recall.plan import Turn
-
         return self._modes().stream([Turn(role=Role.USER, text=query)])
 
     def queue_prefetch(self, query: str) -> bool:
@@ -322,19 +308,14 @@ class Conversation:
         system: str = "",
         limits: ContextLimits | None = None,
         count_tokens: Callable[[str], int] | None = None,
-    ) -> Context:
+    ) -> PromptContext:
         """Build the context of a turn within its budget, with an account of what was left out.
 
         `memories` are what the passive stream brought; without them, what the question calls to
         mind. Tokens are counted by the shipped tokenizer unless another counter is given. What is
         put in is remembered as shown here, so that it is never taken for evidence.
         """
-        from factbook.recall.budget import build_context
-        from factbook.recall.plan import Turn
-
         if count_tokens is None:
-            from factbook.embed.minilm import token_counter
-
             count_tokens = token_counter()
         if memories is None:
             memories = self.prefetch(question) if question else []
@@ -349,9 +330,9 @@ class Conversation:
             system,
             limits=limits,
             count_tokens=count_tokens,
-            now=self._parts.clock(),
+            now=self._context.clock(),
         )
-        if found.included and not self._parts.reading:
+        if found.included and not self._home.reading:
             self._shown("context", list(found.included))
         return found
 
@@ -363,7 +344,9 @@ class Conversation:
             int(one.id[1:]) if one.kind == "fact" and one.id[1:].isdecimal() else 0
             for one in memories
         ]
-        disputed = self._memory.disputed(owner=self.owner, among=numbers) if any(numbers) else {}
+        disputed = (
+            self._memory.review.disputed(owner=self.owner, among=numbers) if any(numbers) else {}
+        )
         found = []
         for hit, number in zip(memories, numbers, strict=True):
             sides = disputed.get(number, ())
@@ -380,26 +363,18 @@ class Conversation:
 
     def _shown(self, mode: str, items: Sequence[str]) -> None:
         """Remember what was shown here; of everybody, as shown to whoever asks without a name."""
-        from factbook.ops import RecordInjection
-
         to = ME if isinstance(self.owner, Everyone) else self.owner
-        self._parts.write([RecordInjection(session=self.session, owner=to, mode=mode, items=items)])
+        op = RecordInjection(session=self.session, owner=to, mode=mode, items=items)
+        self._context.write([op], Trigger.USER_MESSAGE)
 
     def _narrowed(self, filters: Filters | None) -> Filters:
-        from factbook.store.base import Filters
-
         return replace(filters or Filters(), owner=self.owner)
 
     def _modes(self) -> TwoModes:
-        from factbook.recall.modes import TwoModes
-
-        return TwoModes(self._parts.engine(), filters=self._narrowed(None))
+        return TwoModes(self._home.engine(), filters=self._narrowed(None))
 
     def _turn_ops(self, turns: Sequence[Turn], *, name: str = "") -> list[Op]:
-        from factbook.ops import NoteAction
-        from factbook.sources.conversation import turn_ops
-
-        owner, now = self._one(), self._parts.clock()
+        owner, now = self._one(), self._context.clock()
         ops: list[Op] = []
         if any(turn.role is Role.USER and turn.text.strip() for turn in turns):
             ops.append(NoteAction(owner=owner))
@@ -410,7 +385,7 @@ class Conversation:
                 session=self.session,
                 occurred_at=now if turn.at is None else turn.at,
                 now=now,
-                redactor=self._parts.redactor(),
+                redactor=self._context.resources.redactor,
                 uid=turn.id or None,
                 owner=owner,
                 name=name,
@@ -420,16 +395,13 @@ class Conversation:
 
     def _search_uses(self, answer: str) -> list[Op]:
         """Return what the answer used of the turn's searches, and whether each was enough."""
-        from factbook.ops import RecordUse
-        from factbook.recall.used import resolved, uses
-
         with self._lock:
             searched, self._searched = self._searched, []
         if not searched:
             return []
         rows = [
             one
-            for one in self._parts.store.injections(session=self.session, limit=INJECTIONS_SEEN)
+            for one in self._context.store.injections(session=self.session, limit=INJECTIONS_SEEN)
             if (one.mode, one.session, one.owner) == ("tool", self.session, self.owner)
             and one.judged_at is None
         ]
@@ -452,33 +424,31 @@ class Conversation:
 
         That is in the conversation anyway, so no search has to wait until it has its vectors.
         """
-        store = self._parts.store
+        store = self._context.store
         turns = store.waiting("episode", limit=TURN_ROWS + 1)
         if len(turns) > TURN_ROWS or store.waiting("fact", limit=1):
-            self._parts.queue().drain(limit=FRESH_ROWS)
+            EmbeddingQueue(self._context).drain(limit=FRESH_ROWS)
 
     def _settle(self, stream: PassiveStream) -> None:
         """Embed the turns that have just ended and measure what was streamed into the last one.
 
         Runs in the stream's thread when its answer is ready: nobody waits for either.
         """
-        from factbook.ops import Count
-        from factbook.recall.diversity import diversity_score
-
         self._home.keep_failures()
-        queue = self._parts.queue()
+        queue = EmbeddingQueue(self._context)
         for target in ("fact", "episode"):
             for _ in range(FRESH_ROWS // SETTLED_ROWS):
-                if stream.searching or not self._parts.store.waiting(target, limit=1):
+                if stream.searching or not self._context.store.waiting(target, limit=1):
                     break
                 queue.work(target, limit=SETTLED_ROWS)
         with self._lock:
             shown, self._streamed = self._streamed, ()
-        vectors = self._parts.engine().vectors_of(hit.id for hit in shown)
+        vectors = self._home.engine().vectors_of(hit.id for hit in shown)
         score = diversity_score(list(vectors.values()))
         if score is not None:
             value = min(1.0, max(0.0, score))
-            self._parts.write([Count(name="diversity", value=value), Count(name="diversity_count")])
+            counts = [Count(name="diversity", value=value), Count(name="diversity_count")]
+            self._context.write(counts, Trigger.USER_MESSAGE)
 
 
 class Conversations:
@@ -488,9 +458,14 @@ class Conversations:
     those that hold anything; the others end, and begin anew when they are used.
     """
 
-    def __init__(self, memory: Memory, parts: Parts) -> None:
+    def __init__(
+        self, memory: Memory, context: Context, *, engine: Callable[[], Engine], reading: bool
+    ) -> None:
+        """Compose; `reading` says that the file is open for reading: nothing is kept as shown."""
         self.memory = memory
-        self.parts = parts
+        self.context = context
+        self.engine = engine
+        self.reading = reading
         self._lock = threading.Lock()
         self._known: WeakValueDictionary[tuple[str | Everyone, str], Conversation] = (
             WeakValueDictionary()
@@ -506,8 +481,6 @@ class Conversations:
         is mended, for what is said in it must not be lost.
         """
         if not session.isascii() or not session.isprintable():
-            from factbook.sources.conversation.turn import clean
-
             session = clean(session)
         session = session.strip()
         with self._lock:
@@ -534,11 +507,9 @@ class Conversations:
 
         Those in the file from a day on, and those of this process that could not be written there.
         """
-        from factbook.upkeep.metrics import PASSIVE_FAILED
-
         with self._keeping:
             found = Counter(self._failed)
-            days = self.parts.store.day_counts(since=since)
+            days = self.context.store.day_counts(since=since)
         for counts in days.values():
             for name, value in counts.items():
                 if name.startswith(PASSIVE_FAILED):
@@ -552,15 +523,12 @@ class Conversations:
 
     def keep_failures(self) -> None:
         """Write down what has failed; while that cannot be written, it stays counted here."""
-        from factbook.ops import Count
-        from factbook.upkeep.metrics import PASSIVE_FAILED
-
         with self._keeping:
             with self._lock:
                 failed = Counter(self._failed)
             if failed:
                 ops = [Count(name=PASSIVE_FAILED + kind, value=n) for kind, n in failed.items()]
-                self.parts.write(ops)
+                self.context.write(ops, Trigger.USER_MESSAGE)
                 with self._lock:
                     self._failed -= failed
 

@@ -13,18 +13,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
 from factbook.model import Cursor, LineCount, Millis, Receipt, Trigger
 from factbook.ops import Op
-from factbook.propose import Redacting, Step, propose
+from factbook.propose import Step, propose
 from factbook.sources.files import file_key
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import Discovery, LogFile
-from factbook.store.base import SourceState, Store
+from factbook.store.base import SourceState
 from factbook.workers import Task, Workers, forks
+
+if TYPE_CHECKING:
+    from factbook.context import Context
 
 __all__ = ["FileReport", "IngestReport", "Redacting", "ingest_files"]
 
@@ -67,13 +71,9 @@ def _few_collections() -> Iterator[None]:
 
 @_few_collections()
 def ingest_files(
-    store: Store,
+    context: Context,
     found: Discovery,
     *,
-    rules: RuleSet,
-    redactor: Redacting,
-    clock: Callable[[], Millis],
-    actor: str,
     progress: Callable[[int], None] | None = None,
     workers: int | None = None,
 ) -> IngestReport:
@@ -84,6 +84,7 @@ def ingest_files(
     number of processes that read beside this one: 0 for none, None for what the machine and the
     amount of work suggest.
     """
+    store = context.store
     report = IngestReport(unsupported=list(found.unsupported), skipped=list(found.skipped))
     known = store.source_states()
     for file in found.files if known else ():
@@ -91,9 +92,14 @@ def ingest_files(
         kept = key if key in known else store.screen(key)  # a path may hold a secret
         if kept in known:
             known[key] = known[kept]
-    work = _Pending(store, clock=clock, actor=actor, report=report)
+    work = _Pending(context, report)
     with _Reading(
-        found.files, known, rules=rules, redactor=redactor, now=clock(), workers=workers
+        found.files,
+        known,
+        rules=context.resources.rules,
+        redactor=context.resources.redactor,
+        now=context.clock(),
+        workers=workers,
     ) as reading:
         for number, file in enumerate(found.files):
             state = known.get(file_key(file))
@@ -211,12 +217,8 @@ def _size(path: Path) -> int:
 class _Pending:
     """Steps that wait to be written together: many small files share one transaction."""
 
-    def __init__(
-        self, store: Store, *, clock: Callable[[], Millis], actor: str, report: IngestReport
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._actor = actor
+    def __init__(self, context: Context, report: IngestReport) -> None:
+        self._context = context
         self._report = report
         self._ops: list[Op] = []
         self._trigger = Trigger.SESSION_LOG  # of all that waits
@@ -234,17 +236,7 @@ class _Pending:
             self.flush()
 
     def flush(self) -> None:
-        # Not before: by now other processes read, and nobody waits for this import.
-        from factbook.apply import apply
-
-        receipt = apply(
-            self._store,
-            self._ops,
-            trigger=self._trigger,
-            actor=self._actor,
-            now=self._clock(),
-            screened=True,
-        )
+        receipt = self._context.write(self._ops, self._trigger, screened=True)
         # Counted only now: what was not written did not happen.
         self._report.receipt.add(receipt)
         self._report.lines.add(self._lines)

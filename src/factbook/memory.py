@@ -5,26 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
-
-import platformdirs
+from typing import TYPE_CHECKING, Literal, cast
 
 from factbook import policy
-from factbook.caring import Caring
-from factbook.confidence import as_of
-from factbook.conversation import Conversation, Conversations, Parts
-from factbook.errors import NotFound
+from factbook.context import Context, Resources, default_db, part
 from factbook.model import (
-    EVERYONE,
     ME,
-    Episode,
-    EpisodeKind,
-    Event,
     Everyone,
-    Evidence,
     Fact,
     FactKind,
     Hit,
@@ -32,93 +22,44 @@ from factbook.model import (
     Millis,
     Receipt,
     Role,
-    Source,
-    StoredEpisode,
     Trigger,
-    whose,
 )
+from factbook.recall.facts import Explanation
 from factbook.recall.plan import DEFAULT_TOOL_LIMIT
-from factbook.recall.search import Answer, Engine, episode_hit
+from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
-from factbook.store.base import (
-    Filters,
-    Problem,
-    Rejection,
-    RejectionFilters,
-    SourceState,
-    named_owners,
-    screening,
-)
+from factbook.store.base import Filters, Problem, Store
 from factbook.store.sqlite import Mode, SQLiteStore, SQLValue
-from factbook.store.sqlite.damage import name_damage, naming_damage
+from factbook.store.sqlite.damage import name_damage
 
 if TYPE_CHECKING:
+    from factbook.assist.answering import Asked
+    from factbook.assist.keyed import Keyed, Planner
+    from factbook.assist.review import Review
+    from factbook.assist.telling import Told
+    from factbook.assist.typed_memories import Typed
+    from factbook.conversation import Conversation, Conversations
     from factbook.embed import Embedder
-    from factbook.extract.rules import Rule, RuleSet
-    from factbook.ingest import IngestReport, Redacting
+    from factbook.extract.rules import RuleSet
+    from factbook.ingest import IngestReport
+    from factbook.interest.background import Background
+    from factbook.interest.interests import Interests
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
-    from factbook.ops import Op
+    from factbook.pipelines.sources import Sources
     from factbook.recall.associate import Associations
-    from factbook.recall.budget import Context, ContextLimits, ToolResult
+    from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.plan import SearchType, Turn
     from factbook.recall.stream import Streamed
     from factbook.searching.base import SearchProvider
     from factbook.searching.config import SearchConfig
-    from factbook.sources.original import Original
-    from factbook.sources.redact.records import Screening
     from factbook.sources.session_log import Discovery
+    from factbook.upkeep.consolidate import Resolver, RunReport
+    from factbook.upkeep.embedding import EmbedReport
+    from factbook.upkeep.erasure import Erasure
+    from factbook.upkeep.maintenance import Maintenance
 
-_T = TypeVar("_T")
-
-
-def default_db() -> Path:
-    """Return where the database is by default: $FACTBOOK_DB, else the user's data folder."""
-    named = os.environ.get("FACTBOOK_DB")
-    return Path(named) if named else platformdirs.user_data_path("factbook") / "factbook.db"
-
-
-def default_key_file() -> Path:
-    """Return where the redaction key is: $FACTBOOK_KEY_FILE, else the user's configuration folder.
-
-    It never stands beside the database, so that a copied database gives no secret away.
-    """
-    named = os.environ.get("FACTBOOK_KEY_FILE")
-    return Path(named) if named else platformdirs.user_config_path("factbook") / "redaction.key"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """Everything that stands behind one fact."""
-
-    fact: Fact
-    evidence: Sequence[Evidence]
-    originals: Sequence[Original]  # for each evidence, the line of the log as it is now, redacted
-    history: Sequence[Event]
-    rule: Rule | None  # the rule of the first evidence, as it is defined now
-    disputes: Sequence[Mapping[str, str]] = ()  # what waits for an answer, as in `disputed`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleUse:
-    """A rule, and how often it has fired."""
-
-    rule: Rule
-    fired: int  # evidence rows
-    noise: RuleNoise | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleNoise:
-    """What of a rule's facts looks like noise, by signs that need no reading."""
-
-    facts: int
-    objects: int  # distinct objects
-    top_object: str  # the most frequent object
-    top_share: float  # its share of the facts, 0 to 1
-    rejected: int  # candidates of the rule that the gate refused
-    score: float  # 0 to 1, the larger the noisier
-    why: str
+__all__ = ["Memory", "Stats"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,14 +76,14 @@ class Stats:
     passive_failures: dict[str, int] = field(default_factory=dict)  # by the kind of error
 
 
-@naming_damage()
-@screening(at="store.screen", only=("owner", "session"))
-@named_owners
-class Memory(Caring):
+@part
+class Memory:
     """One tenant's memory in one file.
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
-    rules. Use it as a context manager, or call `close`.
+    rules. Use it as a context manager, or call `close`. What an agent needs is here; the rest is in
+    its parts: `interests`, `keyed`, `typed`, `review`, `sources`, `maintenance`, `background` and
+    `erasure`.
     """
 
     def __init__(
@@ -172,36 +113,32 @@ class Memory(Caring):
         triggers whose new facts are told without being asked.
         """
         self.path = Path(path) if path is not None else default_db()
-        self.store = SQLiteStore(self.path, mode=mode, screen=self._screened, readers=self._readers)
-        self._clock = clock
-        self._embedder = embedder
-        self._redact = redact
-        self._reading = mode == "read"
-        self._key_file = Path(key_file) if key_file is not None else default_key_file()
-        self._redactor: Redacting | None = None
-        self._screening: Screening | None = None
-        self._rules = rules
-        self._llm = llm
-        self._model = model
-        self._provider = search
-        self._search = search_config
-        self._notify_on = frozenset(notify_on)
-        self._actor = actor
+        self.resources = Resources(
+            redact=redact,
+            key_file=key_file,
+            reading=mode == "read",
+            rules=rules,
+            embedder=embedder,
+            llm=llm,
+            model=model,
+            open_model=self._open_model,
+            search=search,
+            search_config=search_config,
+        )
+        self.clock = clock
+        self._mode = mode
+        self.store = SQLiteStore(
+            self.path, mode=mode, screen=self.resources.screened, readers=self.resources.readers
+        )
+        self._context = Context(
+            store=self.store,
+            clock=clock,
+            actor=actor,
+            resources=self.resources,
+            notify_on=frozenset(notify_on),
+        )
         self._engine: Engine | None = None
         self._associated: Associations | None = None
-        self._cared = {}
-        self._conversations = Conversations(
-            self,
-            Parts(
-                store=self.store,
-                clock=clock,
-                redactor=lambda: self.redactor,
-                engine=lambda: self.engine,
-                queue=self._queue,
-                write=partial(self._apply, trigger=Trigger.USER_MESSAGE),
-                reading=self._reading,
-            ),
-        )
 
     def __enter__(self) -> Memory:
         return self
@@ -219,10 +156,11 @@ class Memory(Caring):
 
     def close(self) -> None:
         """End the conversations and the worker, if there are any, and close the file."""
-        self._conversations.close()
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        made = vars(self)  # a part that nobody has named holds nothing
+        if "conversations" in made:
+            self.conversations.close()
+        if "maintenance" in made:
+            self.maintenance.close()
         if self._engine is not None:
             self._engine.close()
         self.store.close()
@@ -239,86 +177,82 @@ class Memory(Caring):
         return self.store.reopen()
 
     def _let_go(self) -> None:
-        self._conversations.close()
+        if "conversations" in vars(self):
+            self.conversations.close()
         if self._engine is not None:
             self._engine.close()
         self._engine = None
 
-    # --- parts, made when first needed: most commands need few of them ---------------------------
+    # --- parts: made when first named, for each brings much code and most commands need few -------
 
-    @property
-    def redactor(self) -> Redacting:
-        """The redactor, with the key that stands outside the database."""
-        if self._redactor is None:
-            from factbook.sources.redact import NO_REDACTION, Redactor, load_key
+    @cached_property
+    def conversations(self) -> Conversations:
+        """The conversations that are open here, and how many passive recalls have failed."""
+        from factbook.conversation import Conversations
 
-            if not self._redact:
-                self._redactor = NO_REDACTION
-            elif self._reading and not self._key_file.exists():
-                # Nothing is stored, so nothing need be joinable: a key for this process will do.
-                self._redactor = Redactor(key=os.urandom(32))
-            else:
-                self._redactor = Redactor(key=load_key(self._key_file))
-        return self._redactor
+        reading = self._mode == "read"
+        return Conversations(self, self._context, engine=lambda: self.engine, reading=reading)
 
-    def _screened(self, record: _T, /) -> _T:
-        """Return a record as it may be kept: with no secret in any of its texts."""
-        if not self._redact:
-            return record
-        if self._screening is None:
-            from factbook.sources.redact.records import Screening
+    @cached_property
+    def interests(self) -> Interests:
+        """What its owners care about: learn, like, look up, schedule, mute."""
+        from factbook.interest.interests import Interests
 
-            # A quote is compared with its episode, which went through here: it holds no more.
-            self._screening = Screening(self.redactor, without=("quote",))
-        return self._screening(record)
+        return Interests(self._context)
 
-    def _readers(self) -> dict[str, str]:
-        """Return with what texts are read here: the versions of the redactor and of the rules.
+    @cached_property
+    def background(self) -> Background:
+        """What is done when nobody acts, step by step or by a worker."""
+        from factbook.interest.background import Background
 
-        Rules that nothing was read with yet are not made ready for it.
-        """
-        from factbook.upkeep.readers import redactor_version, rules_version
+        return Background(self._context, self.interests)
 
-        found = {"redactor": redactor_version(self.redactor) if self._redact else "none"}
-        if self._rules is not None:
-            found["rules"] = rules_version(self._rules)
-        return found
+    @cached_property
+    def keyed(self) -> Keyed:
+        """Facts under keys: operations, plans, lists."""
+        from factbook.assist.keyed import Keyed
 
-    @property
-    def rules(self) -> RuleSet:
-        """The rules in force."""
-        if self._rules is None:
-            from factbook.extract.rules import RuleSet
+        return Keyed(self._context)
 
-            self._rules = RuleSet.default()
-        return self._rules
+    @cached_property
+    def typed(self) -> Typed:
+        """Typed memories out of summaries, and what a model reads in commands."""
+        from factbook.assist.typed_memories import Typed
 
-    @property
-    def embedder(self) -> Embedder:
-        """The embedding model."""
-        if self._embedder is None:
-            self._embedder = self._endpoint_embedder()
-        if self._embedder is None:
-            from factbook.embed import bundled
+        return Typed(self._context, like=self._facts_like)
 
-            self._embedder = bundled()
-        return self._embedder
+    @cached_property
+    def review(self) -> Review:
+        """What waits for a person's word, and what that word does."""
+        from factbook.assist.review import Review
 
-    def _endpoint_embedder(self) -> Embedder | None:
-        """Return the embedding endpoint where one is configured; the bundled model needs none."""
-        from factbook.llm.config import ModelConfig, config_path, load_embed_config
+        return Review(self._context, like=self._facts_like)
 
-        if self._model is None:
-            return None
-        if isinstance(self._model, ModelConfig):
-            config = self._model.embed
-        else:
-            config = load_embed_config(os.environ, config_path(os.environ))
-        if config is None:
-            return None
-        from factbook.llm.client import open_embedder
+    @cached_property
+    def sources(self) -> Sources:
+        """What was read: logs, chats, notes, their episodes, and what was refused."""
+        from factbook.pipelines.sources import Sources
 
-        return open_embedder(config)
+        return Sources(self._context)
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """What looks after what is there: the queue, the night, the counts."""
+        from factbook.upkeep.maintenance import Maintenance
+
+        return Maintenance(self._context)
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        """What erases for good, and shows that it is gone."""
+        from factbook.upkeep.erasure import Erasure
+
+        return Erasure(self._context, let_go=self._let_go)
+
+    def _open_model(self, config: ModelConfig) -> LLM:
+        from factbook.upkeep.meter import open_metered
+
+        return open_metered(self._context, config)
 
     @property
     def engine(self) -> Engine:
@@ -326,12 +260,12 @@ class Memory(Caring):
         if self._engine is None:
             self._engine = Engine(
                 store=self.store,
-                embedder=lambda: self.embedder,
-                rules=self.rules,
-                clock=self._clock,
-                redact=self.redactor.redact,
+                embedder=lambda: self.resources.embedder,
+                rules=self.resources.rules,
+                clock=self._context.clock,
+                redact=self._context.redact,
                 associations=self._associations,
-                cares=self.cares,
+                cares=lambda owner, entity: self.interests.cares(owner, entity),
             )
         return self._engine
 
@@ -339,25 +273,14 @@ class Memory(Caring):
         if self._associated is None:
             from factbook.recall.associate import Associations
 
-            self._associated = Associations.of(self.embedder)
+            self._associated = Associations.of(self.resources.embedder)
         return self._associated
 
+    def _facts_like(self, text: str, owner: str) -> dict[int, float]:
+        filters = Filters(owner=owner, kinds=sorted(policy.MERGED_KINDS))
+        return self.engine.facts_like(text, filters=filters)
+
     # --- putting in -----------------------------------------------------------------------------
-
-    def discover(
-        self,
-        paths: Sequence[str | os.PathLike[str]] = (),
-        *,
-        owner: str = ME,
-        kind: str | None = None,
-    ) -> Discovery:
-        """Find what can be read in files and folders; without any, where the agents put their logs.
-
-        `owner` and `kind` are those of `ingest`.
-        """
-        from factbook.sources.discover import discover
-
-        return discover(paths, owner=owner, kind=kind)
 
     def ingest(
         self,
@@ -382,12 +305,8 @@ class Memory(Caring):
         from factbook.ingest import ingest_files
 
         return ingest_files(
-            self.store,
-            found if found is not None else self.discover(paths, owner=owner, kind=kind),
-            rules=self.rules,
-            redactor=self.redactor,
-            clock=self._clock,
-            actor=self._actor,
+            self._context,
+            self.sources.discover(paths, owner=owner, kind=kind) if found is None else found,
             progress=progress,
             workers=workers,
         )
@@ -400,7 +319,7 @@ class Memory(Caring):
         It is the same conversation whenever it is asked for. With `share` below 1, only that share
         of all sessions has a passive stream (an A/B test). Of EVERYONE can be read only.
         """
-        return self._conversations.of(owner, session, share=share)
+        return self.conversations.of(owner, session, share=share)
 
     def add_turn(
         self,
@@ -420,12 +339,6 @@ class Memory(Caring):
             text, role=role, occurred_at=occurred_at, uid=uid, name=name, pasted=pasted
         )
 
-    def add_turns(
-        self, turns: Sequence[Turn], *, session: str = "", owner: str = ME, name: str = ""
-    ) -> Receipt:
-        """Keep turns in one transaction; see `Conversation.add_turns`."""
-        return self.conversation(owner=owner, session=session).add_turns(turns, name=name)
-
     def sync_turn(
         self,
         user: str,
@@ -438,20 +351,65 @@ class Memory(Caring):
         """Keep a turn that has ended and look ahead; see `Conversation.sync_turn`."""
         return self.conversation(owner=owner, session=session).sync_turn(user, assistant, at=at)
 
-    def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
-        """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
-        from factbook.apply import apply
-        from factbook.ops import RecordEpisode, RecordSource
+    def remember(self, text: str, *, owner: str = ME, at: Millis | None = None) -> Fact:
+        """Keep a statement that a person gives as a fact; see `Review.remember`."""
+        return self.review.remember(text, owner=owner, at=at)
 
-        ops: list[Op] = [RecordSource(source=source)]
-        ops += [RecordEpisode(episode=one) for one in episodes]
-        return apply(
-            self.store, ops, trigger=Trigger.USER_MESSAGE, actor=self._actor, now=self._clock()
+    def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
+        """Put a statement in the place of a fact; see `Review.correct`."""
+        return self.review.correct(fact_id, text, owner=owner)
+
+    def forget(self, what: int | str, *, owner: str = ME) -> None:
+        """Leave a fact (12 or "f12") or a thing (by its name) out of all that is recalled.
+
+        It can be brought back: `review.feedback(id, right=True)`, `interests.restore_entity(name)`.
+        What is to be gone for good, `erasure` takes. Raises NotFound.
+        """
+        text = str(what)
+        number = text.removeprefix("f")
+        if number.isascii() and number.isdigit():
+            self.review.feedback(int(number[:19]), right=False, owner=owner)
+        else:
+            self.interests.delete_entity(text, owner=owner)
+
+    def tell(
+        self,
+        message: str,
+        *,
+        owner: str = ME,
+        planner: Planner = "model",
+        atomic: bool = True,
+        at: Millis | None = None,
+        message_id: str | None = None,
+    ) -> Told:
+        """Turn a message into operations on keyed facts, and apply them in one transaction.
+
+        The message is kept first. The model (or, with `planner="rules"`, a parser of common
+        phrasings) proposes operations; each must name a value that the message holds. Raises
+        ModelError where the model fails: nothing is written then, and the message stays queued.
+        """
+        return self.keyed.tell(
+            message, owner=owner, planner=planner, atomic=atomic, at=at, message_id=message_id
         )
 
-    def waiting(self) -> int:
-        """Return how many rows wait for a vector."""
-        return self.store.counts_waiting()
+    def embed(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> EmbedReport:
+        """Give waiting rows their vectors; see `Maintenance.embed`."""
+        return self.maintenance.embed(limit=limit, progress=progress)
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        resolver: Resolver | None = None,
+        on_phase: Callable[[str], None] | None = None,
+        on_done: Callable[[Store, RunReport], None] | None = None,
+    ) -> RunReport:
+        """Do the nightly work; see `Maintenance.consolidate`."""
+        return self.maintenance.consolidate(
+            dry_run=dry_run, resolver=resolver, on_phase=on_phase, on_done=on_done
+        )
 
     # --- asking ---------------------------------------------------------------------------------
 
@@ -478,14 +436,6 @@ class Memory(Caring):
         """Return what is ready for the turn that begins; see `Conversation.take`."""
         return self.conversation(owner=owner, session=session).take()
 
-    def prefetch(self, query: str, *, owner: str | Everyone = ME) -> list[Hit]:
-        """Return what a text calls to mind; see `Conversation.prefetch`."""
-        return self.conversation(owner=owner).prefetch(query)
-
-    def queue_prefetch(self, query: str, *, session: str = "", owner: str | Everyone = ME) -> bool:
-        """Search in the background for the next turn; see `Conversation.queue_prefetch`."""
-        return self.conversation(owner=owner, session=session).queue_prefetch(query)
-
     def context(
         self,
         question: str = "",
@@ -498,7 +448,7 @@ class Memory(Caring):
         count_tokens: Callable[[str], int] | None = None,
         session: str = "",
         owner: str | Everyone = ME,
-    ) -> Context:
+    ) -> PromptContext:
         """Build the context of a turn within its budget; see `Conversation.context`."""
         return self.conversation(owner=owner, session=session).context(
             question,
@@ -510,9 +460,18 @@ class Memory(Caring):
             count_tokens=count_tokens,
         )
 
-    def _facts_like(self, text: str, owner: str) -> dict[int, float]:
-        filters = Filters(owner=owner, kinds=sorted(policy.MERGED_KINDS))
-        return self.engine.facts_like(text, filters=filters)
+    def ask(
+        self,
+        question: str,
+        *,
+        owner: str = ME,
+        planner: Planner = "model",
+        exclude_message: str | None = None,
+    ) -> Asked:
+        """Answer a question from keyed facts; see `Keyed.ask`."""
+        return self.keyed.ask(
+            question, owner=owner, planner=planner, exclude_message=exclude_message
+        )
 
     def query_facts(
         self,
@@ -537,7 +496,8 @@ class Memory(Caring):
         Confidence is what it is now. Facts that have faded below 0.3 are left out unless
         `include_deprecated` asks for them (seed 001).
         """
-        now = self._clock()
+        from factbook.recall.facts import query_facts
+
         predicates = [predicate] if isinstance(predicate, str) else list(predicate or ())
         filters = Filters(
             predicates=predicates,
@@ -551,144 +511,22 @@ class Memory(Caring):
             project=project,
             session=session,
             owner=owner,
-            now=now,
             deprecated=include_deprecated,
         )
-        found = self.store.facts(filters, limit=limit, newest_first=newest_first)
-        return [self._shown(as_of(one, now)) for one in found]
-
-    def _shown(self, fact: Fact) -> Fact:
-        """Redact a fact again: a rule learned today protects what was stored yesterday."""
-        redact = self.redactor.redact
-        object_, statement = redact(fact.object), redact(fact.statement)
-        if object_ == fact.object and statement == fact.statement:
-            return fact
-        return replace(fact, object=object_, statement=statement)
+        return query_facts(self._context, filters, limit=limit, newest_first=newest_first)
 
     def explain(self, fact_id: int, *, owner: str | Everyone = ME) -> Explanation:
         """Return the evidence, the lines of the log, the rule and the history of a fact.
 
         Raises NotFound for an id that is unknown, or of another owner.
         """
-        from factbook.sources.original import read_original
+        from factbook.recall.facts import explain
 
-        with self.store.snapshot():
-            fact = self._fact_of(fact_id, owner)
-            evidence = self.store.evidence_of([fact_id])[fact_id]
-            history = self.store.events_of("fact", fact_id)
-        redact = self.redactor.redact
-        return Explanation(
-            fact=self._shown(as_of(fact, self._clock())),
-            evidence=[replace(one, quote=redact(one.quote)) for one in evidence],
-            originals=[
-                read_original(
-                    Path(one.source),
-                    offset=one.offset,
-                    position=one.position,
-                    quote=one.quote,
-                    redactor=self.redactor,
-                )
-                for one in evidence
-            ],
-            history=history,
-            rule=self._rule(evidence[0].rule) if evidence else None,
-            disputes=self.disputed(owner=fact.owner, among=[fact_id]).get(fact_id, ()),
-        )
-
-    def _rule(self, name: str) -> Rule | None:
-        # A rule of a user may be gone since: the evidence keeps its name and method.
-        return next((rule for rule in self.rules.rules if rule.name == name), None)
-
-    def episode(self, episode_id: int, *, owner: str | Everyone = ME) -> StoredEpisode:
-        """Return an episode; raises NotFound for an id that is unknown, or of another owner."""
-        found = self.store.episodes_by_id([episode_id]).get(episode_id)
-        if found is None or owner not in (found.owner, EVERYONE):
-            raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
-        return found
-
-    def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
-        """Return the sources that say something of an owner, the newest first."""
-        states = self.store.source_states(owner=whose(owner)).values()
-        return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
-
-    def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
-        """Return what was asked and done, in the order in which it happened, the newest part."""
-        redact = self.redactor.redact
-        wanted = filters or Filters()
-        prompts = Filters(
-            episode_kinds=(EpisodeKind.PROMPT,),
-            since=wanted.since,
-            until=wanted.until,
-            host=wanted.host,
-            project=wanted.project,
-            session=wanted.session,
-            owner=wanted.owner,
-        )
-        done = Filters(
-            predicates=wanted.predicates or policy.TIMELINE_PREDICATES,
-            since=wanted.since,
-            until=wanted.until,
-            host=wanted.host,
-            project=wanted.project,
-            session=wanted.session,
-            owner=wanted.owner,
-        )
-        with self.store.snapshot():
-            asked = list(self.store.episodes(prompts, limit=limit, newest_first=True))
-            facts = list(self.store.facts(done, limit=limit, newest_first=True))
-        rows = [episode_hit(one, text=redact(one.text)) for one in asked]
-        rows += [
-            Hit(
-                id=f"f{one.id}",
-                kind="fact",
-                text=redact(one.statement),
-                score=0.0,
-                confidence=one.confidence,
-                occurred_at=one.occurred_at,
-                source="",
-                position=0,
-                host=one.host,
-                project=one.project,
-                session=one.session,
-                predicate=one.predicate,
-                object=redact(one.object),
-                trust=one.trust,
-            )
-            for one in facts
-        ]
-        rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
-        return rows if limit is None else rows[-limit:]
+        found = explain(self._context, fact_id, owner=owner)
+        disputes = self.review.disputed(owner=found.fact.owner, among=[fact_id])
+        return replace(found, disputes=disputes.get(fact_id, ()))
 
     # --- looking after --------------------------------------------------------------------------
-
-    def rule_uses(self, *, noise: bool = False) -> list[RuleUse]:
-        """Return every rule with how often it fired; with `noise`, what of it looks like noise."""
-        fired = self.store.rule_counts()
-        return [
-            RuleUse(
-                rule=rule,
-                fired=fired.get(rule.name, 0),
-                noise=self._noise(rule) if noise and fired.get(rule.name) else None,
-            )
-            for rule in self.rules.rules
-        ]
-
-    def _noise(self, rule: Rule) -> RuleNoise:
-        from factbook.extract.rule_noise import measure_noise
-
-        facts, rejected = self.store.rule_objects(rule.name)
-        total = sum(count for _, count in facts)
-        score, why = measure_noise(rule, facts, rejected)
-        top, top_count = max(facts, key=lambda one: one[1], default=("", 0))
-        return RuleNoise(
-            facts=total,
-            objects=len(facts),
-            top_object=top,
-            top_share=top_count / total if total else 0.0,
-            rejected=rejected,
-            score=score,
-            why=why,
-        )
 
     def stats(self) -> Stats:
         """Return the numbers of the database, counted now."""
@@ -707,25 +545,7 @@ class Memory(Caring):
                 hosts=hosts,
             )
         # Outside: they are partly this process's own, and of no moment of the file.
-        return replace(found, passive_failures=self.passive_failures())
-
-    def passive_failures(self, *, since: str = "") -> dict[str, int]:
-        """Return how many passive recalls have failed and brought nothing, by the kind of error.
-
-        Those in the file from a day ("2026-11-21", UTC) on, and those of this process that could
-        not be written there.
-        """
-        return self._conversations.failures(since=since)
-
-    def rejections(
-        self, *, limit: int = 100, filters: RejectionFilters | None = None
-    ) -> list[Rejection]:
-        """Return the newest lines, candidates and memories that were refused, with the reasons."""
-        redact = self.redactor.redact
-        return [
-            replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
-            for one in self.store.rejections(limit=limit, filters=filters)
-        ]
+        return replace(found, passive_failures=self.conversations.failures())
 
     def sql(
         self,
@@ -745,7 +565,7 @@ class Memory(Caring):
         Raises UsageError for a statement that is wrong or does anything but read, for more than
         `limit` rows (None allows any number) and for one that takes longer than `seconds`.
         """
-        redact = self.redactor.redact_value
+        redact = self.resources.redactor.redact_value
         rows = self.store.sql(query, params, limit=limit, seconds=seconds)
         return [cast("dict[str, SQLValue]", redact(row)) for row in rows]
 
@@ -764,7 +584,7 @@ class Memory(Caring):
         else:
             records = self._exported_of(owner)
         for record in records:
-            safe = self.redactor.redact_value(record)
+            safe = self.resources.redactor.redact_value(record)
             assert isinstance(safe, dict)
             yield safe
 

@@ -16,6 +16,16 @@ from factbook.errors import UsageError
 
 Millis: TypeAlias = int
 
+
+def moment(at: Millis | None) -> datetime | None:
+    """Return a time as a datetime in UTC; None for one that is not known."""
+    return None if at is None else _moment(at)
+
+
+def _moment(at: Millis) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
+
+
 ME = "me"  # the owner when none is named
 
 
@@ -256,6 +266,11 @@ class Evidence:
     position: int  # line number
     offset: int  # byte offset of the line
 
+    @property
+    def when(self) -> datetime | None:
+        """When it happened, in UTC."""
+        return moment(self.occurred_at)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
@@ -285,6 +300,16 @@ class Fact:
     host: str = ""  # of the source of its first evidence
     session: str = ""
     project: str = ""
+
+    @property
+    def when(self) -> datetime | None:
+        """When it happened, in UTC."""
+        return moment(self.occurred_at)
+
+    @property
+    def learned(self) -> datetime:
+        """When it came into the memory, in UTC."""
+        return _moment(self.learned_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +343,11 @@ class StoredEpisode:
     speaker: str = ""  # who says a turn, where its text begins with "Name: "
     pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
 
+    @property
+    def when(self) -> datetime | None:
+        """When it happened, in UTC."""
+        return moment(self.occurred_at)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -330,6 +360,11 @@ class Event:
     op: str
     target: str  # "fact:12", "episode:3", "source:1"
     detail: Mapping[str, object]
+
+    @property
+    def when(self) -> datetime:
+        """When it was written, in UTC."""
+        return _moment(self.at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,9 +491,12 @@ class Hit:
     speaker: str = ""  # by which name, where several do
 
     @property
+    def when(self) -> datetime | None:
+        """When it happened, in UTC."""
+        return moment(self.occurred_at)
+
+    @property
     def timestamp(self) -> str | None:
         """When it happened, as ISO 8601 in UTC (seed 001's name for it)."""
-        if self.occurred_at is None:
-            return None
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.occurred_at)
-        return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+        at = self.when
+        return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")

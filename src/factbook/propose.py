@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from factbook import drafts
 from factbook.extract.rules import RuleSet
@@ -26,23 +26,11 @@ from factbook.sources import session_log
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
 from factbook.sources.redact.records import Screening
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile
 
 _record_episode: Final = drafts.by_name(RecordEpisode)
 _assert_fact: Final = drafts.by_name(AssertFact)
-
-
-class Redacting(Protocol):
-    """What a reader needs of a redactor."""
-
-    def redact(self, text: str) -> str:
-        """Return the text with every secret replaced by its label."""
-
-    def redact_value(self, value: object) -> object:
-        """Return JSON data with every secret in its strings replaced."""
-
-    def redact_field(self, key: str, value: str) -> str:
-        """Return the value of a named field with its secrets replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,8 @@ from factbook.errors import FactbookError, InputError
 from factbook.extract.rules import RuleSet
 from factbook.model import Candidate, Cursor, Episode, Field, Millis
 from factbook.ops import AssertFact, Op, RecordEpisode
-from factbook.propose import Redacting, Step, episode_ops, propose
+from factbook.propose import Step, episode_ops, propose
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile
 
 if TYPE_CHECKING:

@@ -179,7 +179,7 @@ def test_a_bad_line_is_skipped_and_counted(memory: Memory, log: Log) -> None:
     report = memory.ingest([log.path])
     assert objects(memory, "executed_command") == ["ls /a", "ls /b"]
     assert sum(report.lines.rejected.values()) == 1
-    (rejected,) = memory.rejections()
+    (rejected,) = memory.sources.rejections()
     assert rejected.position == 2
 
 
@@ -337,7 +337,7 @@ def test_more_exact_predicates(memory: Memory, log: Log) -> None:
 
 
 def test_there_are_at_least_twelve_predicates_and_each_has_its_band(memory: Memory) -> None:
-    rules = [one.rule for one in memory.rule_uses()]
+    rules = [one.rule for one in memory.maintenance.rule_uses()]
     assert len({rule.predicate for rule in rules}) >= 12
     assert {rule.confidence for rule in rules} <= {1.0, 0.9, 0.8, 0.7, 0.6}
     seeds = {
@@ -432,7 +432,11 @@ def test_noise_is_reported_per_rule(memory: Memory, log: Log) -> None:
     for n in range(8):
         log.says(f"restart the server now, try {n}", f"u{n}")
     memory.ingest([log.path])
-    noisy = {one.rule.predicate: one.noise for one in memory.rule_uses(noise=True) if one.noise}
+    noisy = {
+        one.rule.predicate: one.noise
+        for one in memory.maintenance.rule_uses(noise=True)
+        if one.noise
+    }
     assert noisy["targets_system"].facts == 8
     assert "no_such_rule" not in noisy
 
@@ -472,7 +476,7 @@ def test_sub_agents_are_marked_and_other_file_names_are_read_too(
     memory.ingest([agent.path])
     (episode,) = memory.store.episodes(Filters(), limit=None)
     assert (episode.agent, episode.trust.value) == ("a52886dc", "derived")  # a model wrote it
-    (source,) = memory.sessions()
+    (source,) = memory.sources.sessions()
     assert source.source.agent == "a52886dc"
 
 

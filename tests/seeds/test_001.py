@@ -288,7 +288,7 @@ def test_the_tables_of_the_seed_answer_plain_sql(life: Life) -> None:
     when = datetime.fromtimestamp(life.clock.now / 1000, UTC).isoformat(timespec="milliseconds")
     assert row["last_updated"] == when.replace("+00:00", "Z")
     assert (row["merged_into_id"], row["archived_at"]) == (None, None)
-    assert len(row["embedding"]) == 2 * life.memory.embedder.dim  # half precision
+    assert len(row["embedding"]) == 2 * life.memory.resources.embedder.dim  # half precision
     (turn,) = life.rows("SELECT text, role, status, timestamp, embedding FROM episodic_memory")
     assert turn[:3] == ("I live in Oslo.", "user", "active")
     assert len(turn[4]) == len(row["embedding"])
@@ -344,7 +344,7 @@ def test_the_worker_runs_continuously_and_survives_a_restart(tmp_path: Path) -> 
 
     def drained(memory: Memory) -> None:
         deadline = time.monotonic() + PATIENCE
-        while memory.waiting():
+        while memory.maintenance.waiting():
             assert time.monotonic() < deadline
             time.sleep(0.005)
 
@@ -353,7 +353,7 @@ def test_the_worker_runs_continuously_and_survives_a_restart(tmp_path: Path) -> 
         with opened(tmp_path, clock, Placed()) as memory:
             found = Life(memory, clock, tmp_path, said=round_ * 10)
             found.states(f"Waiting fact {round_}")
-            memory.start_worker(idle_seconds=0.01)
+            memory.maintenance.start_worker(idle_seconds=0.01)
             drained(memory)
             found.says(f"What came while it ran, {round_}")  # an episode waits like a fact
             drained(memory)
@@ -456,7 +456,7 @@ def test_top_five_facts_and_five_episodes(placed: Life) -> None:
         placed.states(f"The ferry number {n} is painted in a colour of its own.", 0.9)
         placed.says(f"Yesterday the ferry {n} had a delay{'!' * n}", role="assistant")
     placed.memory.embed()
-    hits = placed.memory.prefetch("Which ferry do you mean?")
+    hits = placed.memory.conversation().prefetch("Which ferry do you mean?")
     kinds = [one.kind for one in hits]
     assert 3 <= kinds.count("fact") <= plan.STREAMED_FACTS == 5
     assert 3 <= kinds.count("episode") <= plan.STREAMED_EPISODES == 5
@@ -557,7 +557,7 @@ def test_confidence_thresholds_of_both_modes(placed: Life) -> None:
     placed.memory.embed()
     asked = placed.memory.search_memory("ferry rating", "facts")
     assert sorted(one.confidence for one in asked) == [0.3, 0.5, 0.51]
-    came = placed.memory.prefetch("Tell me about the rating of the ferry.")
+    came = placed.memory.conversation().prefetch("Tell me about the rating of the ferry.")
     assert [one.confidence for one in came if one.kind == "fact"] == [0.51]
     # Visible only by id, and where it is asked for.
     assert len(placed.memory.query_facts(include_deprecated=True)) == 4
@@ -630,7 +630,7 @@ def test_what_does_not_fade(placed: Life) -> None:
         placed.states("BTC", 0.9, predicate="user.favorites.crypto.1", kind=FactKind.KEYED),
         placed.states("I like the old harbour.", 0.8),
     ]
-    placed.memory.pin(held[-1].id)
+    placed.memory.review.pin(held[-1].id)
     windows = {"user_fact": 30, "user_pattern": 14, "shared_narrative": 7}
     typed = [
         placed.states(f"Held as {name}.", 0.8, predicate=name, kind=FactKind.TYPED)
@@ -689,7 +689,7 @@ def test_an_ambiguous_pair_is_queued(life: Life) -> None:
     )
     report = life.night()
     assert (report.receipt.merged, report.waiting) == (0, 1)
-    (question,) = life.memory.questions()
+    (question,) = life.memory.review.questions()
     assert {question.low_id, question.high_id} == {one.id, other.id}
 
 
@@ -845,14 +845,14 @@ def test_keep_both_keeps_both_for_good(life: Life) -> None:
     """`KEEP_BOTH`: "System can keep both if LLM determines validity"."""
     one, other = (life.states(text, 0.5) for text in ("I rest on Sundays.", "Sundays I rest."))
     life.wait_for_a_verdict(one, other)
-    life.memory.settle({(one.id, other.id): "KEEP_BOTH"})
+    life.memory.review.settle({(one.id, other.id): "KEEP_BOTH"})
     report = life.night()
     assert (report.waiting, report.receipt.merged) == (0, 0)
     assert len(life.statements()) == 2
     noon = life.states("I rest at noon.")
     life.wait_for_a_verdict(one, noon)
     with pytest.raises(UsageError, match="use one of MERGE, KEEP_BOTH, CONTRADICTION"):
-        life.memory.settle({(one.id, noon.id): "PERHAPS"})
+        life.memory.review.settle({(one.id, noon.id): "PERHAPS"})
 
 
 # --- 5 the flow -----------------------------------------------------------------------------------
@@ -873,7 +873,7 @@ def test_the_order_of_the_night(life: Life) -> None:
     assert order == sorted(order)
     assert began[0] == "embed"  # what is clustered needs its vectors first
     assert list(report.seconds) == began
-    assert life.memory.waiting() == 0
+    assert life.memory.maintenance.waiting() == 0
 
 
 def test_extraction_finds_what_recurs(life: Life) -> None:
@@ -1225,11 +1225,11 @@ def test_two_workers_on_one_file(tmp_path: Path) -> None:
 
     with opened(tmp_path, clock, Counting()) as one, opened(tmp_path, clock, Counting()) as other:
         turns = [Turn(role=Role.USER, text=f"Turn {n} of the day", id=str(n)) for n in range(600)]
-        one.add_turns(turns, session="chat")
+        one.conversation(session="chat").add_turns(turns)
         for memory in (one, other):
-            memory.start_worker(idle_seconds=0.01)
+            memory.maintenance.start_worker(idle_seconds=0.01)
         deadline = time.monotonic() + PATIENCE
-        while one.waiting():
+        while one.maintenance.waiting():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert sorted(asked) == sorted(turn.text for turn in turns)
@@ -1243,7 +1243,7 @@ def test_an_embedder_in_trouble(tmp_path: Path, trouble: str) -> None:
     clock = FrozenClock()
     with opened(tmp_path, clock, Broken(trouble)) as memory:
         memory.add_turn("The ferry leaves at noon.", session="chat")
-        assert (memory.embed().failed, memory.waiting()) == (1, 1)
+        assert (memory.embed().failed, memory.maintenance.waiting()) == (1, 1)
         assert memory.consolidate().state == "done"
         assert texts(memory.search_memory("ferry")) == ["The ferry leaves at noon."]
         memory.sync_turn("When is the ferry?", session="chat")
@@ -1253,13 +1253,13 @@ def test_an_embedder_in_trouble(tmp_path: Path, trouble: str) -> None:
         for _ in range(policy.EMBED_ATTEMPTS):
             clock.advance(days=1)
             memory.embed()
-        aside = memory.set_aside()
+        aside = memory.maintenance.set_aside()
         assert aside
         said = {"raises": "the model is gone", "NaN": "not finite", "zeros": "zero"}[trouble]
         assert all(said in reason for _, _, reason in aside)
         assert memory.check() == []
     with opened(tmp_path, clock, Placed()) as memory:
-        assert memory.retry_aside() == len(aside)
+        assert memory.maintenance.retry_aside() == len(aside)
         assert memory.embed().receipt.embedded == len(aside)
         assert memory.check() == []
 
@@ -1271,7 +1271,7 @@ def test_an_embedder_of_another_dimension(tmp_path: Path) -> None:
         memory.add_turn("The ferry leaves at noon.", session="chat")
         with pytest.raises(EmbedderMismatch, match=r"array of shape \(1, 5\)"):
             memory.embed()
-        assert memory.waiting() == 1
+        assert memory.maintenance.waiting() == 1
     with opened(tmp_path, clock, Placed()) as memory:
         memory.embed()
 
@@ -1283,7 +1283,7 @@ def test_an_embedder_of_another_dimension(tmp_path: Path) -> None:
         memory.add_turn("The tram is yellow.", session="chat")
         with pytest.raises(EmbedderMismatch, match="factbook reembed"):
             memory.embed()
-        assert memory.reembed() == 1
+        assert memory.maintenance.reembed() == 1
         assert memory.embed().receipt.embedded == 1
         assert texts(memory.search_memory("tram"))[0] == "The tram is yellow."
         assert memory.check() == []

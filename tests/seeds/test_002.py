@@ -81,7 +81,7 @@ class System:
     def extract(self, *items: Mapping[str, Any], text: str = SUMMARY, name: str = "s.md") -> Any:
         self.summary(text, name)
         self.answers(*items)
-        return self.memory.extract_typed()
+        return self.memory.typed.extract_typed()
 
     def typed(self) -> list[tuple[str, str, Status]]:
         found = self.memory.store.lives_of([FactKind.TYPED])
@@ -115,7 +115,7 @@ def test_summary_to_storage_end_to_end(system: System) -> None:
         ("user_fact", "Loves fettuccini", Status.PENDING_EMBED),
         ("user_pattern", "Prefers step-by-step explanations", Status.PENDING_EMBED),
     ]
-    (refused,) = system.memory.rejections()
+    (refused,) = system.memory.sources.rejections()
     assert (refused.excerpt, refused.reason) == (PRODUCER["text"], "hallucination")
 
 
@@ -159,7 +159,7 @@ def test_the_prompt_is_the_seeds_with_the_summary_as_data(system: System) -> Non
 def test_the_same_summary_is_asked_about_once(system: System) -> None:
     system.extract(FETTUCCINI)
     calls = len(system.server.requests)
-    assert system.memory.extract_typed().summaries == 0
+    assert system.memory.typed.extract_typed().summaries == 0
     assert len(system.server.requests) == calls
 
 
@@ -203,7 +203,7 @@ def test_compaction_summaries_of_session_logs_are_summaries_too(
             "quote": "prefers tabs over spaces",
         }
     )
-    assert system.memory.extract_typed().summaries == 1
+    assert system.memory.typed.extract_typed().summaries == 1
     assert [one[1] for one in system.typed()] == ["Prefers tabs over spaces"]
 
 
@@ -214,7 +214,7 @@ def test_the_generation_moves_and_caches_follow(system: System) -> None:
     assert memory.search_memory("pasta", "facts") == []
     before = memory.store.memory_generation()
     system.answers(FETTUCCINI)
-    memory.extract_typed()
+    memory.typed.extract_typed()
     assert memory.store.memory_generation() > before
     assert [hit.text for hit in memory.search_memory("fettuccini", "facts")] == ["Loves fettuccini"]
 
@@ -229,7 +229,7 @@ def test_a_pattern_from_075_to_080_is_stored_as_a_proposal(system: System) -> No
         ("user_pattern", "Prefers step-by-step explanations", Status.PROPOSED)
     ]
     assert system.memory.search_memory("step by step explanations", "facts") == []
-    (proposal,) = system.memory.proposals()
+    (proposal,) = system.memory.review.proposals()
     assert proposal.title == "Prefers step-by-step explanations"
     assert proposal.payload["confidence"] == pytest.approx(0.77)
     assert proposal.payload["reasoning"] == STEPS["reasoning"]
@@ -237,25 +237,25 @@ def test_a_pattern_from_075_to_080_is_stored_as_a_proposal(system: System) -> No
 
 def test_a_yes_makes_a_proposal_active(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
-    (proposal,) = system.memory.proposals()
-    receipt = system.memory.decide(proposal.id, accept=True)
+    (proposal,) = system.memory.review.proposals()
+    receipt = system.memory.review.decide(proposal.id, accept=True)
     assert receipt.confirmed == 1
     assert system.typed()[0][2] is Status.PENDING_EMBED
-    assert system.memory.proposals() == []
+    assert system.memory.review.proposals() == []
 
 
 def test_a_no_takes_a_proposal_out_of_retrieval(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
-    (proposal,) = system.memory.proposals()
-    system.memory.decide(proposal.id, accept=False, reason="not me")
+    (proposal,) = system.memory.review.proposals()
+    system.memory.review.decide(proposal.id, accept=False, reason="not me")
     (fact,) = system.memory.store.lives_of([FactKind.TYPED])
     assert fact.confidence == 0.0
 
 
 def test_a_proposal_can_be_accepted_in_other_words(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
-    (proposal,) = system.memory.proposals()
-    system.memory.decide(proposal.id, accept=True, text="Prefers examples before theory")
+    (proposal,) = system.memory.review.proposals()
+    system.memory.review.decide(proposal.id, accept=True, text="Prefers examples before theory")
     stored = {text: status for _, text, status in system.typed()}
     assert stored["Prefers examples before theory"] is Status.PENDING_EMBED
     (fact,) = [
@@ -282,11 +282,11 @@ def test_a_pattern_below_075_is_rejected_and_kept_as_a_proposal(system: System) 
     """Example 3: below the threshold, "Logged: Pattern proposal (not auto-applied)"."""
     system.extract({**STEPS, "confidence": 0.65})
     assert system.typed() == []
-    (refused,) = system.memory.rejections()
+    (refused,) = system.memory.sources.rejections()
     assert refused.reason == "fact_below_threshold"
-    (proposal,) = system.memory.proposals()
+    (proposal,) = system.memory.review.proposals()
     assert proposal.payload["stored"] is False
-    receipt = system.memory.decide(proposal.id, accept=True)
+    receipt = system.memory.review.decide(proposal.id, accept=True)
     assert receipt.stored == 1
     assert system.typed()[0][1] == "Prefers step-by-step explanations"
 
@@ -298,7 +298,7 @@ def test_store_fact_of_the_seed_stores_or_raises(system: System) -> None:
     with pytest.raises(RejectionError):
         store_fact(PRODUCER, summary=SUMMARY, memory=system.memory)
     assert [one[1] for one in system.typed()] == ["Loves fettuccini"]
-    assert [one.reason for one in system.memory.rejections()] == ["hallucination"]
+    assert [one.reason for one in system.memory.sources.rejections()] == ["hallucination"]
 
 
 # --- the rejection log ----------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_the_rejection_record_has_every_field_of_the_seed(system: System) -> Non
     system.extract(PRODUCER)
     from factbook.surface.records import rejection_record
 
-    (refused,) = system.memory.rejections()
+    (refused,) = system.memory.sources.rejections()
     record = rejection_record(refused, tenant=system.memory.store.tenant)
     assert set(record) == {
         "timestamp",
@@ -330,7 +330,7 @@ def test_the_rejection_record_has_every_field_of_the_seed(system: System) -> Non
 
 def test_rejections_can_be_filtered(system: System) -> None:
     system.extract(PRODUCER, {**STEPS, "confidence": 0.65})
-    found = system.memory.rejections
+    found = system.memory.sources.rejections
     assert len(found(filters=RejectionFilters(typed_only=True))) == 2
     (one,) = found(filters=RejectionFilters(type="USER_PATTERN"))
     assert one.reason == "fact_below_threshold"
@@ -342,7 +342,7 @@ def test_rejections_can_be_filtered(system: System) -> None:
 
 def test_the_rejection_summary_is_the_seeds(system: System) -> None:
     system.extract(FETTUCCINI, PRODUCER, {**STEPS, "confidence": 0.65})
-    lines = system.memory.rejection_summary().lines()
+    lines = system.memory.typed.rejection_summary().lines()
     assert lines[0] == "[REJECTION SUMMARY] Last 3 extractions"
     assert "  - Below threshold: 1 (33%)" in lines
     assert "  - Hallucination: 1 (33%)" in lines
@@ -353,7 +353,7 @@ def test_the_rejection_summary_is_the_seeds(system: System) -> None:
 
 def test_the_trend_names_confidence_and_what_is_needed(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.65})
-    lines = system.memory.rejection_summary().lines()
+    lines = system.memory.typed.rejection_summary().lines()
     assert "  - USER_PATTERN with confidence 0.65 (needs 0.75+)" in lines
     assert (
         "  - Recommendation: Refine extraction prompt to be stricter on pattern confidence" in lines
@@ -381,7 +381,7 @@ def test_what_is_kept_of_a_model_is_redacted(system: System) -> None:
     wal = system.folder / "typed.db-wal"
     data += wal.read_bytes() if wal.exists() else b""
     assert secret.encode() not in data
-    (refused,) = system.memory.rejections()
+    (refused,) = system.memory.sources.rejections()
     assert "REDACTED" in refused.excerpt
 
 
@@ -391,12 +391,12 @@ def test_what_is_kept_of_a_model_is_redacted(system: System) -> None:
 def test_a_failure_is_never_no_facts(system: System) -> None:
     system.summary()
     system.server.script = [Reply.text("Here is what I found: nothing.")]
-    report = system.memory.extract_typed(limit=1)
+    report = system.memory.typed.extract_typed(limit=1)
     assert report.summaries == 0
     ((_, why),) = report.failed
     assert "invalid_json" in why
     assert system.typed() == []
-    (task,) = system.memory.model_tasks()
+    (task,) = system.memory.maintenance.model_tasks()
     assert (task.kind, task.attempts, task.state) == ("typed", 1, "failed")
 
 
@@ -404,15 +404,15 @@ def test_what_fails_too_often_is_set_aside_and_can_be_revived(system: System) ->
     system.summary()
     for _ in range(policy.MODEL_ATTEMPTS):
         system.server.script = [Reply.status(500, "down")]
-        system.memory.extract_typed(limit=1)
+        system.memory.typed.extract_typed(limit=1)
         system.clock.advance(days=1)
-    (task,) = system.memory.model_tasks()
+    (task,) = system.memory.maintenance.model_tasks()
     assert task.state == "aside"
     assert "http" in task.error
-    assert system.memory.extract_typed().summaries == 0
-    system.memory.retry_tasks("typed")
+    assert system.memory.typed.extract_typed().summaries == 0
+    system.memory.maintenance.retry_tasks("typed")
     system.answers(FETTUCCINI)
-    assert system.memory.extract_typed().summaries == 1
+    assert system.memory.typed.extract_typed().summaries == 1
 
 
 def test_no_model_is_an_error_and_not_an_empty_answer(tmp_path: Path) -> None:
@@ -420,13 +420,13 @@ def test_no_model_is_an_error_and_not_an_empty_answer(tmp_path: Path) -> None:
         Memory(tmp_path / "a.db", key_file=tmp_path / "key", model=None) as memory,
         pytest.raises(ModelError, match="not_configured"),
     ):
-        memory.extract_typed()
+        memory.typed.extract_typed()
 
 
 def test_an_empty_list_is_an_answer(system: System) -> None:
     report = system.extract()
     assert (report.summaries, report.offered, report.failed) == (1, 0, [])
-    assert system.memory.model_tasks() == []
+    assert system.memory.maintenance.model_tasks() == []
 
 
 # --- how they are shown ---------------------------------------------------------------------------
@@ -521,8 +521,8 @@ OTHER = (
 
 def test_what_a_person_refused_is_not_brought_back(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
-    (proposal,) = system.memory.proposals()
-    system.memory.decide(proposal.id, accept=False, reason="not me")
+    (proposal,) = system.memory.review.proposals()
+    system.memory.review.decide(proposal.id, accept=False, reason="not me")
     system.clock.advance(days=1)
     report = system.extract({**STEPS, "confidence": 0.95}, text=OTHER, name="other.md")
     ((_, judged),) = report.judged
@@ -531,13 +531,13 @@ def test_what_a_person_refused_is_not_brought_back(system: System) -> None:
     assert status is Status.PROPOSED
     (fact,) = system.memory.store.lives_of([FactKind.TYPED])
     assert fact.confidence == 0.0
-    assert [one.reason for one in system.memory.rejections()] == ["refused_before"]
+    assert [one.reason for one in system.memory.sources.rejections()] == ["refused_before"]
 
 
 def test_what_a_person_said_in_other_words_is_not_brought_back(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
-    (proposal,) = system.memory.proposals()
-    system.memory.decide(proposal.id, accept=True, text="Prefers examples before theory")
+    (proposal,) = system.memory.review.proposals()
+    system.memory.review.decide(proposal.id, accept=True, text="Prefers examples before theory")
     system.clock.advance(days=1)
     system.extract({**STEPS, "confidence": 0.95}, text=OTHER, name="other.md")
     assert [one[1] for one in system.typed()] == ["Prefers examples before theory"]
@@ -547,6 +547,6 @@ def test_what_was_seen_again_waits_for_no_yes_any_more(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
     system.clock.advance(days=1)
     system.extract({**STEPS, "confidence": 0.77}, text=OTHER, name="other.md")
-    assert system.memory.proposals() == []
-    (accepted,) = system.memory.proposals(state="accepted")
+    assert system.memory.review.proposals() == []
+    (accepted,) = system.memory.review.proposals(state="accepted")
     assert accepted.reason == "it was observed again"

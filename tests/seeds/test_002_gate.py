@@ -249,6 +249,10 @@ def test_store_fact_returns_what_the_gate_lets_pass_and_says_what_it_refuses() -
     kept: list[tuple[TypedVerdict, str]] = []
 
     class Kept:
+        @property
+        def typed(self) -> Kept:
+            return self
+
         def keep_verdict(self, verdict: TypedVerdict, *, summary: str) -> object:
             kept.append((verdict, summary))
             return None

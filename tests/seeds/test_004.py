@@ -108,7 +108,7 @@ def test_acceptance_1_update_ranked_list(system: System) -> None:
     assert turn.label == "Facts-U(1)"
     assert turn.facts_actions == {"S": 0, "U": 1}
     assert system.ranks() == {1: "BTC"}
-    history = system.memory.key_history(f"{CRYPTO}.1")
+    history = system.memory.keyed.key_history(f"{CRYPTO}.1")
     assert [(one.object, one.status) for one in history] == [
         ("SOL", Status.SUPERSEDED),
         ("BTC", Status.PENDING_EMBED),
@@ -169,7 +169,7 @@ def test_acceptance_4_hard_failure(system: System) -> None:
     assert system.ranks() == {1: "SOL"}
     # The rest of the system keeps working, and the message waits.
     assert system.memory.recall("SOL").hits
-    (task,) = system.memory.model_tasks()
+    (task,) = system.memory.maintenance.model_tasks()
     assert (task.kind, task.state, task.attempts) == ("tell", "failed", 1)
     assert "connect" in task.error
 
@@ -180,11 +180,11 @@ def test_acceptance_4_what_waited_is_told_once_the_model_is_back(system: System)
         system.memory.tell("BTC is my #1 favorite crypto")
     system.server.start()
     system.answers({"ops": [set_op(1, "BTC")]})
-    assert system.memory.retry_told().done == []  # not yet: it waits a while after a failure
+    assert system.memory.keyed.retry_told().done == []  # not yet: it waits a while after a failure
     system.clock.advance(days=1)
-    (told,) = system.memory.retry_told().done
+    (told,) = system.memory.keyed.retry_told().done
     assert told.label == "Facts-S(1)"
-    assert system.memory.model_tasks() == []
+    assert system.memory.maintenance.model_tasks() == []
 
 
 def test_acceptance_5_facts_r(system: System) -> None:
@@ -358,7 +358,7 @@ def test_what_the_message_does_not_say_is_refused(system: System) -> None:
     assert told.result.rolled_back
     assert "'LUNA'" in told.errors[0]
     assert system.facts() == 0
-    (task,) = system.memory.model_tasks()
+    (task,) = system.memory.maintenance.model_tasks()
     assert "LUNA" in task.error
 
 
@@ -483,7 +483,7 @@ def test_limits_of_plans_and_pages(system: System) -> None:
     found = execute_facts_plan(system.project, wanted, memory=system.memory)
     assert (found.count, found.left_out) == (25, 5)
     with pytest.raises(UsageError, match="out of bounds"):
-        system.memory.keyed_facts(limit=1_001)
+        system.memory.keyed.keyed_facts(limit=1_001)
 
 
 @pytest.mark.parametrize(
@@ -512,7 +512,7 @@ def test_plans_by_predicate_entity_and_time(system: System) -> None:
     memory.remember("Nora lives in Athens.")
 
     def found(**fields: Any) -> list[str]:
-        answer = memory.execute_plan(FactsQueryPlan(**fields))
+        answer = memory.keyed.execute_plan(FactsQueryPlan(**fields))
         return [one.value for one in answer.facts]
 
     assert found(intent="facts_get_by_predicate", predicate="states") == ["Nora lives in Athens."]

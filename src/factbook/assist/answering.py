@@ -23,6 +23,8 @@ from factbook.keyed.contracts import (
     plan_problem,
     plan_window,
 )
+from factbook.keyed.prompts import ask_messages
+from factbook.keyed.questions import parse_ask
 from factbook.keys import (
     canonical_keys,
     canonical_list_key,
@@ -31,11 +33,11 @@ from factbook.keys import (
     split_rank_key,
 )
 from factbook.model import Fact, FactKind, Millis
-from factbook.recall.when import iso
+from factbook.recall.when import find_window, iso
 from factbook.store.base import Filters
 
 if TYPE_CHECKING:
-    from factbook.llm import LLM
+    from factbook.context import Context
     from factbook.store.base import Store
 
 PURPOSE: Final = "plan"
@@ -87,21 +89,19 @@ class Asked:
 
 
 def ask_keys(
-    store: Store,
+    context: Context,
     question: str,
     *,
     owner: str,
-    llm: LLM | None,
     planner: str,
-    exclude_message: str | None,
-    redact: Callable[[str], str],
-    now: Millis,
+    exclude_message: str | None = None,
 ) -> Asked:
     """Plan how a question is answered, and answer it.
 
     Raises UsageError for an empty question, ModelError where the model fails or its plan cannot be
     carried out.
     """
+    redact, now = context.redact, context.clock()
     said = " ".join(redact(question).split())
     if not said:
         raise UsageError(detail="there is nothing to ask: the text is empty")
@@ -110,7 +110,7 @@ def ask_keys(
             detail=f"the question has {len(said)} characters; ask with at most"
             f" {policy.PROMPT_CHARS}"
         )
-    plan, asked = _planned(store, said, owner=owner, llm=llm, planner=planner, now=now)
+    plan, asked = _planned(context, said, owner=owner, planner=planner, now=now)
     asked = [redact(one) for one in asked]
     if plan is not None:
         # What a model has a secret from does not matter: it is not shown, and finds nothing.
@@ -125,9 +125,7 @@ def ask_keys(
             planner=planner,
             needs_clarification=asked,
         )
-    answer = execute(
-        store, plan, owner=owner, exclude_message=exclude_message, redact=redact, now=now
-    )
+    answer = execute(context, plan, owner=owner, exclude_message=exclude_message, now=now)
     return Asked(
         label=read_label(len(answer.canonical_keys), planner=planner),
         question=said,
@@ -137,39 +135,35 @@ def ask_keys(
     )
 
 
-def plan_question(
-    store: Store, question: str, *, owner: str, llm: LLM | None, planner: str, now: Millis
-) -> FactsQueryPlan:
+def plan_question(context: Context, question: str, *, owner: str, planner: str) -> FactsQueryPlan:
     """Return the plan for a question (seed 004's `plan_facts_query`).
 
     Raises ModelError where the model fails, UsageError where the rules do not understand or the
     question leaves open which list it means.
     """
-    plan, asked = _planned(store, question, owner=owner, llm=llm, planner=planner, now=now)
+    said = context.redact(question)
+    plan, asked = _planned(context, said, owner=owner, planner=planner, now=context.clock())
     if plan is None:
         raise UsageError(detail=" ".join(asked))
     return plan
 
 
 def _planned(
-    store: Store, question: str, *, owner: str, llm: LLM | None, planner: str, now: Millis
+    context: Context, question: str, *, owner: str, planner: str, now: Millis
 ) -> tuple[FactsQueryPlan | None, Sequence[str]]:
     """Return the plan, or what has to be asked back first."""
-    lists = lists_of(store, owner)
+    lists = lists_of(context.store, owner)
     if planner == _RULES:
-        from factbook.keyed.questions import parse_ask
-        from factbook.recall.when import find_window
-
-        keys = [one.predicate for one in store.keyed_facts(owner)]
+        keys = [one.predicate for one in context.store.keyed_facts(owner)]
         found = parse_ask(question, lists=lists, now=now, when=find_window, keys=keys)
         if found.reason:
             raise UsageError(detail=f"the rules do not read that: {found.reason}")
         return found.plan, found.needs_clarification
+    llm = context.model
     if llm is None:
         raise ModelError(
             kind=ModelFailure.NOT_CONFIGURED, model="none", reason="no model is configured"
         )
-    from factbook.keyed.prompts import ask_messages
 
     messages = ask_messages(question, lists, now=now, context_tokens=llm.context_tokens)
     plan = llm.ask(messages, FactsQueryPlan, purpose=PURPOSE)
@@ -181,19 +175,19 @@ def _planned(
 
 
 def execute(
-    store: Store,
+    context: Context,
     plan: FactsQueryPlan,
     *,
     owner: str,
-    exclude_message: str | None,
-    redact: Callable[[str], str],
-    now: Millis,
+    exclude_message: str | None = None,
+    now: Millis | None = None,
 ) -> FactsAnswer:
     """Read what a plan asks for; the same plan on the same rows gives the same answer.
 
     What only `exclude_message` (an Episode.uid) says is left out: a question must not be answered
     with itself. Raises UsageError for a plan that cannot be carried out.
     """
+    store, now = context.store, context.clock() if now is None else now
     since, until, when = plan_window(plan)
     problem = plan_problem(plan) or when
     if problem is not None:
@@ -203,7 +197,7 @@ def execute(
         found = _without(store, found, exclude_message)
     shown = found[: plan.limit]
     return FactsAnswer(
-        facts=[_keyed(one, redact, ranks=plan.include_ranks) for one in shown],
+        facts=[_keyed(one, context.redact, ranks=plan.include_ranks) for one in shown],
         count=len(shown),
         canonical_keys=canonical_keys(one.predicate for one in shown if one.kind is FactKind.KEYED)
         or tuple(dict.fromkeys(one.predicate for one in shown)),

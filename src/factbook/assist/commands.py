@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from factbook.apply import apply
 from factbook.errors import ModelError, ModelFailure
 from factbook.extract.modelled import (
     PROMPT_VERSION,
@@ -30,15 +29,14 @@ from factbook.model import (
     Episode,
     EpisodeKind,
     FactKind,
-    Millis,
     Receipt,
     Trigger,
 )
 from factbook.ops import AssertFact, FailTask, FinishTask, Op, RejectCandidate
 
 if TYPE_CHECKING:
+    from factbook.context import Context
     from factbook.llm import LLM
-    from factbook.store.base import Store
 
 KIND: Final = "commands"  # of the tasks in the store, and the purpose of the calls
 ASKED: Final = (EpisodeKind.TOOL_CALL, EpisodeKind.PROMPT)
@@ -57,12 +55,8 @@ class CommandsReport:
 
 
 def extract_commands(
-    store: Store,
-    llm: LLM,
+    context: Context,
     *,
-    redact: Callable[[str], str],
-    clock: Callable[[], Millis],
-    actor: str,
     trigger: Trigger = Trigger.COMMAND,
     limit: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -72,10 +66,11 @@ def extract_commands(
     `limit` is how many episodes are asked about at most. Where nobody answers at the endpoint, or
     the budget is spent, the pass ends.
     """
+    store, llm = context.store, context.llm
     report = CommandsReport()
     left = limit
     while left is None or left > 0:
-        page = store.unasked(KIND, episode_kinds=ASKED, now=clock(), limit=PAGE)
+        page = store.unasked(KIND, episode_kinds=ASKED, now=context.clock(), limit=PAGE)
         if not page:
             break
         said = store.said_by([one.id for one in page])
@@ -101,19 +96,19 @@ def extract_commands(
                 known[episode.uid] = candidates
         report.understood += len(done)
         if done:
-            apply(store, done, trigger=trigger, actor=actor, now=clock())
+            context.write(done, trigger)
         for batch in command_batches(asked, context_tokens=llm.context_tokens, most=left):
             if left is not None and left <= 0:
                 return report
             report.calls += 1
             try:
-                _batch(store, llm, batch, ids, known, redact, clock, actor, trigger, report)
+                _batch(context, llm, batch, ids, known, trigger, report)
             except ModelError as error:
-                report.failed.append((len(batch), redact(str(error))))
+                why = context.redact(str(error))
+                report.failed.append((len(batch), why))
                 if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                     return report  # nothing was tried: the counts stay
-                ops: list[Op] = [_failure(ids[one.uid], redact(str(error))) for one in batch]
-                apply(store, ops, trigger=trigger, actor=actor, now=clock())
+                context.write([_failure(ids[one.uid], why) for one in batch], trigger)
                 if error.kind is ModelFailure.CONNECT:
                     return report
             left = None if left is None else left - len(batch)
@@ -123,14 +118,11 @@ def extract_commands(
 
 
 def _batch(
-    store: Store,
+    context: Context,
     llm: LLM,
     batch: Sequence[Episode],
     ids: dict[str, int],
     known: dict[str, list[Candidate]],
-    redact: Callable[[str], str],
-    clock: Callable[[], Millis],
-    actor: str,
     trigger: Trigger,
     report: CommandsReport,
 ) -> None:
@@ -140,14 +132,15 @@ def _batch(
     ops: list[Op] = []
     for uid, candidates in reading.candidates.items():
         ops += [_judged(candidate, episodes[uid]) for candidate in candidates]
-    ops += [op for one in reading.refused if (op := _refusal(one, episodes, redact)) is not None]
+    refusals = (_refusal(one, episodes, context.redact) for one in reading.refused)
+    ops += [op for op in refusals if op is not None]
     ops += [
         FinishTask(kind=KIND, target=ids[uid], version=PROMPT_VERSION)
         for uid in episodes
         if uid not in reading.unanswered
     ]
     ops += [_failure(ids[uid], "the model's answer left it out") for uid in reading.unanswered]
-    report.receipt.add(apply(store, ops, trigger=trigger, actor=actor, now=clock()))
+    report.receipt.add(context.write(ops, trigger))
     report.read += len(batch) - len(reading.unanswered)
     if reading.unanswered:
         report.failed.append((len(reading.unanswered), "the model's answer left them out."))

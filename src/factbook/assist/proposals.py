@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.errors import UsageError
 from factbook.model import (
     Candidate,
@@ -30,21 +29,15 @@ from factbook.store.base import claim_digest
 from factbook.upkeep.extraction import STATES
 
 if TYPE_CHECKING:
-    from factbook.store.base import Proposal, Store
+    from factbook.context import Context
+    from factbook.store.base import Proposal
 
 KIND: Final = "memory"
 _RULE: Final = "confirmed"
 
 
 def accept_memory(
-    store: Store,
-    proposal: Proposal,
-    *,
-    text: str,
-    redact: Callable[[str], str],
-    actor: str,
-    now: Millis,
-    tell: Callable[..., Fact],
+    context: Context, proposal: Proposal, *, text: str, tell: Callable[..., Fact]
 ) -> Receipt:
     """Accept a proposal of the kind "memory"; `text` puts other words in its place.
 
@@ -58,9 +51,10 @@ def accept_memory(
         raise UsageError(
             detail=f"proposal {proposal.id} is no memory that waits; `factbook review` lists them"
         )
+    store, now = context.store, context.clock()
     owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
     predicate, offered = type_.lower(), str(proposal.payload["text"])
-    said = " ".join(redact(text).split()) or offered
+    said = " ".join(context.redact(text).split()) or offered
     old_claim = claim_digest(owner, owner, predicate, offered)
     known = store.current([old_claim])
     if predicate == STATES:
@@ -74,14 +68,14 @@ def accept_memory(
         taken = DecideProposal(
             proposal_id=proposal.id, accept=True, edited=True, reason=f"as: {said}"
         )
-        receipt.add(apply(store, [taken], trigger=Trigger.COMMAND, actor=actor, now=now))
+        receipt.add(context.write([taken], Trigger.COMMAND, now=now))
         return receipt
     if said == offered and known:
         ops: list[Op] = [
             ConfirmFact(fact_id=known[old_claim]),
             DecideProposal(proposal_id=proposal.id, accept=True),
         ]
-        return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+        return context.write(ops, Trigger.COMMAND, now=now)
     edited = said != offered
     ops = _said_by_owner(said, owner, predicate, now)
     ops.append(
@@ -92,7 +86,7 @@ def accept_memory(
             reason=f"as: {said}" if edited else "",
         )
     )
-    receipt = apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    receipt = context.write(ops, Trigger.COMMAND, now=now)
     if edited and known:
         # The owner's own words take the place of what was proposed.
         new_claim = claim_digest(owner, owner, predicate, said)
@@ -102,12 +96,12 @@ def accept_memory(
             rule="correction",
             detail="its owner said it in other words",
         )
-        receipt.add(apply(store, [supersede], trigger=Trigger.COMMAND, actor=actor, now=now))
+        receipt.add(context.write([supersede], Trigger.COMMAND, now=now))
     return receipt
 
 
 def against(proposal: Proposal) -> Sequence[Mapping[str, str]]:
-    """Return the told facts that a proposal of `Memory.proposals` speaks against."""
+    """Return the told facts that a proposal of `Review.proposals` speaks against."""
     found = proposal.payload.get("against", ())
     return found if isinstance(found, list) else ()
 
@@ -117,15 +111,15 @@ def fact_id(side: Mapping[str, str]) -> int:
     return int(side["fact"][1:])
 
 
-def refuse_memory(
-    store: Store, proposal: Proposal, *, reason: str, actor: str, now: Millis
-) -> Receipt:
+def refuse_memory(context: Context, proposal: Proposal, *, reason: str) -> Receipt:
     """Refuse a proposal of the kind "memory"; a fact that waited for the yes leaves retrieval."""
     owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
     claim = claim_digest(owner, owner, type_.lower(), str(proposal.payload["text"]))
-    ops: list[Op] = [RateFact(fact_id=one, right=False) for one in store.current([claim]).values()]
+    ops: list[Op] = [
+        RateFact(fact_id=one, right=False) for one in context.store.current([claim]).values()
+    ]
     ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
-    return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    return context.write(ops, Trigger.COMMAND)
 
 
 def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[Op]:

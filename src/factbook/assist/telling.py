@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.assist.labels import FAILED, write_label
 from factbook.errors import ModelError, ModelFailure, Overtaken, UsageError
 from factbook.keyed.clarify import forced_clarification
@@ -27,6 +26,8 @@ from factbook.keyed.contracts import (
     op_values,
 )
 from factbook.keyed.grounded import Heard, locate, op_objection
+from factbook.keyed.phrases import parse_tell
+from factbook.keyed.prompts import tell_messages
 from factbook.keys import (
     FAVORITES,
     normalize_fact_key,
@@ -55,6 +56,7 @@ from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 
 if TYPE_CHECKING:
+    from factbook.context import Context
     from factbook.llm import LLM
     from factbook.store.base import Store
 
@@ -124,18 +126,14 @@ class _Built:
 
 
 def tell_keys(
-    store: Store,
+    context: Context,
     message: str,
     *,
     owner: str,
-    llm: LLM | None,
     planner: str,
-    atomic: bool,
-    at: Millis | None,
-    message_id: str | None,
-    redact: Callable[[str], str],
-    clock: Callable[[], Millis],
-    actor: str,
+    atomic: bool = True,
+    at: Millis | None = None,
+    message_id: str | None = None,
     keep_question: bool = True,
 ) -> Told:
     """Keep a message, have operations proposed for it, and apply them.
@@ -144,29 +142,27 @@ def tell_keys(
     Raises UsageError for an empty or far too long message and for an id that another message has,
     ModelError where the model fails.
     """
+    llm = None if planner == _RULES else context.model
     if planner != _RULES and llm is None:
         raise _not_configured()
-    now = clock()
-    said = _said(message, redact)
+    now = context.clock()
+    said = _said(message, context.redact)
     moment, _ = within(min(now if at is None else at, now), now)
     uid = message_id or f"told:{digest(owner, said, str(moment))}"
-    _check_id(store, uid, owner, said)
+    _check_id(context.store, uid, owner, said)
     ops = said_ops(said, uid=uid, owner=owner, at=moment)
     if planner != _RULES:
         # Whoever is killed before the answer comes leaves the message queued.
         ops.append(QueueTask(kind=KIND, episode=uid, version=PROMPT_VERSION))
-    apply(store, ops, trigger=Trigger.USER_MESSAGE, actor=actor, now=now)
+    context.write(ops, Trigger.USER_MESSAGE, now=now)
     telling = _Telling(
-        store=store,
+        context=context,
         uid=uid,
         said=said,
         owner=owner,
         llm=llm,
         planner=planner,
         atomic=atomic,
-        redact=redact,
-        clock=clock,
-        actor=actor,
         keep_question=keep_question,
     )
     return telling.run()
@@ -180,38 +176,30 @@ class RetriedTold:
     failed: list[tuple[str, str]] = field(default_factory=list)  # (Episode.uid, why), still queued
 
 
-def retry(
-    store: Store,
-    llm: LLM,
-    *,
-    redact: Callable[[str], str],
-    clock: Callable[[], Millis],
-    actor: str,
-) -> RetriedTold:
+def retry(context: Context) -> RetriedTold:
     """Ask again about messages whose operations failed; a message that fails again waits on.
 
     What was said later stays: a message that was overtaken is done, and says so.
     """
-    found = RetriedTold()
-    waiting = store.unasked(KIND, episode_kinds=(), now=clock(), limit=RETRIED_AT_ONCE)
+    llm, found = context.llm, RetriedTold()
+    waiting = context.store.unasked(
+        KIND, episode_kinds=(), now=context.clock(), limit=RETRIED_AT_ONCE
+    )
     for episode in waiting:
         telling = _Telling(
-            store=store,
+            context=context,
             uid=episode.uid,
-            said=redact(episode.text),
+            said=context.redact(episode.text),
             owner=episode.owner,
             llm=llm,
             planner="model",
             atomic=True,
-            redact=redact,
-            clock=clock,
-            actor=actor,
             late=True,
         )
         try:
             told = telling.run()
         except ModelError as error:
-            found.failed.append((episode.uid, redact(str(error))))
+            found.failed.append((episode.uid, context.redact(str(error))))
             if error.kind in (ModelFailure.CONNECT, ModelFailure.OVER_BUDGET):
                 break  # the next ones would fail alike
             continue
@@ -226,24 +214,21 @@ def retry(
 class _Telling:
     """One message on its way to operations."""
 
-    store: Store
+    context: Context
     uid: str
     said: str
     owner: str
     llm: LLM | None
     planner: str
     atomic: bool
-    redact: Callable[[str], str]
-    clock: Callable[[], Millis]
-    actor: str
     keep_question: bool = True
     late: bool = False  # it was said a while ago: what was said since must stay
 
     def run(self) -> Told:
         """Have operations proposed, check them, and apply them."""
-        lists = lists_of(self.store, self.owner)
+        lists = lists_of(self.context.store, self.owner)
         try:
-            response = _redacted(self._proposed(lists), self.redact)
+            response = _redacted(self._proposed(lists), self.context.redact)
         except ModelError as error:
             if error.kind is not ModelFailure.NOT_CONFIGURED:
                 self._fail(str(error), tried=error.kind is not ModelFailure.OVER_BUDGET)
@@ -258,8 +243,6 @@ class _Telling:
 
     def _proposed(self, lists: Mapping[str, Mapping[int, str]]) -> FactsOpsResponse:
         if self.planner == _RULES:
-            from factbook.keyed.phrases import parse_tell
-
             parsed = parse_tell(self.said, lists=lists)
             if parsed.reason:
                 raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
@@ -269,7 +252,6 @@ class _Telling:
             )
         if self.llm is None:
             raise _not_configured()
-        from factbook.keyed.prompts import tell_messages
 
         messages = tell_messages(self.said, lists, context_tokens=self.llm.context_tokens)
         return self.llm.ask(messages, FactsOpsResponse, purpose=KIND)
@@ -299,7 +281,7 @@ class _Telling:
             built.errors.append(str(error))
             return self._told(self._write([self._finished("overtaken")]), response, built)
         except UsageError as error:  # a step that the lists as they are do not allow
-            why = self.redact(str(error))
+            why = self.context.redact(str(error))
             built.errors.append(why)
             built.refused.append(("", "", why))
             return self._refused(response, built)
@@ -407,7 +389,7 @@ class _Telling:
         return FinishTask(kind=KIND, target=self._target(), version=version)
 
     def _fail(self, why: str, *, tried: bool = True) -> None:
-        error = self.redact(why)[:_ERROR_CHARS]
+        error = self.context.redact(why)[:_ERROR_CHARS]
         self._write(
             [
                 FailTask(
@@ -421,16 +403,10 @@ class _Telling:
         )
 
     def _target(self) -> int:
-        return self.store.episode_ids([self.uid])[self.uid]
+        return self.context.store.episode_ids([self.uid])[self.uid]
 
     def _write(self, ops: Sequence[Op]) -> Receipt:
-        return apply(
-            self.store,
-            ops,
-            trigger=Trigger.USER_MESSAGE,
-            actor=self.actor,
-            now=self.clock(),
-        )
+        return self.context.write(ops, Trigger.USER_MESSAGE)
 
 
 def _not_configured() -> ModelError:
@@ -479,22 +455,15 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
 
 
 def apply_response(
-    store: Store,
-    response: FactsOpsResponse,
-    *,
-    owner: str,
-    message_id: str,
-    atomic: bool,
-    redact: Callable[[str], str],
-    now: Millis,
-    actor: str,
+    context: Context, response: FactsOpsResponse, *, owner: str, message_id: str, atomic: bool
 ) -> ApplyResult:
     """Apply given operations for a message (seed 004's `apply_facts_ops`).
 
     For a known message, a value that it holds is quoted from there, else the whole message is its
     evidence. A message that is not known is recorded as what it is: these operations, by command.
     """
-    response = _redacted(response, redact)
+    store, now = context.store, context.clock()
+    response = _redacted(response, context.redact)
     given = "; ".join(_words(one) for one in response.ops)[: policy.PROMPT_CHARS] or "no operation"
     ops: list[Op] = []
     known = store.episode_ids([message_id])
@@ -530,7 +499,7 @@ def apply_response(
         )
         ops.append(change)
     try:
-        receipt = apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+        receipt = context.write(ops, Trigger.COMMAND, now=now)
     except UsageError as error:
         return ApplyResult(
             warnings=built.warnings, errors=[*built.errors, str(error)], rolled_back=True

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.changes import memory_key, proposal_claim
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.extract.typed import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
@@ -32,7 +31,6 @@ from factbook.model import (
     Candidate,
     EpisodeKind,
     FactKind,
-    Millis,
     Receipt,
     Role,
     StoredEpisode,
@@ -51,6 +49,7 @@ from factbook.sources.told import digest, said_ops
 from factbook.typed import MemoryType, RefusedItem, TypedClaim
 
 if TYPE_CHECKING:
+    from factbook.context import Context
     from factbook.gate.scoring import Embed
     from factbook.llm import LLM
     from factbook.store.base import Store
@@ -99,14 +98,9 @@ class TypedReport:
 
 
 def extract_typed(
-    store: Store,
-    llm: LLM,
+    context: Context,
     *,
-    embed: Embed | None,
     known: Callable[[str, str], Sequence[str]],
-    redact: Callable[[str], str],
-    clock: Callable[[], Millis],
-    actor: str,
     trigger: Trigger = Trigger.UPKEEP,
     limit: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -117,23 +111,23 @@ def extract_typed(
     waits for a later pass; after policy.MODEL_ATTEMPTS failures it is set aside. Where nobody
     answers at the endpoint, or the budget is spent, the pass ends: the next ones would fail alike.
     """
+    store, llm = context.store, context.llm
     report = TypedReport()
     tried = 0
     while limit is None or tried < limit:
-        waiting = store.unasked(KIND, episode_kinds=SUMMARIES, now=clock(), limit=1)
+        waiting = store.unasked(KIND, episode_kinds=SUMMARIES, now=context.clock(), limit=1)
         if not waiting:
             break
         tried += 1
         try:
-            _one(store, llm, waiting[0], embed, known, redact, clock, actor, trigger, report)
+            _one(context, llm, waiting[0], known, trigger, report)
         except ModelError as error:
             report.failed.append((waiting[0].id, str(error)))
             if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                 break  # it was not tried: its count stays
-            op = FailTask(
-                kind=KIND, target=waiting[0].id, version=PROMPT_VERSION, error=redact(str(error))
-            )
-            apply(store, [op], trigger=trigger, actor=actor, now=clock())
+            why = context.redact(str(error))
+            op = FailTask(kind=KIND, target=waiting[0].id, version=PROMPT_VERSION, error=why)
+            context.write([op], trigger)
             if error.kind is ModelFailure.CONNECT:
                 break
         if progress:
@@ -142,14 +136,10 @@ def extract_typed(
 
 
 def _one(
-    store: Store,
+    context: Context,
     llm: LLM,
     episode: StoredEpisode,
-    embed: Embed | None,
     known: Callable[[str, str], Sequence[str]],
-    redact: Callable[[str], str],
-    clock: Callable[[], Millis],
-    actor: str,
     trigger: Trigger,
     report: TypedReport,
 ) -> None:
@@ -161,40 +151,31 @@ def _one(
             answer,
             passage,
             owner=episode.owner,
-            embed=embed,
+            embed=context.embedder.embed,
             known=lambda text: known(text, episode.owner),
-            redact=redact,
+            redact=context.redact,
         )
-    judged = _with_answers(store, judged, episode.owner)
+    judged = _with_answers(context.store, judged, episode.owner)
     ops = [
-        *ops_of(judged, episode, model=llm.id, redact=redact),
+        *ops_of(judged, episode, model=llm.id, redact=context.redact),
         FinishTask(kind=KIND, target=episode.id, version=PROMPT_VERSION),
     ]
-    receipt = apply(store, ops, trigger=trigger, actor=actor, now=clock())
+    receipt = context.write(ops, trigger)
     written = receipt.stored + receipt.supported + receipt.unchanged
-    log_stored(written, len(judged), store=store.path.name)
+    log_stored(written, len(judged), store=context.store.path.name)
     report.summaries += 1
     report.offered += len(judged)
     report.receipt.add(receipt)
     report.judged += [(episode.id, one) for one in judged]
 
 
-def keep_verdict(
-    store: Store,
-    verdict: TypedVerdict,
-    *,
-    summary: str,
-    owner: str,
-    redact: Callable[[str], str],
-    now: Millis,
-    actor: str,
-) -> Receipt:
+def keep_verdict(context: Context, verdict: TypedVerdict, *, summary: str, owner: str) -> Receipt:
     """Keep what the gate decided of a claim about a summary that was given beside it (seed 002).
 
     The summary is recorded as text that a model wrote, unless it is known; nothing is kept of a
     claim without one, for it has no evidence.
     """
-    text = redact(summary)
+    store, now, text = context.store, context.clock(), context.redact(summary)
     if not text.strip():
         raise UsageError(detail="a memory without a summary has no evidence; give the summary")
     uid = f"summary:{digest(owner, text)}"
@@ -209,15 +190,15 @@ def keep_verdict(
         role=Role.ASSISTANT,
         trust=Trust.DERIVED,
     )
-    apply(store, summary_ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    context.write(summary_ops, Trigger.COMMAND, now=now)
     number = store.episode_ids([uid])[uid]
     stored = store.episodes_by_id([number])[number]
     judged = _with_answers(store, [Judged(claim=verdict.claim, verdict=verdict)], owner)
     ops = [
-        *ops_of(judged, stored, model="", redact=redact),
+        *ops_of(judged, stored, model="", redact=context.redact),
         FinishTask(kind=KIND, target=number, version="given"),
     ]
-    return apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now)
+    return context.write(ops, Trigger.COMMAND, now=now)
 
 
 def judge_answer(

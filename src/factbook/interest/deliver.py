@@ -17,19 +17,20 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from factbook import cancel, policy
-from factbook.apply import apply
 from factbook.errors import DeliveryError
 from factbook.http import one_line
 from factbook.interest.notify import may_send, notice_text
 from factbook.model import ME, Everyone, Millis, Trigger, whose
 from factbook.ops import ClaimNotice, FinishNotice
 from factbook.searching.address import is_public
-from factbook.store.base import Store
 from factbook.store.leases import holder_name
 from factbook.world import Entity, Notice, NoticeState
+
+if TYPE_CHECKING:
+    from factbook.context import Context
 
 _LOG = logging.getLogger(__name__)
 
@@ -191,25 +192,22 @@ class Notifier:
 
     def __init__(
         self,
-        store: Store,
+        context: Context,
         *,
-        clock: Callable[[], Millis],
         channels: Sequence[Channel],
-        actor: str,
-        redact: Callable[[str], str] = str,
         owner: str | Everyone = ME,
     ) -> None:
         """Compose the notifier.
 
-        `redact` is asked again for every text, as a rule that was learned today protects what was
-        stored yesterday. Only `owner` is told: a chat is with one person. A worker, which serves
-        all, says EVERYONE.
+        Every text is redacted again, as a rule that was learned today protects what was stored
+        yesterday. Only `owner` is told: a chat is with one person. A worker, which serves all, says
+        EVERYONE.
         """
-        self._store = store
-        self._clock = clock
+        self._context = context
+        self._store = context.store
+        self._clock = context.clock
+        self._redact = context.redact
         self._channels = tuple(channels)
-        self._actor = actor
-        self._redact = redact
         self._owner = whose(owner)
 
     def pass_once(self) -> NotifyReport:
@@ -308,22 +306,11 @@ class Notifier:
                 report.failed += 1
 
     def _claim(self, notice: Notice) -> bool:
-        receipt = apply(
-            self._store,
-            [ClaimNotice(notice_id=notice.id, holder=holder_name())],
-            trigger=Trigger.UPKEEP,
-            actor=self._actor,
-            now=self._clock(),
-        )
-        return receipt.notices > 0
+        claim = ClaimNotice(notice_id=notice.id, holder=holder_name())
+        return self._context.write([claim], Trigger.UPKEEP).notices > 0
 
     def _finish(
         self, notice: Notice, state: NoticeState, *, channels: Sequence[str] = (), reason: str = ""
     ) -> None:
-        apply(
-            self._store,
-            [FinishNotice(notice_id=notice.id, state=state, channels=channels, reason=reason)],
-            trigger=Trigger.UPKEEP,
-            actor=self._actor,
-            now=self._clock(),
-        )
+        done = FinishNotice(notice_id=notice.id, state=state, channels=channels, reason=reason)
+        self._context.write([done], Trigger.UPKEEP)

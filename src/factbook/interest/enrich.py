@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.interest.notify import Mode, enrich_query, mode_of
 from factbook.model import EVERYONE, Millis, Trigger
 from factbook.ops import QueueSearch
 from factbook.world import Entity
 
 if TYPE_CHECKING:
+    from factbook.context import Context
     from factbook.store.base import Store
 
 __all__ = ["REST_MS", "Enriched", "enrich", "may_be_enriched", "priority"]
@@ -50,11 +50,9 @@ def priority(interest: float, fact_count: int) -> float:
 
 
 def enrich(
-    store: Store,
+    context: Context,
     *,
     interests: Callable[[str], Mapping[int, float]],
-    clock: Callable[[], Millis],
-    actor: str,
     daily: int = policy.ENRICH_DAILY,
 ) -> Enriched:
     """Queue one search about the entity with the highest priority that has rested enough.
@@ -62,7 +60,7 @@ def enrich(
     `interests` gives an owner's interest by entity id. At most `daily` searches of each owner in a
     day (UTC), those in vain too, and only about what the owner asked for or spoke well of.
     """
-    now = clock()
+    store, now = context.store, context.clock()
     made = store.searches_since(Trigger.ENRICHMENT, now - now % _DAY)
     asked_for: dict[str, set[int]] = {}
     spent = False
@@ -100,7 +98,7 @@ def enrich(
     since = max((at for at, _ in mine), default=None)
     queries = enrich_query(entity.name, mode, known, since, asked=[query for _, query in mine])
     op = QueueSearch(owner=entity.owner, query=queries[0], entity_id=entity.id)
-    apply(store, [op], trigger=Trigger.ENRICHMENT, actor=actor, now=now)
+    context.write([op], Trigger.ENRICHMENT, now=now)
     return Enriched(entity=entity.name, query=queries[0], mode=mode)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import cancel, policy
-from factbook.apply import apply
 from factbook.errors import (
     EmbedderError,
     FactbookError,
@@ -101,7 +100,7 @@ from factbook.world import EngagementType, PreferenceType, SearchLog, Valence
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from factbook.embed import Embedder
+    from factbook.context import Context
     from factbook.llm.base import LLM, Message
     from factbook.store.base import ModelTask, Store
     from factbook.store.base_world import ResultState
@@ -177,30 +176,18 @@ class Extraction:
 
     def __init__(
         self,
-        store: Store,
+        context: Context,
         *,
-        embedder: Callable[[], Embedder],
-        clock: Callable[[], Millis],
-        actor: str,
-        redact: Callable[[str], str],
-        llm: Callable[[], LLM | None] = lambda: None,
         interests: Callable[[str], Mapping[int, float]],
-        notify_on: Collection[Trigger] = policy.NOTIFY_ON,
     ) -> None:
-        """Compose; `interests` gives an owner's interest by entity id.
-
-        `notify_on` are the triggers whose new facts are told (seed 003's table; a configuration
-        may narrow it).
-        """
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
-        self._actor = actor
-        self._redact = redact
-        self._llm = llm
+        """Compose; `interests` gives an owner's interest by entity id."""
+        self._context = context
+        self._store = context.store
+        self._clock = context.clock
+        self._redact = context.redact
         self._interests = interests
-        self._notify_on = frozenset(notify_on)
-        self._lease = _Lease(store, clock)
+        self._notify_on = context.notify_on
+        self._lease = _Lease(context.store, context.clock)
         self._cache: dict[tuple[str, str], list[_Known]] = {}  # facts of entities, for one piece
         self._made: dict[str, NDArray[np.float32]] = {}  # vectors of texts, for one input
         self._input = ("", 0)
@@ -249,7 +236,7 @@ class Extraction:
         tasks = self._tasks()
         if not tasks:
             return set()
-        now, modelled = self._clock(), self._llm() is not None
+        now, modelled = self._clock(), self._context.model is not None
         return {
             target
             for target, one in tasks.items()
@@ -294,7 +281,7 @@ class Extraction:
             self._lease.renew()
             ops = piece.work()
             cancel.check()
-            if piece.ends and (self._llm() is not None or self._input in self._tasks()):
+            if piece.ends and (self._context.model is not None or self._input in self._tasks()):
                 ops.append(
                     FinishTask(
                         kind=piece.kind, target=piece.target, version=entity_prompts.PROMPT_VERSION
@@ -318,14 +305,7 @@ class Extraction:
 
     def _write(self, ops: Sequence[Op], trigger: Trigger, report: ExtractionReport) -> None:
         """Write what was read, unless another worker reads by now."""
-        done = apply(
-            self._store,
-            [*ops, self._lease.fence()],
-            trigger=trigger,
-            actor=self._actor,
-            now=self._clock(),
-        )
-        report.receipt.add(done)
+        report.receipt.add(self._context.write([*ops, self._lease.fence()], trigger))
 
     def _failed(self, piece: _Piece, error: Exception, report: ExtractionReport) -> bool:
         """Let what could not be read wait; False where the next pieces would fail alike."""
@@ -384,7 +364,7 @@ class Extraction:
             )
 
         states = self._store.result_states(log.id)
-        llm = self._llm()
+        llm = self._context.model
         if self._may_discover(log):
             unseen = [
                 one for one in states if one.seen is None and one.failed < policy.LOOK_ATTEMPTS
@@ -537,7 +517,7 @@ class Extraction:
 
     def _name_cosines(self, name: str, owner: str) -> dict[str, float]:
         """Return the cosine of a name and each known one that has its vector."""
-        embedder = self._embedder()
+        embedder = self._context.embedder
         if self._store.embedder() != (embedder.id, embedder.dim):
             return {}
         by_id = self._store.entity_ids(owner)
@@ -566,7 +546,7 @@ class Extraction:
         found = _Read(names=self._names(owner))
         before = self._store.said_before(message.id, limit=RECENT_MESSAGES)
         recent = spoken_of([one.text for one in before], known)
-        llm = self._llm()
+        llm = self._context.model
         voice = own_words(text, pasted=message.pasted)
         named = hear(text, known=known, recent=recent, voice=voice)
         # What others wrote in it nobody reads on; of the rest every place stays where it is.
@@ -794,7 +774,7 @@ class Extraction:
 
     def _vectors_of(self, facts: Sequence[Fact]) -> dict[int, NDArray[np.float32]]:
         """Return the vectors of facts: those that are stored, and the others made here."""
-        embedder = self._embedder()
+        embedder = self._context.embedder
         found: dict[int, NDArray[np.float32]] = {}
         if self._store.embedder() == (embedder.id, embedder.dim):
             ids, raw = self._store.vector_rows("fact", [one.id for one in facts])
@@ -854,7 +834,7 @@ class Extraction:
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         missing = [one for one in dict.fromkeys(texts) if one not in self._made]
         if missing:
-            self._made.update(zip(missing, self._embedder().embed(missing), strict=True))
+            self._made.update(zip(missing, self._context.embedder.embed(missing), strict=True))
         return np.stack([self._made[one] for one in texts])
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -51,14 +51,14 @@ from factbook.interest.extraction import spoken_of
 from factbook.interest.matter import Asking, asking, read_matter
 from factbook.interest.relate import joined, unpacked
 from factbook.keys import entity_name
-from factbook.model import Fact, FactKind, Millis
+from factbook.model import Fact, FactKind
 from factbook.recall.plan import recency, relevance_score
 from factbook.recall.query import STOPWORDS, words
 from factbook.store.base import Filters
 from factbook.world import EngagementType
 
 if TYPE_CHECKING:
-    from factbook.embed import Embedder
+    from factbook.context import Context
     from factbook.store.base import Store
     from factbook.world import Entity
 
@@ -142,13 +142,10 @@ def is_of_owner(query: str, *, said: Sequence[str], known: Mapping[str, str]) ->
 
 
 def knowledge(
-    store: Store,
+    context: Context,
     message: str,
     *,
     owner: str,
-    embedder: Callable[[], Embedder],
-    now: Millis,
-    redact: Callable[[str], str],
     recent: Sequence[str] = (),
     pasted: Sequence[tuple[int, int]] = (),
 ) -> Knowledge:
@@ -158,6 +155,7 @@ def knowledge(
     they are about. `pasted` are parts of it that ask for nothing in its owner's name. Raises
     EmbedderError.
     """
+    store, redact = context.store, context.redact
     message = message[:HEARD_CHARS]  # longer ones hold pasted text
     known = store.known_names(owner)
     named, unknown, meant = _things(message, known, recent)
@@ -167,11 +165,11 @@ def knowledge(
     elif unknown or meant:
         entities = []  # it is about something else than what is known
     else:
-        entities = _near(store, message, owner=owner, embedder=embedder)
+        entities = _near(context, message, owner=owner)
     things = [*named, *unknown, *meant]
     matter = _matter(store, message, things, owner=owner, recent=recent, pasted=pasted)
     verdict = may_leave(matter)
-    facts = _weighed(store, message, entities, known, embedder=embedder, now=now)
+    facts = _weighed(context, message, entities, known)
     places = store.fact_places([one.fact.id for one in facts])
     shown = [
         replace(
@@ -352,15 +350,14 @@ def _whole(message: str, one: Named) -> str:
     return whole
 
 
-def _near(
-    store: Store, message: str, *, owner: str, embedder: Callable[[], Embedder]
-) -> list[InQuestion]:
+def _near(context: Context, message: str, *, owner: str) -> list[InQuestion]:
     """Return the entities that a message without names is about, nearest first."""
+    store = context.store
     held = store.embedder()
     entities = {one.id: one for one in store.entities(owner)}
     if held is None or not entities or not message.strip():
         return []
-    model = embedder()
+    model = context.embedder
     if model.id != held[0]:
         return []  # vectors of two models do not compare; `reembed` is what the doctor names
     by_name = {one.name: one.id for one in entities.values()}
@@ -386,15 +383,13 @@ def _near(
 
 
 def _weighed(
-    store: Store,
+    context: Context,
     message: str,
     entities: Sequence[InQuestion],
     known: Mapping[str, str],
-    *,
-    embedder: Callable[[], Embedder],
-    now: Millis,
 ) -> list[KnownFact]:
     """Return the facts of entities by how much they bear on a message, most first."""
+    store, now = context.store, context.clock()
     found: list[KnownFact] = []
     for one in entities:
         name = one.entity.name
@@ -414,7 +409,7 @@ def _weighed(
         if amount is Amount.MONEY and is_bare(asked):
             # "how much is it?" says less of what is meant
             asked, whole = "how much does it cost?", f"how much does the {name} cost?"
-        vectors = embedder().embed([whole, asked, *(fact.statement for fact in facts)])
+        vectors = context.embedder.embed([whole, asked, *(fact.statement for fact in facts)])
         cosines = vectors[2:] @ vectors[0]
         weighed = sorted(
             (
@@ -433,7 +428,7 @@ def _weighed(
         )
         read = weighed[:READ]
         texts = [without_names(row.fact.object, surfaces) for row in read]
-        said = embedder().embed(texts)
+        said = context.embedder.embed(texts)
         found += [
             replace(
                 row,

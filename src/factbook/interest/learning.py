@@ -7,22 +7,21 @@ leaves the fixed patterns, which need none, and the plan says who made it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.errors import ModelError
 from factbook.extract.topics import learn_queries, request_of
-from factbook.llm.base import LLM, Message
+from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
-from factbook.model import Millis, Receipt, Trigger
+from factbook.model import Receipt, Trigger
 from factbook.ops import PlanLearning
 
 if TYPE_CHECKING:
-    from factbook.store.base import Store
+    from factbook.context import Context
 
 __all__ = ["PROMPT_VERSION", "PURPOSE", "RULES", "LearnQueries", "plan_learning", "queries_for"]
 
@@ -57,16 +56,11 @@ def queries_for(request: str) -> list[str]:
 
 
 def plan_learning(
-    store: Store,
-    *,
-    llm: LLM | None,
-    clock: Callable[[], Millis],
-    actor: str,
-    redact: Callable[[str], str],
+    context: Context,
 ) -> Receipt:
     """Give everything that is to be learned and has no searches yet its searches."""
-    total = Receipt()
-    for prompt in store.unplanned():
+    llm, total = context.model, Receipt()
+    for prompt in context.store.unplanned():
         planner, queries = RULES, queries_for(prompt.text)
         if llm is not None:
             try:
@@ -76,11 +70,11 @@ def plan_learning(
                     "the searches of prompt %d follow fixed patterns: %s", prompt.id, error
                 )
             else:
-                asked = _distinct(redact(one) for one in answer.queries)
+                asked = _distinct(context.redact(one) for one in answer.queries)
                 if len(asked) >= policy.LEARN_QUERIES[0]:
                     planner, queries = llm.id, asked
         op = PlanLearning(prompt_id=prompt.id, queries=queries, planner=planner)
-        total.add(apply(store, [op], trigger=Trigger.LEARN_COMMAND, actor=actor, now=clock()))
+        total.add(context.write([op], Trigger.LEARN_COMMAND))
     return total
 
 

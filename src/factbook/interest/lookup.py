@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from factbook import cancel, policy
-from factbook.apply import apply
 from factbook.errors import FactbookError, SearchError, SearchFailure, StoreError, TakenOver
 from factbook.gate.leaving import Verdict, without_contacts
 from factbook.http import one_line
+from factbook.interest.enrich import may_be_enriched
+from factbook.interest.knowledge import verdict_on
 from factbook.keys import without_hidden
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
@@ -36,8 +37,7 @@ from factbook.store.leases import holder_name
 from factbook.world import SearchAnswer, SearchResult, SearchTask
 
 if TYPE_CHECKING:
-    from factbook.searching.base import SearchProvider
-    from factbook.store.base import Store
+    from factbook.context import Context
     from factbook.world import SearchLog
 
 __all__ = ["Lookup", "LookupReport", "result_ops"]
@@ -63,22 +63,13 @@ class Lookup:
 
     def __init__(
         self,
-        store: Store,
-        *,
-        provider: Callable[[], SearchProvider],
-        clock: Callable[[], Millis],
-        actor: str,
-        redact: Callable[[str], str],
+        context: Context,
     ) -> None:
-        """Compose; the provider is made when there is something to search.
-
-        `provider` raises SearchError of the kind not_configured where there is none.
-        """
-        self._store = store
-        self._provider = provider
-        self._clock = clock
-        self._actor = actor
-        self._redact = redact
+        """Compose; the search provider is made when there is something to search."""
+        self._context = context
+        self._store = context.store
+        self._clock = context.clock
+        self._redact = context.redact
 
     def search(
         self, query: str, *, owner: str, trigger: Trigger, episode: str = ""
@@ -202,8 +193,6 @@ class Lookup:
     ) -> Verdict:
         """Return whether a query may be sent to somebody, and why."""
         # imported here: a pass that finds nothing due needs none of it
-        from factbook.interest.enrich import may_be_enriched
-        from factbook.interest.knowledge import verdict_on
 
         episode = None if cause is None else self._store.episodes_by_id([cause]).get(cause)
         if episode is not None and (episode.owner != owner or episode.role is not Role.USER):
@@ -233,15 +222,15 @@ class Lookup:
 
     def _stays_here(self) -> bool:
         try:
-            return is_local(self._provider())
+            return is_local(self._context.resources.search_provider)
         except SearchError:  # there is none to ask, which `_ask` says
             return False
 
     def _ask(self, query: str) -> SearchAnswer:
-        return self._provider().search(query, limit=policy.SEARCH_RESULTS)
+        return self._context.resources.search_provider.search(query, limit=policy.SEARCH_RESULTS)
 
     def _apply(self, ops: list[Op], trigger: Trigger) -> Receipt:
-        return apply(self._store, ops, trigger=trigger, actor=self._actor, now=self._clock())
+        return self._context.write(ops, trigger)
 
 
 def result_ops(

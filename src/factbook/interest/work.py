@@ -3,7 +3,7 @@
 In their order: make the searches that wait, read what is unread, embed, tell, and when nothing of
 that is left look something up by itself; once a day, clean. Each is separate, each can be off.
 
-Knows: the memory's own methods. Does not know: what they do, or when nobody acts (`loops.Worker`).
+Knows: the steps of `Background`. Does not know: what they do, or when nobody acts (`loops.Worker`).
 """
 
 from __future__ import annotations
@@ -12,24 +12,21 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from factbook import policy
+from factbook.embed.minilm import BundledEmbedder
 from factbook.errors import FactbookError
 from factbook.interest.loops import Budget, Loop, LoopResult
-from factbook.model import EVERYONE, ME, Everyone, Millis, Receipt
+from factbook.model import EVERYONE
+from factbook.upkeep.embedding import EmbeddingQueue
 
 if TYPE_CHECKING:
-    from factbook.embed import Embedder
-    from factbook.interest.deliver import Channel, Notifier
-    from factbook.interest.enrich import Enriched
-    from factbook.interest.extraction import ExtractionReport
-    from factbook.interest.lookup import LookupReport
-    from factbook.store.base import Store
-    from factbook.upkeep.cleaner import CleanReport
-    from factbook.upkeep.embedding import EmbedReport
+    from factbook.context import Context
+    from factbook.interest.background import Background
+    from factbook.interest.deliver import Channel
 
-__all__ = ["NAMES", "Works", "loops_of", "prepare"]
+__all__ = ["NAMES", "loops_of", "prepare"]
 
 NAMES: Final = ("searches", "extraction", "embedding", "notices", "enrichment", "cleaner")
 _SECOND: Final = 1_000
@@ -38,93 +35,47 @@ SMALL_BATCH: Final = 16  # ours: texts embedded between two looks at whether som
 STEPS_PER_MINUTE: Final = 600  # ours: of one loop; a bound against a loop that never ends
 
 
-class Works(Protocol):
-    """What the loops need of a memory (`Memory`)."""
-
-    @property
-    def store(self) -> Store:
-        """The store."""
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedding model."""
-
-    @property
-    def has_model(self) -> bool:
-        """Tell whether a model is given or configured."""
-
-    @property
-    def has_search(self) -> bool:
-        """Tell whether a search provider is given or configured."""
-
-    def plan_learning(self) -> Receipt:
-        """Think of the searches for what is to be learned."""
-
-    def run_schedules(self) -> Receipt:
-        """Queue the searches of schedules whose time has come."""
-
-    def run_searches(self, *, limit: int | None = None) -> LookupReport:
-        """Make the searches that wait."""
-
-    def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
-        """Read what is unread."""
-
-    def embed(self, *, limit: int | None = None) -> EmbedReport:
-        """Give waiting rows their vectors."""
-
-    def notifier(
-        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
-    ) -> Notifier:
-        """Return what delivers notices."""
-
-    def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
-        """Queue one search of our own."""
-
-    def clean(self) -> CleanReport:
-        """Merge entities that are the same thing."""
-
-    def now(self) -> Millis:
-        """Return the time by the memory's clock."""
-
-
-def loops_of(memory: Works, channels: Sequence[Channel], *, off: Collection[str]) -> list[Loop]:
+def loops_of(
+    steps: Background, context: Context, channels: Sequence[Channel], *, off: Collection[str]
+) -> list[Loop]:
     """Return the loops over a memory, in their order; those in `off` are there and do not run."""
+    queue = EmbeddingQueue(context)
 
     def searches() -> LoopResult:
-        planned = memory.plan_learning().searches + memory.run_schedules().searches
-        if not memory.has_search:
+        planned = steps.plan_learning().searches + steps.run_schedules().searches
+        if not context.resources.has_search:
             return LoopResult(did=planned)
-        done = memory.run_searches(limit=1)  # those that fail are passed over
+        done = steps.run_searches(limit=1)  # those that fail are passed over
         if done.failed and not done.made:
             raise _failed(done.failed)
         return LoopResult(did=planned + done.made, more=bool(done.made), note=_said(done.failed))
 
     def extraction() -> LoopResult:
-        done = memory.run_extraction(limit=1)
+        done = steps.run_extraction(limit=1)
         if done.failed and not done.pieces:
             raise _failed(done.failed)
         note = _said(done.failed) or done.note
         return LoopResult(did=done.pieces, more=bool(done.pieces), note=note)
 
     def embedding() -> LoopResult:
-        done = memory.embed(limit=SMALL_BATCH)
+        done = queue.drain(limit=SMALL_BATCH)
         return LoopResult(did=done.receipt.embedded, more=done.claimed == SMALL_BATCH)
 
     def notices() -> LoopResult:
-        done = memory.notifier(channels, owner=EVERYONE).pass_once()
+        done = steps.notifier(channels, owner=EVERYONE).pass_once()
         return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
 
     def enrichment() -> LoopResult:
-        if not memory.has_search:
+        if not context.resources.has_search:
             return LoopResult(note="no search provider is configured")
-        done = memory.run_enrichment()
+        done = steps.run_enrichment()
         return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
 
     def cleaner() -> LoopResult:
-        last = memory.store.mark("cleaned_at")
-        if last and memory.now() - last < policy.CLEANER_EVERY_MS:
+        last = context.store.mark("cleaned_at")
+        if last and context.clock() - last < policy.CLEANER_EVERY_MS:
             return LoopResult()
-        done = memory.clean()
+        done = steps.clean()
         return LoopResult(did=done.merged + done.retired, note=done.note)
 
     bound = Budget(steps=STEPS_PER_MINUTE, per_ms=60 * _SECOND)
@@ -156,17 +107,15 @@ _STEPS: Final = (
 )
 
 
-def prepare(memory: Works) -> None:
+def prepare(context: Context) -> None:
     """Import and load what the steps need; up to a second, which is then part of no step."""
-    from factbook.embed.minilm import BundledEmbedder
-
     for name in _STEPS:
         import_module(name)
-    if memory.has_model or memory.has_search:
+    if context.resources.has_model or context.resources.has_search:
         with suppress(ImportError):  # whoever needs it names the extra that brings it
             import_module("httpx2")
-    if memory.store.counts_waiting() and isinstance(memory.embedder, BundledEmbedder):
-        memory.embedder.embed([""])  # loads the model
+    if context.store.counts_waiting() and isinstance(context.embedder, BundledEmbedder):
+        context.embedder.embed([""])  # loads the model
 
 
 def _said(failed: Sequence[tuple[str, str]]) -> str:

@@ -54,9 +54,9 @@ __all__ = [
     "CUT",
     "MEMORY_TAG",
     "Block",
-    "Context",
     "ContextLimits",
     "LeftOut",
+    "PromptContext",
     "Tier",
     "ToolResult",
     "as_data",
@@ -214,7 +214,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class PromptContext:
     """The context of one turn, with the account of what is in it and what is not."""
 
     text: str
@@ -447,7 +447,7 @@ def build_context(
     limits: ContextLimits | None = None,
     count_tokens: Callable[[str], int],
     now: Millis,
-) -> Context:
+) -> PromptContext:
     """Return the context of a turn: at most `limits.total` tokens as `count_tokens` counts them.
 
     `recent_msgs` come oldest first, `streamed_memories` best first. The module's docstring lists
@@ -469,7 +469,7 @@ def build_context(
         if context.tokens <= limits.total:
             break
     else:  # the counter finds tokens in no text at all
-        return Context(
+        return PromptContext(
             text="",
             blocks=(),
             included=(),
@@ -548,7 +548,7 @@ class _Draft:
         if system:
             self._system(system)
 
-    def context(self) -> Context:
+    def context(self) -> PromptContext:
         blocks = []
         for tier in Tier:
             part = self._parts.get(tier)
@@ -568,7 +568,7 @@ class _Draft:
         included = dict.fromkeys(one for part in parts for one in part.memories)
         # What found no room in one place may stand in another.
         left_out = {one.id: one for one in self._left_out if one.id not in included}
-        return Context(
+        return PromptContext(
             text=text,
             blocks=tuple(blocks),
             included=tuple(included),

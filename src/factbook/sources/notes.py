@@ -21,11 +21,11 @@ from factbook.sources.base import Batch
 from factbook.sources.conversation.turn import clean, own_text, within, worth_a_vector
 from factbook.sources.encoding import decoded
 from factbook.sources.files import NOTE, SUMMARY, SourceFile, file_key
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser, printable
 from factbook.sources.session_log.reader import Reading
 from factbook.sources.session_log.reader import read as read_log
 from factbook.sources.session_log.text import cut_before, millis
-from factbook.sources.session_log.toolcall import Redacting
 
 __all__ = ["read"]
 

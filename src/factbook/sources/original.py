@@ -9,28 +9,18 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import orjson
 
 from factbook.policy import MAX_LINE_BYTES
 from factbook.sources.conversation import message_at
 from factbook.sources.encoding import decoded, open_utf8
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.reader import is_document
 
 _WINDOW = 700  # characters of the line that are shown around the quote
 _PROSE_BYTES = 16_000  # of a note, behind the line where a paragraph begins
 _NEEDLE = 40  # characters of the quote that must stand in the line for it to be the same one
-
-
-class Redacting(Protocol):
-    """What reading back needs of a redactor."""
-
-    def redact(self, text: str) -> str:
-        """Return the text with every secret replaced by its label."""
-
-    def redact_value(self, value: object) -> object:
-        """Return JSON data with every secret in its strings replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -812,6 +812,9 @@ class Store(WorldStore, EraseStore, Protocol):
     def embedder(self) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors the store holds."""
 
+    def rule_objects(self, rule: str) -> tuple[list[tuple[str, int]], int]:
+        """Return (object, facts) of a rule's facts, and how many of its candidates were refused."""
+
     def rule_counts(self) -> dict[str, int]:
         """Return how many evidence rows each rule has made, by its name."""
 

@@ -57,7 +57,7 @@ from factbook.interest.matter import Asking, asking
 from factbook.llm.prompt import estimate_tokens
 from factbook.model import ME, EpisodeKind, Hit, Role
 from factbook.recall.associate import seeks_advice
-from factbook.recall.budget import Context, ContextLimits, render_memories
+from factbook.recall.budget import ContextLimits, PromptContext, render_memories
 from factbook.recall.cues import stem
 from factbook.recall.plan import Turn
 from factbook.recall.query import STOPWORDS, words
@@ -237,12 +237,14 @@ class Chat:
 
     def _welcome(self) -> None:
         memory = self._memory
-        model = memory.llm.id if memory.has_model else ""
+        model = memory.resources.llm.id if memory.resources.has_model else ""
         before = f", gone on with after {count(len(self._history), 'turn')}"
         parts = [
             f"conversation {self.session}{before if self._history else ''}",
             f"model {model}" if model else "no model is configured: what memory has is shown",
-            "searches where memory is not enough" if memory.has_search else "nothing is searched",
+            "searches where memory is not enough"
+            if memory.resources.has_search
+            else "nothing is searched",
             "/help lists the commands",
         ]
         self._view.note("; ".join(parts))
@@ -284,7 +286,7 @@ class Chat:
             return True
         with self._lock:
             self._serving = True
-        self._view.heard(self._memory.redactor.redact(line))
+        self._view.heard(self._memory.resources.redactor.redact(line))
         goes_on = True
         with nullcontext() if worker is None else worker.busy():
             self._pressed = 0
@@ -341,11 +343,13 @@ class Chat:
         memory = self._memory
         recent = [turn.text for turn in reversed(self._history)]
         uid = self._keep(message, Role.USER, pasted=self._pasted)
-        said = memory.redactor.redact(message)
-        known = memory.knowledge(message, owner=self._owner, recent=recent, pasted=self._pasted)
-        hits = self._hits(message, known, mine=not memory.has_model)
+        said = memory.resources.redactor.redact(message)
+        known = memory.interests.knowledge(
+            message, owner=self._owner, recent=recent, pasted=self._pasted
+        )
+        hits = self._hits(message, known, mine=not memory.resources.has_model)
         answer = _Answer(message=said, uid=uid, known=known, hits=hits)
-        if memory.has_model:
+        if memory.resources.has_model:
             self._modelled(answer)
         else:
             self._bare(answer)
@@ -361,13 +365,13 @@ class Chat:
         own = mine and known.asking is Asking.OWNER  # what pages say of things is no answer to it
         hits = [] if own else [_hit(one) for one in known.facts[:KNOWN_FACTS]]
         seen = {one.id for one in hits}
-        said = {self._memory.redactor.redact(message).strip()}
+        said = {self._memory.resources.redactor.redact(message).strip()}
         said |= {
             turn.text.strip() for turn in self._history if not mine or turn.role is Role.ASSISTANT
         }
         more = [
             one
-            for one in self._memory.prefetch(message, owner=self._owner)
+            for one in self._memory.conversation(owner=self._owner).prefetch(message)
             if one.id not in seen
             and one.text.strip() not in said
             and not (own and _is_of_pages(one))
@@ -378,7 +382,7 @@ class Chat:
 
     def _of_oneself(self) -> list[Hit]:
         """Return what the owner said of themselves, newest first."""
-        redact = self._memory.redactor.redact
+        redact = self._memory.resources.redactor.redact
         rows = self._memory.store.episodes(
             Filters(owner=self._owner, episode_kinds=(EpisodeKind.TURN,)),
             limit=READ_BACK,
@@ -403,14 +407,14 @@ class Chat:
         if taste is not None:
             liked = bool(taste["liked"]) != bool(taste["no1"] or taste["no2"])
             wanted = wanted[:1] if liked else wanted[1:]
-        every = self._memory.preferences(owner=self._owner)
+        every = self._memory.interests.preferences(owner=self._owner)
         parts = []
         for kind in wanted:
             topics = [one.topic for one in reversed(every) if one.type is kind]
             more = f", and {len(topics) - PREFERENCES} more" if len(topics) > PREFERENCES else ""
             if topics:
                 parts.append(f"you {kind} {', '.join(topics[:PREFERENCES])}{more}")
-        return self._memory.redactor.redact("; ".join(parts))
+        return self._memory.resources.redactor.redact("; ".join(parts))
 
     def _bearing(self, message: str, hits: Sequence[Hit]) -> list[Hit]:
         """Return the hits that have anything to do with a message.
@@ -423,7 +427,7 @@ class Chat:
             return []
         advice = seeks_advice(message) and not _DEFINED.match(message)
         vectors = self._memory.engine.vectors_of(one.id for one in hits)
-        asked = self._memory.embedder.embed([message])[0]
+        asked = self._memory.resources.embedder.embed([message])[0]
         terms = {stem(one) for one in words(message) if one not in STOPWORDS}
 
         def bears(one: Hit) -> bool:
@@ -436,7 +440,7 @@ class Chat:
 
         return [one for one in hits if bears(one)]
 
-    def _context(self, hits: Sequence[Hit], window: int) -> Context:
+    def _context(self, hits: Sequence[Hit], window: int) -> PromptContext:
         room = room_for_memory(window)
         limits = ContextLimits(
             total=room,
@@ -468,15 +472,19 @@ class Chat:
         names = " ".join([*(one.entity.name for one in known.entities), *known.unknown])
         answer.withheld = False
         try:
-            found, _ = self._memory.search_for(query, episode=answer.uid, owner=self._owner)
+            found, _ = self._memory.interests.search_for(
+                query, episode=answer.uid, owner=self._owner
+            )
             if not found.results and names and names != query:
-                found, _ = self._memory.search_for(names, episode=answer.uid, owner=self._owner)
+                found, _ = self._memory.interests.search_for(
+                    names, episode=answer.uid, owner=self._owner
+                )
         except SearchError as error:
             answer.withheld = error.kind is SearchFailure.WITHHELD
             if not answer.withheld:
                 self._problem(error, kept=True)
             return None
-        redact = self._memory.redactor.redact
+        redact = self._memory.resources.redactor.redact
         return replace(
             found,
             results=[
@@ -490,12 +498,12 @@ class Chat:
 
         One's own documents are asked about oneself too, where no memory bears on it.
         """
-        if known.asking is Asking.NOTHING or not self._memory.has_search:
+        if known.asking is Asking.NOTHING or not self._memory.resources.has_search:
             return False
         if known.asking is Asking.OWNER:
             told = memories or self._tastes(message) or _ABOUT_ME.match(message)
-            return not told and self._memory.search_is_local
-        return not known.enough and (known.verdict.leaves or self._memory.search_is_local)
+            return not told and self._memory.resources.search_is_local
+        return not known.enough and (known.verdict.leaves or self._memory.resources.search_is_local)
 
     def _basis(self, known: Knowledge, query: str, *, memories: int = 0) -> Basis:
         """Return what an answer stands on, by the rule; with a query, it was searched for.
@@ -513,10 +521,10 @@ class Chat:
             return Basis(of="memory", why=known.why, facts=facts)
         if query:
             return Basis(of="search", why=known.why, query=query)
-        if of_owner and not self._memory.has_search:
+        if of_owner and not self._memory.resources.has_search:
             return Basis(of="conversation", why="about you, so nothing is searched for")
-        stays = not known.verdict.leaves and self._memory.has_search
-        if stays and not self._memory.search_is_local:
+        stays = not known.verdict.leaves and self._memory.resources.has_search
+        if stays and not self._memory.resources.search_is_local:
             return Basis(of="conversation", why=known.verdict.said)
         return Basis(of="conversation", why=f"not enough in memory: {known.why}")
 
@@ -552,7 +560,7 @@ class Chat:
         heard = hear(message, known=known)
         return [one.name for one in heard if one.is_known and one.why == NO_MORE_OF_IT]
 
-    def _shown(self, answer: _Answer, context: Context) -> bool:
+    def _shown(self, answer: _Answer, context: PromptContext) -> bool:
         """Show the memories of a context with their sources; return whether there were any."""
         by_id = {one.id: one for one in answer.hits}
         places = self._places(by_id.values())
@@ -569,7 +577,7 @@ class Chat:
         self._view.remembered(memories)
         return bool(memories)
 
-    def _keep_shown(self, answer: _Answer, context: Context) -> None:
+    def _keep_shown(self, answer: _Answer, context: PromptContext) -> None:
         """Keep what was shown as a turn, by ids and names alone, so that it can be reacted to."""
         names = [one.entity.name for one in answer.known.entities]
         facts = [one for one in context.included if one.startswith("f")]
@@ -581,8 +589,8 @@ class Chat:
     def _modelled(self, answer: _Answer) -> None:
         memory, known = self._memory, answer.known
         if self._talk is None:
-            self._talk = Talk(memory.llm)
-        context = self._context(answer.hits, memory.llm.context_tokens)
+            self._talk = Talk(memory.resources.llm)
+        context = self._context(answer.hits, memory.resources.llm.context_tokens)
         answer.given.update(context.included)
         pages = ""
         try:
@@ -598,14 +606,14 @@ class Chat:
             if found is None:
                 basis = replace(basis, of="conversation", query="")
             else:
-                pages = pages_as_data(found, redact=memory.redactor.redact)
+                pages = pages_as_data(found, redact=memory.resources.redactor.redact)
         self._view.based(basis)
         prompt = Prompt(
             system=context.text, history=self._history[:-1], message=answer.message, pages=pages
         )
         self._stream(answer, context, prompt)
 
-    def _decided(self, answer: _Answer, context: Context) -> Basis:
+    def _decided(self, answer: _Answer, context: PromptContext) -> Basis:
         """Return what an answer stands on: the rule says so, or else the model does.
 
         Raises ModelError where the model cannot be reached at all.
@@ -623,14 +631,14 @@ class Chat:
             self._view.note(f"whether memory is enough is decided by the rule alone: {error}")
             return self._basis(known, known.query)
         if said.needs == "memory":
-            why = f"{self._memory.llm.id} says that {', '.join(said.facts)} answer it"
+            why = f"{self._memory.resources.llm.id} says that {', '.join(said.facts)} answer it"
             return Basis(of="memory", why=why, facts=said.facts)
         if said.needs == "neither":
             return Basis(of="conversation", why="")
-        query = self._memory.redactor.redact(said.query)
+        query = self._memory.resources.redactor.redact(said.query)
         return self._basis(known, query or known.query)
 
-    def _stream(self, answer: _Answer, context: Context, prompt: Prompt) -> None:
+    def _stream(self, answer: _Answer, context: PromptContext, prompt: Prompt) -> None:
         """Show an answer as it comes, and keep it, also where it was stopped or broke off."""
         assert self._talk is not None
         said: list[str] = []
@@ -671,7 +679,7 @@ class Chat:
         if invented:
             self._view.note(f"the answer names {', '.join(invented)}, which it was not given")
 
-    def _failed(self, answer: _Answer, context: Context, error: ModelError) -> None:
+    def _failed(self, answer: _Answer, context: PromptContext, error: ModelError) -> None:
         """Say that the model failed, and show what it would have answered from."""
         self._problem(error, kept=True)
         if self._shown(answer, context):
@@ -691,11 +699,11 @@ class Chat:
             hits = [one for one in hits if one.session != self.session]
             answer.more += hits
             answer.given.update(one.id for one in hits)
-            found = render_memories(hits, now=memory.now()) or "Nothing was found."
+            found = render_memories(hits, now=memory.clock()) or "Nothing was found."
             return ToolText(text=found, said=count(len(hits), "memory", "memories"))
 
         def search(given: SearchArguments) -> ToolText:
-            query = memory.redactor.redact(given.query)
+            query = memory.resources.redactor.redact(given.query)
             found = self._search(answer, query)
             if answer.withheld:
                 return ToolText(
@@ -705,10 +713,12 @@ class Chat:
                 )
             if found is None:
                 return ToolText(text="error: the search failed; answer without it", said="failed")
-            pages = pages_as_data(found, redact=memory.redactor.redact)
+            pages = pages_as_data(found, redact=memory.resources.redactor.redact)
             return ToolText(text=pages, said=count(len(found.results), "result"))
 
-        return Toolbox(search_memory=search_memory, search=search if memory.has_search else None)
+        return Toolbox(
+            search_memory=search_memory, search=search if memory.resources.has_search else None
+        )
 
     # --- keeping --------------------------------------------------------------------------------
 
@@ -718,7 +728,7 @@ class Chat:
         self._memory.add_turn(
             said, role=role, session=self.session, uid=own, owner=self._owner, pasted=pasted
         )
-        turn = Turn(role=role, text=self._memory.redactor.redact(said))
+        turn = Turn(role=role, text=self._memory.resources.redactor.redact(said))
         self._history = [*self._history, turn][-HISTORY:]
         # one with an id of its own, one of a kind, is that turn whatever it says and wherever
         return turn_uid(self._owner, "", own_id=own, role=role, text="", occurred_at=None)
@@ -737,7 +747,7 @@ class Chat:
             limit=HISTORY,
             newest_first=True,
         )
-        redact = self._memory.redactor.redact
+        redact = self._memory.resources.redactor.redact
         return [
             Turn(role=one.role, text=redact(one.text), at=one.occurred_at)
             for one in reversed(list(rows))
@@ -752,7 +762,7 @@ class Chat:
         found = {}
         for one in every:
             page = pages.get(int(one.id[1:]), ("", None))[0] if one.kind == "fact" else ""
-            found[one.id] = self._memory.redactor.redact(page) or text.place(
+            found[one.id] = self._memory.resources.redactor.redact(page) or text.place(
                 one.source, one.position
             )
         return found
@@ -782,7 +792,7 @@ class Chat:
 
     def _pass_notices(self) -> LoopResult:
         """Tell this owner what waits: what others are told is none of this conversation's."""
-        done = self._memory.notifier([self._channel], owner=self._owner).pass_once()
+        done = self._memory.background.notifier([self._channel], owner=self._owner).pass_once()
         return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
 
     @contextmanager
@@ -795,11 +805,11 @@ class Chat:
         off = SCRIPTED_OFF if self._waits else ()
         loops = [
             replace(one, run=self._pass_notices) if one.name == "notices" else one
-            for one in memory.loops((), off=off)
+            for one in memory.background.loops((), off=off)
         ]
         with Worker(
             loops,
-            clock=memory.now,
+            clock=memory.clock,
             foreground=moved(memory.store.generation, memory.store.last_action),
             on_step=self._remark,
         ) as worker:
@@ -832,7 +842,7 @@ class Chat:
 
         `kept`: what was said is in memory, whatever failed behind it.
         """
-        said = self._memory.redactor.redact(str(error))
+        said = self._memory.resources.redactor.redact(str(error))
         if kept:
             said = said.replace("nothing was written", "what you said is kept")
 

@@ -69,10 +69,11 @@ from factbook.surface.output import ReaderGone, Screen
 
 if TYPE_CHECKING:
     from factbook.ingest import IngestReport
-    from factbook.memory import Memory, RuleUse
+    from factbook.memory import Memory
     from factbook.model import Evidence, Fact
     from factbook.sources.session_log import Discovery
     from factbook.store.base import Filters, SourceState
+    from factbook.upkeep.maintenance import RuleUse
 
 __all__ = ["app", "main", "run"]
 
@@ -240,7 +241,7 @@ def ingest(
                 if number > before.get(name, (0.0, 0))[1]
             ],
             embedded=embedded,
-            waiting=memory.waiting(),
+            waiting=memory.maintenance.waiting(),
             seconds=seconds,
         )
         if trouble is not None:
@@ -299,7 +300,7 @@ def _embed(memory: Memory, screen: Screen, *, limit: int | None) -> tuple[int, b
     """Embed what waits; return how many rows were, and whether Ctrl-C ended it."""
     from factbook.surface.progress import bar
 
-    waiting = memory.waiting()
+    waiting = memory.maintenance.waiting()
     if not waiting:
         return 0, False
     total = waiting if limit is None else min(waiting, limit)
@@ -307,15 +308,15 @@ def _embed(memory: Memory, screen: Screen, *, limit: int | None) -> tuple[int, b
         with bar("embedding", total=total, unit="rows", quiet=screen.as_json) as advance:
             return memory.embed(limit=limit, progress=advance).receipt.embedded, False
     except KeyboardInterrupt:
-        return waiting - memory.waiting(), True
+        return waiting - memory.maintenance.waiting(), True
 
 
 def _say_interrupted(memory: Memory, screen: Screen) -> NoReturn:
     from factbook.surface.text import count
 
     screen.note(
-        f"stopped; {count(memory.waiting(), 'row')} still to embed, found by words until"
-        " `factbook embed` has finished them"
+        f"stopped; {count(memory.maintenance.waiting(), 'row')} still to embed, found by words"
+        " until `factbook embed` has finished them"
     )
     raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -345,7 +346,7 @@ def _show_receipt(
         return
     import shlex
 
-    from factbook.memory import default_db
+    from factbook.context import default_db
     from factbook.surface import render
 
     hint = "" if call.db == default_db() else f"--db {shlex.quote(str(call.db))}"
@@ -376,7 +377,7 @@ def embed(
         at_least(1, limit, "--limit")
     with call.memory("write") as memory:
         embedded, interrupted = _embed(memory, call.screen, limit=limit)
-        waiting = memory.waiting()
+        waiting = memory.maintenance.waiting()
         if call.screen.as_json:
             call.screen.json({"embedded": embedded, "waiting": waiting})
         else:
@@ -462,7 +463,7 @@ def recall(
             call.screen,
             found,
             episodes=memory.store.episodes_by_id(sorted(shown)),
-            redact=memory.redactor.redact,
+            redact=memory.resources.redactor.redact,
         )
 
 
@@ -542,7 +543,7 @@ def facts(
     screen, now = call.screen, now_ms()
     filters = replace(filters, now=now, deprecated=include_deprecated)
     with reading(call, no_redact=no_redact) as memory:
-        redact = memory.redactor.redact
+        redact = memory.resources.redactor.redact
         # One more than is shown tells whether there are more.
         found = memory.store.facts(filters, limit=limit + 1 if limit else None, newest_first=newest)
         rows = (as_of(one, now) for one in found)
@@ -554,7 +555,7 @@ def facts(
             return
         from factbook.surface import render
 
-        disputes = memory.disputed(owner=filters.owner)
+        disputes = memory.review.disputed(owner=filters.owner)
         number = render.facts(
             screen,
             shown,
@@ -588,7 +589,7 @@ def _fact_records(
 
 def _evidence_reader(memory: Memory) -> Callable[[Fact], Sequence[Evidence]]:
     def read(one: Fact) -> Sequence[Evidence]:
-        redact = memory.redactor.redact
+        redact = memory.resources.redactor.redact
         found = memory.store.evidence_of([one.id])[one.id]
         return [replace(part, quote=redact(part.quote)) for part in found]
 
@@ -625,7 +626,7 @@ def explain(
 
     with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
         found = memory.explain(fact_id, owner=about)
-        redact = memory.redactor.redact
+        redact = memory.resources.redactor.redact
         stored = memory.store.fact(fact_id) or found.fact
         following = keep.successors(memory.store, stored)
         life = course(stored, found.history, now=now_ms())
@@ -674,7 +675,7 @@ def _dispute(side: Mapping[str, str]) -> str:
 
 
 def _redacted_detail(detail: Mapping[str, object], memory: Memory) -> dict[str, object]:
-    found = memory.redactor.redact_value(dict(detail))
+    found = memory.resources.redactor.redact_value(dict(detail))
     assert isinstance(found, dict)
     return found
 
@@ -710,10 +711,10 @@ def timeline(
         owner=whose_of(owner, all_owners),
     )
     with reading(call, no_redact=no_redact) as memory:
-        found = memory.timeline(filters=filters, limit=limit or None)
+        found = memory.sources.timeline(filters=filters, limit=limit or None)
         if not found:
             say_others(call, memory, filters.owner)
-        redact = memory.redactor.redact
+        redact = memory.resources.redactor.redact
         if call.screen.as_json:
             from factbook.surface import records
 
@@ -757,8 +758,8 @@ def sessions(
         owner=whose_of(owner, all_owners),
     )
     with reading(call, no_redact=no_redact) as memory:
-        redact = memory.redactor.redact
-        every = memory.sessions(owner=filters.owner)
+        redact = memory.resources.redactor.redact
+        every = memory.sources.sessions(owner=filters.owner)
         matching = [one for one in every if _session_passes(one, filters)]
         if not matching:
             say_others(call, memory, filters.owner)
@@ -1017,7 +1018,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write out all of an owner, as JSON lines or as a table of facts."""
-    from factbook.memory import default_key_file
+    from factbook.context import default_key_file
     from factbook.surface import export as export_
     from factbook.surface.text import count, home_path, size
 
@@ -1029,7 +1030,7 @@ def export(
     if to_stdout and screen.as_json and form != "jsonl":
         raise UsageError(detail="--json and --format csv-facts exclude each other on stdout")
     with reading(call, no_redact=no_redact) as memory:
-        redactor = memory.redactor
+        redactor = memory.resources.redactor
         say_others(call, memory, about)
         if to_stdout and screen.as_json:
             screen.json_stream(
@@ -1069,7 +1070,7 @@ def list_rules(
 ) -> None:
     """List the rules that find facts, and how often each fired."""
     from factbook.extract.rules import RuleSet, pattern_words
-    from factbook.memory import RuleUse
+    from factbook.upkeep.maintenance import RuleUse
 
     call = begin(ctx, db, as_json)
     screen = call.screen
@@ -1077,7 +1078,7 @@ def list_rules(
     counted = call.db.exists()
     if counted:
         with call.memory(rules=rule_set) as memory:
-            uses = memory.rule_uses(noise=noise)
+            uses = memory.maintenance.rule_uses(noise=noise)
     elif noise:
         raise StoreMissing(path=call.db)
     else:

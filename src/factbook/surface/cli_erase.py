@@ -26,10 +26,10 @@ from factbook.surface.standing import (
 )
 
 if TYPE_CHECKING:
-    from factbook.erasing import Erased
     from factbook.memory import Memory
     from factbook.model import Everyone, Receipt
     from factbook.store.base_erase import Erasure, Scoured, Sighting
+    from factbook.upkeep.erasure import Erased
 
 EXIT_LEFT: Final = 1  # something of it is still there
 _ROW_NAME: Final = re.compile(r"[fesrnplcqto]\d{1,19}")
@@ -124,21 +124,21 @@ def erase(
     if check or list_all:
         with call.memory("read") as memory:
             if list_all:
-                _list(call, memory.erasures())
+                _list(call, memory.erasure.erasures())
                 return
-            found = memory.sight(check)
+            found = memory.erasure.sight(check)
         _show_sighting(call, found)
         if found.rows or found.in_file or found.pieces or found.copies:
             raise typer.Exit(EXIT_LEFT)
         return
     with call.memory("write") as memory:
         if allow is not None:
-            memory.allow_again(allow)
+            memory.erasure.allow_again(allow)
             _tell(call, {"allowed": allow}, f"What erasure {allow} took may be kept again.")
         elif finish:
-            _finish(call, memory.finish_erasing())
+            _finish(call, memory.erasure.finish_erasing())
         elif drop_copies:
-            gone = [str(one) for one in memory.drop_copies()]
+            gone = [str(one) for one in memory.erasure.drop_copies()]
             _tell(
                 call,
                 {"deleted": gone},
@@ -158,24 +158,26 @@ def _wanted(
     found: list[tuple[str, _Erase]] = [(one, _by_id(one, whole, of)) for one in ids]
     if source:
         found.append(
-            (source, lambda memory, dry: memory.erase_source(source, owner=of, dry_run=dry))
+            (source, lambda memory, dry: memory.erasure.erase_source(source, owner=of, dry_run=dry))
         )
     if entity:
         found.append(
             (
                 entity,
-                lambda memory, dry: memory.erase_entity(entity, owner=owner or ME, dry_run=dry),
+                lambda memory, dry: memory.erasure.erase_entity(
+                    entity, owner=owner or ME, dry_run=dry
+                ),
             )
         )
     if owner and not found:
-        found.append((owner, lambda memory, dry: memory.erase_owner(owner, dry_run=dry)))
+        found.append((owner, lambda memory, dry: memory.erasure.erase_owner(owner, dry_run=dry)))
     if whole and not any(one.startswith("f") for one in ids):
         raise UsageError(detail="--whole-episodes goes with facts; give one, as f12")
     return found
 
 
 def _how() -> str:
-    from factbook.erasing import ROW_NAMES
+    from factbook.upkeep.erasure import ROW_NAMES
 
     return (
         f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow, --finish"
@@ -188,7 +190,9 @@ def _by_id(given: str, whole: bool, of: str | Everyone) -> _Erase:
     if not _ROW_NAME.fullmatch(given) or int(given[1:]) >= 1 << 63:
         raise UsageError(detail=f"{given!r} is no id; {_how()}")
     whole = whole and given.startswith("f")
-    return lambda memory, dry: memory.erase_row(given, owner=of, whole_episodes=whole, dry_run=dry)
+    return lambda memory, dry: memory.erasure.erase_row(
+        given, owner=of, whole_episodes=whole, dry_run=dry
+    )
 
 
 def _erase(
@@ -241,7 +245,7 @@ def _together(memory: Memory, done: list[Erased]) -> Erased | None:
         clean=all(one.clean for one in files),
         copies=sorted({copy for one in files for copy in one.copies}),
     )
-    return replace(done[-1], file=file, standing=memory.standing(done))
+    return replace(done[-1], file=file, standing=memory.erasure.standing(done))
 
 
 def _agrees(call: Call, rehearsed: list[tuple[str, Receipt]]) -> bool:

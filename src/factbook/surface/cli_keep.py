@@ -47,9 +47,9 @@ from factbook.surface.options import (
 )
 
 if TYPE_CHECKING:
+    from factbook.assist.keyed import Planner
     from factbook.memory import Memory
     from factbook.model import Fact, Receipt
-    from factbook.modelling import Planner
     from factbook.store.base import Proposal, Run, Store
     from factbook.surface.keep import Unanswered
     from factbook.surface.output import Screen
@@ -153,7 +153,7 @@ def _tell_stored(call: Call, memory: Memory, found: Fact, *, since: int) -> None
         and one.judged_at >= since
         and found.id in (one.low_id, one.high_id)
     ]
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     if call.screen.as_json:
         from factbook.surface import records
 
@@ -205,7 +205,7 @@ def feedback(
     if verdict not in ("right", "wrong"):
         raise UsageError(detail=f"{verdict!r} is neither right nor wrong; give one of the two")
     with call.memory("write") as memory:
-        receipt = memory.feedback(number, right=verdict == "right", owner=owner)
+        receipt = memory.review.feedback(number, right=verdict == "right", owner=owner)
         said = "sure from now on" if verdict == "right" else "out of all retrieval from now on"
         _show_change(call, memory, number, receipt, said)
 
@@ -236,7 +236,7 @@ def unpin(
 
 def _pin(call: Call, number: int, *, pinned: bool, owner: str) -> None:
     with call.memory("write") as memory:
-        receipt = memory.pin(number, pinned=pinned, owner=owner)
+        receipt = memory.review.pin(number, pinned=pinned, owner=owner)
         if pinned:
             said = "pinned: it does not fade, and nothing doubts it or takes its place"
         else:
@@ -256,7 +256,7 @@ def unmerge(
     call = begin(ctx, db, as_json)
     number = fact_number(fact)
     with call.memory("write") as memory:
-        receipt = memory.unmerge(number, owner=owner)
+        receipt = memory.review.unmerge(number, owner=owner)
         _show_change(call, memory, number, receipt, "a fact of its own again, with its evidence")
 
 
@@ -368,13 +368,16 @@ def review(
 
 
 def _show_review(call: Call, memory: Memory, *, all_: bool, owner: str | Everyone) -> None:
-    proposals, questions = memory.proposals(owner=owner), memory.questions(owner=owner)
+    proposals, questions = (
+        memory.review.proposals(owner=owner),
+        memory.review.questions(owner=owner),
+    )
     if not (proposals or questions):
         say_others(call, memory, owner)
     if call.screen.as_json:
         from factbook.surface import records_keep
 
-        redact_value = memory.redactor.redact_value
+        redact_value = memory.resources.redactor.redact_value
         call.screen.json(
             {
                 "proposals": [
@@ -390,7 +393,7 @@ def _show_review(call: Call, memory: Memory, *, all_: bool, owner: str | Everyon
         call.screen,
         proposals,
         questions,
-        redact=memory.redactor.redact,
+        redact=memory.resources.redactor.redact,
         program=_program(call),
         all_=all_,
     )
@@ -398,7 +401,7 @@ def _show_review(call: Call, memory: Memory, *, all_: bool, owner: str | Everyon
 
 def _program(call: Call) -> str:
     """Return how to call factbook on this database, as it is typed."""
-    from factbook.memory import default_db
+    from factbook.context import default_db
     from factbook.surface import text
 
     if call.db == default_db():
@@ -429,12 +432,12 @@ def _decide(
     from factbook.assist.labels import write_label
     from factbook.assist.telling import CLARIFICATION
 
-    found = next((one for one in memory.proposals(owner=owner) if one.id == number), None)
+    found = next((one for one in memory.review.proposals(owner=owner) if one.id == number), None)
     if found is None:
         decided = [
             one
             for state in ("accepted", "refused")
-            for one in memory.proposals(state=state, owner=owner)
+            for one in memory.review.proposals(state=state, owner=owner)
         ]
         if any(one.id == number for one in decided):
             raise UsageError(detail=f"proposal {number} was decided already")
@@ -443,7 +446,7 @@ def _decide(
         )
     path = _append_rule(memory, found, rules) if accept else None
     try:
-        receipt = memory.decide(
+        receipt = memory.review.decide(
             number, accept=accept, reason=reason, text=words, planner=planner, owner=owner
         )
     except ModelError as error:
@@ -473,7 +476,7 @@ def _decide(
 
         call.screen.line(call.screen.paint(label, "green"))
         show_keys(call.screen, memory, receipt, owner=str(found.payload["owner"]))
-    call.screen.say(f"{number}  {memory.redactor.redact(found.title)}: {state}")
+    call.screen.say(f"{number}  {memory.resources.redactor.redact(found.title)}: {state}")
     if path is not None:
         call.screen.say(
             f"Its rule stands in {text.home_path(path)} now, and applies to all that is read from"
@@ -487,7 +490,7 @@ def _append_rule(memory: Memory, found: Proposal, rules: Path | None) -> Path | 
     toml = found.payload.get("toml")
     if not isinstance(toml, str) or not toml.strip():
         return None
-    if memory.redactor.redact(toml) != toml:
+    if memory.resources.redactor.redact(toml) != toml:
         raise UsageError(
             detail=f"the rule of proposal {found.id} holds what is redacted as a secret by now;"
             f" `factbook review refuse {found.id}` puts it away"
@@ -506,7 +509,7 @@ def _settle(
 
     for number in (low, high):
         memory.explain(number, owner=owner)  # that of another owner is not there
-    receipt = memory.settle({(low, high): verdict}, owner=owner)
+    receipt = memory.review.settle({(low, high): verdict}, owner=owner)
     facts = [fact_now(memory, one, now=_now()) for one in (low, high)]
     if call.screen.as_json:
         from factbook.surface import records, records_keep
@@ -544,14 +547,14 @@ def reembed(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
         before = memory.store.embedder()
         counts = memory.store.counts()
         total = counts["episode_vectors"] + counts["fact_vectors"]
-        mine = (memory.embedder.id, memory.embedder.dim)
+        mine = (memory.resources.embedder.id, memory.resources.embedder.dim)
         changed = 0
         if before is not None and before != mine:
             from factbook.surface.progress import bar
 
             try:
                 with bar("embedding", total=total, unit="rows", quiet=screen.as_json) as advance:
-                    changed = memory.reembed(progress=advance)
+                    changed = memory.maintenance.reembed(progress=advance)
             except KeyboardInterrupt:
                 screen.note(
                     "stopped; the vectors in use are as they were, and `factbook reembed` goes on"
@@ -564,7 +567,7 @@ def reembed(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
                     "changed": changed,
                     "from": None if before is None else before[0],
                     "to": mine[0],
-                    "waiting": memory.waiting(),
+                    "waiting": memory.maintenance.waiting(),
                 }
             )
             return
@@ -628,7 +631,7 @@ def consolidate(
 
         def keep(store: Store, report: RunReport) -> None:
             (run,) = [one for one in store.runs(limit=1) if one.id == report.run_id]
-            asked = unanswered(store, redact=memory.redactor.redact, owner=about)
+            asked = unanswered(store, redact=memory.resources.redactor.redact, owner=about)
             found.append(
                 _Left(
                     changes=account(store, run, owner=about),
@@ -682,7 +685,7 @@ def _show_run(
     seconds: float,
     all_: bool,
 ) -> None:
-    redact, changes, aside = memory.redactor.redact, left.changes, left.aside
+    redact, changes, aside = memory.resources.redactor.redact, left.changes, left.aside
     if call.screen.as_json:
         from factbook.surface import records_keep, records_model
 
@@ -726,7 +729,8 @@ def _show_run(
 
 def _undo(call: Call, run_id: int, *, no_redact: bool) -> None:
     with call.memory("write", redact=not no_redact) as memory:
-        receipt = memory.undo(run_id, owner=EVERYONE).receipt  # the night serves all
+        # the night serves all
+        receipt = memory.maintenance.undo(run_id, owner=EVERYONE).receipt
         if call.screen.as_json:
             from factbook.surface import records_keep
 
@@ -768,7 +772,7 @@ def runs(
         if number is not None:
             _show_past_run(call, memory, number, all_=all_, owner=whose_of(owner, all_owners))
             return
-        found = memory.runs(limit=limit or 1 << 30)
+        found = memory.maintenance.runs(limit=limit or 1 << 30)
         if call.screen.as_json:
             from factbook.surface import records_keep
 
@@ -787,11 +791,11 @@ def _show_past_run(
 ) -> None:
     from factbook.upkeep.account import account
 
-    run = next((one for one in memory.runs(limit=1 << 30) if one.id == number), None)
+    run = next((one for one in memory.maintenance.runs(limit=1 << 30) if one.id == number), None)
     if run is None:
         raise NotFound(what="run", name=number, hint="`factbook runs` lists them.")
     changes = account(memory.store, run, owner=owner)
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     if call.screen.as_json:
         from factbook.surface import records_keep
 
@@ -853,7 +857,7 @@ def install_timer(
 
 
 def _systemd(call: Call, at: str, *, dry_run: bool, remove: bool) -> None:
-    from factbook.memory import default_key_file
+    from factbook.context import default_key_file
     from factbook.surface import timer
 
     screen, folder, name = call.screen, timer.unit_folder(), f"{timer.NAME}.timer"
@@ -907,7 +911,7 @@ def _tell_timer(screen: Screen, *, removed: list[str], commands: list[str]) -> N
 
 
 def _cron(call: Call, at: str, *, dry_run: bool, remove: bool) -> None:
-    from factbook.memory import default_key_file
+    from factbook.context import default_key_file
     from factbook.surface import timer
 
     screen = call.screen

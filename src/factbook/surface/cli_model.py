@@ -164,7 +164,7 @@ def _print_told(screen: Screen, memory: Memory, found: Told) -> None:
 def show_keys(screen: Screen, memory: Memory, receipt: Receipt, *, owner: str) -> None:
     """Show what keys hold now that a message has changed them."""
     for key, action in receipt.keys:
-        now = memory.keyed_facts(owner=owner, prefix=key, limit=1)
+        now = memory.keyed.keyed_facts(owner=owner, prefix=key, limit=1)
         value = now[0].object if now and now[0].predicate == key else "(nothing)"
         screen.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
 
@@ -201,7 +201,7 @@ def _print_asked(screen: Screen, memory: Memory, found: Asked, *, owner: str) ->
         lead = f"{fact.rank:>3}. " if fact.rank is not None else f"{fact.fact_key}: "
         screen.say(f"{lead}{fact.value}")
         said = text.moment(fact.set_at)
-        for quote in memory.quotes_of(fact.fact_id, owner=owner):
+        for quote in memory.keyed.quotes_of(fact.fact_id, owner=owner):
             said += f', because you said: "{quote}"'
         screen.say(f"     f{fact.fact_id}  {said}", "dim")
     if found.answer.left_out:
@@ -248,7 +248,7 @@ def extract(
         at_least(1, limit, "--limit")
     config = model_from(provider, model, url, timeout)
     with call.memory("write", model=config) as memory:
-        revived = _revive(memory) if retry and memory.has_model else 0
+        revived = _revive(memory) if retry and memory.resources.has_model else 0
         if revived and not call.screen.as_json:
             from factbook.surface.text import count
 
@@ -265,15 +265,15 @@ def _revive(memory: Memory) -> int:
     from factbook.upkeep import settling
 
     kinds = (typed.KIND, telling.KIND, commands.KIND, settling.TASK)
-    return sum(memory.retry_tasks(kind).updated for kind in kinds)
+    return sum(memory.maintenance.retry_tasks(kind).updated for kind in kinds)
 
 
 def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
     from factbook.surface.keep import unanswered
 
-    found = memory.extract_typed(limit=limit)
-    told = memory.retry_told()
-    redact = memory.redactor.redact
+    found = memory.typed.extract_typed(limit=limit)
+    told = memory.keyed.retry_told()
+    redact = memory.resources.redactor.redact
     left = unanswered(memory.store, redact=redact)
     ids = memory.store.episode_ids([uid for uid, _ in told.failed])
     told_failed = [(ids[uid], why) for uid, why in told.failed]
@@ -297,8 +297,8 @@ def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: in
 def _extract_commands(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
     from factbook.surface.keep import unanswered
 
-    found = memory.extract_commands(limit=limit)
-    redact = memory.redactor.redact
+    found = memory.typed.extract_commands(limit=limit)
+    redact = memory.resources.redactor.redact
     left = unanswered(memory.store, redact=redact)
     if call.screen.as_json:
         from factbook.surface import records_model
@@ -382,15 +382,15 @@ def rejections(
         if summary:
             _show_summary(call, memory)
             return
-        redact = memory.redactor.redact
+        redact = memory.resources.redactor.redact
         found = [
             replace(
                 one,
                 detail=redact(one.detail),
                 excerpt=redact(one.excerpt),
-                validation=_mapping(memory.redactor.redact_value(dict(one.validation))),
+                validation=_mapping(memory.resources.redactor.redact_value(dict(one.validation))),
             )
-            for one in memory.rejections(limit=limit, filters=filters)
+            for one in memory.sources.rejections(limit=limit, filters=filters)
         ]
         _show_rejections(call, memory, found)
         if not found:
@@ -418,7 +418,7 @@ def _show_rejections(call: Call, memory: Memory, found: list[Rejection]) -> None
 
 
 def _show_summary(call: Call, memory: Memory) -> None:
-    found = memory.rejection_summary(limit=_SUMMED)
+    found = memory.typed.rejection_summary(limit=_SUMMED)
     if call.screen.as_json:
         from factbook.surface import records_model
 
@@ -435,7 +435,7 @@ def show_cost(call: Call, memory: Memory, *, since: str) -> None:
     """Show what calls of models came to, by day, purpose, model and outcome."""
     if since and not _is_day(since):
         raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
-    found = memory.cost(since=since)
+    found = memory.maintenance.cost(since=since)
     if call.screen.as_json:
         from factbook.surface import records_model
 

@@ -25,7 +25,7 @@ from factbook.surface.options import (
 )
 
 if TYPE_CHECKING:
-    from factbook.recall.budget import Context
+    from factbook.recall.budget import PromptContext
     from factbook.surface.output import Screen
 
 _TYPES: Final = ("facts", "episodes", "both")
@@ -140,7 +140,7 @@ def context(
     _show(call.screen, found)
 
 
-def _show(screen: Screen, found: Context) -> None:
+def _show(screen: Screen, found: PromptContext) -> None:
     screen.lines(text.safe(found.text).splitlines())
     screen.line()
     tiers = ", ".join(f"{name} {count}" for name, count in found.tier_tokens.items() if count)

@@ -82,7 +82,7 @@ def _do(
 
 
 def _look(call: Call) -> Look:
-    from factbook.memory import default_db
+    from factbook.context import default_db
     from factbook.surface.render_world import Look
 
     program = "factbook"
@@ -388,7 +388,7 @@ def entities(
         if clean:
             done, said = _clean(memory)
         elif unmerge is not None:
-            memory.unmerge_entity(unmerge, owner=owner)
+            memory.interests.unmerge_entity(unmerge, owner=owner)
             done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
         found = [
             one for one in memory.store.entities(owner, include_retired=True) if all_ or one.current
@@ -410,7 +410,7 @@ def entities(
 def _clean(memory: Memory) -> tuple[dict[str, object], str]:
     from factbook.surface.text import count
 
-    report = memory.clean()
+    report = memory.background.clean()
     parts = [
         f"{count(report.merged, 'entity', 'entities')} merged",
         f"{count(report.retired)} dropped",
@@ -480,7 +480,9 @@ def worker(
             f" {_MOST_IDLE:,.0f}"
         )
     with call.memory("write") as memory:
-        retried = memory.retry_aside() + memory.retry_searches() if retry else 0
+        retried = (
+            memory.maintenance.retry_aside() + memory.background.retry_searches() if retry else 0
+        )
         _work(call, memory, once=once, off=off or [], idle_ms=round(idle * 1000), retried=retried)
 
 
@@ -492,7 +494,7 @@ def _work(
 
     with line(quiet=call.screen.as_json) as say, _warnings():
         progress = _Progress(say, call.screen)
-        behind = memory.background(off=off, idle_ms=idle_ms, on_step=progress.note)
+        behind = memory.background.worker(off=off, idle_ms=idle_ms, on_step=progress.note)
         with behind, _stopping():
             if "embedding" not in off:
                 # A model that does not load, or is not that of the database, is told at once: every
@@ -505,10 +507,10 @@ def _work(
         report = behind.report()
         progress.flush()
     failed = _failed_searches(memory)
-    aside = memory.set_aside()
-    waiting = max(0, memory.waiting() - len(aside))
+    aside = memory.maintenance.set_aside()
+    waiting = max(0, memory.maintenance.waiting() - len(aside))
     embedded = progress.total["embedding"]
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     if call.screen.as_json:
         call.screen.json(
             {
@@ -534,7 +536,7 @@ def _failed_searches(memory: Memory) -> list[tuple[str, str, bool]]:
     """Return (query, why, whether it was put aside) of searches that were not answered."""
     from factbook.world import SearchState
 
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     states = (SearchState.FAILED, SearchState.ASIDE)
     return [
         (redact(one.query), redact(one.error), one.state is SearchState.ASIDE)

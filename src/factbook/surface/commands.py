@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from factbook.caring import topic_of
 from factbook.confidence import as_of
 from factbook.errors import NotFound, UsageError
+from factbook.interest.interests import topic_of
 from factbook.keys import entity_name
 from factbook.model import ME, Status
 from factbook.surface import reasons, records_world, render_world
@@ -40,9 +40,9 @@ from factbook.surface.text import count, one_line
 from factbook.world import PreferenceType
 
 if TYPE_CHECKING:
-    from factbook.erasing import Erased
     from factbook.memory import Memory
     from factbook.model import Fact
+    from factbook.upkeep.erasure import Erased
     from factbook.world import Entity
 
 __all__ = [
@@ -140,7 +140,7 @@ def run(memory: Memory, line: str, *, owner: str = ME, look: Look | None = None)
     """
     command, argument = parse(line)
     if command.reads(argument):
-        memory.note_action(owner=owner)  # the others note it with what they keep
+        memory.interests.note_action(owner=owner)  # the others note it with what they keep
     return command.handler(memory, argument, owner, look or Look())
 
 
@@ -162,7 +162,7 @@ class _Shown:
     """Redacts on the way out: a rule learned today protects what was stored yesterday."""
 
     def __init__(self, memory: Memory) -> None:
-        self.redact = memory.redactor.redact
+        self.redact = memory.resources.redactor.redact
 
     def entity(self, one: Entity) -> Entity:
         """Return an entity as it may be shown."""
@@ -240,11 +240,11 @@ def _never(argument: str) -> bool:
 def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     shown = _Shown(memory)
     if argument:
-        asked = memory.learn(argument, owner=owner)
-        found = [one for one in memory.learned(owner=owner) if one.prompt.id <= asked.id]
+        asked = memory.interests.learn(argument, owner=owner)
+        found = [one for one in memory.interests.learned(owner=owner) if one.prompt.id <= asked.id]
         first, found = len(found), found[-1:]
     else:
-        first, found = 1, memory.learned(owner=owner)
+        first, found = 1, memory.interests.learned(owner=owner)
     statuses = [
         replace(
             one,
@@ -254,7 +254,7 @@ def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         )
         for one in found
     ]
-    waits = any(not one.done for one in statuses) and not memory.has_search
+    waits = any(not one.done for one in statuses) and not memory.resources.has_search
     notes = (NO_SEARCH,) if waits else ()
     text = render_world.learning(statuses, first=first, look=look)
     if not argument:
@@ -269,8 +269,8 @@ def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if not argument:
         raise UsageError(detail=f"say what to search for, as {look.typed('search speakers')}")
-    answer, log = memory.search_web(argument, owner=owner)
-    redact = memory.redactor.redact
+    answer, log = memory.interests.search_web(argument, owner=owner)
+    redact = memory.resources.redactor.redact
     results = [
         replace(one, title=redact(one.title), url=redact(one.url), text=redact(one.text))
         for one in answer.results
@@ -291,10 +291,12 @@ def _preferring(kind: PreferenceType) -> Handler:
         if not argument:
             return _preferences(memory, owner, kind, look)
         liked = kind is PreferenceType.LIKE
-        topic = topic_of(memory.store, memory.redactor.redact(argument), owner)
+        topic = topic_of(memory.store, memory.resources.redactor.redact(argument), owner)
         before = _named(memory, topic, owner)
-        receipt = (memory.like if liked else memory.dislike)(argument, owner=owner)
-        topic = memory.redactor.redact(topic)
+        receipt = (memory.interests.like if liked else memory.interests.dislike)(
+            argument, owner=owner
+        )
+        topic = memory.resources.redactor.redact(topic)
         again = "" if receipt.preferences else " still"
         said = f"You{again} {kind} {one_line(topic)}."
         entity = _named(memory, topic, owner) or _named(memory, argument, owner)
@@ -319,9 +321,9 @@ def _unpreferring(kind: PreferenceType) -> Handler:
     def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         del look
         liked = kind is PreferenceType.LIKE
-        said = topic_of(memory.store, memory.redactor.redact(argument), owner)
-        topic = memory.redactor.redact(said)
-        (memory.unlike if liked else memory.undislike)(argument, owner=owner)
+        said = topic_of(memory.store, memory.resources.redactor.redact(argument), owner)
+        topic = memory.resources.redactor.redact(said)
+        (memory.interests.unlike if liked else memory.interests.undislike)(argument, owner=owner)
         return Reply(
             text=f"Taken back: you no longer {kind} {one_line(topic)}.",
             data={"topic": topic, "type": kind, "removed": True},
@@ -331,8 +333,8 @@ def _unpreferring(kind: PreferenceType) -> Handler:
 
 
 def _preferences(memory: Memory, owner: str, kind: PreferenceType, look: Look) -> Reply:
-    redact = memory.redactor.redact
-    found = [one for one in memory.preferences(owner=owner) if one.type is kind]
+    redact = memory.resources.redactor.redact
+    found = [one for one in memory.interests.preferences(owner=owner) if one.type is kind]
     topics = [redact(one.topic) for one in found]
     listed = ", ".join(one_line(one) for one in topics)
     return Reply(
@@ -353,7 +355,7 @@ def _preferences(memory: Memory, owner: str, kind: PreferenceType, look: Look) -
 def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     shown = _Shown(memory)
     if not argument:
-        known = shown.entities(memory.entities(owner=owner))
+        known = shown.entities(memory.interests.entities(owner=owner))
         return Reply(
             text=render_world.entities(known, look=look)
             or f"Nothing is known yet; {look.typed('learn TOPIC')} begins.",
@@ -363,18 +365,18 @@ def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if verb == "delete":
         return _deleted(memory, target, owner, look)
     if verb == "restore":
-        back = shown.entity(memory.restore_entity(target, owner=owner))
+        back = shown.entity(memory.interests.restore_entity(target, owner=owner))
         return Reply(
             text=f"{one_line(back.name)} is back, with {count(back.fact_count, 'fact')}.",
             data={"restored": records_world.entity(back)},
         )
-    view = memory.entity(target, owner=owner)
+    view = memory.interests.entity(target, owner=owner)
     brought = reasons.brought_in(memory, view.entity)
     place = reasons.place_of(memory, view.entity)
     view = replace(
         view,
         entity=shown.entity(view.entity),
-        facts=[reasons.shown_fact(memory, as_of(one, memory.now())) for one in view.facts],
+        facts=[reasons.shown_fact(memory, as_of(one, memory.clock())) for one in view.facts],
         preferences=[
             (one._replace(topic=shown.redact(one.topic)), cosine)
             for one, cosine in view.preferences
@@ -388,7 +390,7 @@ def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 
 
 def _deleted(memory: Memory, target: str, owner: str, look: Look) -> Reply:
-    gone = _Shown(memory).entity(memory.delete_entity(target, owner=owner))
+    gone = _Shown(memory).entity(memory.interests.delete_entity(target, owner=owner))
     name = one_line(gone.name)
     facts = f", with {count(gone.fact_count, 'fact')}" if gone.fact_count else ""
     return Reply(
@@ -416,9 +418,9 @@ def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 
 
 def _forgotten_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
-    memory.feedback(fact.id, right=False, owner=owner)
-    memory.note_action(owner=owner)
-    statement = memory.redactor.redact(fact.statement)
+    memory.review.feedback(fact.id, right=False, owner=owner)
+    memory.interests.note_action(owner=owner)
+    statement = memory.resources.redactor.redact(fact.statement)
     return Reply(
         text=f"f{fact.id} is out of all retrieval: {one_line(statement)}",
         data={"forgotten": {"id": f"f{fact.id}", "statement": statement}},
@@ -426,18 +428,18 @@ def _forgotten_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
 
 
 def _erased_fact(memory: Memory, fact: Fact, owner: str) -> Reply:
-    done = memory.erase_fact(fact.id, owner=owner)
-    memory.note_action(owner=owner)
+    done = memory.erasure.erase_fact(fact.id, owner=owner)
+    memory.interests.note_action(owner=owner)
     return _erased(f"f{fact.id}", done)
 
 
 def _erased_entity(memory: Memory, target: str, owner: str) -> Reply:
-    known = memory.entities(owner=owner)
+    known = memory.interests.entities(owner=owner)
     numbered = target.isascii() and target.isdigit() and 1 <= int(target) <= len(known)
     name = known[int(target) - 1].name if numbered else entity_name(target)
-    done = memory.erase_entity(name, owner=owner)
-    memory.note_action(owner=owner)
-    return _erased(memory.redactor.redact(name), done)
+    done = memory.erasure.erase_entity(name, owner=owner)
+    memory.interests.note_action(owner=owner)
+    return _erased(memory.resources.redactor.redact(name), done)
 
 
 def _erased(name: str, done: Erased) -> Reply:
@@ -478,9 +480,13 @@ def _interests(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
             detail=f"nothing follows here; {look.typed('why NAME')} explains one thing"
         )
     shown = _Shown(memory)
-    rows = [replace(one, entity=shown.entity(one.entity)) for one in memory.interests(owner=owner)]
+    rows = [
+        replace(one, entity=shown.entity(one.entity))
+        for one in memory.interests.ranked(owner=owner)
+    ]
     preferences = [
-        one._replace(topic=shown.redact(one.topic)) for one in memory.preferences(owner=owner)
+        one._replace(topic=shown.redact(one.topic))
+        for one in memory.interests.preferences(owner=owner)
     ]
     return Reply(
         text=render_world.interests(rows, preferences, look=look)
@@ -508,7 +514,7 @@ def _why(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         return Reply(
             text=render_world.why_notice(told, look=look), data=records_world.why_notice(told)
         )
-    cared = reasons.of_entity(memory, memory.find_entity(argument, owner=owner))
+    cared = reasons.of_entity(memory, memory.interests.find_entity(argument, owner=owner))
     return Reply(
         text=render_world.why_entity(cared, look=look), data=records_world.why_entity(cared)
     )
@@ -529,9 +535,11 @@ _DROP: Final = re.compile(r"#?(\d{1,9})\s+delete", re.IGNORECASE)
 
 
 def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     if not argument:
-        known = [one._replace(topic=redact(one.topic)) for one in memory.schedules(owner=owner)]
+        known = [
+            one._replace(topic=redact(one.topic)) for one in memory.interests.schedules(owner=owner)
+        ]
         return Reply(
             text=render_world.schedules(known, look=look)
             or f"No schedules yet; {look.typed('schedule daily TOPIC')} begins.",
@@ -539,22 +547,22 @@ def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
         )
     drop = _DROP.fullmatch(argument)
     if drop is not None:
-        gone = memory.unschedule(int(drop[1]), owner=owner)
+        gone = memory.interests.unschedule(int(drop[1]), owner=owner)
         gone = gone._replace(topic=redact(gone.topic))
         return Reply(
             text=f"Ended: {render_world.every(gone.every_ms)}, '{one_line(gone.topic)}'.",
             data={"ended": records_world.schedule(gone, int(drop[1]))},
         )
     topic, every_ms = _when(argument, look)
-    made = memory.schedule(topic, every_ms, owner=owner)
+    made = memory.interests.schedule(topic, every_ms, owner=owner)
     made = made._replace(topic=redact(made.topic))
     return Reply(
         text=f"Scheduled {render_world.every(made.every_ms)}: '{one_line(made.topic)}',"
         " for the first time now.",
         data={
-            "schedule": records_world.schedule(made, len(memory.schedules(owner=owner))),
+            "schedule": records_world.schedule(made, len(memory.interests.schedules(owner=owner))),
         },
-        notes=() if memory.has_search else (NO_SEARCH,),
+        notes=() if memory.resources.has_search else (NO_SEARCH,),
     )
 
 
@@ -586,7 +594,9 @@ def _extreme(every_ms: int) -> str:
 
 def _muting(*, muted: bool) -> Handler:
     def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-        name = memory.redactor.redact(memory.mute(argument or None, muted=muted, owner=owner))
+        name = memory.resources.redactor.redact(
+            memory.interests.mute(argument or None, muted=muted, owner=owner)
+        )
         about, which = (f" about {one_line(name)}", f" {one_line(name)}") if name else ("", "")
         said = (
             f"No more notices{about}; {look.typed(f'unmute{which}')} turns them on again."
@@ -602,7 +612,7 @@ def _notices(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if argument:
         raise UsageError(detail=f"nothing follows here; {look.typed('why n3')} explains one notice")
     shown = _Shown(memory)
-    found = memory.notices(owner=owner)[-NOTICES_SHOWN:]
+    found = memory.interests.notices(owner=owner)[-NOTICES_SHOWN:]
     every = memory.store.entities(owner, include_retired=True, ids=[one.entity_id for one in found])
     names = {one.id: shown.redact(one.name) for one in every}
     found = [one._replace(reason=shown.redact(one.reason)) for one in found]
@@ -623,7 +633,7 @@ def _react(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
             detail=f"say to what and how, as {look.typed('react n3 👍')};"
             f" {look.typed('notices')} shows the ids"
         )
-    receipt = memory.react(target, emoji.strip(), owner=owner)
+    receipt = memory.interests.react(target, emoji.strip(), owner=owner)
     number = receipt.engagements
     return Reply(
         text=f"Noted for {count(number, 'thing')}." if number else "Nothing to note was in that.",
@@ -639,7 +649,7 @@ def _remember(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     if not argument:
         raise UsageError(detail="there is nothing to remember: say what, in one statement")
     kept = memory.remember(argument, owner=owner)
-    statement = memory.redactor.redact(kept.statement)
+    statement = memory.resources.redactor.redact(kept.statement)
     return Reply(
         text=f"f{kept.id}  {one_line(statement)}",
         data={"fact": {"id": f"f{kept.id}", "statement": statement}},

@@ -234,7 +234,7 @@ def _audit(memory: Memory) -> Iterator[Finding]:
 def _passive(memory: Memory) -> Iterator[Finding]:
     """Say how many passive recalls have failed of late: the turns that they were for went on."""
     day = datetime.now(UTC) - timedelta(days=policy.FAILURES_TOLD_DAYS)
-    failed = memory.passive_failures(since=day.strftime("%Y-%m-%d"))
+    failed = memory.conversations.failures(since=day.strftime("%Y-%m-%d"))
     if failed:
         kinds = ", ".join(f"{kind} {number}" for kind, number in failed.items())
         yield Finding(
@@ -251,7 +251,7 @@ def _unanswered(memory: Memory) -> Iterator[Finding]:
     from factbook.surface.keep import unanswered
     from factbook.surface.render_model import tried
 
-    found = unanswered(memory.store, redact=memory.redactor.redact)
+    found = unanswered(memory.store, redact=memory.resources.redactor.redact)
     for one in found[:_PROBLEMS_SHOWN]:
         state = "is set aside" if one.aside else "waits"
         what = f" “{one.what}”" if one.what else ""
@@ -315,16 +315,16 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
 def _readers(memory: Memory) -> Iterator[Finding]:
     """Say where texts were read by another redactor or by other rules than are in force now."""
     from factbook.extract.rules import RuleSet
+    from factbook.extract.versions import redactor_version, rules_version
     from factbook.surface.options import rules_in_force
     from factbook.surface.text import moment
-    from factbook.upkeep.readers import redactor_version, rules_version
 
     try:
         rules = rules_in_force(None) or RuleSet.default()
     except FactbookError as error:
         yield Finding(level="fail", name="readers", detail=str(error))
         return
-    now = {"redactor": redactor_version(memory.redactor), "rules": rules_version(rules)}
+    now = {"redactor": redactor_version(memory.resources.redactor), "rules": rules_version(rules)}
     told = {
         "redactor": "what it finds today is covered wherever it is shown, and stands in the file as"
         " it was read",
@@ -348,7 +348,7 @@ def _readers(memory: Memory) -> Iterator[Finding]:
 
 
 def _key_file() -> Iterator[Finding]:
-    from factbook.memory import default_key_file
+    from factbook.context import default_key_file
 
     path = default_key_file()
     if not path.exists():

@@ -105,7 +105,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
                 1 for one in pairs if one.relation == "ambiguous" and not one.verdict
             ),
             proposals_open=len(store.proposals()),
-            unanswered=unanswered(store, redact=memory.redactor.redact),
+            unanswered=unanswered(store, redact=memory.resources.redactor.redact),
             last_run=runs[0] if runs else None,
             metrics=compute(
                 day_counts=store.day_counts(),
@@ -212,4 +212,4 @@ def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
         raise NotFound(
             what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
         )
-    return redacted_fact(as_of(found, now), memory.redactor.redact)
+    return redacted_fact(as_of(found, now), memory.resources.redactor.redact)

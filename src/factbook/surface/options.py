@@ -18,12 +18,12 @@ from factbook.model import EVERYONE, ME, Everyone
 from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
+    from factbook.assist.keyed import Planner
     from factbook.errors import ModelError
     from factbook.extract.rules import RuleSet
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
     from factbook.model import Fact, Millis
-    from factbook.modelling import Planner
     from factbook.store.base import Filters
 
 __all__ = [
@@ -335,7 +335,7 @@ def begin(ctx: typer.Context, db: Path | None, as_json: bool) -> Call:
     shared.screen = screen
     path = db or shared.db
     if path is None:
-        from factbook.memory import default_db
+        from factbook.context import default_db
 
         path = default_db()
     return Call(screen, path.expanduser())

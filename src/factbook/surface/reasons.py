@@ -126,7 +126,7 @@ def brought_in(memory: Memory, entity: Entity) -> Origin:
 
 def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
     """Return why an entity is there and what its interest is made of."""
-    now = memory.now()
+    now = memory.clock()
     parts = _parts(memory, entity, now=now)
     causes = _causes(
         memory,
@@ -144,7 +144,7 @@ def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
 def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
     """Return what each engagement adds to the interest in an entity, newest first."""
     store, owner = memory.store, entity.owner
-    view = memory.entity(place_of(memory, entity), owner=owner)
+    view = memory.interests.entity(place_of(memory, entity), owner=owner)
     every = {one.id: one for one in store.preferences(owner, include_retired=True)}
     found = []
     for one in view.engagements:
@@ -164,7 +164,7 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
             for one in store.engagements(owner, preference_id=preference_id)
             if one.entity_id != entity.id
         ]
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     return [
         one
         if one.preference is None
@@ -175,8 +175,8 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
 
 def curves(memory: Memory, *, owner: str) -> list[Curve]:
     """Return the interest over time in the entities that are farthest from indifferent now."""
-    now = memory.now()
-    rows = [one for one in memory.interests(owner=owner) if one.score]
+    now = memory.clock()
+    rows = [one for one in memory.interests.ranked(owner=owner) if one.score]
     strongest = sorted(rows, key=lambda one: (-abs(one.score), one.entity.id))[:CURVES]
     parts = {
         one.entity: [part for part in _parts(memory, one.entity, now=now) if not part.taken_back]
@@ -189,7 +189,7 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
     moments = [first + (now - first) * step // (MOMENTS - 1) for step in range(MOMENTS)]
     return [
         Curve(
-            name=memory.redactor.redact(entity.name),
+            name=memory.resources.redactor.redact(entity.name),
             moments=moments,
             scores=course(
                 [
@@ -214,7 +214,7 @@ def of_fact(memory: Memory, fact: Fact) -> FactWhy:
 def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     if not facts:
         return []
-    store, redact, owner = memory.store, memory.redactor.redact, facts[0].owner
+    store, redact, owner = memory.store, memory.resources.redactor.redact, facts[0].owner
     evidence = {
         fact: [one for one in found if one.stance is Stance.SUPPORTS]
         for fact, found in store.evidence_of([one.id for one in facts]).items()
@@ -222,7 +222,7 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     origins = _origins(
         memory, owner, [one.episode_id for found in evidence.values() for one in found]
     )
-    now = memory.now()
+    now = memory.clock()
     found = []
     for fact in facts:
         about = store.entity_named(owner, fact.subject) if fact.kind is FactKind.WORLD else None
@@ -244,7 +244,7 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
 
 def shown_fact(memory: Memory, fact: Fact) -> Fact:
     """Return a fact as it may be shown, redacted once more."""
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     return replace(
         fact,
         subject=redact(fact.subject),
@@ -267,9 +267,9 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
     held = store.facts_by_id(notice.fact_ids)
     facts = [held[one] for one in notice.fact_ids if one in held and held[one].retired_at is None]
     return NoticeWhy(
-        notice=notice._replace(reason=memory.redactor.redact(notice.reason)),
+        notice=notice._replace(reason=memory.resources.redactor.redact(notice.reason)),
         entity=_shown(memory, entity),
-        interest=memory.interest_scores(owner).get(entity.id, 0.0),
+        interest=memory.interests.interest_scores(owner).get(entity.id, 0.0),
         facts=_of_facts(memory, facts),
     )
 
@@ -279,7 +279,7 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
 
 def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin]:
     """Return how episodes came here; each of them is there."""
-    store, redact = memory.store, memory.redactor.redact
+    store, redact = memory.store, memory.resources.redactor.redact
     wanted = set(ids)
     pages = store.attributes_of(sorted(wanted))
     logs = {
@@ -305,7 +305,7 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
 
 def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
     """Return what was said or done, by episode; pages of others are no cause."""
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     found: dict[int, StoredEpisode] = memory.store.episodes_by_id(sorted(set(ids)))
     return {
         one.id: Cause(
@@ -319,11 +319,11 @@ def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
 
 
 def _shown(memory: Memory, entity: Entity) -> Entity:
-    redact = memory.redactor.redact
+    redact = memory.resources.redactor.redact
     aliases = tuple(redact(one) for one in entity.aliases)
     return entity._replace(name=redact(entity.name), aliases=aliases)
 
 
 def place_of(memory: Memory, entity: Entity) -> int:
     """Return the number of an entity in `/memory`, from 1."""
-    return [one.id for one in memory.entities(owner=entity.owner)].index(entity.id) + 1
+    return [one.id for one in memory.interests.entities(owner=entity.owner)].index(entity.id) + 1

@@ -14,11 +14,13 @@ from factbook.recall.when import iso
 
 if TYPE_CHECKING:
     from factbook.ingest import IngestReport
-    from factbook.memory import Explanation, RuleUse, Stats
+    from factbook.memory import Stats
     from factbook.model import Event, Evidence, Fact, Hit, LineCount
+    from factbook.recall.facts import Explanation
     from factbook.recall.search import Answer
     from factbook.store.base import Rejection, SourceState
     from factbook.store.sqlite import SQLValue
+    from factbook.upkeep.maintenance import RuleUse
 
 __all__ = [
     "answer",

@@ -9,11 +9,11 @@ from factbook.recall.when import iso
 
 if TYPE_CHECKING:
     from factbook.assist.commands import CommandsReport
-    from factbook.assist.meter import CostLine
     from factbook.assist.refused import RejectionSummary
     from factbook.assist.telling import RetriedTold
     from factbook.assist.typed import TypedReport
     from factbook.surface.keep import Unanswered
+    from factbook.upkeep.meter import CostLine
 
 Redact = Callable[[str], str]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from factbook.recall.when import iso
 
 if TYPE_CHECKING:
-    from factbook.caring import EntityView, InterestRow, LearnStatus
+    from factbook.interest.interests import EntityView, InterestRow, LearnStatus
     from factbook.interest.loops import LoopReport
     from factbook.model import Fact
     from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part

@@ -9,11 +9,11 @@ from factbook.surface.text import Column, count, fit, moment, one_line, wrap
 
 if TYPE_CHECKING:
     from factbook.assist.commands import CommandsReport
-    from factbook.assist.meter import CostLine
     from factbook.assist.telling import RetriedTold
     from factbook.assist.typed import Judged, TypedReport
     from factbook.surface.keep import Unanswered
     from factbook.surface.output import Screen
+    from factbook.upkeep.meter import CostLine
 
 Redact = Callable[[str], str]
 

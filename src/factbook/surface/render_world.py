@@ -22,7 +22,7 @@ from factbook.surface.text import Column, count, moment, one_line
 from factbook.world import EngagementType, NoticeState, PreferenceType
 
 if TYPE_CHECKING:
-    from factbook.caring import EntityView, InterestRow, LearnStatus
+    from factbook.interest.interests import EntityView, InterestRow, LearnStatus
     from factbook.interest.loops import LoopReport
     from factbook.model import Fact
     from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part

@@ -60,12 +60,20 @@ class KeepsVerdicts(Protocol):
         """Keep what the gate decided of a claim that is said to come from `summary`."""
 
 
+class HasTyped(Protocol):
+    """A memory, as far as typed memories go."""
+
+    @property
+    def typed(self) -> KeepsVerdicts:
+        """Where verdicts are kept."""
+
+
 def store_fact(
     extraction: Mapping[str, object],
     *,
     summary: str = "",
     known: Sequence[str] = (),
-    memory: KeepsVerdicts | None = None,
+    memory: HasTyped | None = None,
     embed: Embed | None = None,
 ) -> TypedVerdict:
     """Put an extraction through the gate and keep what comes out.
@@ -76,7 +84,7 @@ def store_fact(
     """
     verdict = judge_typed(claim_of(extraction), read_passage(summary), embed=embed, known=known)
     if memory is not None:
-        memory.keep_verdict(verdict, summary=summary)
+        memory.typed.keep_verdict(verdict, summary=summary)
     if verdict.reason is not None:
         raise RejectionError(
             text=verdict.claim.text, reason=verdict.reason.value, detail=_sentence(verdict.detail)

@@ -74,9 +74,9 @@ def run_facts_llm(prompt: str, *, memory: Memory) -> str:
     """
     from factbook.llm.base import Message
 
-    llm, config = memory.llm, memory.model_config
+    llm, config = memory.resources.llm, memory.resources.model_config
     if config is not None:  # a prompt for facts has the seed's deadline, not that of a chat
-        llm = memory.open_model(replace(config, chat_timeout_s=config.timeout_s))
+        llm = memory.resources.open_model(replace(config, chat_timeout_s=config.timeout_s))
     pieces = llm.stream([Message(role="user", content=prompt)], purpose="tell")
     return "".join(one.text for one in pieces)
 
@@ -133,12 +133,14 @@ def apply_facts_ops(
     Raises ValueError for a project that is not the memory's.
     """
     _check_project(project_uuid, memory)
-    return memory.apply_facts(ops_response, message_id=message_uuid, owner=owner, atomic=atomic)
+    return memory.keyed.apply_facts(
+        ops_response, message_id=message_uuid, owner=owner, atomic=atomic
+    )
 
 
 def plan_facts_query(query_text: str, *, memory: Memory, owner: str = ME) -> FactsQueryPlan:
     """Return the model's plan for a question; raises ModelError."""
-    return memory.plan(query_text, owner=owner)
+    return memory.keyed.plan(query_text, owner=owner)
 
 
 def execute_facts_plan(
@@ -154,7 +156,7 @@ def execute_facts_plan(
     Raises ValueError for a project that is not the memory's.
     """
     _check_project(project_uuid, memory)
-    return memory.execute_plan(plan, owner=owner, exclude_message=exclude_message_uuid)
+    return memory.keyed.execute_plan(plan, owner=owner, exclude_message=exclude_message_uuid)
 
 
 def search_facts_ranked_list(
@@ -224,7 +226,7 @@ def chat_with_facts(project_uuid: str, text: str, *, memory: Memory, owner: str 
 
 def _length(text: str, memory: Memory) -> int:
     """Return how many characters of a message would be read: its own words, as they are kept."""
-    return len(" ".join(memory.redactor.redact(own_text(clean(text))).split()))
+    return len(" ".join(memory.resources.redactor.redact(own_text(clean(text))).split()))
 
 
 def _check_project(project_uuid: str, memory: Memory) -> None:

@@ -12,7 +12,7 @@ from factbook.model import ME
 from factbook.surface.text import count, one_line
 
 if TYPE_CHECKING:
-    from factbook.erasing import Erased, Standing
+    from factbook.upkeep.erasure import Erased, Standing
 
 __all__ = [
     "EXIT_STANDS",

@@ -14,9 +14,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from factbook import policy
 from factbook.apply import apply
+from factbook.context import Context, Resources
 from factbook.errors import EmbedderMismatch, ModelError, NotAllowed, NotFound, UsageError
 from factbook.model import (
     Candidate,
@@ -124,6 +126,17 @@ def sample_fact(
         trust=episode.trust,
         quote=obj,
     )
+
+
+def context_of(
+    store: Store, *, clock: Callable[[], Millis], actor: str = "test", **resources: Any
+) -> Context:
+    """Return what the parts of a memory are given, over a store alone; nothing is redacted.
+
+    `resources` are those of `Resources`.
+    """
+    given = Resources(redact=False, **resources)
+    return Context(store=store, clock=clock, actor=actor, resources=given)
 
 
 class StoreConformance(ABC):

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from factbook import cancel, policy
-from factbook.apply import apply
 from factbook.confidence import value_at
 from factbook.errors import ModelError, ModelFailure
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
@@ -31,7 +30,7 @@ from factbook.gate.same_entity import Description, Same, Verdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
-from factbook.model import EVERYONE, Millis, Receipt, Trigger
+from factbook.model import EVERYONE, Receipt, Trigger
 from factbook.ops import (
     FailTask,
     FinishTask,
@@ -41,14 +40,14 @@ from factbook.ops import (
     Op,
     RetireEntity,
 )
-from factbook.store.base import Life, Store
+from factbook.store.base import Life
 from factbook.store.leases import due, holder_name
 from factbook.upkeep.consolidate import unit_rows
 from factbook.upkeep.settling import category, pair_of, task_of
 from factbook.world import Engagement, Entity, Valence
 
 if TYPE_CHECKING:
-    from factbook.embed import Embedder
+    from factbook.context import Context
     from factbook.llm.base import LLM
 
 __all__ = ["MARK", "PROMPT_VERSION", "CleanReport", "SameAnswer", "SameVerdict", "clean"]
@@ -93,13 +92,8 @@ class CleanReport:
 
 
 def clean(
-    store: Store,
+    context: Context,
     *,
-    embedder: Callable[[], Embedder],
-    clock: Callable[[], Millis],
-    actor: str,
-    redact: Callable[[str], str],
-    llm: LLM | None = None,
     interest: Callable[[str], Mapping[int, float]] | None = None,
 ) -> CleanReport:
     """Clean the entities of all owners now, whenever it was done last.
@@ -108,16 +102,8 @@ def clean(
     kept. Another process that is cleaning is left to it. Raises `cancel.Cancelled` between two
     steps where it is told to stop; what was written is whole, and the next time goes on.
     """
-    cleaning = _Cleaning(
-        store,
-        embedder=embedder,
-        clock=clock,
-        actor=actor,
-        redact=redact,
-        llm=llm,
-        interest=interest,
-    )
-    now = clock()
+    cleaning = _Cleaning(context, interest=interest)
+    store, now = context.store, context.clock()
     token = store.take_lease(LEASE, holder=holder_name(), now=now)
     if token is None:
         return CleanReport(note="another process is cleaning")
@@ -144,21 +130,14 @@ class _Cleaning:
 
     def __init__(
         self,
-        store: Store,
+        context: Context,
         *,
-        embedder: Callable[[], Embedder],
-        clock: Callable[[], Millis],
-        actor: str,
-        redact: Callable[[str], str],
-        llm: LLM | None,
         interest: Callable[[str], Mapping[int, float]] | None,
     ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._now = clock()
-        self._actor = actor
-        self._redact = redact
-        self._llm = llm
+        self._context = context
+        self._store = context.store
+        self._now = context.clock()
+        self._redact = context.redact
         self._interest = interest
         self._vectors: dict[str, Floats] = {}  # by name
         self._readings: dict[str, Reading] = {}
@@ -172,8 +151,9 @@ class _Cleaning:
         for owner in sorted({one.owner for one in self._store.entities(EVERYONE)}):
             asking += self._merge_owner(owner)
         asking = self._still_open(asking)
-        if self._llm is not None and asking:
-            self._ask(self._llm, asking)
+        llm = self._context.model
+        if llm is not None and asking:
+            self._ask(llm, asking)
         self._merge_facts(
             [
                 one
@@ -187,7 +167,7 @@ class _Cleaning:
 
     def _write(self, ops: Sequence[Op]) -> Receipt:
         cancel.check()
-        receipt = apply(self._store, ops, trigger=Trigger.UPKEEP, actor=self._actor, now=self._now)
+        receipt = self._context.write(ops, Trigger.UPKEEP, now=self._now)
         self.report.receipt.add(receipt)
         return receipt
 
@@ -241,7 +221,7 @@ class _Cleaning:
         for first in range(0, len(missing), EMBEDDED_AT_ONCE):
             cancel.check()
             batch = missing[first : first + EMBEDDED_AT_ONCE]
-            self._vectors.update(zip(batch, self._embedder().embed(batch), strict=True))
+            self._vectors.update(zip(batch, self._context.embedder.embed(batch), strict=True))
 
     def _is_parted(self, one: Entity, other: Entity) -> bool:
         """Tell whether a person took these two apart."""

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.confidence import is_deprecated, value_at
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
@@ -36,9 +35,10 @@ from factbook.ops import (
     StartRun,
     SupersedeFact,
 )
-from factbook.store.base import Life, Store
+from factbook.store.base import Life
 from factbook.store.leases import due, holder_name
 from factbook.upkeep import support
+from factbook.upkeep.embedding import EmbeddingQueue
 from factbook.upkeep.extraction import extract_ops
 from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
 from factbook.upkeep.learning import learning_ops
@@ -56,8 +56,7 @@ from factbook.upkeep.settling import (
 )
 
 if TYPE_CHECKING:
-    from factbook.embed import Embedder
-    from factbook.upkeep.embedding import EmbeddingQueue
+    from factbook.context import Context
 
 __all__ = [
     "PHASES",
@@ -106,23 +105,17 @@ class Consolidation:
 
     def __init__(
         self,
-        store: Store,
+        context: Context,
         *,
-        queue: EmbeddingQueue,
-        embedder: Callable[[], Embedder],
-        clock: Callable[[], Millis],
-        actor: str,
-        redact: Callable[[str], str],
         resolver: Resolver | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
         """Compose the work; `on_phase` hears the name of each phase as it begins."""
-        self._store = store
-        self._queue = queue
-        self._embedder = embedder
-        self._clock = clock
-        self._actor = actor
-        self._redact = redact
+        self._context = context
+        self._store = context.store
+        self._queue = EmbeddingQueue(context)
+        self._clock = context.clock
+        self._redact = context.redact
         self._resolver = resolver
         self._on_phase = on_phase
         self._holder = holder_name()
@@ -184,15 +177,10 @@ class Consolidation:
         return report
 
     def _end(self, report: RunReport) -> None:
-        apply(
-            self._store,
-            [
-                self._finish(
-                    report, report.state, list(report.seconds)[-1] if report.seconds else ""
-                )
-            ],
-            trigger=Trigger.UPKEEP,
-            actor=self._actor,
+        phase = list(report.seconds)[-1] if report.seconds else ""
+        self._context.write(
+            [self._finish(report, report.state, phase)],
+            Trigger.UPKEEP,
             now=max(self._clock(), report.as_of),
             run_id=report.run_id,
         )
@@ -227,9 +215,7 @@ class Consolidation:
                 ops.append(
                     FinishRun(run_id=run_id, state=state, phase=run.phase, report=run.report)
                 )
-            report.receipt = apply(
-                self._store, ops, trigger=Trigger.COMMAND, actor=self._actor, now=now
-            )
+            report.receipt = self._context.write(ops, Trigger.COMMAND, now=now)
         return report
 
     @contextmanager
@@ -252,7 +238,7 @@ class Consolidation:
         for one in self._store.runs():
             if one.state == "running":
                 op = FinishRun(run_id=one.id, state="failed", phase=one.phase, report=one.report)
-                apply(self._store, [op], trigger=Trigger.UPKEEP, actor=self._actor, now=now)
+                self._context.write([op], Trigger.UPKEEP, now=now)
 
     def _finish(self, report: RunReport, state: str, phase: str) -> FinishRun:
         counts = {
@@ -276,11 +262,9 @@ class Consolidation:
     def _write(self, report: RunReport, ops: Sequence[Op]) -> None:
         """Apply ops in batches under the run's number and count what they changed."""
         for first in range(0, len(ops), policy.UPKEEP_BATCH):
-            receipt = apply(
-                self._store,
+            receipt = self._context.write(
                 ops[first : first + policy.UPKEEP_BATCH],
-                trigger=Trigger.UPKEEP,
-                actor=self._actor,
+                Trigger.UPKEEP,
                 now=report.as_of,
                 run_id=report.run_id,
             )
@@ -303,24 +287,16 @@ class Consolidation:
     def _extract(self, report: RunReport) -> None:
         while True:
             ops = extract_ops(
-                self._store,
-                embedder=self._embedder,
-                redact=self._redact,
+                self._context,
                 same=lambda a, b, cosine: self._relation(a, b, cosine) is Relation.SAME,
                 now=report.as_of,
             )
             if not ops:
                 break
             # In one transaction: the mark must not move ahead of what it stands for.
-            receipt = apply(
-                self._store,
-                ops,
-                trigger=Trigger.UPKEEP,
-                actor=self._actor,
-                now=report.as_of,
-                run_id=report.run_id,
+            report.receipt.add(
+                self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
             )
-            report.receipt.add(receipt)
             self._renew()
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows

@@ -12,21 +12,20 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.errors import EmbedderMismatch, FactbookError
-from factbook.model import Millis, Receipt, Trigger
+from factbook.model import Receipt, Trigger
 from factbook.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
-from factbook.store.base import Claimed, Store
+from factbook.store.base import Claimed
 from factbook.store.leases import holder_name
 
 if TYPE_CHECKING:
+    from factbook.context import Context
     from factbook.embed import Embedder
 
 _LOG = logging.getLogger(__name__)
@@ -56,19 +55,12 @@ class EmbeddingQueue:
 
     def __init__(
         self,
-        store: Store,
-        *,
-        embedder: Callable[[], Embedder],
-        clock: Callable[[], Millis],
-        actor: str,
-        path: Path,
+        context: Context,
     ) -> None:
         """Compose the queue; the embedder is made when there is something to embed."""
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
-        self._actor = actor
-        self._path = path
+        self._context = context
+        self._store = context.store
+        self._clock = context.clock
 
     def drain(
         self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
@@ -101,7 +93,7 @@ class EmbeddingQueue:
         if not claim.rows:
             return report
         try:
-            embedder = self._embedder()
+            embedder = self._context.embedder
             self._check_model(embedder)
             good, vectors, bad = self._vectors(embedder, claim.rows)
         except BaseException as error:
@@ -118,13 +110,7 @@ class EmbeddingQueue:
                 dim=embedder.dim,
                 token=claim.token,
             )
-            report.receipt = apply(
-                self._store,
-                [op],
-                trigger=Trigger.UPKEEP,
-                actor=self._actor,
-                now=self._clock(),
-            )
+            report.receipt = self._context.write([op], Trigger.UPKEEP)
             report.lost = len(good) - report.receipt.embedded
         for one, why in bad.items():
             self._fail(claim, one, why, report)
@@ -133,7 +119,7 @@ class EmbeddingQueue:
     def _check_model(self, embedder: Embedder) -> None:
         found = self._store.embedder()
         if found is not None and found != (embedder.id, embedder.dim):
-            raise EmbedderMismatch(path=self._path, found=found[0], given=embedder.id)
+            raise EmbedderMismatch(path=self._store.path, found=found[0], given=embedder.id)
 
     def _vectors(
         self, embedder: Embedder, rows: Sequence[tuple[int, str]]
@@ -160,7 +146,7 @@ class EmbeddingQueue:
         array = np.asarray(made, np.float32)
         if array.shape != (len(rows), embedder.dim):
             raise EmbedderMismatch(
-                path=self._path,
+                path=self._store.path,
                 found=f"vectors of {embedder.dim} numbers",
                 given=f"{embedder.id} with an array of shape {array.shape}",
             )
@@ -198,7 +184,7 @@ class EmbeddingQueue:
         Recall goes on with the vectors in use until then. Killed, it goes on where it stopped.
         Returns how many vectors are in use after the swap, 0 where the model is the one in use.
         """
-        embedder = self._embedder()
+        embedder = self._context.embedder
         if self._store.embedder() in (None, (embedder.id, embedder.dim)):
             return 0
         while True:
@@ -216,13 +202,7 @@ class EmbeddingQueue:
                         progress(len(rows))
             if not left:
                 break  # another worker may have embedded new rows with the old model meanwhile
-        apply(
-            self._store,
-            [ReplaceVectors(model=embedder.id, dim=embedder.dim)],
-            trigger=Trigger.UPKEEP,
-            actor=self._actor,
-            now=self._clock(),
-        )
+        self._context.write([ReplaceVectors(model=embedder.id, dim=embedder.dim)], Trigger.UPKEEP)
         counts = self._store.counts()
         return counts["episode_vectors"] + counts["fact_vectors"]
 
@@ -241,7 +221,7 @@ class EmbeddingQueue:
             vectors=vectors.astype(np.float16).tobytes(),
             dim=embedder.dim,
         )
-        apply(self._store, [op], trigger=Trigger.UPKEEP, actor=self._actor, now=self._clock())
+        self._context.write([op], Trigger.UPKEEP)
 
 
 class Worker:

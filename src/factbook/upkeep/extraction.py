@@ -40,7 +40,7 @@ from factbook.ops import AssertFact, KeepLoose, MarkProgress, Op, Propose, Suppo
 from factbook.store.base import Life, Store, claim_digest
 
 if TYPE_CHECKING:
-    from factbook.embed import Embedder
+    from factbook.context import Context
 
 _LOG = logging.getLogger(__name__)
 Floats = NDArray[np.float32]
@@ -54,10 +54,8 @@ _JOIN_METHOD = "Said again, in other words or the same"
 
 
 def extract_ops(
-    store: Store,
+    context: Context,
     *,
-    embedder: Callable[[], Embedder],
-    redact: Callable[[str], str],
     same: Callable[[str, str, float], bool],
     now: Millis,
 ) -> list[Op]:
@@ -66,6 +64,7 @@ def extract_ops(
     Empty when nothing is new. `same` tells whether two texts of that cosine say the same; members
     of a cluster must hold against its statement.
     """
+    store = context.store
     mark = store.mark("extract")
     room = policy.CLUSTER_POOL - policy.CLUSTER_LOOSE
     new, last = store.told_episodes(after=mark, limit=room)
@@ -79,29 +78,27 @@ def extract_ops(
     loose: list[int] = []
     for owner in sorted({one.owner for one in episodes}):
         mine = [one for one in episodes if one.owner == owner]
-        made, alone = _owner_ops(store, owner, mine, embedder=embedder, redact=redact, same=same)
+        made, alone = _owner_ops(context, owner, mine, same=same)
         ops += made
         loose += alone
-    ops += _overheard_ops(store, new, embedder=embedder, redact=redact)
+    ops += _overheard_ops(context, new)
     ops.append(KeepLoose(episode_ids=sorted(set(loose))))
     ops.append(MarkProgress(name="extract", value=last))
     return ops
 
 
 def _owner_ops(
-    store: Store,
+    context: Context,
     owner: str,
     episodes: Sequence[StoredEpisode],
     *,
-    embedder: Callable[[], Embedder],
-    redact: Callable[[str], str],
     same: Callable[[str, str, float], bool],
 ) -> tuple[list[Op], list[int]]:
     """Return (the Ops, the episodes with a statement that stands alone)."""
-    pieces, vectors = _pieces(store, episodes, embedder=embedder, redact=redact)
+    pieces, vectors = _pieces(context, episodes)
     if not pieces:
         return [], []
-    known, known_vectors = _known(store, owner)
+    known, known_vectors = _known(context.store, owner)
     result = find_clusters(pieces, vectors, known, known_vectors if known else None, same=same)
     ops: list[Op] = [_support(pieces[n], fact_id) for n, fact_id, _ in result.joined]
     for found in result.found:
@@ -114,17 +111,12 @@ def _owner_ops(
     return ops, [one.episode_id for n, one in enumerate(left) if n not in stated]
 
 
-def _pieces(
-    store: Store,
-    episodes: Sequence[StoredEpisode],
-    *,
-    embedder: Callable[[], Embedder],
-    redact: Callable[[str], str],
-) -> tuple[list[Piece], Floats]:
+def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[Piece], Floats]:
     """Return the statements of the episodes and their vectors.
 
     An episode that is one sentence has its vector already; the sentences of others are embedded.
     """
+    store = context.store
     ids, data = store.vector_rows("episode", [one.id for one in episodes])
     rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
     of_episode = dict(zip(ids, rows, strict=True))
@@ -134,7 +126,7 @@ def _pieces(
     made: list[Floats | None] = []
     for episode in episodes:
         for piece in pieces_of(episode):
-            if redact(piece.text) != piece.text:
+            if context.redact(piece.text) != piece.text:
                 continue  # a rule learned since would redact it: no fact is made of it
             if any(a < piece.end and piece.start < b for a, b in spent.get(episode.id, ())):
                 continue
@@ -143,7 +135,7 @@ def _pieces(
             pieces.append(replace(piece, row=len(pieces)))
     missing = [n for n, row in enumerate(made) if row is None]
     if missing:
-        new = embedder().embed([pieces[n].text for n in missing])
+        new = context.embedder.embed([pieces[n].text for n in missing])
         for n, row in zip(missing, new, strict=True):
             made[n] = row
     if not pieces:
@@ -213,27 +205,22 @@ def _assertions(
 # --- what was overheard ---------------------------------------------------------------------------
 
 
-def _overheard_ops(
-    store: Store,
-    episodes: Sequence[StoredEpisode],
-    *,
-    embedder: Callable[[], Embedder],
-    redact: Callable[[str], str],
-) -> list[Op]:
+def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[Op]:
     """Return what asks owners about statements that are not, or may not be, their own words.
 
     What speaks against something that they told is asked about, however it was overheard; else only
     what may be their own words, and nobody need be asked of what shows that it is not.
     """
+    store = context.store
     heard: dict[str, list[tuple[StoredEpisode, HandedOn]]] = {}
     for episode in episodes:
         for one in overheard_pieces(episode):
-            if redact(one.piece.text) == one.piece.text:
+            if context.redact(one.piece.text) == one.piece.text:
                 heard.setdefault(episode.owner, []).append((episode, one))
     ops: list[Op] = []
     for owner, said in heard.items():
         texts = list(dict.fromkeys(one.piece.text for _, one in said))
-        against = _told_against(store, owner, texts, embedder=embedder)
+        against = _told_against(context, owner, texts)
         claims = {one: claim_digest(owner, owner, STATES, one) for one in texts}
         known = store.lives_by_id(list((found := store.current(list(claims.values()))).values()))
         asked: Counter[tuple[int, bool]] = Counter()
@@ -249,10 +236,9 @@ def _overheard_ops(
     return ops
 
 
-def _told_against(
-    store: Store, owner: str, texts: Sequence[str], *, embedder: Callable[[], Embedder]
-) -> dict[str, list[int]]:
+def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[str, list[int]]:
     """Return for texts that cannot be true beside what an owner told the numbers of those facts."""
+    store = context.store
     told = store.vouched(owner)
     found: dict[str, list[int]] = {}
     keyed = {one.predicate: one for one in told if one.kind is FactKind.KEYED}
@@ -275,7 +261,8 @@ def _told_against(
     ids, data = store.vector_rows("fact", [one.id for one in stated])
     rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
     vectors = dict(zip(ids, rows, strict=True))
-    for (text, numbers), row in zip(near.items(), embedder().embed(list(near)), strict=True):
+    rows = context.embedder.embed(list(near))
+    for (text, numbers), row in zip(near.items(), rows, strict=True):
         for n in numbers:
             life = stated[n]
             vector = vectors.get(life.id)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.apply import apply
 from factbook.errors import UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Relation, judge, read
@@ -33,20 +32,20 @@ from factbook.store.base import Life, Store, claim_digest
 from factbook.upkeep.consolidate import claim_of
 from factbook.upkeep.extraction import STATES
 
+if TYPE_CHECKING:
+    from factbook.context import Context
+
 _RULE: Final = "told"
 _METHOD: Final = "Its owner said so on purpose"
 
 
 def tell(
-    store: Store,
+    context: Context,
     text: str,
     *,
     owner: str,
-    at: Millis,
+    at: Millis | None = None,
     like: Callable[[str, str], Mapping[int, float]],
-    redact: Callable[[str], str],
-    actor: str,
-    now: Millis,
     instead_of: Sequence[int] = (),
     receipt: Receipt | None = None,
 ) -> Fact:
@@ -56,12 +55,13 @@ def tell(
     says that they are wrong. `receipt` is given what was changed.
 
     `like` finds the facts of an owner that a text may meet, with their cosines (NaN for one that
-    waits for its vector). `at` is when it was said: a later time than now is now, one before 1970
-    is none, and a fact that is dated later is not retired by it.
+    waits for its vector). `at` is when it was said (now, if not given): a later time is now, one
+    before 1970 is none, and a fact that is dated later is not retired by it.
 
     Raises UsageError for a text that is empty or longer than a statement may be.
     """
-    said = " ".join(redact(own_text(clean(text))).split())
+    store, now = context.store, context.clock()
+    said = " ".join(context.redact(own_text(clean(text))).split())
     if not said:
         raise UsageError(detail="there is nothing to remember: the text is empty")
     if len(said) > policy.PROMPT_CHARS:
@@ -69,14 +69,14 @@ def tell(
             detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}, so"
             " keep it as a note (`factbook ingest --kind note FILE`)"
         )
-    moment, _ = within(min(at, now), now)
+    moment, _ = within(now if at is None else min(at, now), now)
     uid = f"told:{digest(owner, said, str(moment))}"
     twin, retired, similar = _meet(store, said, owner, moment, like, instead_of)
     ops = said_ops(said, uid=uid, owner=owner, at=moment)
     if twin is None:
         ops.append(_assertion(said, owner, uid))
     total = Receipt() if receipt is None else receipt
-    total.add(apply(store, ops, trigger=Trigger.COMMAND, actor=actor, now=now))
+    total.add(context.write(ops, Trigger.COMMAND, now=now))
     # Either may have been merged into another fact, long ago or just now: that one holds it.
     claim = claim_digest(owner, owner, STATES, said) if twin is None else _claim(twin)
     fact_id = store.standing([claim])[claim]
@@ -116,7 +116,7 @@ def tell(
                 )
             )
     if followers:
-        total.add(apply(store, followers, trigger=Trigger.COMMAND, actor=actor, now=now))
+        total.add(context.write(followers, Trigger.COMMAND, now=now))
     return store.facts_by_id([fact_id])[fact_id]
 
 

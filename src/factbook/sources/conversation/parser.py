@@ -30,6 +30,7 @@ from factbook.sources.imports import (
     conversation_of,
 )
 from factbook.sources.imports.base import moment
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import (
     BadRecord,
     Call,
@@ -39,7 +40,7 @@ from factbook.sources.session_log.parser import (
     printable,
 )
 from factbook.sources.session_log.text import MAX_ID_CHARS, kind_name
-from factbook.sources.session_log.toolcall import Redacting, is_ours, render_call
+from factbook.sources.session_log.toolcall import is_ours, render_call
 
 _LABEL: Final = re.compile(r"([^\W\d_][\w.'’-]{0,39}(?: [\w.'’-]{1,40}){0,2}): ")
 _UNDATED: Final[Mapping[str, str]] = {"dated": "conversation"}  # its own time is not known

@@ -28,10 +28,10 @@ from factbook.sources.conversation.parser import ChatParser
 from factbook.sources.encoding import open_utf8, utf8
 from factbook.sources.files import ZIP, may_be_chat
 from factbook.sources.imports import chat, conversation_of, host_of
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import LogFile, Outcome
 from factbook.sources.session_log.reader import Reading, is_document
 from factbook.sources.session_log.reader import read as read_log
-from factbook.sources.session_log.toolcall import Redacting
 
 _LOOKED_AT: Final = 20  # records at the beginning of a file that may tell what it is
 _HEAD_BYTES: Final = 16 * 1024 * 1024  # what is read to know the first record of a document

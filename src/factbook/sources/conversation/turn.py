@@ -29,10 +29,11 @@ from factbook import policy
 from factbook.model import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.ops import Op, RecordEpisode, RecordSource
 from factbook.sources.redact.records import identity_of
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.outputs import condense, shape_of
 from factbook.sources.session_log.parser import MEMORY_TAG
 from factbook.sources.session_log.text import abridge, storable, without
-from factbook.sources.session_log.toolcall import Redacting, is_ours
+from factbook.sources.session_log.toolcall import is_ours
 
 __all__ = [
     "TRUST",

@@ -15,21 +15,13 @@ import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from functools import cache, partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
+
+from factbook.sources.redacting import Redacting
 
 __all__ = ["Redacting", "Screening", "identity_of"]
 
 _T = TypeVar("_T")
-
-
-class Redacting(Protocol):
-    """What the border needs of a redactor."""
-
-    def redact(self, text: str) -> str:
-        """Return the text with every secret replaced by its label."""
-
-    def redact_value(self, value: object) -> object:
-        """Return JSON data with every secret in its strings replaced."""
 
 
 # What the hosts make ids of: uuids, counters and prefixed random words. Redaction need not look at

@@ -15,6 +15,7 @@ from typing import ClassVar, Final
 
 from factbook import policy
 from factbook.model import EpisodeKind, Millis, Role, Trust
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import (
     BadRecord,
     Call,
@@ -31,7 +32,6 @@ from factbook.sources.session_log.text import (
     storable,
     without,
 )
-from factbook.sources.session_log.toolcall import Redacting
 
 MAIN_FILE: Final = re.compile(r"[0-9a-f-]{36}\.jsonl")
 AGENT_FILE: Final = re.compile(r"agent-(.+)\.jsonl")

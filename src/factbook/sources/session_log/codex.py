@@ -16,9 +16,10 @@ import orjson
 
 from factbook import policy
 from factbook.model import Millis
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import BadRecord, Call, LogFile, Outcome, Parser
 from factbook.sources.session_log.text import ident, kind_name, storable
-from factbook.sources.session_log.toolcall import Redacting, command_line
+from factbook.sources.session_log.toolcall import command_line
 
 ENVELOPES: Final = frozenset(
     {"compacted", "event_msg", "response_item", "session_meta", "turn_context"}

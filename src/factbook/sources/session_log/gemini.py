@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from factbook.model import Millis
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
 from factbook.sources.session_log.text import ident, kind_name
-from factbook.sources.session_log.toolcall import Redacting
 
 _NOTICES: Final = frozenset({"error", "info", "warning"})
 _REFERENCED: Final = "\n--- Content from referenced files ---"

@@ -18,6 +18,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 from factbook import drafts, policy
 from factbook.model import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
 from factbook.sources.redact.records import identity_of
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.outputs import condense, exit_code, shape_of
 from factbook.sources.session_log.text import (
     MAX_ID_CHARS,
@@ -30,7 +31,6 @@ from factbook.sources.session_log.text import (
 )
 from factbook.sources.session_log.toolcall import (
     Lines,
-    Redacting,
     asks_us,
     is_ours,
     render_call,

@@ -20,13 +20,13 @@ from factbook.errors import PathMissing, PathUnreadable, UnsupportedHost
 from factbook.model import Cursor, Episode, LineCount, Millis, RejectedLine
 from factbook.sources.base import Batch
 from factbook.sources.encoding import WESTERN, Transcoded, decoded, open_utf8, status
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.claude import ClaudeParser
 from factbook.sources.session_log.codex import CodexParser
 from factbook.sources.session_log.gemini import GeminiParser
 from factbook.sources.session_log.jsonl import Line, Piece, decode_slowly, is_blank, split_lines
 from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
 from factbook.sources.session_log.text import storable
-from factbook.sources.session_log.toolcall import Redacting
 
 _CHUNK: Final = 1024 * 1024  # bytes read at once
 _KINDS: Final = 100  # different kinds that are counted by name; a log could hold any number

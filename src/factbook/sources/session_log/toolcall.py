@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import Final, Protocol
+from typing import Final
 
 import orjson
 
 from factbook import drafts, policy
 from factbook.model import Field
+from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.text import MAX_KIND_CHARS, clip, storable
 
 PATH_CHARS: Final = 4_096  # PATH_MAX of Linux: a path cut in the middle would be another path
@@ -102,16 +103,6 @@ _PREFIXES: Final = frozenset({"command", "env", "exec", "nohup", "sudo", "time"}
 
 
 _field: Final = drafts.by_name(Field)
-
-
-class Redacting(Protocol):
-    """What the readers need of a redactor."""
-
-    def redact(self, text: str) -> str:
-        """Return the text with every secret replaced by its label."""
-
-    def redact_value(self, value: object) -> object:
-        """Return JSON data with every secret in its strings replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,27 +1,32 @@
 """What takes things out of a memory for good, and shows that they are gone.
 
-`Memory` inherits it. It composes the Ops of erasing with what the store says of its file, and holds
-no rule.
+It composes the Ops of erasing with what the store says of its file, and holds no rule.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from factbook import policy
+from factbook import ops, policy
+from factbook.changes import Changes
+from factbook.context import part
 from factbook.errors import NotFound, StoreReadOnly, UsageError
-from factbook.keeping import Keeping
+from factbook.extract.telltale import Gone, How, Telltales
+from factbook.keys import entity_name
 from factbook.model import EVERYONE, ME, Everyone, Receipt, Trigger, whose
+from factbook.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
 
 if TYPE_CHECKING:
+    from factbook.context import Context
     from factbook.ops import Op
-    from factbook.store.base_erase import Erasure, Scoured, Sighting
+    from factbook.store.base_erase import Erasure as PastErasure
+    from factbook.store.base_erase import Scoured, Sighting
 
-__all__ = ["ROW_NAMES", "Erased", "Erasing", "Standing", "Stands"]
+__all__ = ["ROW_NAMES", "Erased", "Erasure", "Standing", "Stands"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +99,21 @@ class _Rehearsed(Exception):
     """Take back a transaction that was only to show what it would do."""
 
 
-class Erasing(Keeping):
-    """The part of `Memory` that erases for good.
+@part
+class Erasure:
+    """What erases for good; `Memory.erasure`.
 
     Everything else in a memory keeps what it changes. What is erased is gone from every row, index
     and vector, from the history and from the bytes of the file, and a tombstone without content
     keeps it from coming back. With `dry_run` nothing is written: the receipt says what would go.
     A row that is not all the owner's is not there; with EVERYONE it is erased whosever it is.
     """
+
+    def __init__(self, context: Context, *, let_go: Callable[[], None]) -> None:
+        """Compose; `let_go` makes this process forget what it holds of the memory's texts."""
+        self._context = context
+        self._store = context.store
+        self._let_go = let_go
 
     def erase_fact(
         self,
@@ -116,8 +128,6 @@ class Erasing(Keeping):
         That is what was merged into it or superseded by it, and all that its key has held. The rest
         of the episodes stays unless `whole_episodes` erases them too. Raises NotFound.
         """
-        from factbook.ops import EraseFact
-
         self._check_row("fact", fact_id, owner)
         op = EraseFact(fact_id=fact_id, whole_episodes=whole_episodes)
         return self._erase(op, dry_run, owner)
@@ -152,15 +162,12 @@ class Erasing(Keeping):
         in pages that stay, and each sentence of an answer that names it. Where its name still
         stands is in `Erased.standing`. Raises NotFound.
         """
-        from factbook.keys import entity_name
-        from factbook.ops import EraseEntity
-
         wanted = entity_name(name)
-        entity = self.store.entity_named(owner, wanted)
+        entity = self._store.entity_named(owner, wanted)
         if entity is None:  # one that was forgotten before can be erased too
             forgotten = [
                 one
-                for one in self.store.entities(owner, include_retired=True)
+                for one in self._store.entities(owner, include_retired=True)
                 if one.name == wanted
             ]
             if not forgotten:
@@ -170,8 +177,6 @@ class Erasing(Keeping):
 
     def erase_owner(self, owner: str, *, dry_run: bool = False) -> Erased:
         """Erase everything of an owner; raises NotFound where there is nothing."""
-        from factbook.ops import EraseOwner
-
         return self._erase(EraseOwner(owner=owner), dry_run, owner)
 
     def erase_row(
@@ -197,7 +202,6 @@ class Erasing(Keeping):
                 number, owner=owner, whole_episodes=whole_episodes, dry_run=dry_run
             )
         self._check_row(_TARGETS[letter], number, owner)
-        from factbook import ops
 
         op: Op
         match letter:
@@ -215,25 +219,23 @@ class Erasing(Keeping):
 
     # --- afterwards -----------------------------------------------------------------------------
 
-    def erasures(self, *, limit: int = 100) -> list[Erasure]:
+    def erasures(self, *, limit: int = 100) -> list[PastErasure]:
         """Return what was erased, newest first: how much and when, never what it said."""
-        return self.store.erasures(limit=limit)
+        return self._store.erasures(limit=limit)
 
     def allow_again(self, erasure_id: int) -> Receipt:
         """Let what one erasure took be kept again, where it is met again; raises NotFound."""
-        from factbook.ops import AllowAgain
-
-        return self._apply([AllowAgain(erasure_id=erasure_id)])
+        return self._context.write([AllowAgain(erasure_id=erasure_id)], Trigger.COMMAND)
 
     def finish_erasing(self) -> Scoured | None:
         """Clean the file where an erasure could not, for somebody was reading it; None if none."""
-        return self.store.scour()
+        return self._store.scour()
 
     def sight(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in copies of it."""
         if not text.strip():
             raise UsageError(detail="there is nothing to look for: the text is empty")
-        return self.store.sight(text)
+        return self._store.sight(text)
 
     def standing(self, done: Sequence[Erased]) -> Standing:
         """Look for what several acts of erasing took in everything that is kept now.
@@ -242,14 +244,12 @@ class Erasing(Keeping):
         is spoken of in the episodes right beside; not ordinary words on their own, and not what
         nearly every row has. Of rows that are not all theirs who erased is told how many there are.
         """
-        from factbook.extract.telltale import Gone, How, Telltales
-
         files = [one.file for one in done if one.file is not None]
         tells = Telltales(Gone(text, How(how)) for file in files for text, how in file.taken)
         beside = frozenset(row for file in files for row in file.beside)
-        with self.store.snapshot():
-            found = tells.look(self.store.kept_texts(), beside=beside) if tells else []
-            redact = self.redactor.redact
+        with self._store.snapshot():
+            found = tells.look(self._store.kept_texts(), beside=beside) if tells else []
+            redact = self._context.redact
             whose_rows = [(one, frozenset(self._owners_of(one.key))) for one in found]
             asking = {one.owner for one in done}
             if EVERYONE not in asking:
@@ -276,7 +276,7 @@ class Erasing(Keeping):
         """Return whose a row is, by what it is called; what has no number belongs to none."""
         if not row[1:].isdigit():
             return set()
-        return self.store.row_owners(_TARGETS[row[0]], int(row[1:]))
+        return self._store.row_owners(_TARGETS[row[0]], int(row[1:]))
 
     def drop_copies(self) -> list[Path]:
         """Delete the copies that were made before the file was upgraded; return which.
@@ -284,7 +284,7 @@ class Erasing(Keeping):
         What was erased since may still stand in them. The file itself is left as it is.
         """
         gone = []
-        for one in self.store.copies():
+        for one in self._store.copies():
             try:
                 one.unlink()
             except OSError as error:
@@ -296,22 +296,19 @@ class Erasing(Keeping):
 
     def _check_row(self, target: str, row_id: int, owner: str | Everyone) -> None:
         """Raise NotFound where a row is, or is partly, another's."""
-        if whose(owner) is not EVERYONE and self.store.row_owners(target, row_id) - {owner}:
+        if whose(owner) is not EVERYONE and self._store.row_owners(target, row_id) - {owner}:
             raise NotFound(
                 what=target,
                 name=row_id,
                 hint=f"{owner!r} has none of that number; name whose it is, or all owners.",
             )
 
-    def _let_go(self) -> None:
-        """Forget what this process holds of the memory's texts."""
-
     def _erase(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
         if dry_run:
             return Erased(receipt=self._rehearsed([op]), file=None, owner=owner)
-        receipt = self._apply([op])
+        receipt = self._context.write([op], Trigger.COMMAND)
         self._let_go()
-        file = self.store.last_scour()
+        file = self._store.last_scour()
         if file is None:
             return Erased(receipt=receipt, file=None, owner=owner)
         done = Erased(receipt=receipt, file=file, owner=owner)
@@ -319,11 +316,11 @@ class Erasing(Keeping):
 
     def _rehearsed(self, ops: Sequence[Op]) -> Receipt:
         """Return what ops of erasing would do, by doing it and taking it back."""
-        from factbook.changes import Changes
-
-        receipt, now = Receipt(), self._clock()
+        receipt, now = Receipt(), self._context.clock()
         try:
-            with self.store.writing(trigger=Trigger.COMMAND, actor=self._actor, now=now) as writer:
+            with self._store.writing(
+                trigger=Trigger.COMMAND, actor=self._context.actor, now=now
+            ) as writer:
                 Changes(writer, receipt, now=now, trigger=Trigger.COMMAND).run(ops)
                 raise _Rehearsed
         except _Rehearsed:
@@ -332,7 +329,7 @@ class Erasing(Keeping):
     def _source_id(self, source: int | str) -> int:
         if isinstance(source, int):
             return source
-        states = self.store.source_states()
+        states = self._store.source_states()
         if source in states:
             return states[source].id
         same = {source, str(Path(source).expanduser()), str(Path(source).expanduser().absolute())}

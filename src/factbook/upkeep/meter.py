@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from factbook.apply import apply
 from factbook.model import Millis, Trigger
 from factbook.ops import BeginCall, EndCall, Op
 
 if TYPE_CHECKING:
-    from factbook.llm import Call
+    from factbook.context import Context
+    from factbook.llm import LLM, Call
+    from factbook.llm.config import ModelConfig
     from factbook.store.base import CallCount, Store
 
 
@@ -33,19 +33,15 @@ class DayMeter:
     by one call each.
     """
 
-    def __init__(
-        self, store: Store, *, clock: Callable[[], Millis], actor: str, budget: Budget
-    ) -> None:
-        """Meter the calls of one store."""
-        self._store = store
-        self._clock = clock
-        self._actor = actor
+    def __init__(self, context: Context, *, budget: Budget) -> None:
+        """Meter the calls of the context's store."""
+        self._context = context
         self._budget = budget
         self._began = threading.local()
 
     def before(self, purpose: str, model: str) -> None:
         """Reserve a call; raises ModelError of the kind over_budget where none is left."""
-        self._began.at = self._clock()
+        self._began.at = self._context.clock()
         self._write(
             BeginCall(
                 purpose=purpose,
@@ -70,11 +66,11 @@ class DayMeter:
                 latency_ms=call.latency_ms,
                 money=call.money or 0.0,
             ),
-            self._clock(),
+            self._context.clock(),
         )
 
     def _write(self, op: Op, now: Millis) -> None:
-        apply(self._store, [op], trigger=Trigger.COMMAND, actor=self._actor, now=now)
+        self._context.write([op], Trigger.COMMAND, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +91,11 @@ def cost(store: Store, *, since: str = "") -> list[CostLine]:
         for day, purpose, model, outcome, count in store.model_calls(since=since)
         if count.calls
     ]
+
+
+def open_metered(context: Context, config: ModelConfig) -> LLM:
+    """Return the model of a configuration, with its calls counted in the context's store."""
+    from factbook.llm.client import open_llm
+
+    budget = Budget(calls=config.daily_calls, tokens=config.daily_tokens, money=config.daily_money)
+    return open_llm(config, clock=context.clock, meter=DayMeter(context, budget=budget))

@@ -1,25 +1,35 @@
-"""What a memory does about what its owner cares about: learn, like, look up, tell (seed 003).
+"""What an owner cares about: what they learn, like, ask for and have told (seed 003).
 
-`Memory` inherits it. The same methods serve the chat, the command line and Python; it composes the
-parts of `interest` and holds no rule. Each loop is separate and can be off, and without a search
-provider everything but searching works.
+The same methods serve the chat, the command line and Python; they compose the parts of `interest`
+and hold no rule. Without a search provider everything but searching works.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.errors import NotFound, SearchError, SearchFailure, UsageError
+from factbook.context import part
+from factbook.errors import NotFound, UsageError
+from factbook.extract.heard import asked_about
+from factbook.extract.names import names_in
+from factbook.extract.voice import voice_of
+from factbook.extract.world import is_kind
+from factbook.gate.names import command_problem, structural_problem
+from factbook.gate.same_entity import known_as
+from factbook.interest.extraction import RECENT_MESSAGES, spoken_of
+from factbook.interest.knowledge import asked_names, is_of_owner, knowledge
+from factbook.interest.learning import queries_for
+from factbook.interest.lookup import Lookup
+from factbook.interest.relate import Relation, is_family, joined, related, shares, unpacked
+from factbook.interest.score import interests
 from factbook.keys import entity_name, without_hidden
 from factbook.model import (
     EVERYONE,
     ME,
     EpisodeKind,
-    Everyone,
     Fact,
     Millis,
     Receipt,
@@ -28,7 +38,24 @@ from factbook.model import (
     Trigger,
     one_owner,
 )
-from factbook.modelling import Modelling
+from factbook.ops import (
+    CreateEntity,
+    DropPreference,
+    DropSchedule,
+    MuteEntity,
+    MuteOwner,
+    NoteAction,
+    OpenLearnPrompt,
+    RecordEngagement,
+    RestoreEntity,
+    RetireEntity,
+    SetPreference,
+    SetSchedule,
+    UnmergeEntity,
+)
+from factbook.recall.facts import shown
+from factbook.sources.told import digest, said_ops
+from factbook.store.base import RejectionFilters
 from factbook.world import (
     Engagement,
     EngagementType,
@@ -46,19 +73,12 @@ from factbook.world import (
 )
 
 if TYPE_CHECKING:
-    from factbook.interest.deliver import Channel, Notifier
-    from factbook.interest.enrich import Enriched
-    from factbook.interest.extraction import Extraction, ExtractionReport
+    from factbook.context import Context
     from factbook.interest.knowledge import Knowledge
-    from factbook.interest.lookup import Lookup, LookupReport
-    from factbook.interest.loops import Loop, Step, Worker
     from factbook.ops import Op
-    from factbook.searching.base import SearchProvider
-    from factbook.searching.config import SearchConfig
     from factbook.store.base import Store
-    from factbook.upkeep.cleaner import CleanReport
 
-__all__ = ["Caring", "EntityView", "InterestRow", "LearnStatus", "WorkReport", "topic_of"]
+__all__ = ["EntityView", "InterestRow", "Interests", "LearnStatus", "topic_of"]
 
 
 KIND_FACTS: Final = 8  # facts that are looked at for how they write a name
@@ -105,76 +125,18 @@ class InterestRow:
     last_activity: Millis | None
 
 
-@dataclass(slots=True, kw_only=True)
-class WorkReport:
-    """What one round of the background work did."""
+@part
+class Interests:
+    """What a memory knows of what its owners care about; `Memory.interests`."""
 
-    planned: int = 0  # searches thought of
-    lookups: LookupReport | None = None
-    extraction: ExtractionReport | None = None
-    embedded: int = 0
-    enriched: Enriched | None = None
+    def __init__(self, context: Context) -> None:
+        """Compose over what the memory works with."""
+        self._context = context
+        self._store = context.store
+        # owner -> (generation, entities cared about)
+        self._cared: dict[str, tuple[int, frozenset[str]]] = {}
 
-
-class Caring(Modelling):
-    """The part of `Memory` that knows what its owner cares about."""
-
-    _provider: SearchProvider | None
-    _search: SearchConfig | Literal["configured"] | None
-    _notify_on: Collection[Trigger]
-    _cared: dict[str, tuple[int, frozenset[str]]]  # owner -> (generation, entities cared about)
-
-    # --- searching ------------------------------------------------------------------------------
-
-    @property
-    def search_provider(self) -> SearchProvider:
-        """The configured search provider; raises SearchError (not_configured) without one."""
-        if self._provider is None:
-            config = self.search_config
-            if config is None:
-                raise SearchError(
-                    kind=SearchFailure.NOT_CONFIGURED,
-                    provider="none",
-                    reason="no search provider is configured; set FACTBOOK_SEARCH_PROVIDER, for"
-                    " example to folder with FACTBOOK_SEARCH_FOLDER",
-                )
-            from factbook.searching import open_search
-
-            self._provider = open_search(config)
-        return self._provider
-
-    @property
-    def search_config(self) -> SearchConfig | None:
-        """How searching is configured; None where it is off."""
-        if self._search == "configured":
-            from factbook.llm.config import config_path
-            from factbook.searching.config import load_search_config
-
-            self._search = load_search_config(os.environ, config_path(os.environ))
-        return self._search
-
-    @property
-    def has_search(self) -> bool:
-        """Tell whether a search provider is given or configured."""
-        return self._provider is not None or self.search_config is not None
-
-    @property
-    def search_is_local(self) -> bool:
-        """Tell whether searching sends nothing: it reads files of this machine alone."""
-        from factbook.searching import is_local
-
-        return self.has_search and is_local(self.search_provider)
-
-    def _lookup(self) -> Lookup:
-        from factbook.interest.lookup import Lookup
-
-        return Lookup(
-            self.store,
-            provider=lambda: self.search_provider,
-            clock=self._clock,
-            actor=self._actor,
-            redact=self.redactor.redact,
-        )
+    # --- commands -------------------------------------------------------------------------------
 
     def search_web(
         self, query: str, *, owner: str = ME, message: str = ""
@@ -186,48 +148,43 @@ class Caring(Modelling):
         SearchError.
         """
         text = self._some(query, "search for")
-        lookup = self._lookup()
+        lookup = Lookup(self._context)
         if message:
             return lookup.search(text, owner=owner, trigger=Trigger.USER_MESSAGE, episode=message)
         uid, ops = self._said(f"/search {text}", owner)
         ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
-        self._act(ops, Trigger.USER_MESSAGE)
+        self._context.write(ops, Trigger.USER_MESSAGE)
         return lookup.search(text, owner=owner, trigger=Trigger.USER_MESSAGE, episode=uid)
-
-    # --- commands -------------------------------------------------------------------------------
 
     def learn(self, request: str, *, owner: str = ME) -> LearnPrompt:
         """Keep that something is to be learned and return at once; its searches are made behind.
 
         Raises UsageError for an empty request.
         """
-        from factbook.interest.learning import queries_for
-        from factbook.ops import OpenLearnPrompt
-
         text = self._some(request, "learn about")
         uid, ops = self._said(f"/learn {text}", owner)
-        queries = () if self.has_model else queries_for(text)
+        queries = () if self._context.resources.has_model else queries_for(text)
         ops.append(OpenLearnPrompt(owner=owner, text=text, queries=queries, episode=uid))
         ops += self._topic_ops(text, EngagementType.LEARN_COMMAND, owner, uid)
-        self._act(ops, Trigger.LEARN_COMMAND)
-        return self.store.learn_prompts(owner, cause=uid)[-1]
+        self._context.write(ops, Trigger.LEARN_COMMAND)
+        return self._store.learn_prompts(owner, cause=uid)[-1]
 
     def learned(self, *, owner: str = ME) -> list[LearnStatus]:
         """Return how far everything that was to be learned has come, oldest first.
 
         What was erased since is not among it.
         """
-        waiting = self.store.search_tasks(states=(SearchState.FAILED, SearchState.ASIDE))
+        waiting = self._store.search_tasks(states=(SearchState.FAILED, SearchState.ASIDE))
         found = [
             LearnStatus(
                 prompt=prompt,
-                entities=self.store.learned_of(prompt.id),
-                searches=self.store.search_logs(owner, learn_prompt_id=prompt.id),
+                entities=self._store.learned_of(prompt.id),
+                searches=self._store.search_logs(owner, learn_prompt_id=prompt.id),
                 failed=[
                     (one.query, one.error) for one in waiting if one.learn_prompt_id == prompt.id
                 ],
             )
-            for prompt in self.store.learn_prompts(owner)
+            for prompt in self._store.learn_prompts(owner)
             if prompt.text != f"erased:{prompt.id}"  # what the store leaves of such a row
         ]
         if not any(one.done and not one.entities for one in found):
@@ -245,11 +202,9 @@ class Caring(Modelling):
 
         A page stands under the search that found it first.
         """
-        from factbook.store.base import RejectionFilters
-
         found: dict[str, set[str]] = {}
         wanted = RejectionFilters(reason="one_source", owner=owner)
-        for one in self.store.rejections(limit=SINGLE_SOURCED, filters=wanted):
+        for one in self._store.rejections(limit=SINGLE_SOURCED, filters=wanted):
             found.setdefault(one.source, set()).add(entity_name(one.excerpt))
         return found
 
@@ -270,12 +225,8 @@ class Caring(Modelling):
         return self._unprefer(topic, PreferenceType.DISLIKE, owner)
 
     def _prefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
-        from factbook.gate.names import command_problem
-        from factbook.gate.same_entity import known_as
-        from factbook.ops import CreateEntity, RecordEngagement, SetPreference
-
         text = self._some(topic, str(kind))
-        name = topic_of(self.store, text, owner)
+        name = topic_of(self._store, text, owner)
         if len(name.split()) > policy.NAME_WORDS:
             raise UsageError(
                 detail=f"what to {kind} has {len(name.split())} words; {policy.NAME_WORDS} are the"
@@ -284,7 +235,7 @@ class Caring(Modelling):
         uid, ops = self._said(f"/{kind} {text}", owner)
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
-        entity = known_as(name, self.store.known_names(owner), written=text)
+        entity = known_as(name, self._store.known_names(owner), written=text)
         if liked and entity is None and command_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
         engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
@@ -300,39 +251,39 @@ class Caring(Modelling):
                 episode=uid,
             )
         )
-        return self._act(ops, Trigger.COMMAND)
+        return self._context.write(ops, Trigger.COMMAND)
 
     def _unprefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
-        from factbook.ops import DropPreference
-
         text = self._some(topic, f"un{kind}")
-        name = topic_of(self.store, text, owner)
-        known = {one.topic for one in self.store.preferences(owner) if one.type is kind}
+        name = topic_of(self._store, text, owner)
+        known = {one.topic for one in self._store.preferences(owner) if one.type is kind}
         if name not in known:
             listed = ", ".join(sorted(known)) or "nothing"
             raise NotFound(what=kind, name=name, hint=f"you {kind} {listed}.")
         _, ops = self._said(f"/un{kind} {text}", owner)
         ops.append(DropPreference(owner=owner, topic=name, type=kind))
-        return self._act(ops, Trigger.COMMAND)
+        return self._context.write(ops, Trigger.COMMAND)
 
     def entities(self, *, owner: str = ME) -> list[Entity]:
         """Return the entities of an owner in the order in which they came in.
 
         Their numbers in `/memory` are their places here.
         """
-        return self.store.entities(owner)
+        return self._store.entities(owner)
 
     def entity(self, which: int | str, *, owner: str = ME) -> EntityView:
         """Return an entity, by its place in `entities` (from 1) or its name, with what is known."""
-        with self.store.snapshot():
+        with self._store.snapshot():
             entity = self.find_entity(which, owner=owner)
-            facts = [self._shown(one) for one in self.store.world_facts(owner, entity.name)]
+            facts = [
+                shown(self._context, one) for one in self._store.world_facts(owner, entity.name)
+            ]
             return EntityView(
                 entity=entity,
                 interest=self.interest_scores(owner).get(entity.id, 0.0),
                 facts=facts,
-                places=self.store.fact_places([one.id for one in facts]),
-                engagements=self.store.engagements(owner, entity_id=entity.id),
+                places=self._store.fact_places([one.id for one in facts]),
+                engagements=self._store.engagements(owner, entity_id=entity.id),
                 preferences=self._preferences_about(entity),
             )
 
@@ -343,7 +294,7 @@ class Caring(Modelling):
             known = self.entities(owner=owner)
             if 1 <= int(text) <= len(known):
                 return known[int(text) - 1]
-        found = self.store.entity_named(owner, entity_name(text)) if text else None
+        found = self._store.entity_named(owner, entity_name(text)) if text else None
         if found is None:
             raise NotFound(what="entity", name=text, hint="`factbook memory` lists them.")
         return found
@@ -353,82 +304,74 @@ class Caring(Modelling):
 
         A message that names it later does not bring it back, a command of its owner does.
         """
-        from factbook.ops import RetireEntity
-
         entity = self.find_entity(which, owner=owner)
         _, ops = self._said(f"/memory {entity.name} delete", owner)
         ops.append(RetireEntity(entity_id=entity.id, why="its owner deleted it"))
-        self._act(ops, Trigger.COMMAND)
+        self._context.write(ops, Trigger.COMMAND)
         return entity
 
     def restore_entity(self, name: str, *, owner: str = ME) -> Entity:
         """Bring back a deleted entity with the facts about it; raises NotFound."""
-        from factbook.ops import RestoreEntity
-
         wanted = entity_name(name)
         gone = [
             one
-            for one in self.store.entities(owner, include_retired=True)
+            for one in self._store.entities(owner, include_retired=True)
             if one.name == wanted and not one.current and one.merged_into_id is None
         ]
         if not gone:
             raise NotFound(what="deleted entity", name=wanted, hint="nothing was deleted by it.")
         _, ops = self._said(f"/memory {wanted} restore", owner)
-        self._act([*ops, RestoreEntity(entity_id=gone[-1].id)], Trigger.COMMAND)
+        self._context.write([*ops, RestoreEntity(entity_id=gone[-1].id)], Trigger.COMMAND)
         return self.find_entity(wanted, owner=owner)
 
     def unmerge_entity(self, entity_id: int, *, owner: str = ME) -> Receipt:
         """Take an entity out of the one it was merged into, with what was its own."""
-        from factbook.ops import UnmergeEntity
-
-        if self.store.row_owners("entity", entity_id) - {one_owner(owner)}:
+        if self._store.row_owners("entity", entity_id) - {one_owner(owner)}:
             raise NotFound(what="entity", name=entity_id, hint="`factbook entities` lists them.")
 
-        return self._act([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
+        return self._context.write([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
 
     def schedule(self, topic: str, every_ms: int, *, owner: str = ME) -> Schedule:
         """Search for a topic again and again, for the first time now."""
-        from factbook.ops import SetSchedule
-
         text = self._some(topic, "schedule")
         uid, ops = self._said(f"/schedule {text}", owner)
         ops.append(
             SetSchedule(
-                owner=owner, topic=text, every_ms=every_ms, next_at=self._clock(), episode=uid
+                owner=owner,
+                topic=text,
+                every_ms=every_ms,
+                next_at=self._context.clock(),
+                episode=uid,
             )
         )
         ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
-        self._act(ops, Trigger.COMMAND)
-        return self.store.schedules(owner, cause=uid)[-1]
+        self._context.write(ops, Trigger.COMMAND)
+        return self._store.schedules(owner, cause=uid)[-1]
 
     def schedules(self, *, owner: str = ME) -> list[Schedule]:
         """Return the schedules of an owner, oldest first; their numbers are their places."""
-        return self.store.schedules(owner)
+        return self._store.schedules(owner)
 
     def unschedule(self, place: int, *, owner: str = ME) -> Schedule:
         """End a schedule by its place in `schedules` (from 1); raises NotFound."""
-        from factbook.ops import DropSchedule
-
         known = self.schedules(owner=owner)
         if not 1 <= place <= len(known):
             raise NotFound(what="schedule", name=place, hint="`factbook schedule` lists them.")
         one = known[place - 1]
         _, ops = self._said(f"/schedule {place} delete", owner)
-        self._act([*ops, DropSchedule(schedule_id=one.id)], Trigger.COMMAND)
+        self._context.write([*ops, DropSchedule(schedule_id=one.id)], Trigger.COMMAND)
         return one
 
     def mute(self, which: int | str | None = None, *, muted: bool = True, owner: str = ME) -> str:
         """Tell nothing by itself, of one entity or at all, or begin again; return of what."""
-        from factbook.ops import MuteEntity, MuteOwner
-
         verb = "/mute" if muted else "/unmute"
         if which is None:
             _, ops = self._said(verb, owner)
-            self._act([*ops, MuteOwner(owner=owner, muted=muted)], Trigger.COMMAND)
+            self._context.write([*ops, MuteOwner(owner=owner, muted=muted)], Trigger.COMMAND)
             return ""
         entity = self.find_entity(which, owner=owner)
         _, ops = self._said(f"{verb} {entity.name}", owner)
-        self._act([*ops, MuteEntity(entity_id=entity.id, muted=muted)], Trigger.COMMAND)
+        self._context.write([*ops, MuteEntity(entity_id=entity.id, muted=muted)], Trigger.COMMAND)
         return entity.name
 
     def react(self, target: str, emoji: str, *, owner: str = ME) -> Receipt:
@@ -436,8 +379,6 @@ class Caring(Modelling):
 
         Raises UsageError for an emoji that says neither yes nor no, and NotFound.
         """
-        from factbook.ops import RecordEngagement
-
         positive = emoji in _signs(policy.POSITIVE_REACTIONS)
         if not positive and emoji not in _signs(policy.NEGATIVE_REACTIONS):
             known = " ".join((*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS))
@@ -459,13 +400,13 @@ class Caring(Modelling):
             )
             for name in names
         ]
-        return self._act(ops, Trigger.COMMAND)
+        return self._context.write(ops, Trigger.COMMAND)
 
     def _reacted_to(
         self, kind: str, number: int, owner: str, *, positive: bool
     ) -> tuple[EngagementType, list[str]]:
         if kind == "n":
-            found = self.store.notices(owner, ids=[number])
+            found = self._store.notices(owner, ids=[number])
             if not found:
                 raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
             entity = [self._standing_entity(found[0].entity_id)]
@@ -475,17 +416,16 @@ class Caring(Modelling):
                 else EngagementType.PROACTIVE_NEGATIVE_REACTION
             )
             return engaged, [one.name for one in entity if one.current]
-        episode = self.store.episodes_by_id([number]).get(number)
+        episode = self._store.episodes_by_id([number]).get(number)
         if episode is None or episode.owner != owner or episode.role is not Role.ASSISTANT:
             raise NotFound(what="answer", name=number, hint="react to a turn of the assistant.")
-        from factbook.interest.extraction import spoken_of
 
-        names = spoken_of([episode.text], self.store.known_names(owner))
+        names = spoken_of([episode.text], self._store.known_names(owner))
         return EngagementType.NORMAL_REACTION, names
 
     def _standing_entity(self, entity_id: int) -> Entity:
         """Return an entity, or what it was merged into."""
-        one = self.store.entities(EVERYONE, include_retired=True, ids=[entity_id])[0]
+        one = self._store.entities(EVERYONE, include_retired=True, ids=[entity_id])[0]
         return one if one.merged_into_id is None else self._standing_entity(one.merged_into_id)
 
     # --- interest -------------------------------------------------------------------------------
@@ -495,39 +435,31 @@ class Caring(Modelling):
 
         What a preference that was taken back had added counts no more.
         """
-        from factbook.interest.score import interests
-
-        now = self._clock() if at is None else at
+        now = self._context.clock() if at is None else at
         return interests(self._counted(owner), now, shares=self._shares(owner))
 
     def _counted(self, owner: str) -> list[Engagement]:
         """Return the engagements of an owner that count."""
-        kept = {one.id for one in self.store.preferences(owner)}
+        kept = {one.id for one in self._store.preferences(owner)}
         return [
             one
-            for one in self.store.engagements(owner)
+            for one in self._store.engagements(owner)
             if one.preference_id is None or one.preference_id in kept
         ]
 
     def cares(self, owner: str, entity: str) -> bool:
         """Tell whether an owner cares about an entity, by its canonical name (interest above 0)."""
-        generation = self.store.memory_generation()
+        generation = self._store.memory_generation()
         known = self._cared.get(owner)
         if known is None or known[0] != generation:
-            from factbook.interest.score import interests
-
             # Without what preferences add by their vectors: a turn must not wait for that.
-            scores = interests(self._counted(owner), self._clock())
-            names = self.store.entity_ids(owner)
+            scores = interests(self._counted(owner), self._context.clock())
+            names = self._store.entity_ids(owner)
             cared = frozenset(name for one, name in names.items() if scores.get(one, 0.0) > 0)
             self._cared[owner] = known = (generation, cared)
         return entity in known[1]
 
-    def now(self) -> Millis:
-        """Return the time by the clock that this memory was given."""
-        return self._clock()
-
-    def interests(self, *, owner: str = ME) -> list[InterestRow]:
+    def ranked(self, *, owner: str = ME) -> list[InterestRow]:
         """Return an owner's entities by how much they are cared about, most first."""
         scores = self.interest_scores(owner)
         rows = [
@@ -537,298 +469,58 @@ class Caring(Modelling):
                 fact_count=one.fact_count,
                 last_activity=one.last_activity,
             )
-            for one in self.store.entities(owner)
+            for one in self._store.entities(owner)
         ]
         return sorted(rows, key=lambda one: (-one.score, one.entity.id))
 
     def preferences(self, *, owner: str = ME) -> list[Preference]:
         """Return what an owner likes and dislikes, oldest first."""
-        return self.store.preferences(owner)
+        return self._store.preferences(owner)
 
     def _relations(self, owner: str) -> list[tuple[int, int, float]]:
         """Return (preference, entity, cosine) of those that are about each other, by vectors."""
-        from factbook.interest.relate import is_family, joined, related, unpacked
-
-        entities = self.store.entity_ids(owner)
+        entities = self._store.entity_ids(owner)
         names = frozenset(entities.values())
         preferences = [
             one.id
-            for one in self.store.preferences(owner)
+            for one in self._store.preferences(owner)
             if is_family(
                 one.topic,
                 is_entity=one.topic in names,
                 is_kind=self._is_kind(owner, one.topic) if one.topic in names else None,
             )
         ]
-        found = self.store.embedder()
+        found = self._store.embedder()
         if not preferences or not entities or found is None:
             return []
         dim = found[1]
         known = joined(
-            unpacked(*self.store.target_vectors("entity", list(entities)), dim=dim),
-            unpacked(*self.store.about_vectors(owner), dim=dim),  # what is known tells, too
+            unpacked(*self._store.target_vectors("entity", list(entities)), dim=dim),
+            unpacked(*self._store.about_vectors(owner), dim=dim),  # what is known tells, too
         )
-        liked = unpacked(*self.store.target_vectors("preference", preferences), dim=dim)
+        liked = unpacked(*self._store.target_vectors("preference", preferences), dim=dim)
         return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
 
     def _is_kind(self, owner: str, name: str) -> bool | None:
-        from factbook.extract.world import is_kind
-
-        known = self.store.world_facts(owner, name, limit=KIND_FACTS)
+        known = self._store.world_facts(owner, name, limit=KIND_FACTS)
         return is_kind(name, [one.object for one in known])
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
-        from factbook.interest.relate import Relation, shares
-
         return shares(Relation(*one) for one in self._relations(owner))
 
     def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
-        known = {one.id: one for one in self.store.preferences(entity.owner)}
+        known = {one.id: one for one in self._store.preferences(entity.owner)}
         return [
             (known[preference], cosine)
             for preference, about, cosine in self._relations(entity.owner)
             if about == entity.id
         ]
 
-    # --- the loops ------------------------------------------------------------------------------
-
-    def _extraction(self) -> Extraction:
-        from factbook.interest.extraction import Extraction
-
-        return Extraction(
-            self.store,
-            embedder=lambda: self.embedder,
-            clock=self._clock,
-            actor=self._actor,
-            redact=self.redactor.redact,
-            llm=lambda: self.llm if self.has_model else None,
-            interests=self.interest_scores,
-            notify_on=self._notify_on,
-        )
-
-    def plan_learning(self) -> Receipt:
-        """Think of the searches for what is to be learned and has none yet."""
-        from factbook.interest.learning import plan_learning
-
-        return plan_learning(
-            self.store,
-            llm=self.llm if self.has_model else None,
-            clock=self._clock,
-            actor=self._actor,
-            redact=self.redactor.redact,
-        )
-
-    def run_schedules(self) -> Receipt:
-        """Queue the searches of schedules whose time has come."""
-        from factbook.ops import RunSchedule
-
-        due = self.store.schedules(EVERYONE, due=self._clock())
-        if not due:
-            return Receipt()
-        return self._act([RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE)
-
-    def run_searches(self, *, limit: int | None = None) -> LookupReport:
-        """Make the searches that wait, oldest first, `limit` at most.
-
-        One that fails waits for a later pass, and the others are made.
-        """
-        return self._lookup().run_due(limit=limit)
-
-    def retry_searches(self) -> int:
-        """Let what failed too often be tried again: searches, and reading them and messages."""
-        from factbook.ops import RetrySearches
-
-        return self._act([RetrySearches()], Trigger.COMMAND).updated
-
-    def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
-        """Read unread searches and messages for entities, facts and engagements.
-
-        With `limit` so many pieces at most: a message is one, a search one for each of its results
-        and some for what they come to together.
-        """
-        return self._extraction().run(limit=limit)
-
-    def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
-        """Queue one search about what its owner cares about and little is known of."""
-        from factbook.interest.enrich import enrich
-
-        return enrich(
-            self.store,
-            interests=self.interest_scores,
-            clock=self._clock,
-            actor=self._actor,
-            daily=daily,
-        )
-
-    def work(self, *, enrich: bool = False) -> WorkReport:
-        """Do one round of what waits, in this thread: plan, search, read, embed.
-
-        With `enrich`, also queue a search of our own when nothing else waits, make it and read it.
-        What `factbook worker` does over time, at once; for scripts and tests.
-        """
-        report = WorkReport()
-        report.planned = self.plan_learning().searches + self.run_schedules().searches
-        if self.has_search:
-            report.lookups = self.run_searches()
-        report.extraction = self.run_extraction()
-        report.embedded = self.embed().receipt.embedded
-        if enrich and self.has_search and not self.store.search_tasks():
-            report.enriched = self.run_enrichment()
-            if report.enriched.query:
-                self.run_searches()
-                self.run_extraction()
-                report.embedded += self.embed().receipt.embedded
-        return report
-
-    def notifier(
-        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
-    ) -> Notifier:
-        """Return what delivers an owner's notices: to these channels, else to the configured."""
-        from factbook.interest.deliver import Notifier
-
-        return Notifier(
-            self.store,
-            clock=self._clock,
-            channels=self.channels() if channels is None else channels,
-            actor=self._actor,
-            redact=self.redactor.redact,
-            owner=owner,
-        )
-
-    def channels(self) -> list[Channel]:
-        """Return where notices go as the environment and the configuration file say; or nowhere."""
-        from factbook.interest.notify_config import load_notify_config, open_channels
-        from factbook.llm.config import config_path
-
-        return open_channels(load_notify_config(os.environ, config_path(os.environ)), os.environ)
-
-    def clean(self) -> CleanReport:
-        """Merge entities that are the same thing and drop those that came to nothing, now."""
-        from factbook.upkeep.cleaner import clean
-
-        return clean(
-            self.store,
-            embedder=lambda: self.embedder,
-            clock=self._clock,
-            actor=self._actor,
-            redact=self.redactor.redact,
-            llm=self.llm if self.has_model else None,
-            interest=self.interest_scores,
-        )
-
-    def loops(self, channels: Sequence[Channel] = (), *, off: Collection[str] = ()) -> list[Loop]:
-        """Return the work behind in its order, each loop on unless it stands in `off`.
-
-        Raises UsageError for a name in `off` that is no loop.
-        """
-        from factbook.interest.work import NAMES, loops_of
-
-        unknown = sorted(set(off) - set(NAMES))
-        if unknown:
-            raise UsageError(
-                detail=f"there is no loop {unknown[0]!r}; the loops are {', '.join(NAMES)}"
-            )
-        return loops_of(self, channels, off=frozenset(off))
-
-    def background(
-        self,
-        channels: Sequence[Channel] | None = None,
-        *,
-        off: Collection[str] = (),
-        idle_ms: int | None = None,
-        on_step: Callable[[Step], object] | None = None,
-    ) -> Worker:
-        """Return a worker that does the work behind when nobody acts; start it or let it serve.
-
-        What an owner does in any process cancels the step that runs, at once.
-        """
-        from factbook.interest.loops import IDLE_MS, Worker, moved
-        from factbook.interest.work import prepare
-
-        shown = self.channels() if channels is None else channels
-        return Worker(
-            self.loops(shown, off=off),
-            clock=self._clock,
-            idle_ms=IDLE_MS if idle_ms is None else idle_ms,
-            foreground=moved(self.store.generation, self.store.last_action),
-            on_step=on_step,
-            prepare=lambda: prepare(self),
-        )
-
     def notices(
         self, *, owner: str = ME, states: Sequence[NoticeState] = (), limit: int | None = None
     ) -> list[Notice]:
         """Return what was told, or waits to be told, by itself, oldest first."""
-        return self.store.notices(owner, states=states, limit=limit)
-
-    # --- parts ----------------------------------------------------------------------------------
-
-    def note_action(self, *, owner: str = ME) -> None:
-        """Say that an owner did something just now: notices may come at once again."""
-        from factbook.ops import NoteAction
-
-        self._act([NoteAction(owner=owner)], Trigger.USER_MESSAGE)
-
-    def _said(self, text: str, owner: str) -> tuple[str, list[Op]]:
-        """Return the uid and the ops of a command that an owner gave just now."""
-        from factbook.sources.told import digest, said_ops
-
-        now = self._clock()
-        uid = f"command:{digest(owner, text, str(now), str(self.store.generation()))}"
-        return uid, said_ops(
-            text,
-            uid=uid,
-            owner=owner,
-            at=now,
-            what="commands",
-            title="commands",
-            kind=EpisodeKind.COMMAND,
-            embed=False,
-        )
-
-    def _topic_ops(self, text: str, kind: EngagementType, owner: str, uid: str) -> list[Op]:
-        """Return the ops that bring in what an owner asks about, by name, and note the interest."""
-        from factbook.extract.heard import asked_about
-        from factbook.gate.names import command_problem, structural_problem
-        from factbook.gate.same_entity import known_as
-        from factbook.ops import CreateEntity, RecordEngagement
-
-        known = self.store.known_names(owner)
-        name = asked_about(text, known=known)
-        if name not in known and (structural_problem(name) or command_problem(text)) is not None:
-            return []
-        name = known_as(name, known, written=text) or name
-        strength, valence = policy.ENGAGEMENTS[kind]
-        return [
-            CreateEntity(owner=owner, name=name, episode=uid),
-            RecordEngagement(
-                owner=owner,
-                type=kind,
-                valence=valence,
-                strength=strength,
-                entity=name,
-                episode=uid,
-            ),
-        ]
-
-    def _act(self, ops: Sequence[Op], trigger: Trigger) -> Receipt:
-        from factbook.apply import apply
-
-        return apply(self.store, ops, trigger=trigger, actor=self._actor, now=self._clock())
-
-    def _some(self, text: str, verb: str) -> str:
-        # What was copied from a page may hold signs that nobody sees, and that break a word in two.
-        said = " ".join(self.redactor.redact(without_hidden(text)).split())
-        if not said:
-            raise UsageError(detail=f"say what to {verb}")
-        if not any(map(str.isalnum, entity_name(said))):  # nor does a hidden secret
-            raise UsageError(detail=f"{said!r} names nothing to {verb}")
-        if len(said) > policy.VALUE_CHARS:
-            raise UsageError(
-                detail=f"what to {verb} has {len(said)} characters; {policy.VALUE_CHARS} are the"
-                " most"
-            )
-        return said
+        return self._store.notices(owner, states=states, limit=limit)
 
     # --- answering ------------------------------------------------------------------------------
 
@@ -846,15 +538,10 @@ class Caring(Modelling):
         are about. `pasted` are the parts of the message that `add_turn` was told of: nothing in
         them asks for a search in its owner's name. Nothing is searched for and nothing is written.
         """
-        from factbook.interest.knowledge import knowledge
-
         return knowledge(
-            self.store,
+            self._context,
             message,
             owner=owner,
-            embedder=lambda: self.embedder,
-            now=self._clock(),
-            redact=self.redactor.redact,
             recent=recent,
             pasted=pasted,
         )
@@ -869,19 +556,15 @@ class Caring(Modelling):
         read for facts about known entities alone. What may be a private matter is not sent
         (`SearchFailure.WITHHELD`). Raises SearchError, and NotFound where there is no such message.
         """
-        from factbook.extract.voice import voice_of
-        from factbook.interest.knowledge import asked_names, is_of_owner
-        from factbook.ops import CreateEntity
-
-        held = self.store.episode_ids([episode]).get(episode)
-        message = self.store.episodes_by_id([held])[held] if held is not None else None
+        held = self._store.episode_ids([episode]).get(episode)
+        message = self._store.episodes_by_id([held])[held] if held is not None else None
         if message is None or message.owner != owner or message.role is not Role.USER:
             raise NotFound(what="message", name=episode, hint="keep it first, with `add_turn`.")
-        lookup = self._lookup()
+        lookup = Lookup(self._context)
         lookup.cleared(query, owner=owner, cause=held)  # before anything comes of its names
         # A folder may be asked what is private; no entity comes of that.
         public = lookup.verdict(query, owner=owner, cause=held).leaves
-        known = self.store.known_names(owner)
+        known = self._store.known_names(owner)
         voice = voice_of(message)
         asked = message.text if voice is None else voice.text
         ops: list[Op] = [
@@ -889,7 +572,7 @@ class Caring(Modelling):
             for name in (asked_names(asked, known) if public else ())
         ]
         if ops:
-            self._act(ops, Trigger.USER_MESSAGE)
+            self._context.write(ops, Trigger.USER_MESSAGE)
         said = [message.text, *(one.text for one in self._said_by_owner(message.id))]
         own = public and is_of_owner(query, said=said, known=known)
         return lookup.search(
@@ -901,10 +584,63 @@ class Caring(Modelling):
 
     def _said_by_owner(self, episode_id: int) -> list[StoredEpisode]:
         """Return what an owner said in a conversation before a message, newest first."""
-        from factbook.interest.extraction import RECENT_MESSAGES
-
-        before = self.store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
+        before = self._store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
         return [one for one in before if one.role is Role.USER]
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def note_action(self, *, owner: str = ME) -> None:
+        """Say that an owner did something just now: notices may come at once again."""
+        self._context.write([NoteAction(owner=owner)], Trigger.USER_MESSAGE)
+
+    def _said(self, text: str, owner: str) -> tuple[str, list[Op]]:
+        """Return the uid and the ops of a command that an owner gave just now."""
+        now = self._context.clock()
+        uid = f"command:{digest(owner, text, str(now), str(self._store.generation()))}"
+        return uid, said_ops(
+            text,
+            uid=uid,
+            owner=owner,
+            at=now,
+            what="commands",
+            title="commands",
+            kind=EpisodeKind.COMMAND,
+            embed=False,
+        )
+
+    def _topic_ops(self, text: str, kind: EngagementType, owner: str, uid: str) -> list[Op]:
+        """Return the ops that bring in what an owner asks about, by name, and note the interest."""
+        known = self._store.known_names(owner)
+        name = asked_about(text, known=known)
+        if name not in known and (structural_problem(name) or command_problem(text)) is not None:
+            return []
+        name = known_as(name, known, written=text) or name
+        strength, valence = policy.ENGAGEMENTS[kind]
+        return [
+            CreateEntity(owner=owner, name=name, episode=uid),
+            RecordEngagement(
+                owner=owner,
+                type=kind,
+                valence=valence,
+                strength=strength,
+                entity=name,
+                episode=uid,
+            ),
+        ]
+
+    def _some(self, text: str, verb: str) -> str:
+        # What was copied from a page may hold signs that nobody sees, and that break a word in two.
+        said = " ".join(self._context.redact(without_hidden(text)).split())
+        if not said:
+            raise UsageError(detail=f"say what to {verb}")
+        if not any(map(str.isalnum, entity_name(said))):  # nor does a hidden secret
+            raise UsageError(detail=f"{said!r} names nothing to {verb}")
+        if len(said) > policy.VALUE_CHARS:
+            raise UsageError(
+                detail=f"what to {verb} has {len(said)} characters; {policy.VALUE_CHARS} are the"
+                " most"
+            )
+        return said
 
 
 def topic_of(store: Store, text: str, owner: str) -> str:
@@ -914,9 +650,6 @@ def topic_of(store: Store, text: str, owner: str) -> str:
     "velora city 2" are one. So does a known entity. Else an article goes that was not written as a
     part of the name, before a single name: "The Who" keeps its own.
     """
-    from factbook.extract.names import names_in
-    from factbook.gate.same_entity import known_as
-
     name = entity_name(text)
     if not name:
         return ""

@@ -1,0 +1,315 @@
+"""What every part of a memory is given: the store, the clock, who acts, and what it works with.
+
+One frozen object goes through all of them, so that a part names what it needs and nothing is handed
+on argument by argument. What is costly (the embedding model, the redactor's key, a client of a
+language model) is made when it is first needed, once for all that share it.
+
+Knows: how to make each part from what it was given or what is configured. Does not know: any rule.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import platformdirs
+
+from factbook import policy
+from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
+from factbook.model import Millis, Receipt, Trigger
+from factbook.store.base import named_owners, screening
+from factbook.store.sqlite.damage import naming_damage
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.extract.rules import RuleSet
+    from factbook.llm import LLM
+    from factbook.llm.config import ModelConfig
+    from factbook.ops import Op
+    from factbook.searching.base import SearchProvider
+    from factbook.searching.config import SearchConfig
+    from factbook.sources.redact.records import Screening
+    from factbook.sources.redacting import Redacting
+    from factbook.store.base import Store
+
+__all__ = ["Context", "Resources", "default_db", "default_key_file", "part"]
+
+_T = TypeVar("_T")
+_C = TypeVar("_C")
+
+
+def part(kind: type[_C]) -> type[_C]:
+    """Let every public method of a part keep what all promise of owners, names and damage.
+
+    An owner that is none is refused, a session is compared as it was kept, and the error of a
+    damaged file says so. The class has its Context in `_context`.
+    """
+    named = screening(at="_context.store.screen", only=("owner", "session"))(named_owners(kind))
+    return naming_damage(at="_context.store")(named)
+
+
+def default_db() -> Path:
+    """Return where the database is by default: $FACTBOOK_DB, else the user's data folder."""
+    named = os.environ.get("FACTBOOK_DB")
+    return Path(named) if named else platformdirs.user_data_path("factbook") / "factbook.db"
+
+
+def default_key_file() -> Path:
+    """Return where the redaction key is: $FACTBOOK_KEY_FILE, else the user's configuration folder.
+
+    It never stands beside the database, so that a copied database gives no secret away.
+    """
+    named = os.environ.get("FACTBOOK_KEY_FILE")
+    return Path(named) if named else platformdirs.user_config_path("factbook") / "redaction.key"
+
+
+class Resources:
+    """What reads, embeds, asks and searches for a memory; each is made when it is first needed.
+
+    What is not given is what the environment and the configuration file say, or the default.
+    """
+
+    def __init__(
+        self,
+        *,
+        redactor: Redacting | None = None,
+        redact: bool = True,
+        key_file: str | os.PathLike[str] | None = None,
+        reading: bool = False,
+        rules: RuleSet | None = None,
+        embedder: Embedder | None = None,
+        llm: LLM | None = None,
+        model: ModelConfig | Literal["configured"] | None = None,
+        open_model: Callable[[ModelConfig], LLM] | None = None,
+        search: SearchProvider | None = None,
+        search_config: SearchConfig | Literal["configured"] | None = None,
+    ) -> None:
+        """Take what is given; see `Memory`. `reading` says that nothing will be stored."""
+        self._redactor = redactor
+        self._redact = redact
+        self._key_file = Path(key_file) if key_file is not None else None
+        self._reading = reading
+        self._screening: Screening | None = None
+        self._rules = rules
+        self._embedder = embedder
+        self._llm = llm
+        self._model = model
+        self._open_model = open_model
+        self._provider = search
+        self._search = search_config
+
+    # --- texts ----------------------------------------------------------------------------------
+
+    @property
+    def redactor(self) -> Redacting:
+        """The redactor, with the key that stands outside the database."""
+        if self._redactor is None:
+            from factbook.sources.redact import NO_REDACTION, Redactor, load_key
+
+            key_file = self._key_file or default_key_file()
+            if not self._redact:
+                self._redactor = NO_REDACTION
+            elif self._reading and not key_file.exists():
+                # Nothing is stored, so nothing need be joinable: a key for this process will do.
+                self._redactor = Redactor(key=os.urandom(32))
+            else:
+                self._redactor = Redactor(key=load_key(key_file))
+        return self._redactor
+
+    def screened(self, record: _T, /) -> _T:
+        """Return a record as it may be kept: with no secret in any of its texts."""
+        if not self._redact:
+            return record
+        if self._screening is None:
+            from factbook.sources.redact.records import Screening
+
+            # A quote is compared with its episode, which went through here: it holds no more.
+            self._screening = Screening(self.redactor, without=("quote",))
+        return self._screening(record)
+
+    def readers(self) -> dict[str, str]:
+        """Return with what texts are read here: the versions of the redactor and of the rules.
+
+        Rules that nothing was read with yet are not made ready for it.
+        """
+        from factbook.extract.versions import redactor_version, rules_version
+
+        found = {"redactor": redactor_version(self.redactor) if self._redact else "none"}
+        if self._rules is not None:
+            found["rules"] = rules_version(self._rules)
+        return found
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules in force."""
+        if self._rules is None:
+            from factbook.extract.rules import RuleSet
+
+            self._rules = RuleSet.default()
+        return self._rules
+
+    # --- vectors --------------------------------------------------------------------------------
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model: the given one, an endpoint that is configured, else the bundled."""
+        if self._embedder is None:
+            self._embedder = self._endpoint_embedder()
+        if self._embedder is None:
+            from factbook.embed import bundled
+
+            self._embedder = bundled()
+        return self._embedder
+
+    def _endpoint_embedder(self) -> Embedder | None:
+        from factbook.llm.config import ModelConfig, config_path, load_embed_config
+
+        if self._model is None:
+            return None
+        if isinstance(self._model, ModelConfig):
+            config = self._model.embed
+        else:
+            config = load_embed_config(os.environ, config_path(os.environ))
+        if config is None:
+            return None
+        from factbook.llm.client import open_embedder
+
+        return open_embedder(config)
+
+    # --- a language model -----------------------------------------------------------------------
+
+    @property
+    def model_config(self) -> ModelConfig | None:
+        """How the model is configured; None where it is off."""
+        if self._model == "configured":
+            from factbook.llm.config import config_path, load_config
+
+            self._model = load_config(os.environ, config_path(os.environ))
+        return self._model
+
+    def open_model(self, config: ModelConfig) -> LLM:
+        """Return the model of a configuration, with its calls counted as the memory counts them."""
+        if self._open_model is not None:
+            return self._open_model(config)
+        from factbook.llm.client import open_llm
+
+        return open_llm(config)
+
+    @property
+    def has_model(self) -> bool:
+        """Tell whether a model is given or configured."""
+        return self._llm is not None or self.model_config is not None
+
+    @property
+    def llm(self) -> LLM:
+        """The configured model; raises ModelError of the kind not_configured without one."""
+        if self._llm is None:
+            config = self.model_config
+            if config is None:
+                raise ModelError(
+                    kind=ModelFailure.NOT_CONFIGURED,
+                    model="none",
+                    reason="no model is configured; set FACTS_LLM_PROVIDER, FACTS_LLM_URL or"
+                    " another FACTS_LLM_ variable, or [llm] in the configuration file",
+                )
+            self._llm = self.open_model(config)
+        return self._llm
+
+    # --- searching ------------------------------------------------------------------------------
+
+    @property
+    def search_config(self) -> SearchConfig | None:
+        """How searching is configured; None where it is off."""
+        if self._search == "configured":
+            from factbook.llm.config import config_path
+            from factbook.searching.config import load_search_config
+
+            self._search = load_search_config(os.environ, config_path(os.environ))
+        return self._search
+
+    @property
+    def has_search(self) -> bool:
+        """Tell whether a search provider is given or configured."""
+        return self._provider is not None or self.search_config is not None
+
+    @property
+    def search_provider(self) -> SearchProvider:
+        """The search provider; raises SearchError (not_configured) without one."""
+        if self._provider is None:
+            config = self.search_config
+            if config is None:
+                raise SearchError(
+                    kind=SearchFailure.NOT_CONFIGURED,
+                    provider="none",
+                    reason="no search provider is configured; set FACTBOOK_SEARCH_PROVIDER, for"
+                    " example to folder with FACTBOOK_SEARCH_FOLDER",
+                )
+            from factbook.searching import open_search
+
+            self._provider = open_search(config)
+        return self._provider
+
+    @property
+    def search_is_local(self) -> bool:
+        """Tell whether searching sends nothing: it reads files of this machine alone."""
+        from factbook.searching import is_local
+
+        return self.has_search and is_local(self.search_provider)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a part of a memory works with. `replace` gives one of another store or clock."""
+
+    store: Store
+    clock: Callable[[], Millis]
+    actor: str  # who the history names for what is written
+    resources: Resources
+    notify_on: Collection[Trigger] = frozenset(policy.NOTIFY_ON)
+
+    def write(
+        self,
+        ops: Sequence[Op],
+        trigger: Trigger,
+        *,
+        now: Millis | None = None,
+        run_id: int | None = None,
+        screened: bool = False,
+    ) -> Receipt:
+        """Write all of the ops in one transaction, at `now` (the clock's, if not given).
+
+        See `apply`, which says what it raises.
+        """
+        from factbook.apply import apply
+
+        return apply(
+            self.store,
+            ops,
+            trigger=trigger,
+            actor=self.actor,
+            now=self.clock() if now is None else now,
+            run_id=run_id,
+            screened=screened,
+        )
+
+    def redact(self, text: str) -> str:
+        """Return a text without its secrets."""
+        return self.resources.redactor.redact(text)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+        return self.resources.embedder
+
+    @property
+    def llm(self) -> LLM:
+        """The language model; raises ModelError of the kind not_configured without one."""
+        return self.resources.llm
+
+    @property
+    def model(self) -> LLM | None:
+        """The language model; None without one."""
+        return self.llm if self.resources.has_model else None

@@ -1,0 +1,177 @@
+"""The work behind a memory: plan, search, read, embed, tell and clean, step by step or in loops.
+
+Each step is separate and can be off; each composes one part of `interest` or `upkeep` (seed 003).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from factbook import policy
+from factbook.context import part
+from factbook.errors import UsageError
+from factbook.interest.deliver import Notifier
+from factbook.interest.enrich import enrich
+from factbook.interest.extraction import Extraction
+from factbook.interest.learning import plan_learning
+from factbook.interest.lookup import Lookup
+from factbook.interest.loops import IDLE_MS, Worker, moved
+from factbook.interest.notify_config import load_notify_config, open_channels
+from factbook.interest.work import NAMES, loops_of, prepare
+from factbook.llm.config import config_path
+from factbook.model import EVERYONE, ME, Everyone, Receipt, Trigger
+from factbook.ops import RetrySearches, RunSchedule
+from factbook.upkeep.cleaner import clean
+from factbook.upkeep.embedding import EmbeddingQueue
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.interest.deliver import Channel
+    from factbook.interest.enrich import Enriched
+    from factbook.interest.extraction import ExtractionReport
+    from factbook.interest.interests import Interests
+    from factbook.interest.lookup import LookupReport
+    from factbook.interest.loops import Loop, Step
+    from factbook.upkeep.cleaner import CleanReport
+
+__all__ = ["Background", "WorkReport"]
+
+
+@dataclass(slots=True, kw_only=True)
+class WorkReport:
+    """What one round of the background work did."""
+
+    planned: int = 0  # searches thought of
+    lookups: LookupReport | None = None
+    extraction: ExtractionReport | None = None
+    embedded: int = 0
+    enriched: Enriched | None = None
+
+
+@part
+class Background:
+    """What a memory does when nobody acts; `Memory.background`."""
+
+    def __init__(self, context: Context, interests: Interests) -> None:
+        """Compose over what the memory works with, and what its owners care about."""
+        self._context = context
+        self._store = context.store
+        self._interests = interests
+
+    # --- one step at a time ---------------------------------------------------------------------
+
+    def plan_learning(self) -> Receipt:
+        """Think of the searches for what is to be learned and has none yet."""
+        return plan_learning(self._context)
+
+    def run_schedules(self) -> Receipt:
+        """Queue the searches of schedules whose time has come."""
+        due = self._store.schedules(EVERYONE, due=self._context.clock())
+        if not due:
+            return Receipt()
+        return self._context.write(
+            [RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE
+        )
+
+    def run_searches(self, *, limit: int | None = None) -> LookupReport:
+        """Make the searches that wait, oldest first, `limit` at most.
+
+        One that fails waits for a later pass, and the others are made.
+        """
+        return Lookup(self._context).run_due(limit=limit)
+
+    def retry_searches(self) -> int:
+        """Let what failed too often be tried again: searches, and reading them and messages."""
+        return self._context.write([RetrySearches()], Trigger.COMMAND).updated
+
+    def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
+        """Read unread searches and messages for entities, facts and engagements.
+
+        With `limit` so many pieces at most: a message is one, a search one for each of its results
+        and some for what they come to together.
+        """
+        return Extraction(self._context, interests=self._interests.interest_scores).run(limit=limit)
+
+    def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
+        """Queue one search about what its owner cares about and little is known of."""
+        return enrich(self._context, interests=self._interests.interest_scores, daily=daily)
+
+    def clean(self) -> CleanReport:
+        """Merge entities that are the same thing and drop those that came to nothing, now."""
+        return clean(self._context, interest=self._interests.interest_scores)
+
+    def notifier(
+        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
+    ) -> Notifier:
+        """Return what delivers an owner's notices: to these channels, else to the configured."""
+        return Notifier(
+            self._context,
+            channels=self.channels() if channels is None else channels,
+            owner=owner,
+        )
+
+    def channels(self) -> list[Channel]:
+        """Return where notices go as the environment and the configuration file say; or nowhere."""
+        return open_channels(load_notify_config(os.environ, config_path(os.environ)), os.environ)
+
+    # --- together -------------------------------------------------------------------------------
+
+    def work(self, *, enrich: bool = False) -> WorkReport:
+        """Do one round of what waits, in this thread: plan, search, read, embed.
+
+        With `enrich`, also queue a search of our own when nothing else waits, make it and read it.
+        What `factbook worker` does over time, at once; for scripts and tests.
+        """
+        report = WorkReport()
+        report.planned = self.plan_learning().searches + self.run_schedules().searches
+        if self._context.resources.has_search:
+            report.lookups = self.run_searches()
+        report.extraction = self.run_extraction()
+        report.embedded = self._embed()
+        if enrich and self._context.resources.has_search and not self._store.search_tasks():
+            report.enriched = self.run_enrichment()
+            if report.enriched.query:
+                self.run_searches()
+                self.run_extraction()
+                report.embedded += self._embed()
+        return report
+
+    def loops(self, channels: Sequence[Channel] = (), *, off: Collection[str] = ()) -> list[Loop]:
+        """Return the work behind in its order, each loop on unless it stands in `off`.
+
+        Raises UsageError for a name in `off` that is no loop.
+        """
+        unknown = sorted(set(off) - set(NAMES))
+        if unknown:
+            raise UsageError(
+                detail=f"there is no loop {unknown[0]!r}; the loops are {', '.join(NAMES)}"
+            )
+        return loops_of(self, self._context, channels, off=frozenset(off))
+
+    def worker(
+        self,
+        channels: Sequence[Channel] | None = None,
+        *,
+        off: Collection[str] = (),
+        idle_ms: int | None = None,
+        on_step: Callable[[Step], object] | None = None,
+    ) -> Worker:
+        """Return a worker that does the work behind when nobody acts; start it or let it serve.
+
+        What an owner does in any process cancels the step that runs, at once.
+        """
+        shown = self.channels() if channels is None else channels
+        return Worker(
+            self.loops(shown, off=off),
+            clock=self._context.clock,
+            idle_ms=IDLE_MS if idle_ms is None else idle_ms,
+            foreground=moved(self._store.generation, self._store.last_action),
+            on_step=on_step,
+            prepare=lambda: prepare(self._context),
+        )
+
+    def _embed(self) -> int:
+        return EmbeddingQueue(self._context).drain().receipt.embedded

@@ -1,0 +1,1 @@
+"""The ways from a text to a fact."""

@@ -1,0 +1,138 @@
+"""What a memory was read from: logs, chats and notes, their episodes, and what was refused.
+
+Knows: where texts come from and what became of them. Does not know: what they say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from factbook import policy
+from factbook.context import part
+from factbook.errors import NotFound
+from factbook.model import (
+    EVERYONE,
+    ME,
+    Episode,
+    EpisodeKind,
+    Everyone,
+    Hit,
+    Receipt,
+    Source,
+    StoredEpisode,
+    Trigger,
+    whose,
+)
+from factbook.ops import RecordEpisode, RecordSource
+from factbook.recall.search import episode_hit
+from factbook.sources.discover import discover
+from factbook.store.base import Filters, Rejection, RejectionFilters, SourceState
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.ops import Op
+    from factbook.sources.session_log import Discovery
+
+__all__ = ["Sources"]
+
+
+@part
+class Sources:
+    """The sources of a memory; `Memory.sources`."""
+
+    def __init__(self, context: Context) -> None:
+        """Compose over what the memory works with."""
+        self._context = context
+        self._store = context.store
+
+    def discover(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        owner: str = ME,
+        kind: str | None = None,
+    ) -> Discovery:
+        """Find what can be read in files and folders; without any, where the agents put their logs.
+
+        `owner` and `kind` are those of `ingest`.
+        """
+        return discover(paths, owner=owner, kind=kind)
+
+    def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
+        """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
+        ops: list[Op] = [RecordSource(source=source)]
+        ops += [RecordEpisode(episode=one) for one in episodes]
+        return self._context.write(ops, Trigger.USER_MESSAGE)
+
+    def episode(self, episode_id: int, *, owner: str | Everyone = ME) -> StoredEpisode:
+        """Return an episode; raises NotFound for an id that is unknown, or of another owner."""
+        found = self._store.episodes_by_id([episode_id]).get(episode_id)
+        if found is None or owner not in (found.owner, EVERYONE):
+            raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
+        return found
+
+    def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
+        """Return the sources that say something of an owner, the newest first."""
+        states = self._store.source_states(owner=whose(owner)).values()
+        return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
+
+    def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
+        """Return what was asked and done, in the order in which it happened, the newest part."""
+        redact = self._context.redact
+        wanted = filters or Filters()
+        prompts = Filters(
+            episode_kinds=(EpisodeKind.PROMPT,),
+            since=wanted.since,
+            until=wanted.until,
+            host=wanted.host,
+            project=wanted.project,
+            session=wanted.session,
+            owner=wanted.owner,
+        )
+        done = Filters(
+            predicates=wanted.predicates or policy.TIMELINE_PREDICATES,
+            since=wanted.since,
+            until=wanted.until,
+            host=wanted.host,
+            project=wanted.project,
+            session=wanted.session,
+            owner=wanted.owner,
+        )
+        with self._store.snapshot():
+            asked = list(self._store.episodes(prompts, limit=limit, newest_first=True))
+            facts = list(self._store.facts(done, limit=limit, newest_first=True))
+        rows = [episode_hit(one, text=redact(one.text)) for one in asked]
+        rows += [
+            Hit(
+                id=f"f{one.id}",
+                kind="fact",
+                text=redact(one.statement),
+                score=0.0,
+                confidence=one.confidence,
+                occurred_at=one.occurred_at,
+                source="",
+                position=0,
+                host=one.host,
+                project=one.project,
+                session=one.session,
+                predicate=one.predicate,
+                object=redact(one.object),
+                trust=one.trust,
+            )
+            for one in facts
+        ]
+        rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
+        return rows if limit is None else rows[-limit:]
+
+    def rejections(
+        self, *, limit: int = 100, filters: RejectionFilters | None = None
+    ) -> list[Rejection]:
+        """Return the newest lines, candidates and memories that were refused, with the reasons."""
+        redact = self._context.redact
+        return [
+            replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
+            for one in self._store.rejections(limit=limit, filters=filters)
+        ]

@@ -1,0 +1,60 @@
+"""Whatever a caller has to name is exported from `factbook`, and nothing else is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import factbook
+from factbook import Conversation, Memory
+from factbook.testing import FrozenClock
+from memory_parts import kinds, public
+
+PYTHONS = {
+    "Callable",
+    "Collection",
+    "Iterator",
+    "Literal",
+    "Mapping",
+    "None",
+    "Path",
+    "PathLike",
+    "Sequence",
+}
+PLAIN = {"Millis", "Mode", "SQLValue", "Store"}  # other names of int, str and values; given by us
+
+
+def test_what_a_signature_names_is_exported() -> None:
+    named = set[str]()
+    for part, kind in {**kinds(), "conversation": Conversation}.items():
+        own = part in ("", "conversation")
+        for method in [*public(kind).values(), *([kind.__init__] if part == "" else [])]:
+            for name, hint in inspect.unwrap(method).__annotations__.items():
+                if own or name != "return":
+                    named |= set(re.findall(r"\b[A-Z]\w+", str(hint)))
+    assert named - PYTHONS - PLAIN - {"PassiveStream"} - set(factbook.__all__) == set()
+
+
+@pytest.mark.parametrize("name", factbook.__all__)
+def test_what_is_exported_is_there(name: str) -> None:
+    assert getattr(factbook, name) is not None
+
+
+def test_memory_has_what_an_agent_needs_and_no_more() -> None:
+    assert len(public(Memory)) <= 25
+
+
+def test_times_are_given_as_datetimes_too(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    now = datetime.fromtimestamp(clock() / 1000, UTC)
+    with Memory(tmp_path / "m.db", clock=clock, key_file=tmp_path / "key", model=None) as memory:
+        fact = memory.remember("I live in Oslo")
+        known = memory.explain(fact.id)
+        assert known.fact.when == known.fact.learned == known.evidence[0].when == now
+        assert {one.when for one in known.history} == {now}
+        assert memory.recall("Where do I live?").hits[0].when == now
+        assert memory.check() == []
