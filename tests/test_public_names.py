@@ -58,3 +58,23 @@ def test_times_are_given_as_datetimes_too(tmp_path: Path) -> None:
         assert {one.when for one in known.history} == {now}
         assert memory.recall("Where do I live?").hits[0].when == now
         assert memory.check() == []
+
+
+def test_what_is_forgotten_is_recalled_no_more_and_can_come_back(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    with Memory(tmp_path / "m.db", clock=clock, key_file=tmp_path / "key", model=None) as memory:
+        told = memory.remember("I live in Oslo")
+        hers = memory.remember("I live in Bergen", owner="ann")
+        memory.interests.like("Brimley Swift")
+        memory.forget(f"f{told.id}")
+        memory.forget("brimley swift")
+        assert memory.query_facts() == []
+        assert memory.interests.entities() == []
+        for nothing in (hers.id, 10**30, "f99", "velora"):
+            with pytest.raises(factbook.NotFound):
+                memory.forget(nothing)
+        assert [one.id for one in memory.query_facts(owner="ann")] == [hers.id]
+        memory.review.feedback(told.id, right=True)
+        memory.interests.restore_entity("brimley swift")
+        assert [one.id for one in memory.query_facts()] == [told.id]
+        assert memory.check() == []

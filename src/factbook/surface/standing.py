@@ -1,6 +1,6 @@
 """Say where what was erased still stands, for people and for programs.
 
-Knows: words. Does not know: a memory; what is found there is found by `Memory.standing`.
+Knows: words. Does not know: a memory; what is found there is found by `Erasure.standing`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ measures it adds with `ops.Count`):
     diversity_count          how many such shares there are
 
 Beside these stand the passive recalls that failed, by the kind of error
-(`Memory.passive_failures`): `passive_failed:IndexError`.
+(`Conversations.failures`): `passive_failed:IndexError`.
 """
 
 from __future__ import annotations
