@@ -11,17 +11,9 @@ from typing import Final
 
 from factbook import drafts
 from factbook.extract.rules import RuleSet
-from factbook.gate.observed import judge
-from factbook.model import Accepted, Cursor, Episode, LineCount, Millis, Trigger
-from factbook.ops import (
-    AdvanceCursor,
-    AssertFact,
-    Op,
-    RecordEpisode,
-    RecordSource,
-    RejectCandidate,
-    RejectLine,
-)
+from factbook.model import Cursor, Episode, LineCount, Millis, Trigger
+from factbook.ops import AdvanceCursor, Op, RecordEpisode, RecordSource, RejectLine
+from factbook.pipelines.claims import judged
 from factbook.sources import session_log
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
@@ -30,7 +22,6 @@ from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile
 
 _record_episode: Final = drafts.by_name(RecordEpisode)
-_assert_fact: Final = drafts.by_name(AssertFact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,28 +101,4 @@ def batch_ops(
 
 def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
     """Extract and judge what one episode says."""
-    ops: list[Op] = []
-    for candidate in rules.extract(episode):
-        verdict = judge(candidate, episode)
-        if isinstance(verdict, Accepted):
-            ops.append(
-                _assert_fact(
-                    candidate=candidate,
-                    episode=episode.uid,
-                    owner=episode.owner,
-                    confidence=verdict.confidence,
-                    trust=verdict.trust,
-                    quote=episode.text[candidate.start : candidate.end],
-                )
-            )
-        else:
-            ops.append(
-                RejectCandidate(
-                    candidate=candidate,
-                    episode=episode.uid,
-                    owner=episode.owner,
-                    reason=verdict.reason,
-                    detail=verdict.detail,
-                )
-            )
-    return ops
+    return [judged(candidate, episode) for candidate in rules.extract(episode)]

@@ -22,9 +22,7 @@ from factbook.extract.modelled import (
     is_understood,
     recalled,
 )
-from factbook.gate.observed import judge
 from factbook.model import (
-    Accepted,
     Candidate,
     Episode,
     EpisodeKind,
@@ -32,7 +30,8 @@ from factbook.model import (
     Receipt,
     Trigger,
 )
-from factbook.ops import AssertFact, FailTask, FinishTask, Op, RejectCandidate
+from factbook.ops import FailTask, FinishTask, Op, RejectCandidate
+from factbook.pipelines.claims import judged, refused
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -131,7 +130,7 @@ def _batch(
     episodes = {one.uid: one for one in batch}
     ops: list[Op] = []
     for uid, candidates in reading.candidates.items():
-        ops += [_judged(candidate, episodes[uid]) for candidate in candidates]
+        ops += [judged(candidate, episodes[uid]) for candidate in candidates]
     refusals = (_refusal(one, episodes, context.redact) for one in reading.refused)
     ops += [op for op in refusals if op is not None]
     ops += [
@@ -146,32 +145,11 @@ def _batch(
         report.failed.append((len(reading.unanswered), "the model's answer left them out."))
 
 
-def _judged(candidate: Candidate, episode: Episode) -> Op:
-    verdict = judge(candidate, episode)
-    if isinstance(verdict, Accepted):
-        return AssertFact(
-            candidate=candidate,
-            episode=episode.uid,
-            owner=episode.owner,
-            confidence=verdict.confidence,
-            trust=verdict.trust,
-            quote=episode.text[candidate.start : candidate.end],
-        )
-    return RejectCandidate(
-        candidate=candidate,
-        episode=episode.uid,
-        owner=episode.owner,
-        reason=verdict.reason,
-        detail=verdict.detail,
-    )
-
-
 def _refusal(
     one: Refusal, episodes: dict[str, Episode], redact: Callable[[str], str]
 ) -> RejectCandidate | None:
     """Return the row of a refused item; what is of no episode stands under the first one."""
-    uid = one.uid or next(iter(episodes))
-    episode = episodes[uid]
+    episode = episodes[one.uid or next(iter(episodes))]
     candidate = one.candidate or Candidate(
         subject=episode.subject,
         predicate="",
@@ -185,13 +163,7 @@ def _refusal(
     )
     if one.reason == "known":
         return None  # a rule says it already: the fact is there
-    return RejectCandidate(
-        candidate=candidate,
-        episode=uid,
-        owner=episode.owner,
-        reason=one.reason,
-        detail=redact(one.detail),
-    )
+    return refused(candidate, episode, one.reason, redact(one.detail))
 
 
 def _failure(target: int, why: str) -> FailTask:

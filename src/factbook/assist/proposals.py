@@ -17,13 +17,13 @@ from factbook.model import (
     Trust,
 )
 from factbook.ops import (
-    AssertFact,
     ConfirmFact,
     DecideProposal,
     Op,
     RateFact,
     SupersedeFact,
 )
+from factbook.pipelines.claims import Evidence, asserted
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
 from factbook.upkeep.extraction import STATES
@@ -139,12 +139,5 @@ def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[O
     )
     return [
         *said_ops(said, uid=uid, owner=owner, at=now),
-        AssertFact(
-            candidate=candidate,
-            episode=uid,
-            owner=owner,
-            confidence=policy.TOLD,
-            trust=Trust.DIRECT,
-            quote=said,
-        ),
+        asserted(candidate, Evidence(uid, owner, Trust.DIRECT, said)),
     ]

@@ -50,8 +50,8 @@ from factbook.ops import (
     Op,
     Propose,
     QueueTask,
-    RejectCandidate,
 )
+from factbook.pipelines.claims import Evidence, refused
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 
@@ -356,9 +356,10 @@ class _Telling:
     def _refusals(self, built: _Built) -> list[Op]:
         """Return the rows of the rejection log: every refusal is kept with its reason."""
         rule, method = self._rule()
+        heard = Evidence(self.uid, self.owner, Trust.DIRECT, self.said)
         return [
-            RejectCandidate(
-                candidate=Candidate(
+            refused(
+                Candidate(
                     subject=self.owner,
                     predicate=key,
                     object=value or key or "(nothing)",
@@ -370,10 +371,9 @@ class _Telling:
                     end=len(self.said),
                     kind=FactKind.KEYED,
                 ),
-                episode=self.uid,
-                owner=self.owner,
-                reason="operation_refused",
-                detail=why,
+                heard,
+                "operation_refused",
+                why,
             )
             for key, value, why in built.refused
         ]

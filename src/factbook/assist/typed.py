@@ -37,14 +37,8 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
-    AssertFact,
-    FailTask,
-    FinishTask,
-    Op,
-    Propose,
-    RejectCandidate,
-)
+from factbook.ops import FailTask, FinishTask, Op, Propose
+from factbook.pipelines.claims import asserted, refused
 from factbook.sources.told import digest, said_ops
 from factbook.typed import MemoryType, RefusedItem, TypedClaim
 
@@ -295,12 +289,11 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
         return _refusal(one, candidate, episode, text, redact)
     if one.unwanted:
         return [
-            RejectCandidate(
-                candidate=candidate,
-                episode=episode.uid,
-                owner=episode.owner,
-                reason=REFUSED_BEFORE,
-                detail=_SAID_NO,
+            refused(
+                candidate,
+                episode,
+                REFUSED_BEFORE,
+                _SAID_NO,
                 type=str(claim.type),
                 confidence=verdict.final,
                 threshold=verdict.threshold,
@@ -308,13 +301,9 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
             )
         ]
     ops: list[Op] = [
-        AssertFact(
-            candidate=candidate,
-            episode=episode.uid,
-            owner=episode.owner,
-            confidence=sure,
-            trust=episode.trust,
-            quote=episode.text[start:end],
+        asserted(
+            candidate,
+            episode,
             proposed=verdict.action is Action.STORED_PROPOSED,
             factors={**dataclasses.asdict(verdict.score), "detail": verdict.detail},
         )
@@ -342,12 +331,11 @@ def _refusal(
         detail, sure, threshold = verdict.detail, verdict.final, verdict.threshold
         validation = rejection_details(verdict)
     ops: list[Op] = [
-        RejectCandidate(
-            candidate=candidate,
-            episode=episode.uid,
-            owner=episode.owner,
-            reason=reason,
-            detail=redact(detail),
+        refused(
+            candidate,
+            episode,
+            reason,
+            redact(detail),
             type=str(one.claim.type),
             confidence=sure,
             threshold=threshold,

@@ -36,7 +36,8 @@ from factbook.keyed.contracts import list_key_of
 from factbook.keyed.phrases import parse_tell
 from factbook.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model import Candidate, FactKind, Millis, Status, StoredEpisode
-from factbook.ops import AssertFact, KeepLoose, MarkProgress, Op, Propose, SupportFact
+from factbook.ops import KeepLoose, MarkProgress, Op, Propose
+from factbook.pipelines.claims import Evidence, asserted, supported
 from factbook.store.base import Life, Store, claim_digest
 
 if TYPE_CHECKING:
@@ -100,7 +101,16 @@ def _owner_ops(
         return [], []
     known, known_vectors = _known(context.store, owner)
     result = find_clusters(pieces, vectors, known, known_vectors if known else None, same=same)
-    ops: list[Op] = [_support(pieces[n], fact_id) for n, fact_id, _ in result.joined]
+    ops: list[Op] = [
+        # It states the fact by itself: a fact that is said again is as sure as if said first.
+        supported(
+            fact_id,
+            _candidate(owner, pieces[n], _JOIN_RULE, _JOIN_METHOD),
+            _evidence(owner, pieces[n]),
+            quote=pieces[n].text,
+        )
+        for n, fact_id, _ in result.joined
+    ]
     for found in result.found:
         ops += _assertions(owner, found, pieces, _CLUSTER_RULE, _CLUSTER_METHOD)
     left = [pieces[n] for n in result.left]
@@ -171,35 +181,37 @@ def _assertions(
     owner: str, found: Found, pieces: Sequence[Piece], rule: str, method: str
 ) -> list[Op]:
     """Return one assertion of the statement for each episode that says it, the medoid's first."""
-    ops: list[Op] = []
     members = [found.medoid, *(n for n in found.members if n != found.medoid)]
-    for n in members:
-        piece = pieces[n]
-        trusted = min(found.confidence, policy.TRUST_CAP[piece.trust])
-        candidate = Candidate(
-            subject=owner,
-            predicate=STATES,
-            object=found.statement,
-            statement=found.statement,
-            confidence=found.confidence,
-            rule=rule,
-            method=method,
-            start=piece.start,
-            end=piece.end,
-            kind=FactKind.STATEMENT,
-            embed=True,
+    return [
+        asserted(
+            _candidate(owner, piece, rule, method, says=found.statement, sure=found.confidence),
+            _evidence(owner, piece),
+            quote=piece.text,
         )
-        ops.append(
-            AssertFact(
-                candidate=candidate,
-                episode=piece.uid,
-                owner=owner,
-                confidence=trusted,
-                trust=piece.trust,
-                quote=piece.text,
-            )
-        )
-    return ops
+        for piece in (pieces[n] for n in members)
+    ]
+
+
+def _candidate(
+    owner: str, piece: Piece, rule: str, method: str, *, says: str = "", sure: float = policy.STATED
+) -> Candidate:
+    return Candidate(
+        subject=owner,
+        predicate=STATES,
+        object=says or piece.text,
+        statement=says or piece.text,
+        confidence=sure,
+        rule=rule,
+        method=method,
+        start=piece.start,
+        end=piece.end,
+        kind=FactKind.STATEMENT,
+        embed=True,
+    )
+
+
+def _evidence(owner: str, piece: Piece) -> Evidence:
+    return Evidence(piece.uid, owner, piece.trust, piece.text, piece.episode_id)
 
 
 # --- what was overheard ---------------------------------------------------------------------------
@@ -310,56 +322,24 @@ def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:
 def _proposed(owner: str, one: HandedOn, against: Sequence[int]) -> list[Op]:
     """Return what asks a person about a statement that may be somebody else's."""
     piece, said = one.piece, one.piece.text
-    sure = min(policy.STATED, policy.TRUST_CAP[piece.trust])
     quote = one.quote[: policy.QUOTE_CHARS]
-    candidate = Candidate(
-        subject=owner,
-        predicate=STATES,
-        object=said,
-        statement=said,
-        confidence=sure,
-        rule=policy.OVERHEARD,
-        method=f"A lasting statement in a part of a message that {one.why}",
-        start=piece.start,
-        end=piece.end,
-        kind=FactKind.STATEMENT,
-        embed=True,
+    method = f"A lasting statement in a part of a message that {one.why}"
+    asks = asserted(
+        _candidate(owner, piece, policy.OVERHEARD, method),
+        _evidence(owner, piece),
+        quote=quote,
+        proposed=True,
     )
     payload: dict[str, object] = {
         "owner": owner,
         "type": STATES.upper(),
         "text": said,
-        "confidence": sure,
+        "confidence": asks.confidence,
         "detail": f"it stands in a part of a message that {one.why}",
         "episode": piece.episode_id,
         "quote": quote,
     }
     if against:
         payload["against"] = list(against)
-    return [
-        AssertFact(
-            candidate=candidate,
-            episode=piece.uid,
-            owner=owner,
-            confidence=sure,
-            trust=piece.trust,
-            quote=quote,
-            proposed=True,
-        ),
-        Propose(kind="memory", key=memory_key(owner, STATES, said), title=said, payload=payload),
-    ]
-
-
-def _support(piece: Piece, fact_id: int) -> SupportFact:
-    return SupportFact(
-        fact_id=fact_id,
-        episode_id=piece.episode_id,
-        quote=piece.text,
-        start=piece.start,
-        end=piece.end,
-        rule=_JOIN_RULE,
-        method=_JOIN_METHOD,
-        trust=piece.trust,
-        # It states the fact by itself: a fact that is said again is as sure as if said first.
-        confidence=min(policy.STATED, policy.TRUST_CAP[piece.trust]),
-    )
+    key = memory_key(owner, STATES, said)
+    return [asks, Propose(kind="memory", key=key, title=said, payload=payload)]

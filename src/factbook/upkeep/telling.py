@@ -25,7 +25,8 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, Op, PinFact, SupersedeFact, SupportFact
+from factbook.ops import Op, PinFact, SupersedeFact
+from factbook.pipelines.claims import Evidence, asserted, supported
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import Life, Store, claim_digest
@@ -73,8 +74,9 @@ def tell(
     uid = f"told:{digest(owner, said, str(moment))}"
     twin, retired, similar = _meet(store, said, owner, moment, like, instead_of)
     ops = said_ops(said, uid=uid, owner=owner, at=moment)
+    candidate, heard = _candidate(said, owner), Evidence(uid, owner, Trust.DIRECT, said)
     if twin is None:
-        ops.append(_assertion(said, owner, uid))
+        ops.append(asserted(candidate, heard))
     total = Receipt() if receipt is None else receipt
     total.add(context.write(ops, Trigger.COMMAND, now=now))
     # Either may have been merged into another fact, long ago or just now: that one holds it.
@@ -83,19 +85,8 @@ def tell(
     followers: list[Op] = []
     if twin is not None:
         # Its episode has its number now, so it can be evidence for the fact that says the same.
-        followers.append(
-            SupportFact(
-                fact_id=fact_id,
-                episode_id=store.episode_ids([uid])[uid],
-                quote=said,
-                start=0,
-                end=len(said),
-                rule=_RULE,
-                method=_METHOD,
-                trust=Trust.DIRECT,
-                confidence=policy.TOLD,
-            )
-        )
+        stored = heard._replace(id=store.episode_ids([uid])[uid])
+        followers.append(supported(fact_id, candidate, stored))
     followers += [
         SupersedeFact(
             old_id=old.id, new_id=fact_id, rule=rule, detail=detail, similarity=similar[old.id]
@@ -120,8 +111,8 @@ def tell(
     return store.facts_by_id([fact_id])[fact_id]
 
 
-def _assertion(said: str, owner: str, uid: str) -> AssertFact:
-    candidate = Candidate(
+def _candidate(said: str, owner: str) -> Candidate:
+    return Candidate(
         subject=owner,
         predicate=STATES,
         object=said,
@@ -133,14 +124,6 @@ def _assertion(said: str, owner: str, uid: str) -> AssertFact:
         end=len(said),
         kind=FactKind.STATEMENT,
         embed=True,
-    )
-    return AssertFact(
-        candidate=candidate,
-        episode=uid,
-        owner=owner,
-        confidence=policy.TOLD,
-        trust=Trust.DIRECT,
-        quote=said,
     )
 
 
