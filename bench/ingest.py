@@ -44,11 +44,12 @@ def log_files(folder: Path) -> list[Path]:
 def product(folder: Path, db: Path) -> dict[str, Any]:
     """Ingest a folder into a new file without embedding; then once more; return the figures."""
     began = time.perf_counter()
-    from factbook import apply, ingest, propose, workers
+    from factbook import apply
     from factbook.memory import Memory
+    from factbook.pipelines import observed, steps, workers
     from factbook.sources.session_log import discover
 
-    del apply, ingest, propose, workers  # loaded before the clock starts, as the floor's modules
+    del apply, observed, steps, workers  # loaded before the clock starts, as the floor's modules
     found = discover([folder])
     start_up = time.perf_counter() - began
     began = time.perf_counter()

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     )
     from factbook.extract.rules import RuleSet
     from factbook.gate.typed import TypedVerdict
-    from factbook.ingest import IngestReport
     from factbook.interest.deliver import Channel
     from factbook.interest.loops import Step
     from factbook.keyed.contracts import FactsOpsResponse, FactsQueryPlan
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
         Trigger,
         Trust,
     )
+    from factbook.pipelines.observed import IngestReport
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.facts import Explanation
     from factbook.recall.plan import SearchType, Turn
@@ -178,7 +178,7 @@ _HOMES: Final = {
     ),
     "factbook.extract.rules": "RuleSet",
     "factbook.gate.typed": "TypedVerdict",
-    "factbook.ingest": "IngestReport",
+    "factbook.pipelines.observed": "IngestReport",
     "factbook.interest.deliver": "Channel",
     "factbook.interest.loops": "Step",
     "factbook.keyed.contracts": "FactsOpsResponse FactsQueryPlan",

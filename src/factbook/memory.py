@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from factbook.conversation import Conversation, Conversations
     from factbook.embed import Embedder
     from factbook.extract.rules import RuleSet
-    from factbook.ingest import IngestReport
     from factbook.interest.background import Background
     from factbook.interest.interests import Interests
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
+    from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Sources
     from factbook.recall.associate import Associations
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
@@ -302,7 +302,7 @@ class Memory:
 
         Nothing is embedded here: new rows wait for `embed` and are found by text at once.
         """
-        from factbook.ingest import ingest_files
+        from factbook.pipelines.observed import ingest_files
 
         return ingest_files(
             self._context,

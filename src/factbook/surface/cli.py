@@ -68,9 +68,9 @@ from factbook.surface.options import (
 from factbook.surface.output import ReaderGone, Screen
 
 if TYPE_CHECKING:
-    from factbook.ingest import IngestReport
     from factbook.memory import Memory
     from factbook.model import Evidence, Fact
+    from factbook.pipelines.observed import IngestReport
     from factbook.sources.session_log import Discovery
     from factbook.store.base import Filters, SourceState
     from factbook.upkeep.maintenance import RuleUse

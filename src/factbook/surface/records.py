@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from factbook.recall.when import iso
 
 if TYPE_CHECKING:
-    from factbook.ingest import IngestReport
     from factbook.memory import Stats
     from factbook.model import Event, Evidence, Fact, Hit, LineCount
+    from factbook.pipelines.observed import IngestReport
     from factbook.recall.facts import Explanation
     from factbook.recall.search import Answer
     from factbook.store.base import Rejection, SourceState

@@ -17,9 +17,9 @@ from factbook.surface import text
 from factbook.surface.text import Column, count, home_path, moment, place
 
 if TYPE_CHECKING:
-    from factbook.ingest import IngestReport
     from factbook.memory import Stats
     from factbook.model import Evidence, Fact, Hit, LineCount, Millis, StoredEpisode
+    from factbook.pipelines.observed import IngestReport
     from factbook.recall.facts import Explanation
     from factbook.recall.search import Answer
     from factbook.recall.when import Window

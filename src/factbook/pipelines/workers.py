@@ -33,7 +33,7 @@ from factbook.errors import FactbookError, InputError
 from factbook.extract.rules import RuleSet
 from factbook.model import Candidate, Cursor, Episode, Field, Millis
 from factbook.ops import AssertFact, Op, RecordEpisode
-from factbook.propose import Step, episode_ops, propose
+from factbook.pipelines.steps import Step, episode_ops, propose
 from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile
 
@@ -201,7 +201,7 @@ class _Worker:
 
         path = os.pathsep.join(part for part in sys.path if part)
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "factbook.workers"],
+            [sys.executable, "-m", "factbook.pipelines.workers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
@@ -362,6 +362,6 @@ def _main() -> None:
 
 if __name__ == "__main__":
     # Under `-m` this file is `__main__`; what crosses the pipe must be of the importable module.
-    from factbook import workers
+    from factbook.pipelines import workers
 
     workers._main()

@@ -1,4 +1,7 @@
-"""The way from 1 to 4 in one place: file -> episodes -> candidates -> verdicts -> Ops -> Receipt.
+"""What was observed: the way of what agents' logs, chats and notes show.
+
+    file -> episodes -> candidates of the rules -> the gate -> Ops -> Receipt
+    '------------- `steps`, here or in `workers` -------------'   `ingest_files`
 
 Each batch of a file is one transaction that also moves the file's cursor, so a killed run loses at
 most the batch it was in, and the next run goes on from there. Large runs are read by a few
@@ -20,12 +23,12 @@ from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
 from factbook.model import Cursor, LineCount, Millis, Receipt, Trigger
 from factbook.ops import Op
-from factbook.propose import Step, propose
+from factbook.pipelines.steps import Step, propose
+from factbook.pipelines.workers import Task, Workers, forks
 from factbook.sources.files import file_key
 from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import Discovery, LogFile
 from factbook.store.base import SourceState
-from factbook.workers import Task, Workers, forks
 
 if TYPE_CHECKING:
     from factbook.context import Context
