@@ -1,7 +1,6 @@
 """What a language model helps with: it proposes JSON; code validates, scores, gates and writes.
 
 `typed` turns summaries into typed memories (seed 002), `telling` and `answering` turn a person's
-words into operations on keyed facts and into plans of reading them (seed 004), `commands` reads
-commands that rules do not understand (seed 000). `meter` counts what it costs. A failure writes
+words into operations on keyed facts and into plans of reading them (seed 004). A failure writes
 nothing but the reason, and leaves the input queued.
 """

@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from factbook import policy
-from factbook.assist.commands import extract_commands
 from factbook.assist.refused import summarize
 from factbook.assist.typed import extract_typed, keep_verdict
 from factbook.context import part
 from factbook.model import ME, Receipt, Trigger
+from factbook.pipelines.commands import extract_commands
 
 if TYPE_CHECKING:
-    from factbook.assist.commands import CommandsReport
     from factbook.assist.refused import RejectionSummary
     from factbook.assist.typed import TypedReport
     from factbook.context import Context
     from factbook.gate.typed import TypedVerdict
+    from factbook.pipelines.commands import CommandsReport
 
 __all__ = ["Typed"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from factbook.recall.when import iso
 
 if TYPE_CHECKING:
-    from factbook.assist.commands import CommandsReport
     from factbook.assist.refused import RejectionSummary
     from factbook.assist.telling import RetriedTold
     from factbook.assist.typed import TypedReport
+    from factbook.pipelines.commands import CommandsReport
     from factbook.surface.keep import Unanswered
     from factbook.upkeep.meter import CostLine
 

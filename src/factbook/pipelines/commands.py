@@ -1,8 +1,10 @@
-"""Have a model read the commands and requests that no rule understands (seed 000's future part).
+"""Commands and requests that no rule understands: the way of what a model reads in them.
 
-The rules come first; what they tell of is never asked about. What the model adds goes through the
-same gate as a rule's claims, with the seed's confidence for inference and the span that code found.
-A failed call leaves its commands queued with the reason.
+    stored episodes that wait -> the model's answer -> candidates -> the gate -> Ops -> Receipt
+
+The rules come first (seed 000's future part); what they tell of is never asked about. What the
+model adds goes through the same gate as a rule's claims, with the seed's confidence for inference
+and the span that code found. A failed call leaves its commands queued with the reason.
 """
 
 from __future__ import annotations
