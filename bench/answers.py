@@ -52,7 +52,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bench._common import BenchError, emit, print_table, run
 from factbook.apply import apply
-from factbook.assist.typed import extract_typed, judge_answer
 from factbook.context import Resources
 from factbook.errors import ModelError, ModelFailure
 from factbook.extract.modelled import CommandAnswer
@@ -72,6 +71,7 @@ from factbook.llm.base import Answer, Message, Piece, Tool
 from factbook.memory import Memory
 from factbook.model import Episode, EpisodeKind, Role, Source, Trigger, Trust
 from factbook.ops import JudgePair, Op, RecordEpisode, RecordSource
+from factbook.pipelines.typed import extract_typed, judge_answer
 from factbook.testing import FrozenClock
 from factbook.testing.mutations import mutations
 from factbook.upkeep.verdicts import VerdictAnswer, model_resolver

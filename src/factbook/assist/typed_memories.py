@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from factbook import policy
 from factbook.assist.refused import summarize
-from factbook.assist.typed import extract_typed, keep_verdict
 from factbook.context import part
 from factbook.model import ME, Receipt, Trigger
 from factbook.pipelines.commands import extract_commands
+from factbook.pipelines.typed import extract_typed, keep_verdict
 
 if TYPE_CHECKING:
     from factbook.assist.refused import RejectionSummary
-    from factbook.assist.typed import TypedReport
     from factbook.context import Context
     from factbook.gate.typed import TypedVerdict
     from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.typed import TypedReport
 
 __all__ = ["Typed"]
 

@@ -261,8 +261,8 @@ def extract(
 
 def _revive(memory: Memory) -> int:
     """Let everything that was set aside be asked about again; return how much it was."""
-    from factbook.assist import telling, typed
-    from factbook.pipelines import commands
+    from factbook.assist import telling
+    from factbook.pipelines import commands, typed
     from factbook.upkeep import settling
 
     kinds = (typed.KIND, telling.KIND, commands.KIND, settling.TASK)

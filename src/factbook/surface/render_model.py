@@ -9,8 +9,8 @@ from factbook.surface.text import Column, count, fit, moment, one_line, wrap
 
 if TYPE_CHECKING:
     from factbook.assist.telling import RetriedTold
-    from factbook.assist.typed import Judged, TypedReport
     from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.typed import Judged, TypedReport
     from factbook.surface.keep import Unanswered
     from factbook.surface.output import Screen
     from factbook.upkeep.meter import CostLine

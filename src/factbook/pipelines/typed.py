@@ -1,6 +1,7 @@
-"""Turn summaries into typed memories: ask the model, ground, score, gate, write (seed 002).
+"""Typed memories (seed 002): the way of what a model reads in a summary.
 
-    summary -> the model's JSON -> claims -> grounding and rules -> stored | proposed | rejected
+    summary -> the model's JSON -> claims -> grounding and rules of a type -> Ops -> Receipt
+                                             stored | proposed | rejected
 
 One summary is one model call (more where it is longer than the model's context) and one
 transaction: its memories, its refusals with every field of the seed's record, its proposals, and
