@@ -9,11 +9,11 @@ import pytest
 from factbook import policy
 from factbook.model import Candidate, Trust
 from factbook.ops import AssertFact, RejectCandidate
-from factbook.pipelines.claims import Evidence, asserted, judged, refused, supported
+from factbook.pipelines.claims import Witness, asserted, judged, refused, supported
 from factbook.testing import sample_episode
 
 TEXT = "Ann keeps her notes on the nas."
-SAID = Evidence("told:1", "ann", Trust.EXTERNAL, TEXT, 7)
+SAID = Witness("told:1", "ann", Trust.EXTERNAL, TEXT, 7)
 CLAIM = Candidate(
     subject="ann",
     predicate="states",

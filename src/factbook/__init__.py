@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from factbook.aio import AsyncConversation, AsyncMemory
     from factbook.assist.answering import Asked
     from factbook.assist.keyed import Planner
-    from factbook.assist.telling import Told
     from factbook.conversation import Conversation
     from factbook.embed import Embedder
     from factbook.errors import (
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
         Trigger,
         Trust,
     )
+    from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.facts import Explanation
@@ -167,7 +167,6 @@ _HOMES: Final = {
     "factbook.aio": "AsyncConversation AsyncMemory",
     "factbook.assist.answering": "Asked",
     "factbook.assist.keyed": "Planner",
-    "factbook.assist.telling": "Told",
     "factbook.conversation": "Conversation",
     "factbook.embed": "Embedder",
     "factbook.errors": (
@@ -178,7 +177,6 @@ _HOMES: Final = {
     ),
     "factbook.extract.rules": "RuleSet",
     "factbook.gate.typed": "TypedVerdict",
-    "factbook.pipelines.observed": "IngestReport",
     "factbook.interest.deliver": "Channel",
     "factbook.interest.loops": "Step",
     "factbook.keyed.contracts": "FactsOpsResponse FactsQueryPlan",
@@ -189,6 +187,8 @@ _HOMES: Final = {
         "EVERYONE Episode Event Everyone Evidence Fact FactKind Hit Receipt Role Source "
         "Status StoredEpisode Trigger Trust"
     ),
+    "factbook.pipelines.keyed": "Told",
+    "factbook.pipelines.observed": "IngestReport",
     "factbook.recall.budget": "ContextLimits PromptContext ToolResult",
     "factbook.recall.facts": "Explanation",
     "factbook.recall.plan": "SearchType Turn",

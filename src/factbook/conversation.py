@@ -54,10 +54,10 @@ from factbook.upkeep.metrics import PASSIVE_FAILED
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
     from factbook.assist.keyed import Planner
-    from factbook.assist.telling import Told
     from factbook.context import Context
     from factbook.memory import Memory
     from factbook.ops import Op
+    from factbook.pipelines.keyed import Told
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.plan import SearchType
     from factbook.recall.search import Answer, Engine

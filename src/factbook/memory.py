@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from factbook.assist.answering import Asked
     from factbook.assist.keyed import Keyed, Planner
     from factbook.assist.review import Review
-    from factbook.assist.telling import Told
     from factbook.assist.typed_memories import Typed
     from factbook.conversation import Conversation, Conversations
     from factbook.embed import Embedder
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from factbook.interest.interests import Interests
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
+    from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Sources
     from factbook.recall.associate import Associations

@@ -1,5 +1,6 @@
 """What a language model helps with: it proposes JSON; code validates, scores, gates and writes.
 
-`telling` and `answering` turn a person's words into operations on keyed facts and into plans of
-reading them (seed 004). A failure writes nothing but the reason, and leaves the input queued.
+`answering` turns a person's words into plans of reading keyed facts (seed 004). What a model helps
+to write goes through `pipelines`. A failure writes nothing but the reason, and leaves the input
+queued.
 """

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
-from factbook.assist.labels import read_label
-from factbook.assist.telling import lists_of
 from factbook.confidence import as_of
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.keyed.clarify import plan_clarification
@@ -23,6 +21,7 @@ from factbook.keyed.contracts import (
     plan_problem,
     plan_window,
 )
+from factbook.keyed.labels import read_label
 from factbook.keyed.prompts import ask_messages
 from factbook.keyed.questions import parse_ask
 from factbook.keys import (
@@ -33,6 +32,7 @@ from factbook.keys import (
     split_rank_key,
 )
 from factbook.model import Fact, FactKind, Millis
+from factbook.pipelines.keyed import lists_of
 from factbook.recall.when import find_window, iso
 from factbook.store.base import Filters
 

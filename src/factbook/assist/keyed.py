@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Literal
 
 from factbook import policy
 from factbook.assist.answering import ask_keys, execute, plan_question
-from factbook.assist.telling import apply_response, retry, tell_keys
 from factbook.context import part
 from factbook.errors import UsageError
 from factbook.model import ME, Everyone, Fact, Millis
+from factbook.pipelines.keyed import apply_response, retry, tell_keys
 from factbook.recall.facts import fact_of, shown
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
-    from factbook.assist.telling import RetriedTold, Told
     from factbook.context import Context
     from factbook.keyed.contracts import ApplyResult, FactsAnswer, FactsOpsResponse, FactsQueryPlan
+    from factbook.pipelines.keyed import RetriedTold, Told
 
 __all__ = ["Keyed", "Planner"]
 

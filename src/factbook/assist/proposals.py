@@ -23,7 +23,7 @@ from factbook.ops import (
     RateFact,
     SupersedeFact,
 )
-from factbook.pipelines.claims import Evidence, asserted
+from factbook.pipelines.claims import Witness, asserted
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
 from factbook.upkeep.extraction import STATES
@@ -139,5 +139,5 @@ def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[O
     )
     return [
         *said_ops(said, uid=uid, owner=owner, at=now),
-        asserted(candidate, Evidence(uid, owner, Trust.DIRECT, said)),
+        asserted(candidate, Witness(uid, owner, Trust.DIRECT, said)),
     ]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from factbook import policy
 from factbook.assist import proposals
-from factbook.assist.telling import CLARIFICATION, tell_keys
 from factbook.context import part
 from factbook.errors import NotFound, UsageError
 from factbook.model import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Receipt, Trigger, whose
 from factbook.ops import DecideProposal, Op, PinFact, RateFact, SettlePair, UnmergeFact
+from factbook.pipelines.keyed import CLARIFICATION, tell_keys
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.base import claim_digest
 from factbook.upkeep.consolidate import settle_pairs, waiting_questions

@@ -17,12 +17,12 @@ from factbook.gate.observed import judge
 from factbook.model import Accepted, Candidate, Episode, StoredEpisode, Trust
 from factbook.ops import AssertFact, RejectCandidate, SupportFact
 
-__all__ = ["Evidence", "asserted", "judged", "refused", "supported"]
+__all__ = ["Witness", "asserted", "judged", "refused", "supported"]
 
 _assert_fact: Final = drafts.by_name(AssertFact)  # a large log makes tens of thousands
 
 
-class Evidence(NamedTuple):
+class Witness(NamedTuple):
     """What shows a claim where no whole episode is at hand: one yet to be written, or a piece."""
 
     uid: str  # of the episode
@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
     id: int = 0  # of the episode in the store; only `supported` needs it
 
 
-Shown: TypeAlias = Episode | StoredEpisode | Evidence
+Shown: TypeAlias = Episode | StoredEpisode | Witness
 """A text that shows a claim."""
 
 
@@ -81,7 +81,7 @@ def asserted(
 def supported(
     fact_id: int,
     candidate: Candidate,
-    episode: StoredEpisode | Evidence,
+    episode: StoredEpisode | Witness,
     *,
     quote: str | None = None,
 ) -> SupportFact:

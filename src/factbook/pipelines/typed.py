@@ -271,14 +271,13 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
     located = grounding is not None and 0 <= grounding.start < grounding.end <= len(episode.text)
     start, end = (grounding.start, grounding.end) if grounding and located else (0, 1)
     text = redact(claim.text)
-    sure = min(verdict.final, policy.TRUST_CAP[episode.trust]) if verdict else claim.confidence
     method = f"Proposed by {model or 'a program'}, found in the text by code"
     candidate = Candidate(
         subject=episode.owner,
         predicate=PREDICATES[claim.type],
         object=text,
         statement=text,
-        confidence=sure,
+        confidence=verdict.final if verdict else claim.confidence,
         rule=f"typed:{PREDICATES[claim.type]}",
         method=f"{method} ({grounding.support})" if grounding else method,
         start=start,

@@ -429,8 +429,8 @@ def _decide(
     rules: Path | None,
     owner: str,
 ) -> None:
-    from factbook.assist.labels import write_label
-    from factbook.assist.telling import CLARIFICATION
+    from factbook.keyed.labels import write_label
+    from factbook.pipelines.keyed import CLARIFICATION
 
     found = next((one for one in memory.review.proposals(owner=owner) if one.id == number), None)
     if found is None:

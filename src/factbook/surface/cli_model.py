@@ -46,9 +46,9 @@ from factbook.surface.options import (
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
-    from factbook.assist.telling import Told
     from factbook.memory import Memory
     from factbook.model import Receipt
+    from factbook.pipelines.keyed import Told
     from factbook.store.base import Rejection
     from factbook.surface.output import Screen
 
@@ -261,11 +261,10 @@ def extract(
 
 def _revive(memory: Memory) -> int:
     """Let everything that was set aside be asked about again; return how much it was."""
-    from factbook.assist import telling
-    from factbook.pipelines import commands, typed
+    from factbook.pipelines import commands, keyed, typed
     from factbook.upkeep import settling
 
-    kinds = (typed.KIND, telling.KIND, commands.KIND, settling.TASK)
+    kinds = (typed.KIND, keyed.KIND, commands.KIND, settling.TASK)
     return sum(memory.maintenance.retry_tasks(kind).updated for kind in kinds)
 
 

@@ -463,7 +463,7 @@ def planner_of(said: str) -> Planner:
 
 def facts_failed(call: Call, error: ModelError) -> None:
     """Show the label of a failed model (seed 004); the error itself is shown where it arrives."""
-    from factbook.assist.labels import FAILED, failure_message
+    from factbook.keyed.labels import FAILED, failure_message
 
     call.screen.of_errors["label"] = FAILED
     if not call.screen.as_json:

@@ -9,8 +9,8 @@ from factbook.recall.when import iso
 
 if TYPE_CHECKING:
     from factbook.assist.refused import RejectionSummary
-    from factbook.assist.telling import RetriedTold
     from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.keyed import RetriedTold
     from factbook.pipelines.typed import TypedReport
     from factbook.surface.keep import Unanswered
     from factbook.upkeep.meter import CostLine

@@ -22,7 +22,6 @@ from typing import Any, Final
 
 from factbook import policy
 from factbook.assist.answering import search_facts_ranked_list as _ranked_list
-from factbook.assist.labels import FAILED, failure_message, read_label, write_label
 from factbook.errors import ModelError
 from factbook.keyed.contracts import (
     ApplyResult,
@@ -31,6 +30,7 @@ from factbook.keyed.contracts import (
     FactsOpsResponse,
     FactsQueryPlan,
 )
+from factbook.keyed.labels import FAILED, failure_message, read_label, write_label
 from factbook.keys import (
     canonical_list_key,
     canonical_rank_key,

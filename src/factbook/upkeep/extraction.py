@@ -37,7 +37,7 @@ from factbook.keyed.phrases import parse_tell
 from factbook.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model import Candidate, FactKind, Millis, Status, StoredEpisode
 from factbook.ops import KeepLoose, MarkProgress, Op, Propose
-from factbook.pipelines.claims import Evidence, asserted, supported
+from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.store.base import Life, Store, claim_digest
 
 if TYPE_CHECKING:
@@ -210,8 +210,8 @@ def _candidate(
     )
 
 
-def _evidence(owner: str, piece: Piece) -> Evidence:
-    return Evidence(piece.uid, owner, piece.trust, piece.text, piece.episode_id)
+def _evidence(owner: str, piece: Piece) -> Witness:
+    return Witness(piece.uid, owner, piece.trust, piece.text, piece.episode_id)
 
 
 # --- what was overheard ---------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from factbook.model import (
     Trust,
 )
 from factbook.ops import Op, PinFact, SupersedeFact
-from factbook.pipelines.claims import Evidence, asserted, supported
+from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import Life, Store, claim_digest
@@ -74,7 +74,7 @@ def tell(
     uid = f"told:{digest(owner, said, str(moment))}"
     twin, retired, similar = _meet(store, said, owner, moment, like, instead_of)
     ops = said_ops(said, uid=uid, owner=owner, at=moment)
-    candidate, heard = _candidate(said, owner), Evidence(uid, owner, Trust.DIRECT, said)
+    candidate, heard = _candidate(said, owner), Witness(uid, owner, Trust.DIRECT, said)
     if twin is None:
         ops.append(asserted(candidate, heard))
     total = Receipt() if receipt is None else receipt

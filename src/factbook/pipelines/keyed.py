@@ -1,7 +1,7 @@
-"""Turn a person's message into operations on keyed facts, and apply them (seed 004).
+"""Keyed facts (seed 004): the way of what a person's message changes under keys.
 
-    message -> kept -> the model's JSON (or a parser of phrasings) -> every operation checked
-    against the message and the lists as they are -> one transaction -> what the database counted
+    message -> its episode -> operations of a model or of the rules of phrasing -> checked against
+    the message, and on the lists as they are -> Ops, one transaction -> Receipt
 
 The message is kept before the model is asked, so that a failure loses nothing: it stays queued
 with its reason. An operation whose value the message does not hold is refused, whoever proposes it.
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
-from factbook.assist.labels import FAILED, write_label
 from factbook.errors import ModelError, ModelFailure, Overtaken, UsageError
 from factbook.keyed.clarify import forced_clarification
 from factbook.keyed.contracts import (
@@ -26,6 +25,7 @@ from factbook.keyed.contracts import (
     op_values,
 )
 from factbook.keyed.grounded import Heard, locate, op_objection
+from factbook.keyed.labels import FAILED, write_label
 from factbook.keyed.phrases import parse_tell
 from factbook.keyed.prompts import tell_messages
 from factbook.keys import (
@@ -51,7 +51,7 @@ from factbook.ops import (
     Propose,
     QueueTask,
 )
-from factbook.pipelines.claims import Evidence, refused
+from factbook.pipelines.claims import Witness, refused
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 
@@ -356,7 +356,7 @@ class _Telling:
     def _refusals(self, built: _Built) -> list[Op]:
         """Return the rows of the rejection log: every refusal is kept with its reason."""
         rule, method = self._rule()
-        heard = Evidence(self.uid, self.owner, Trust.DIRECT, self.said)
+        heard = Witness(self.uid, self.owner, Trust.DIRECT, self.said)
         return [
             refused(
                 Candidate(
