@@ -18,10 +18,10 @@ from factbook.errors import EmbedderMismatch, UsageError
 from factbook.memory import Memory
 from factbook.model import Millis, Status, Trigger
 from factbook.ops import JudgePair
+from factbook.pipelines import told as telling
 from factbook.recall import search
 from factbook.store.sqlite.living import as_life
 from factbook.testing import FrozenClock
-from factbook.upkeep import telling
 
 DAY = 24 * 3600 * 1000
 

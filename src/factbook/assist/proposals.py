@@ -24,9 +24,9 @@ from factbook.ops import (
     SupersedeFact,
 )
 from factbook.pipelines.claims import Witness, asserted
+from factbook.pipelines.stated import STATES
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
-from factbook.upkeep.extraction import STATES
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -42,7 +42,7 @@ def accept_memory(
     """Accept a proposal of the kind "memory"; `text` puts other words in its place.
 
     The yes itself is an episode: what the owner confirms, the owner has said. A statement is told
-    (`upkeep.telling`): it is its owner's word from then on, and takes the place of the facts that
+    (`pipelines.told`): it is its owner's word from then on, and takes the place of the facts that
     it speaks against.
 
     Raises UsageError for a proposal of another kind, or one that was decided.

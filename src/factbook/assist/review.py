@@ -15,10 +15,10 @@ from factbook.errors import NotFound, UsageError
 from factbook.model import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Receipt, Trigger, whose
 from factbook.ops import DecideProposal, Op, PinFact, RateFact, SettlePair, UnmergeFact
 from factbook.pipelines.keyed import CLARIFICATION, tell_keys
+from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.base import claim_digest
 from factbook.upkeep.consolidate import settle_pairs, waiting_questions
-from factbook.upkeep.telling import tell
 
 if TYPE_CHECKING:
     from factbook.assist.keyed import Planner

@@ -35,11 +35,11 @@ from factbook.ops import (
     StartRun,
     SupersedeFact,
 )
+from factbook.pipelines.stated import claim_of, extract_ops
 from factbook.store.base import Life
 from factbook.store.leases import due, holder_name
 from factbook.upkeep import support
 from factbook.upkeep.embedding import EmbeddingQueue
-from factbook.upkeep.extraction import extract_ops
 from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
 from factbook.upkeep.learning import learning_ops
 from factbook.upkeep.settling import (
@@ -65,7 +65,6 @@ __all__ = [
     "Question",
     "Resolver",
     "RunReport",
-    "claim_of",
     "settle_pairs",
     "waiting_questions",
 ]
@@ -564,18 +563,6 @@ def unit_rows(data: bytes, count: int) -> Floats:
     rows = np.frombuffer(data, np.float16).reshape(count, -1).astype(np.float32)
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
     return rows
-
-
-def claim_of(life: Life) -> Claim:
-    """Return a fact as it is judged."""
-    return Claim(
-        text=life.statement,
-        subject=life.subject,
-        predicate=life.predicate,
-        object=life.object,
-        kind=life.kind,
-        occurred_at=life.occurred_at,
-    )
 
 
 def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:

@@ -1,4 +1,7 @@
-"""Keep what a person says on purpose, and let it meet what is known at once.
+"""What is told: the way of what a person says on purpose, which meets what is known at once.
+
+    text -> its episode -> one claim -> judged against the nearest facts -> Ops -> Receipt
+                           asserted | supports its twin | takes the place of others
 
 The nightly work would find the same pairs; here the person waits for the answer, so only the facts
 nearest to the new one are judged: what says the same takes the text as evidence, and what it takes
@@ -27,11 +30,10 @@ from factbook.model import (
 )
 from factbook.ops import Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
+from factbook.pipelines.stated import STATES, claim_of
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import Life, Store, claim_digest
-from factbook.upkeep.consolidate import claim_of
-from factbook.upkeep.extraction import STATES
 
 if TYPE_CHECKING:
     from factbook.context import Context

@@ -1,4 +1,7 @@
-"""Find in what the owner said what is worth a fact, and make the Ops of it.
+"""Statements: the way of what an owner says in passing, read at night.
+
+    new episodes -> sentences in the owner's own words -> known | clustered | clear by itself
+    -> Ops: supported | asserted | asserted as proposed, and asked
 
 Only what is new is looked at, and what older episodes said that supports nothing yet, for a thing
 said once a week recurs too. What belongs to a known fact joins it; the rest is clustered, and a
@@ -212,6 +215,18 @@ def _candidate(
 
 def _evidence(owner: str, piece: Piece) -> Witness:
     return Witness(piece.uid, owner, piece.trust, piece.text, piece.episode_id)
+
+
+def claim_of(life: Life) -> Claim:
+    """Return a fact as it is judged."""
+    return Claim(
+        text=life.statement,
+        subject=life.subject,
+        predicate=life.predicate,
+        object=life.object,
+        kind=life.kind,
+        occurred_at=life.occurred_at,
+    )
 
 
 # --- what was overheard ---------------------------------------------------------------------------
