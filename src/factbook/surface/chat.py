@@ -9,8 +9,8 @@ without a model, or where it fails, what it would have been given is shown with 
 answer is kept as a turn of the assistant, so that it can be reacted to.
 
 Only lines that a person types are commands: neither a page nor a memory nor an answer ever becomes
-one. What goes on behind (`Background.loops`) runs in this process while nobody is served; with `wait`,
-all of it is done after each turn instead, so that a script sees what comes of it.
+one. What goes on behind (`Background.loops`) runs in this process while nobody is served; with
+`wait`, all of it is done after each turn instead, so that a script sees what comes of it.
 
 Ctrl-C stops an answer and keeps what was said of it; at the prompt, a second one ends the chat.
 

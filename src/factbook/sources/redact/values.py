@@ -11,6 +11,7 @@ import binascii
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from operator import add
 from typing import Final
 
@@ -205,12 +206,17 @@ _DIGEST_SIZES: Final = frozenset({32, 40, 64})  # hexadecimal digits of 16, 20 a
 _DRAWN_RATE: Final = 3.0  # bits per character; hexadecimal digits have more from 16 characters on
 
 
+# One value is asked of several times on its way; few are kept, for they may be secrets.
+_remembered: Final = lru_cache(maxsize=16)
+
+
 def is_stop_word(value: str) -> bool:
     """Tell whether a value is a word that describes or denies rather than gives a secret."""
     first = value[:_LOOK].partition("|")[0]  # required|string|min:8
     return first.strip(".,;:!?'\"`*_()[]{} ").lower() in _STOP_WORDS
 
 
+@_remembered
 def is_stand_in(value: str) -> bool:
     """Tell whether a value stands for a secret: a variable, template, mask or placeholder."""
     value = value[:_LOOK]
@@ -345,6 +351,7 @@ def is_plausible(value: str, *, quoted: bool) -> bool:
     return is_jumbled(value) or quoted or is_mixed(value)
 
 
+@_remembered
 def is_wordy(value: str) -> bool:
     """Tell whether a value is made of words, as names and sentences are."""
     parts = _PARTS.findall(value[:_LOOK])
@@ -359,6 +366,7 @@ def is_wordy(value: str) -> bool:
     return bool(pairs) and common >= _WORD_SHARE * pairs
 
 
+@_remembered
 def is_random(value: str, *, least: int = 8) -> bool:
     """Tell whether a value looks drawn by a machine: a key, not a word, number, path or digest.
 
@@ -392,6 +400,7 @@ def is_random(value: str, *, least: int = 8) -> bool:
     )
 
 
+@_remembered
 def is_jumbled(value: str) -> bool:
     """Tell whether letters without digits look drawn, by capitals where no name has them."""
     runs = _RUNS.findall(value[:_LOOK])
