@@ -195,22 +195,31 @@ def _assertions(
     ]
 
 
-def _candidate(
-    owner: str, piece: Piece, rule: str, method: str, *, says: str = "", sure: float = policy.STATED
+def statement(
+    owner: str, said: str, shown: tuple[int, int], *, rule: str, method: str, sure: float
 ) -> Candidate:
+    """Return the claim that an owner states something; `shown` is where its episode shows it."""
+    start, end = shown
     return Candidate(
         subject=owner,
         predicate=STATES,
-        object=says or piece.text,
-        statement=says or piece.text,
+        object=said,
+        statement=said,
         confidence=sure,
         rule=rule,
         method=method,
-        start=piece.start,
-        end=piece.end,
+        start=start,
+        end=end,
         kind=FactKind.STATEMENT,
         embed=True,
     )
+
+
+def _candidate(
+    owner: str, piece: Piece, rule: str, method: str, *, says: str = "", sure: float = policy.STATED
+) -> Candidate:
+    shown = (piece.start, piece.end)
+    return statement(owner, says or piece.text, shown, rule=rule, method=method, sure=sure)
 
 
 def _evidence(owner: str, piece: Piece) -> Witness:

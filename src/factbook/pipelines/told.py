@@ -19,7 +19,6 @@ from factbook.errors import UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Relation, judge, read
 from factbook.model import (
-    Candidate,
     Fact,
     FactKind,
     Millis,
@@ -30,7 +29,7 @@ from factbook.model import (
 )
 from factbook.ops import Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
-from factbook.pipelines.stated import STATES, claim_of
+from factbook.pipelines.stated import STATES, claim_of, statement
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import Life, Store, claim_digest
@@ -76,7 +75,8 @@ def tell(
     uid = f"told:{digest(owner, said, str(moment))}"
     twin, retired, similar = _meet(store, said, owner, moment, like, instead_of)
     ops = said_ops(said, uid=uid, owner=owner, at=moment)
-    candidate, heard = _candidate(said, owner), Witness(uid, owner, Trust.DIRECT, said)
+    candidate = statement(owner, said, (0, len(said)), rule=_RULE, method=_METHOD, sure=policy.TOLD)
+    heard = Witness(uid, owner, Trust.DIRECT, said)
     if twin is None:
         ops.append(asserted(candidate, heard))
     total = Receipt() if receipt is None else receipt
@@ -111,22 +111,6 @@ def tell(
     if followers:
         total.add(context.write(followers, Trigger.COMMAND, now=now))
     return store.facts_by_id([fact_id])[fact_id]
-
-
-def _candidate(said: str, owner: str) -> Candidate:
-    return Candidate(
-        subject=owner,
-        predicate=STATES,
-        object=said,
-        statement=said,
-        confidence=policy.TOLD,
-        rule=_RULE,
-        method=_METHOD,
-        start=0,
-        end=len(said),
-        kind=FactKind.STATEMENT,
-        embed=True,
-    )
 
 
 def _meet(
