@@ -172,7 +172,7 @@ class Changes:
         self._texts: dict[int, str] = {}
         self._places: dict[int, Place] = {}
         self._witnesses: dict[int, Witness] = {}
-        self._voices: dict[int, OwnWords | None] = {}
+        self._voices: dict[int, OwnWords] = {}
         self._unwritten: dict[int, list[_Past]] = {}  # fact id -> its events of this call
         self._parted: set[int] = set()  # events whose other half was taken back in this call
         self.events: list[NewEvent] = []
@@ -432,22 +432,21 @@ class Changes:
 
     # --- what was told and what was overheard ---------------------------------------------------
 
-    def voice(self, episode_id: int) -> OwnWords | None:
-        """Return which words of an episode are its owner's own; None where that is no question."""
+    def voice(self, episode_id: int) -> OwnWords:
+        """Return which words of an episode are of whoever said it (`extract.voice`)."""
         if episode_id not in self._voices:
             from factbook.extract.voice import voice_of  # reading logs needs it for prompts alone
 
-            episode = self._writer.heard([episode_id]).get(episode_id)
-            self._voices[episode_id] = None if episode is None else voice_of(episode)
+            self._voices[episode_id] = voice_of(self._writer.heard([episode_id])[episode_id])
         return self._voices[episode_id]
 
     def heard(self, episode_id: int, start: int, end: int) -> Trust:
         """Return how far a part of an episode is trusted: not as its owner's, where it is not."""
         trust = self._witness(episode_id).trust
-        voice = self.voice(episode_id) if trust is Trust.DIRECT else None
-        if voice is None or not any(one.start < end and start < one.end for one in voice.overheard):
+        if trust is not Trust.DIRECT:
             return trust
-        return Trust.DERIVED
+        overheard = self.voice(episode_id).overheard
+        return Trust.DERIVED if any(a < end and start < b for a, b, _ in overheard) else trust
 
     @property
     def _is_answer(self) -> bool:

@@ -49,7 +49,7 @@ class KeyChanges:
         now: Millis,
         change: Change,
         event: Callable[[str, str, int, Mapping[str, object] | None], None],
-        voice: Callable[[int], OwnWords | None],
+        voice: Callable[[int], OwnWords],
     ) -> None:
         self._writer = writer
         self._voice = voice
@@ -66,7 +66,9 @@ class KeyChanges:
         """
         episode_id, text, at = self._message(op)
         # What is told to factbook itself is its owner's, but for what its layout shows as a paste.
-        voice = self._voice(episode_id) or OwnWords(text, in_layout(text))
+        voice = self._voice(episode_id)
+        if not voice.in_question:
+            voice = OwnWords(text, in_layout(text))
         keys = sorted({one.key for one in op.steps})
         before = self._writer.keyed(op.owner, keys)
         times = self._writer.key_times(op.owner, keys) if op.late else {}

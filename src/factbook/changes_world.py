@@ -103,7 +103,7 @@ class FactChanges(Protocol):
     def unmerge(self, op: UnmergeFact) -> None:
         """Take a merged fact out again."""
 
-    def voice(self, episode_id: int) -> OwnWords | None:
+    def voice(self, episode_id: int) -> OwnWords:
         """Return which words of an episode are its owner's own; None where that is no question."""
 
 
@@ -877,8 +877,7 @@ class WorldChanges:
 
     def _own_text(self, episode_id: int) -> str:
         """Return an episode with line breaks for what is not its owner's own words."""
-        voice = self._facts.voice(episode_id)
-        return self._writer.texts([episode_id])[episode_id] if voice is None else voice.text
+        return self._facts.voice(episode_id).text
 
 
 _WORD = re.compile(r"\w+")

@@ -131,7 +131,6 @@ def pieces_of(episode: StoredEpisode) -> list[Piece]:
     """
     if episode.injected or episode.kind not in _SPOKEN or episode.role is Role.TOOL:
         return []
-    voice = voice_of(episode)
     return [
         Piece(
             episode_id=episode.id,
@@ -145,7 +144,7 @@ def pieces_of(episode: StoredEpisode) -> list[Piece]:
             start=sentence.start,
             end=sentence.end,
         )
-        for sentence, _ in _said(episode.text if voice is None else voice.text, episode.role)
+        for sentence, _ in _said(voice_of(episode).text, episode.role)
     ]
 
 
@@ -165,11 +164,10 @@ class HandedOn(NamedTuple):
 
 def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
     """Return what a message says in words that are not its owner's own, or may not be."""
-    voice = voice_of(episode)
-    if voice is None or episode.injected:
+    if episode.injected:
         return []
     found = []
-    for one in voice.overheard:
+    for one in voice_of(episode).overheard:
         whole = episode.text[one.start : one.end]
         marks = [place for match in _MARKS.finditer(whole) for place in range(*match.span())]
         places = sorted(set(range(len(whole))).difference(marks))

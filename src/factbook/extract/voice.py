@@ -53,6 +53,7 @@ class OwnWords(NamedTuple):
 
     message: str
     overheard: tuple[Overheard, ...]  # in order, none overlapping
+    in_question: bool = True  # False where all of it is its speaker's, whatever it looks like
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -79,16 +80,16 @@ def blanked(text: str, overheard: Sequence[Overheard]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def voice_of(episode: StoredEpisode) -> OwnWords | None:
-    """Return which words of an episode are its owner's own; None where that is no question.
+def voice_of(episode: StoredEpisode) -> OwnWords:
+    """Return which words of an episode are those of whoever said it, and which only handed on.
 
-    That is one for what a person typed into a conversation. What they tell factbook itself is
-    theirs, and what others say is not. Where several people speak, each by name, they address each
-    other, and only layout tells what is handed on.
+    That is a question of what a person typed into a conversation. All that they tell factbook
+    itself is theirs, and all that an assistant or a tool says is its own. Where several people
+    speak, each by name, they address each other, and only layout tells what is handed on.
     """
     asked = episode.kind in (EpisodeKind.PROMPT, EpisodeKind.TURN) and episode.role is Role.USER
     if not asked or episode.trust is not Trust.DIRECT or episode.host == policy.TOLD_HOST:
-        return None
+        return OwnWords(episode.text, (), in_question=False)
     name = f"{episode.speaker}: "
     if not episode.speaker or not episode.text.startswith(name):
         return own_words(episode.text, pasted=episode.pasted)

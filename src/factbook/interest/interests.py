@@ -565,8 +565,7 @@ class Interests:
         # A folder may be asked what is private; no entity comes of that.
         public = lookup.verdict(query, owner=owner, cause=held).leaves
         known = self._store.known_names(owner)
-        voice = voice_of(message)
-        asked = message.text if voice is None else voice.text
+        asked = voice_of(message).text
         ops: list[Op] = [
             CreateEntity(owner=owner, name=name, episode=episode)
             for name in (asked_names(asked, known) if public else ())

@@ -390,8 +390,7 @@ class Chat:
         )
         told: dict[str, Hit] = {}
         for one in rows:
-            voice = voice_of(one)
-            said = redact(one.text if voice is None else voice.text).strip()
+            said = redact(voice_of(one).text).strip()
             if one.role is not Role.USER or not _OWN.search(said) or said in told:
                 continue
             if asking(said) is Asking.NOTHING:
