@@ -32,7 +32,7 @@ from factbook.recall.budget import (
     memory_ids,
     out_of_frame,
     render_memories,
-    voice_of,
+    said_by,
 )
 from factbook.recall.plan import Turn
 from factbook.sources.session_log import parser
@@ -578,7 +578,7 @@ def test_only_the_owner_speaks_for_the_owner(
     role: Role | None, trust: Trust | None, speaker: str, said: str
 ) -> None:
     one = replace(memory("f1" if role is None else "e1"), role=role, trust=trust, speaker=speaker)
-    assert voice_of(one) == said
+    assert said_by(one) == said
     assert f" {said}: Ana drinks green tea.\n" in render_memories([one], now=NOW)
     alone = role in (None, Role.USER) and trust is Trust.DIRECT and not speaker
     assert ("by the owner" in said) is alone

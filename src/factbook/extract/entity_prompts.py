@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from factbook import policy
 from factbook.extract.about import Names, SubjectKind, subject_of
 from factbook.extract.external import Taint, hostile, taint
-from factbook.extract.remarks import in_passing, own_words
+from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.world import WorldClaim, incomplete, no_statement
 from factbook.extract.wrapped import unwrapped
 from factbook.keys import entity_name
@@ -346,7 +346,7 @@ def _problem(
     content: str, quote: str, named: Sequence[int], start: int, known: Names, *, external: bool
 ) -> str:
     """Say why an item is no fact about the entity; "" where it may be one."""
-    own = content if external else own_words(content, known.find(content))
+    own = content if external else unowned(content, known.find(content))
     problem = no_statement(own, external=True)
     if problem:
         return problem

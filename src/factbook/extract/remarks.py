@@ -17,7 +17,7 @@ from typing import Final
 from factbook.extract.about import Subject, SubjectKind, base_forms, is_irregular
 from factbook.extract.base import word_set
 
-__all__ = ["in_passing", "own_words"]
+__all__ = ["in_passing", "unowned"]
 
 _DAY: Final = "it tells of somebody's day"
 _PLAN: Final = "it is a plan"
@@ -177,7 +177,7 @@ _TOKEN: Final = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 _OWN: Final = re.compile(r"\b(?:my|our)\s+(?:[a-z-]+\s+){0,2}$", re.IGNORECASE)
 
 
-def own_words(words: str, places: list[tuple[int, int, str]]) -> str:
+def unowned(words: str, places: list[tuple[int, int, str]]) -> str:
     """Return a sentence without "my" before the name of a thing: "My Q40 has ..." is about it.
 
     `places` are where known things are named in it.

@@ -44,7 +44,7 @@ from factbook.extract.kinds import (
     says,
     says_it_is,
 )
-from factbook.extract.remarks import in_passing, own_words
+from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.wrapped import may_be_name, needs_object, unwrapped
 from factbook.keys import entity_name
 from factbook.nouns import is_plural
@@ -747,7 +747,7 @@ class _Reader:
         if self._external:
             cut = self._first_clauses(words)
             marked, end = marked[:cut], start + cut
-        own = words if self._external else own_words(words, self._names.find(words))
+        own = words if self._external else unowned(words, self._names.find(words))
         judged = marked if own == words else own
         problem = no_statement(_plain(judged), external=self._external)
         problem = problem or incomplete(words[: len(marked)], said)

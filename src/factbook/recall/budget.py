@@ -66,7 +66,7 @@ __all__ = [
     "memory_ids",
     "out_of_frame",
     "render_memories",
-    "voice_of",
+    "said_by",
 ]
 
 MEMORY_TAG: Final = "factbook-memory"  # ingest subtracts what stands inside it
@@ -323,11 +323,11 @@ def _line(memory: Hit, text: str, now: Millis) -> str:
     # The text comes last and has no line break, so that no sign in it can end it.
     return (
         f"[{memory.id}] {_dated(memory.occurred_at, now)}, confidence {memory.confidence:.2f},"
-        f" {authority_of(memory)} {voice_of(memory)}: {as_data(text)}\n"
+        f" {authority_of(memory)} {said_by(memory)}: {as_data(text)}\n"
     )
 
 
-def voice_of(memory: Hit) -> str:
+def said_by(memory: Hit) -> str:
     """Say who speaks in a memory and how far it is trusted; only the owner speaks for the owner."""
     if memory.trust is None:
         return "of unknown origin"
