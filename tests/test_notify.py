@@ -16,16 +16,8 @@ from factbook import policy
 from factbook.apply import apply
 from factbook.backoff import delay_ms, may_send, next_at
 from factbook.errors import UsageError
-from factbook.interest.notify import (
-    LISTED,
-    NOTICE_CHARS,
-    Find,
-    Mode,
-    enrich_query,
-    mode_of,
-    notice_text,
-    worth_telling,
-)
+from factbook.gate.notices import Find, Mode, mode_of, worth_telling
+from factbook.interest.notify import LISTED, NOTICE_CHARS, enrich_query, notice_text
 from factbook.model import ME, Fact, FactKind, Millis, Status, Trigger, Trust
 from factbook.ops import ClaimNotice, MuteOwner, NoteAction, Op
 from factbook.store.sqlite import SQLiteStore

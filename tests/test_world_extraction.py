@@ -26,10 +26,10 @@ from factbook import policy
 from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.embed import Embedder, bundled
 from factbook.errors import EmbedderError, SearchError, SearchFailure, StoreLocked
-from factbook.interest.extraction import READING, ExtractionReport
 from factbook.memory import Memory
 from factbook.model import Trigger
 from factbook.ops import Op, QueueSearch
+from factbook.pipelines.world import READING, ExtractionReport
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from factbook.world import NoticeKind, NoticeState, SearchAnswer, SearchState
@@ -347,7 +347,7 @@ def test_a_fault_in_the_code_is_shown_and_holds_up_no_other(
     (logged,) = [one for one in caplog.records if "a fault" in one.getMessage()]
     assert logged.exc_info is not None
     assert logged.exc_info[0] is TypeError
-    assert "in _keep" in caplog.text  # where it was raised
+    assert "in keep" in caplog.text  # where it was raised
     for _ in range(policy.MODEL_ATTEMPTS - 1):
         world.clock.now += DAY
         assert world.memory.background.run_extraction().failed

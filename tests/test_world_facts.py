@@ -14,20 +14,16 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.extract.about import Names, SubjectKind, head_noun, is_a, singular, subject_of
-from factbook.extract.external import TaintKind, hostile, is_tainted_document, taint
-from factbook.extract.world import (
+from factbook.extract.discovery import (
     MAX_DISCOVERED,
-    MAX_FACTS,
-    MAX_REFUSED,
-    MOST_CHARS,
     Discovery,
     ResultText,
-    WorldClaim,
     corroborated,
     discover,
-    facts_about,
-    is_kind,
 )
+from factbook.extract.external import TaintKind, hostile, is_tainted_document, taint
+from factbook.extract.statements import MOST_CHARS
+from factbook.extract.world import MAX_FACTS, MAX_REFUSED, WorldClaim, facts_about, is_kind
 
 NAMES = {"vela nine": ["vela nine"], "halden q40": ["halden q40", "q40"], "tarn": ["tarn"]}
 

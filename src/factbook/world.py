@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from factbook.model import Millis, Trigger
+
+ABOUT: Final = "about"  # the predicate of what is said of an entity
 
 
 class Valence(StrEnum):

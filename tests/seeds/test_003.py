@@ -18,8 +18,8 @@ from factbook.backoff import delay_ms
 from factbook.errors import NotFound, SearchFailure, UsageError
 from factbook.extract.entity_prompts import entities_messages
 from factbook.gate.names import NAME_THRESHOLD, semantic_ok, structural_problem
+from factbook.gate.notices import Mode, mode_of
 from factbook.interest.deliver import ChatChannel, Delivery
-from factbook.interest.notify import Mode, mode_of
 from factbook.interest.score import decayed
 from factbook.model import Status, Trigger, Trust
 from factbook.testing.model_server import ModelServer, Reply, Request

@@ -20,9 +20,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
 from factbook.extract.about import Names, SubjectKind, subject_of
-from factbook.extract.external import Taint, hostile, taint
+from factbook.extract.external import Taint, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
-from factbook.extract.world import WorldClaim, incomplete, no_statement
+from factbook.extract.statements import incomplete, no_statement
+from factbook.extract.world import WorldClaim
 from factbook.extract.wrapped import unwrapped
 from factbook.keys import entity_name
 from factbook.llm.base import Message
@@ -253,7 +254,7 @@ def _place(name: str, text: str, taints: Sequence[Taint]) -> tuple[int, int] | N
     pattern = r"[\s\-‐‑–_]+".join(re.escape(word) for word in words)
     places = re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)
     for place in places:
-        if _touching(taints, *_sentence(text, *place.span())) is None:
+        if touching(taints, *_sentence(text, *place.span())) is None:
             return place.span()
     return None
 
@@ -304,7 +305,7 @@ def read_facts(
             refused.append((content, "not_quoted", "the quote does not stand in the text"))
             continue
         start, end = place
-        touched = _touching(taints, start, end)
+        touched = touching(taints, start, end)
         problem = _problem(content, text[start:end], named, start, known, external=external)
         if touched is not None:
             reason = "external_instruction" if hostile(touched) else "not_a_fact"
@@ -335,11 +336,6 @@ def _quoted_at(quote: str, text: str) -> tuple[int, int] | None:
         return at, at + len(quote)
     match = re.search(_BLANKS.pattern.join(re.escape(word) for word in words), text)
     return match.span() if match else None
-
-
-def _touching(taints: Sequence[Taint], start: int, end: int) -> Taint | None:
-    touching = [one for one in taints if one.start < end and start < one.end]
-    return max(touching, key=hostile, default=None)
 
 
 def _problem(

@@ -16,7 +16,7 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -25,7 +25,7 @@ from urllib.parse import unquote_to_bytes
 from factbook import cancel
 from factbook.extract.wrapped import unwrapped
 
-__all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "taint"]
+__all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "taint", "touching"]
 
 _READ_CHARS: Final = 100_000  # ours: of one text; a result of a search has far fewer
 _SENTENCE_CHARS: Final = 600  # ours: as far as an order reaches that has no end
@@ -58,6 +58,12 @@ class Taint(NamedTuple):
 def hostile(one: Taint) -> bool:
     """Tell whether a taint was written to steer a program, and not only to sell or to navigate."""
     return one.kind not in _HARMLESS
+
+
+def touching(taints: Sequence[Taint], start: int, end: int) -> Taint | None:
+    """Return what of a text is no statement and touches a place, what is hostile first."""
+    found = [one for one in taints if one.start < end and start < one.end]
+    return max(found, key=hostile, default=None)
 
 
 def is_tainted_document(text: str) -> bool:

@@ -63,16 +63,21 @@ from factbook.world import EngagementType, Valence
 __all__ = [
     "PASSING_NAMES",
     "PASTED_CHARS",
+    "RECENT_MESSAGES",
     "Named",
     "PreferenceSpan",
     "asked_about",
+    "called",
     "hear",
+    "named_in",
     "preferences_in",
+    "spoken_of",
 ]
 
 PASSING_NAMES: Final = 6  # ours: new names that one message may mention in passing; a text with
 # more of them was pasted, and its names are not what its owner cares about
 PASTED_CHARS: Final = 2_000  # ours: own words that are longer hold pasted text
+RECENT_MESSAGES: Final = 6  # ours: of the conversation, that "it" and a follow-up may refer to
 QUOTED_CHARS: Final = 300  # ours: of a line of others that one hands on for what it says; more is
 # a page, and what it names whoever pastes it did not mention
 
@@ -729,3 +734,30 @@ def _strongest(heard: Sequence[Named], *, pasted: bool) -> list[Named]:
         for name in passing:
             del best[name]
     return sorted(best.values(), key=lambda one: one.start)
+
+
+# --- who is spoken of -----------------------------------------------------------------------------
+
+
+def named_in(text: str, names: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the entities that a text names; `names` gives for each what it is called."""
+    folded = f" {' '.join(entity_name(part) for part in text.split())} "
+    return [
+        name
+        for name, surfaces in names.items()
+        if any(f" {entity_name(one)} " in folded for one in surfaces if one)
+    ]
+
+
+def spoken_of(texts: Sequence[str], known: Mapping[str, str]) -> list[str]:
+    """Return the entities that the last messages name, those of the newest first."""
+    names = called(known)
+    return list(dict.fromkeys(name for text in texts for name in named_in(text, names)))
+
+
+def called(known: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what each entity is called; `known` leads from every such name to its entity."""
+    found: dict[str, list[str]] = {}
+    for surface, name in known.items():
+        found.setdefault(name, []).append(surface)
+    return found

@@ -63,6 +63,11 @@ class NameVerdict:
         """Tell whether nothing speaks against it."""
         return self.problem is None
 
+    @property
+    def reason(self) -> str:
+        """Why it is refused (of policy.CANDIDATE_REJECTIONS)."""
+        return "not_a_name" if self.layer == "structure" else "unrelated_name"
+
 
 # --- meaning --------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from factbook.context import part
 from factbook.errors import UsageError
 from factbook.interest.deliver import Notifier
 from factbook.interest.enrich import enrich
-from factbook.interest.extraction import Extraction
 from factbook.interest.learning import plan_learning
 from factbook.interest.lookup import Lookup
 from factbook.interest.loops import IDLE_MS, Worker, moved
@@ -24,6 +23,7 @@ from factbook.interest.work import NAMES, loops_of, prepare
 from factbook.llm.config import config_path
 from factbook.model import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.ops import RetrySearches, RunSchedule
+from factbook.pipelines.world import WorldReading
 from factbook.upkeep.cleaner import clean
 from factbook.upkeep.embedding import EmbeddingQueue
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.interest.deliver import Channel
     from factbook.interest.enrich import Enriched
-    from factbook.interest.extraction import ExtractionReport
     from factbook.interest.interests import Interests
     from factbook.interest.lookup import LookupReport
     from factbook.interest.loops import Loop, Step
+    from factbook.pipelines.world import ExtractionReport
     from factbook.upkeep.cleaner import CleanReport
 
 __all__ = ["Background", "WorkReport"]
@@ -93,7 +93,8 @@ class Background:
         With `limit` so many pieces at most: a message is one, a search one for each of its results
         and some for what they come to together.
         """
-        return Extraction(self._context, interests=self._interests.interest_scores).run(limit=limit)
+        reading = WorldReading(self._context, interests=self._interests.interest_scores)
+        return reading.run(limit=limit)
 
     def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
         """Queue one search about what its owner cares about and little is known of."""

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from factbook import cancel, policy
+from factbook.backoff import may_send
 from factbook.errors import DeliveryError
 from factbook.http import one_line
-from factbook.interest.notify import may_send, notice_text
+from factbook.interest.notify import notice_text
 from factbook.model import ME, Everyone, Millis, Trigger, whose
 from factbook.ops import ClaimNotice, FinishNotice
 from factbook.searching.address import is_public

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.interest.notify import Mode, enrich_query, mode_of
+from factbook.gate.notices import Mode, mode_of
+from factbook.interest.notify import enrich_query
 from factbook.model import EVERYONE, Millis, Trigger
 from factbook.ops import QueueSearch
 from factbook.world import Entity

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.context import part
 from factbook.errors import NotFound, UsageError
-from factbook.extract.heard import asked_about
+from factbook.extract.heard import RECENT_MESSAGES, asked_about, spoken_of
 from factbook.extract.names import names_in
 from factbook.extract.voice import voice_of
 from factbook.extract.world import is_kind
 from factbook.gate.names import command_problem, structural_problem
 from factbook.gate.same_entity import known_as
-from factbook.interest.extraction import RECENT_MESSAGES, spoken_of
 from factbook.interest.knowledge import asked_names, is_of_owner, knowledge
 from factbook.interest.learning import queries_for
 from factbook.interest.lookup import Lookup
@@ -46,13 +45,13 @@ from factbook.ops import (
     MuteOwner,
     NoteAction,
     OpenLearnPrompt,
-    RecordEngagement,
     RestoreEntity,
     RetireEntity,
     SetPreference,
     SetSchedule,
     UnmergeEntity,
 )
+from factbook.pipelines.world_names import engaged
 from factbook.recall.facts import shown
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import RejectionFilters
@@ -238,19 +237,8 @@ class Interests:
         entity = known_as(name, self._store.known_names(owner), written=text)
         if liked and entity is None and command_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
-        engaged = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
-        strength, valence = policy.ENGAGEMENTS[engaged]
-        ops.append(
-            RecordEngagement(
-                owner=owner,
-                type=engaged,
-                valence=valence,
-                strength=strength,
-                entity=entity or name,
-                preference=name,
-                episode=uid,
-            )
-        )
+        done = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
+        ops.append(engaged(owner, done, uid, entity=entity or name, preference=name))
         return self._context.write(ops, Trigger.COMMAND)
 
     def _unprefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
@@ -386,20 +374,10 @@ class Interests:
         kind, number = target[:1], target[1:]
         if kind not in ("n", "e") or not _is_number(number):
             raise UsageError(detail=f"{target!r} is no target; use n3 for a notice, e12 for a turn")
-        engaged, names = self._reacted_to(kind, int(number), owner, positive=positive)
-        strength, _ = policy.ENGAGEMENTS[engaged]
+        done, names = self._reacted_to(kind, int(number), owner, positive=positive)
+        valence = Valence.POSITIVE if positive else Valence.NEGATIVE
         uid, ops = self._said(f"{emoji} {target}", owner)
-        ops += [
-            RecordEngagement(
-                owner=owner,
-                type=engaged,
-                valence=Valence.POSITIVE if positive else Valence.NEGATIVE,
-                strength=strength,
-                entity=name,
-                episode=uid,
-            )
-            for name in names
-        ]
+        ops += [engaged(owner, done, uid, entity=name, valence=valence) for name in names]
         return self._context.write(ops, Trigger.COMMAND)
 
     def _reacted_to(
@@ -614,17 +592,9 @@ class Interests:
         if name not in known and (structural_problem(name) or command_problem(text)) is not None:
             return []
         name = known_as(name, known, written=text) or name
-        strength, valence = policy.ENGAGEMENTS[kind]
         return [
             CreateEntity(owner=owner, name=name, episode=uid),
-            RecordEngagement(
-                owner=owner,
-                type=kind,
-                valence=valence,
-                strength=strength,
-                entity=name,
-                episode=uid,
-            ),
+            engaged(owner, kind, uid, entity=name),
         ]
 
     def _some(self, text: str, verb: str) -> str:

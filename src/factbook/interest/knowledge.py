@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.confidence import as_of, is_deprecated
-from factbook.extract.heard import Named, hear
+from factbook.extract.heard import Named, hear, spoken_of
 from factbook.extract.names import is_uncommon
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.topics import topic_of
@@ -47,7 +47,6 @@ from factbook.interest.asked import (
     search_query,
     wanted,
 )
-from factbook.interest.extraction import spoken_of
 from factbook.interest.matter import Asking, asking, read_matter
 from factbook.interest.relate import joined, unpacked
 from factbook.keys import entity_name

@@ -34,7 +34,7 @@ from factbook.commonplace import (
     is_place,
 )
 from factbook.embed import bundled
-from factbook.extract.heard import hear
+from factbook.extract.heard import hear, spoken_of
 from factbook.extract.names import is_english, is_uncommon, names_in
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.voice import own_words
@@ -47,7 +47,6 @@ from factbook.interest.asked import (
     subject_of,
     wanted,
 )
-from factbook.interest.extraction import spoken_of
 from factbook.keys import entity_name
 from factbook.model import EpisodeKind, Role
 from factbook.recall.query import STOPWORDS, content_terms, fts_query, words

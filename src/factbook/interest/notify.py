@@ -7,112 +7,24 @@ go is `factbook.backoff`'s to say.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Final
 
 from factbook import policy
-from factbook.backoff import delay_ms, may_send, next_at
-from factbook.errors import UsageError
+from factbook.gate.notices import Mode
 from factbook.http import one_line
-from factbook.model import Fact, Millis
+from factbook.model import Millis
 from factbook.world import NoticeKind
 
-__all__ = [
-    "LISTED",
-    "NOTICE_CHARS",
-    "Find",
-    "Mode",
-    "delay_ms",
-    "enrich_query",
-    "may_send",
-    "mode_of",
-    "next_at",
-    "notice_text",
-    "worth_telling",
-]
+__all__ = ["LISTED", "NOTICE_CHARS", "enrich_query", "notice_text"]
 
 NOTICE_CHARS: Final = (
     20  # learned: a notice whose facts are shorter than this together says nothing
 )
 LISTED: Final = 8  # ours: facts that one notice shows; the others are counted
-
-
-class Mode(StrEnum):
-    """Say what is done for an entity by itself (the rows of seed 003's adaptive table)."""
-
-    BROAD = "broad"  # few facts: fill the gaps
-    TARGETED = "targeted"  # look for what is not known
-    BRIEFING = "briefing"  # much is known: only what is new
-    SKIP = "skip"  # its owner does not want it
-
-
-def mode_of(fact_count: int, interest: float) -> Mode:
-    """Return what is done for an entity: [0, 5) broad, [5, 15) targeted, from 15 on a briefing.
-
-    The seed names 5 and 15 in two rows each; here they belong to the upper one. A negative
-    interest means that nothing is done. Raises UsageError for what is no count or no number.
-    """
-    if fact_count < 0 or not math.isfinite(interest):
-        raise UsageError(
-            detail=f"An entity cannot have {fact_count} facts and an interest of {interest}; give a"
-            " count of 0 or more and a finite number."
-        )
-    if interest < 0:
-        return Mode.SKIP
-    if fact_count < policy.FEW_FACTS:
-        return Mode.BROAD
-    return Mode.TARGETED if fact_count < policy.MANY_FACTS else Mode.BRIEFING
-
-
-# --- what is worth telling ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Find:
-    """A new fact of an entity, with what is known about how new it is."""
-
-    fact: Fact
-    nearest: float | None = None  # greatest cosine to a fact known before; None: nothing to compare
-    published_at: Millis | None = None  # when its source was published, where that is known
-
-
-def worth_telling(
-    mode: Mode, new: Sequence[Find], *, briefed_at: Millis | None = None
-) -> list[Fact]:
-    """Return the new facts that a notice tells, in their order.
-
-    Few facts known: every new one. From 5 on: one that is not near to any known before (cosine
-    below `policy.MERGE_SIMILARITY`, from which on two facts may be the same). From 15 on also: one
-    that is newer than the last briefing (`briefed_at`, None where there was none); without a date
-    of its source, a fact is as new as the moment when it was learned.
-    """
-    if mode is Mode.SKIP:
-        return []
-    return [
-        find.fact
-        for find in new
-        if mode is Mode.BROAD
-        or (_is_apart(find) and (mode is Mode.TARGETED or _is_newer(find, briefed_at)))
-    ]
-
-
-def _is_apart(find: Find) -> bool:
-    if find.nearest is None:
-        return True
-    if not -1.001 <= find.nearest <= 1.001:  # half precision may pass 1 by a little
-        raise UsageError(detail=f"{find.nearest} is no cosine; give a number from -1 to 1.")
-    return find.nearest < policy.MERGE_SIMILARITY
-
-
-def _is_newer(find: Find, briefed_at: Millis | None) -> bool:
-    at = find.fact.learned_at if find.published_at is None else find.published_at
-    return briefed_at is None or at > briefed_at
 
 
 # --- in which words -------------------------------------------------------------------------------

@@ -99,9 +99,9 @@ def loops_of(
 
 _STEPS: Final = (
     "factbook.interest.enrich",
-    "factbook.interest.extraction",
     "factbook.interest.learning",
     "factbook.interest.lookup",
+    "factbook.pipelines.world",
     "factbook.upkeep.cleaner",
     "factbook.upkeep.embedding",
 )

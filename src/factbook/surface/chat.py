@@ -50,7 +50,6 @@ from factbook.extract.heard import hear
 from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.voice import voice_of
 from factbook.interest.deliver import ChatChannel
-from factbook.interest.extraction import ABOUT
 from factbook.interest.knowledge import Knowledge, KnownFact
 from factbook.interest.loops import LoopResult, Step, Worker, moved
 from factbook.interest.matter import Asking, asking
@@ -81,7 +80,7 @@ from factbook.surface.chat_model import (
 from factbook.surface.chat_view import Basis, Memo, Source, View
 from factbook.surface.commands import COMMANDS, is_command, run
 from factbook.surface.text import count
-from factbook.world import PreferenceType
+from factbook.world import ABOUT, PreferenceType
 
 if TYPE_CHECKING:
     from factbook.interest.deliver import Delivery

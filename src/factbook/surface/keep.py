@@ -127,7 +127,7 @@ def unanswered(
     tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
     if not tasks:
         return []
-    from factbook.interest.extraction import SEARCH_TASK
+    from factbook.pipelines.world import SEARCH_TASK
     from factbook.upkeep.settling import TASK, pair_of
 
     pairs = {one.target: pair_of(one.target) for one in tasks if one.kind == TASK}

@@ -1,0 +1,372 @@
+"""Say which new things a search is about, by what its results say to be of its kind.
+
+Knows: sentences and lists that say what something is, who speaks of it, what may be a name. Does
+not know: whether it is known already, and who may bring it in.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from factbook import cancel, policy
+from factbook.commonplace import is_calendar_word, is_everyday, is_nationality, is_place
+from factbook.extract.about import Names, is_a, singular, subject_of
+from factbook.extract.base import word_set
+from factbook.extract.external import Taint, is_tainted_document, taint, touching
+from factbook.extract.kinds import (
+    Kind,
+    asked_kinds,
+    denies,
+    fits,
+    named_kinds,
+    nouns_of,
+    plural_of,
+    rival,
+    said_kinds,
+    says,
+    says_it_is,
+)
+from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
+from factbook.extract.under_names import HEADING, LINE
+from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
+from factbook.extract.wrapped import unwrapped
+from factbook.keys import entity_name
+
+__all__ = [
+    "MAX_DISCOVERED",
+    "Discovered",
+    "Discovery",
+    "LeftOut",
+    "ResultText",
+    "corroborated",
+    "discover",
+]
+
+CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
+MAX_DOUBTED: Final = 24  # ours: things of one text that its other sentences are read for
+MAX_DISCOVERED: Final = 8  # ours: new things of one search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultText:
+    """One result of a search."""
+
+    text: str
+    title: str
+    host: str  # who answers for it: a host of the web, or a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """A new thing that a person's search is about."""
+
+    name: str  # canonical
+    surface: str  # as it is written
+    spans: Sequence[tuple[int, int, int]]  # (index of the result, start, end)
+    hosts: Sequence[str]  # different ones that speak of it
+    why: str
+
+
+class LeftOut(NamedTuple):
+    """A thing that results show and that is not brought in."""
+
+    one: Discovery
+    reason: str  # of policy.CANDIDATE_REJECTIONS
+    why: str
+
+
+class Discovered(NamedTuple):
+    """What results show of what a person's search is about."""
+
+    found: Sequence[Discovery]  # most widely known first
+    left_out: Sequence[LeftOut]
+
+
+_PLACE_KINDS: Final = word_set("""
+    city town village country island region place destination state county district capital
+    continent municipality
+    """)
+_LISTS: Final = re.compile(
+    r"\b(?:best|top|list|recommended|favou?rite|great|guide|\d{1,3})\b", re.I
+)
+_LIST_NAME: Final = re.compile(
+    r"[ \t>]*(?:#{1,6}[ \t]+)?(?:[-*+•‣▪·][ \t]+)?(?:\(?\d{1,3}[.):][ \t]+)?[*\0]*"
+    r"(?P<name>[^\W_][^\n:*()\[\]–—|,;]{1,80}?)[*\0]*[ \t]*(?=$|[:(–—|,;]|\s-\s)",
+    re.MULTILINE,
+)
+_MARKED: Final = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*+•‣▪·][ \t]|\(?\d{1,3}[.):][ \t]|\*\*)")
+_JOINTS: Final = word_set("of the de la le du van von der den di da and & y et for in")
+
+
+def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discovered:
+    """Return the new things that a person's search is about, and which of them are left out.
+
+    A thing counts when a result says that it is of the kind that was asked about ("is a speaker",
+    or an item of a list of speakers; for "green tea" a tea that it says to be green), when results
+    of at least two hosts or files speak of it, and when no result that tries to steer its reader
+    does. At most eight.
+    """
+    kinds = asked_kinds(query, topic)
+    nouns = nouns_of(kinds)
+    if not kinds:
+        return Discovered([], [])
+    found: dict[str, Discovery] = {}
+    for index, result in enumerate(results):
+        cancel.check()
+        if is_tainted_document(f"{result.title}\n{result.text}"):
+            continue
+        for one in _named_kinds(result, kinds):
+            name = _bare_name(one.surface)
+            if not name or not _is_name(one.surface, nouns):
+                continue
+            known = found.get(name)
+            spans = [*(known.spans if known else ()), (index, one.start, one.end)]
+            found[name] = Discovery(
+                name=name,
+                surface=known.surface if known else one.surface,
+                spans=spans,
+                hosts=(),
+                why=known.why if known else one.why,
+            )
+    return corroborated(list(found.values()), results, topic=topic)
+
+
+def corroborated(
+    offered: Sequence[Discovery],
+    results: Sequence[ResultText],
+    *,
+    query: str = "",
+    topic: str = "",
+) -> Discovered:
+    """Return the offered new things that results of two hosts or files speak of, and the others.
+
+    A thing that a result speaks of which tries to steer its reader is none, however many others
+    do; one that the query names needs no second host. Also for what a model offers: that it sees a
+    name in one page is no reason to believe the page, and what is no name is none to a model too.
+    """
+    nouns = nouns_of(asked_kinds(query, topic))
+    tainted = []
+    for result in results:
+        cancel.check()
+        tainted.append(is_tainted_document(f"{result.title}\n{result.text}"))
+    found = []
+    left: list[LeftOut] = []
+    for one in offered:
+        pattern = _mention(one.name)
+        speaking = [
+            index
+            for index, result in enumerate(results)
+            if pattern.search(f"{result.title}\n{result.text}")
+        ]
+        hosts = sorted({results[index].host or f"result {index}" for index in speaking})
+        asked = bool(query) and pattern.search(query) is not None
+        sure = asked and _is_capital(one.surface, results)
+        if not _is_name(one.surface, nouns, sure=sure):
+            continue
+        if any(tainted[index] for index in speaking):
+            why = "a page that tries to steer its reader speaks of it"
+            left.append(LeftOut(one, "external_instruction", why))
+            continue
+        if len(hosts) < CORROBORATED and not asked:
+            why = f"nothing but {hosts[0] if hosts else 'one source'} speaks of it"
+            left.append(LeftOut(one, "one_source", why))
+            continue
+        found.append(
+            Discovery(
+                name=one.name,
+                surface=one.surface,
+                spans=one.spans,
+                hosts=hosts,
+                why=f"{one.why}; {len(hosts)} sources speak of it",
+            )
+        )
+    found.sort(key=lambda one: (-len(one.hosts), one.spans[0] if one.spans else (0, 0, 0)))
+    more = f"a search brings in {MAX_DISCOVERED} things, and others are more widely known"
+    left += [LeftOut(one, "too_many", more) for one in found[MAX_DISCOVERED:]]
+    return Discovered(found[:MAX_DISCOVERED], left[:MAX_REFUSED])
+
+
+@lru_cache(maxsize=512)
+def _mention(name: str) -> re.Pattern[str]:
+    words = r"[\s\-‐‑–_]+".join(re.escape(word) for word in name.split())
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+class _Page(NamedTuple):
+    """A result that is read for what it says to be of a kind."""
+
+    result: ResultText
+    text: str  # with its lines joined
+    plain: str  # of the same length, without marks
+    begin: int  # behind its title
+    taints: Sequence[Taint]
+
+
+class _Named(NamedTuple):
+    """Something that a result says to be of a kind."""
+
+    surface: str
+    start: int
+    end: int
+    why: str
+    doubt: Sequence[Kind] = ()  # what another sentence about it must narrow the kind with
+    sure: bool = True  # False where that sentence has to say just that of it
+
+
+def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
+    """Yield what a result says to be of one of the kinds, as narrow as that was asked for."""
+    begin = len(result.title) if result.text.startswith(result.title) else 0
+    text = unwrapped(result.text, begin=begin)
+    page = _Page(result, text, without_marks(text), begin, taint(result.text))
+    found = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
+    told = _told(result, [one.surface for one in found if one.doubt])
+    for one in found:
+        says_so = says if one.sure else says_it_is
+        if not one.doubt or any(
+            says_so(sentence, kind)
+            for sentence in told.get(_bare_name(one.surface), ())
+            for kind in one.doubt
+        ):
+            yield one
+
+
+def _told(result: ResultText, surfaces: Sequence[str]) -> dict[str, list[str]]:
+    """Return what a result says of things, by their names."""
+    bare = {_bare_name(one): one for one in surfaces[:MAX_DOUBTED]}
+    names = {name: [name, surface] for name, surface in bare.items() if name}
+    found: dict[str, list[str]] = {}
+    if names:
+        claims, _ = facts_about(result.text, names=names, title=result.title, external=True)
+        for claim in claims:
+            found.setdefault(claim.entity, []).append(claim.content)
+    return found
+
+
+def _bare_name(surface: str) -> str:
+    return entity_name(re.sub(r"^(?:the|a|an)\s+", "", surface, flags=re.IGNORECASE))
+
+
+def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
+    """Yield the subjects of sentences that say of which kind something is."""
+    nothing = Names({})
+    heads = [
+        (match.start(), plain_words(heading["words"]))
+        for match in LINE.finditer(page.plain)
+        if (heading := HEADING.match(match[0].rstrip()))
+    ]
+    for first, last in sentence_spans(page.text):
+        if first < page.begin or touching(page.taints, first, last):
+            continue
+        marked = page.plain[first:last]
+        words = marked.replace("\0", " ")
+        said = subject_of(words, nothing)
+        if not said.words or not said.verb or not is_a(words, said.verb):
+            continue
+        pairs = fits(said_kinds(words[said.verb :]), kinds)
+        if not pairs or no_statement(plain_words(marked), external=True):
+            continue
+        above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
+        near = [other for one, other in pairs if not (rival(one, other) or denies(words, other))]
+        stated = any(
+            says(" ".join(one.modifiers), other)
+            or (other in near and any(says(part, other) for part in (words, *above)))
+            for one, other in pairs
+        )
+        start = first + said.start
+        yield _Named(
+            surface=said.words,
+            start=start,
+            end=start + len(said.words),
+            why=f"a result says that it is a {pairs[0][0].noun}",
+            doubt=() if stated else [other for _, other in pairs],
+            sure=bool(near),
+        )
+
+
+def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
+    """Yield the items of a list of things of a kind."""
+    title = page.result.title
+    listed, asked = _listed_kind(title, kinds)
+    if asked is None:
+        return
+    for match in LINE.finditer(page.text, page.begin):
+        line = match[0].rstrip("\n")
+        end = match.start() + len(line)
+        named = _LIST_NAME.match(page.plain, match.start(), end)
+        if named is None or not _MARKED.match(line):
+            continue
+        if touching(page.taints, match.start(), end):
+            continue
+        surface = plain_words(named["name"])
+        if not _is_titled(surface):
+            continue
+        about = plain_words(page.plain[named.end("name") : end])[:MOST_CHARS]
+        other = denies(about, asked) or any(rival(one, asked) for one in named_kinds(about, asked))
+        stated = says(f"{surface} {about}", asked) or says(title, asked)
+        yield _Named(
+            surface=surface,
+            start=named.start("name"),
+            end=named.end("name"),
+            why=f"a list of {listed} has it",
+            doubt=[asked] if other or not stated else (),
+            sure=not other,
+        )
+
+
+def _listed_kind(title: str, kinds: Sequence[Kind]) -> tuple[str, Kind | None]:
+    """Return the plural that a title lists, and its kind: "10 best bookshelf speakers"."""
+    few = len(re.findall(r"[^\W\d_]+", title)) < 4
+    if few or _LISTS.search(title):
+        for kind in kinds:
+            word = plural_of(title, kind)
+            if word:
+                return word, kind
+    return "", None
+
+
+def _is_titled(surface: str) -> bool:
+    """Tell whether every word of an item has a capital or a digit, as names in lists do."""
+    words = surface.split()
+    return bool(words) and all(
+        word[:1].isupper() or any(c.isdigit() for c in word) or word.lower() in _JOINTS
+        for word in words
+    )
+
+
+def _is_capital(surface: str, results: Sequence[ResultText]) -> bool:
+    """Tell whether results write a name with a capital wherever they have it."""
+    return surface[:1].isupper() and not any(
+        re.search(rf"(?<!\w){re.escape(surface.lower())}(?!\w)", one.text) for one in results
+    )
+
+
+def _is_name(surface: str, kinds: Collection[str], *, sure: bool = False) -> bool:
+    """Tell whether words may be the name of one thing.
+
+    `sure` is for one that was asked for by name: it may be an everyday word.
+    """
+    words = [word.strip("'’\".,").lower() for word in surface.split()]
+    if words and words[0] in ("the", "a", "an"):
+        words = words[1:]
+    if not words or len(words) > policy.NAME_WORDS:
+        return False
+    if not any(character.isalpha() for character in surface) or len(surface) < 3:
+        return False
+    telling = [
+        word
+        for word in words
+        if not (
+            is_everyday(word) or is_calendar_word(word) or is_nationality(word) or word in kinds
+        )
+        and not word.isdigit()
+    ]
+    if not sure and not telling and len(words) < 2:
+        return False
+    if not sure and not telling and any(singular(word) in kinds for word in words):
+        return False  # "Bookshelf Speakers", "Best Speakers"
+    return not is_place(" ".join(words)) or bool(_PLACE_KINDS & set(kinds))

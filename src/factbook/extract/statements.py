@@ -1,0 +1,250 @@
+"""Tell whether a sentence of a text states anything, and read it without its marks.
+
+Knows: questions, advertising, opinions, orders, what is cut off or has no verb; links and emphasis.
+Does not know: of which thing it speaks, whether it is true. English.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from factbook.extract.about import Subject
+from factbook.extract.base import word_set
+from factbook.extract.wrapped import needs_object
+from factbook.nouns import is_plural
+
+__all__ = [
+    "MEMBER",
+    "MOST_CHARS",
+    "ORDER",
+    "incomplete",
+    "is_label",
+    "no_statement",
+    "plain_words",
+    "without_marks",
+]
+
+LEAST_CHARS: Final = 20  # ours: a shorter sentence says too little to be worth a notice
+MOST_CHARS: Final = 400  # ours: a longer one says several things
+LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
+MEMBER: Final = re.compile(r"[^\W_]+", re.UNICODE)
+
+# --- what a sentence must not be ------------------------------------------------------------------
+
+
+class _Refusal(NamedTuple):
+    why: str
+    pattern: re.Pattern[str]
+
+
+def _no(why: str, pattern: str) -> _Refusal:
+    return _Refusal(why, re.compile(pattern, re.IGNORECASE))
+
+
+_TESTED: Final = (
+    r"(?:this|the|our|that) (?:[\w-]+ )?(?:tests?|testing|reviews?|comparisons?|articles?"
+    r"|round-?ups?|shoot-?outs?|photo ?shoots?|deadline|guide)\b"
+    r"(?! (?:track|drives?|facilit\w+|cent(?:er|re)))"
+)
+_OF_TEST: Final = (
+    rf"(?:\b(?:for|in|of|at|before|by|from|during|to be (?:part of|included in)) (?:{_TESTED}"
+    rf"|testing\b|review\b|(?:the )?time of (?:testing|the test|review|publication))"
+    rf"|\bto be (?:tested|reviewed|included|measured|compared)\b|\bwhen {_TESTED} )"
+)
+_REFUSED: Final = (
+    _no("it asks", r"\?[\"'”’)\]\s]*$|^(?:did|do|does|have|has|is|are|can|could|would) you\b"),
+    _no(
+        "it is cut off",
+        r"(?:\.\.\.|…)[\"'”’)\]\s]*$|\b(?:the|a|an|of|and|or|with|to|for|in|by|from|at|into|onto"
+        r"|between|without|during|per|via|than|which|whose|its|their|my|our|your)\s*$|,\s*$",
+    ),
+    _no("it holds an address", r"\bhttps?:|\bwww\.|\bftp:|\b[\w.+-]+@[\w-]+\.\w|\bmagnet:|\btel:"),
+    _no("it holds code", r"[{}<>|\\]|\w_\w|=>|==|::|\w\(\)|;\s*$"),
+    _no("it speaks of its writer", r"\b(?:I|I'm|I've|I'd|my|mine|me|we|we're|we've|our|ours|us)\b"),
+    _no(
+        "it is advice",
+        r"\b(?:should|must|ought to|needs? to be|has to be|have to be|had better|would|might be"
+        r"|could be|may want|is worth (?:a|your|buying|every|the)|recommended (?:for|to) (?:you|any"
+        r"|every)|worth (?:buying|a look|checking))\b",
+    ),
+    _no(
+        "it speaks of the test and not of the thing",
+        rf"(?:\b(?:not|never)|n['’]t) (?:yet |currently |still )?(?:available|ready|tested"
+        rf"|reviewed|included|measured|compared|considered|provided|supplied|delivered|part)\b.{{0,60}}"
+        rf"{_OF_TEST}"
+        r"|\b(?:could|can)(?: not|n['’]t|not) be (?:tested|reviewed|included|measured|compared"
+        r"|tried|examined)\b"
+        r"|\b(?:is|was|were|are|has|have|had)(?: not|n['’]t) (?:yet )?(?:been )?(?:tested|reviewed)"
+        r"(?: yet)?\W*$"
+        rf"|\btoo late\b.{{0,60}}{_OF_TEST}"
+        rf"|\b(?:missing|absent|left out|excluded|withdrawn|missed) (?:from|of|out on)?\s*{_TESTED}"
+        rf"|\b(?:provided|supplied|lent|loaned|sent|bought|purchased)\b.{{0,40}}{_OF_TEST}"
+        r"|\b(?:was|were|been) (?:tested|reviewed) (?:for|over) (?:[\w-]+ ){1,3}?"
+        r"(?:days?|weeks?|months?|hours?)\b",
+    ),
+    _no(
+        "it promises",
+        r"\b(?:will (?:change|make|give|bring|help|blow|save|let|turn|never|always)|guarantee[sd]?"
+        r"|best (?:on the market|in the world|ever|value|choice|buy)|unbeatable|unmatched"
+        r"|second to none|life-?changing|game-?chang\w+|revolutionary|perfect (?:for|choice|gift)"
+        r"|look no further|one and only|dream come true|every penny)\b|(?<!\d)100 ?% (?:safe|free"
+        r"|natural|satisf)|!\s*$",
+    ),
+    _no(
+        "it is an opinion",
+        r"^\W*[\w.'’-]+(?: [\w.'’-]+){0,7}? (?:is|are|was|were|looks|sounds|feels|tastes|seems)"
+        r"(?: (?:really"
+        r"|so|very|quite|just|simply|truly|absolutely|pretty|totally|still|a|an|the|such|my|one of"
+        r"|our))*"
+        r" (?:great|good|bad|amazing|awesome|fantastic|terrible|awful|beautiful|wonderful|best"
+        r"|worst|lovely|nice|perfect|incredible|excellent|superb|stunning|gorgeous|boring|ugly"
+        r"|overrated|underrated|brilliant|favou?rite|disappointing|joke|scam|bargain|steal"
+        r"|must)(?:\W*$| (?:thing|stuff|choice|pick|option|value|deal|buy|idea|ever|in my)\b)",
+    ),
+)
+_READER: Final = re.compile(r"\b(?:you|your|yours|you're|you'll|you've|yourself)\b", re.IGNORECASE)
+_LETS_YOU: Final = re.compile(
+    r"\b(?:lets?|allow(?:s|ed|ing)?|help(?:s|ed|ing)?|enabl(?:es|ed|ing)|gives?|shows?|offers?"
+    r"|makes? it (?:easy|possible) for) you\b(?! (?:now|today|to (?:buy|order|save)))",
+    re.IGNORECASE,
+)
+ORDER: Final = re.compile(
+    r"\W*(?:please |just |also |always |never |do not |don't )*(?:add|buy|click|check|read|see"
+    r"|learn|subscribe|follow|share|try|get|visit|order|download|call|contact|sign|join|save"
+    r"|remember|store|ignore|search|ask|tell|use|go|record|register|insert|mark|create|delete"
+    r"|make sure|keep|note|take|watch|listen|compare|choose|pick|shop|browse|enter|enjoy|discover"
+    r"|install|run|type|write|say|answer|reply|forget|disregard|like|unlike|dislike|schedule"
+    r"|mute)\b(?! (?:is|are|was|were|has)\b)",
+    re.IGNORECASE,
+)
+_LETTER: Final = re.compile(r"[A-Za-z]")
+
+
+# In a few words of its owner: "Pim weighs 12 kg.", "Pim is a beagle."
+_SAYS_ENOUGH: Final = re.compile(r"\w \w.*\d|\b(?:is|are|was|were) an? \w", re.IGNORECASE)
+
+
+def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
+    """Say in words why a sentence states nothing; "" where it does.
+
+    `external` is for sentences of others, `item` for a line of a list, which is no whole sentence.
+    What its owner writes may be as short as that where it gives a number or says what a thing is.
+    """
+    short = item or (not external and _SAYS_ENOUGH.search(plain) is not None)
+    least = LEAST_ITEM_CHARS if short else LEAST_CHARS
+    if len(plain) < least:
+        return f"it has less than {least} characters"
+    if len(plain) > MOST_CHARS:
+        return f"it has more than {MOST_CHARS} characters"
+    for refusal in _REFUSED:
+        if refusal.pattern.search(plain):
+            return refusal.why
+    if _READER.search(_LETS_YOU.sub("", plain)) and external:
+        return "it speaks to its reader"
+    if len(_LETTER.findall(plain)) < len(plain) / 2 and not item:
+        return "it has few words"
+    return ""
+
+
+# Verbs in a form that is no noun's, so that one behind "and" is a second verb without its object.
+_SURE_VERBS: Final = word_set("""
+    takes has includes contains weighs requires provides allows enables keeps gets gives lets makes
+    carries delivers produces brings becomes receives consists belongs depends adds is are was were
+    """)
+_MEANS_NOTHING_ALONE: Final = word_set("""
+    is are was were can cannot will could would may might must should does do did
+    """)
+# "The Q40 made in Norway" is no sentence, "The Q40 launched in 2021" is one.
+_PARTICIPLES: Final = word_set("""
+    made built designed reviewed compared tested used sold manufactured priced rated based powered
+    equipped named given called written composed developed produced invented owned recommended
+    bought seen shown taken found explained spotted captured ranked described presented repaired
+    restored modified upgraded
+    """)
+_BEHIND_PARTICIPLES: Final = word_set("""
+    by in at with from for against on as under after to
+    """)
+# Verbs in the past that are adjectives and nouns as well: "the Q40 left channel".
+_DOUBTFUL: Final = word_set("left set cut split shot hit read cost")
+_BEHIND_DOUBTFUL: Final = word_set("""
+    a an the its their his her in on at into off up out about over more less around nearly almost
+    no some many all from for to
+    """)
+_TRAILING: Final = word_set("also too only now still often always never usually then again")
+
+
+def incomplete(words: str, said: Subject) -> str:
+    """Say why words with a subject are no whole sentence; "" where they are.
+
+    `said` is what `about.subject_of` returns for them.
+    """
+    behind = [token.lower() for token in MEMBER.findall(words[said.verb :])]
+    while len(behind) > 1 and behind[-1] in _TRAILING:
+        behind.pop()
+    if not said.verb or not behind:
+        return "it has no verb"
+    verb, last = behind[0], behind[-1]
+    if len(behind) == 1:
+        lacks = needs_object(verb) or verb in _MEANS_NOTHING_ALONE
+        return "it ends in its verb" if lacks else ""
+    if verb in _PARTICIPLES and behind[1] in _BEHIND_PARTICIPLES and behind[1:3] != ["to", "be"]:
+        return "it has no verb"
+    if verb in _DOUBTFUL and not (behind[1] in _BEHIND_DOUBTFUL or behind[1][0].isdigit()):
+        follows = words[said.verb + len(verb) :].lstrip()
+        if not follows[:1].isupper():
+            return "it has no verb"
+    cut = not words.rstrip().endswith((".", "!", "?"))
+    if behind[-2] in ("and", "or", "but") and (
+        last in _SURE_VERBS or (cut and last.endswith("s") and needs_object(last))
+    ):
+        return "it ends in a verb"
+    return ""
+
+
+_BEHIND_NOUN: Final = word_set("for of and or")
+_ARTICLES: Final = word_set("the a an this that these those its their his her")
+
+
+def is_label(words: str, said: Subject) -> bool:
+    """Tell whether a line of others is a title, and its verb a noun: "Sourdough course dates".
+
+    Such a line has no full stop, no article before its name and no number behind its last noun.
+    """
+    behind = [token.lower() for token in MEMBER.findall(words[said.verb :])]
+    if not behind or words.rstrip().endswith((".", "!", "?")) or behind[0] in _SURE_VERBS:
+        return False
+    first = MEMBER.search(words)
+    if first is None or first[0].lower() in _ARTICLES or any(map(str.isdigit, words[said.verb :])):
+        return False
+    return is_plural(behind[0]) and (len(behind) == 1 or behind[1] in _BEHIND_NOUN)
+
+
+# --- markup ---------------------------------------------------------------------------------------
+
+_LINK: Final = re.compile(r"!?\[(?P<words>[^\]\n]{0,200})\]\((?:[^()\n]|\([^()\n]*\)){0,500}\)")
+_NOTE: Final = re.compile(r"\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit)\]")
+_EMPHASIS: Final = re.compile(
+    r"`+|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)"
+)
+
+
+@lru_cache(maxsize=16)
+def without_marks(text: str) -> str:
+    """Return a text of the same length without marks of links, notes and emphasis."""
+    text = _LINK.sub(_words_of_link, text)
+    for pattern in (_NOTE, _EMPHASIS):
+        text = pattern.sub(lambda match: "\0" * len(match[0]), text)
+    return text
+
+
+def _words_of_link(match: re.Match[str]) -> str:
+    whole, words = match[0], match["words"]
+    if whole.startswith("!"):
+        return "\0" * len(whole)
+    return "\0" + words + "\0" * (len(whole) - len(words) - 1)
+
+
+def plain_words(unmarked: str) -> str:
+    return " ".join(unmarked.replace("\0", "").split())

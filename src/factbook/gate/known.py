@@ -1,0 +1,128 @@
+"""Decide what is known already: the thing that a name names, the fact that a claim says again.
+
+Knows: names, what is said of one thing, vectors. Does not know: a store, where any of them come
+from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.gate.judge import Claim, Reading, Relation, judge, read
+from factbook.gate.restated import RESTATED_SIMILARITY, contains, restates
+from factbook.gate.same_entity import known_as, part_of
+from factbook.model import Fact, FactKind
+from factbook.world import ABOUT
+
+__all__ = ["Admission", "Nearest", "Said", "admit", "is_known", "nearest"]
+
+
+# --- things ---------------------------------------------------------------------------------------
+
+
+class Admission(NamedTuple):
+    """What a name that may be one comes to: a new thing, unless it names one of these."""
+
+    known: str | None = None  # the entity that it stands for
+    removed: str | None = None  # the one that its owner removed: a mention does not bring it back
+
+
+def admit(
+    name: str,
+    written: str,
+    *,
+    known: Mapping[str, str],
+    removed: Collection[str],
+    cosines: Mapping[str, float],
+) -> Admission:
+    """Decide whether a canonical name brings in a new thing.
+
+    `written` is the name as somebody wrote it, `known` leads from every name to its entity,
+    `removed` are the canonical names of what the owner removed, and `cosines` the likeness of the
+    name to those of entities.
+    """
+    same = known_as(name, known, cosines=cosines, written=written)
+    if same is not None:
+        return Admission(known=same)
+    return Admission(removed=known_as(name, {one: one for one in removed}, written=written))
+
+
+def is_known(name: str, names: Collection[str]) -> bool:
+    """Tell the name of a known thing, and one that is a part of such a name."""
+    return name in names or part_of(name, list(names)) is not None
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class Said:
+    """What is said of a thing, ready to be compared."""
+
+    fact: Fact | None = None  # None for what is not stored yet
+    says: str  # the sentence as it was found
+    text: str  # which can be read alone (`extract.world.statement_of`)
+    vector: NDArray[np.float32]  # unit vector of `text`
+    reading: Reading = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read it once for all comparisons."""
+        self.reading = read(self.text)
+
+
+class Nearest(NamedTuple):
+    """How near a claim comes to what is known."""
+
+    cosine: float | None  # the greatest one, or the twin's; None where nothing is known
+    twin: Said | None  # what says the same
+
+
+def nearest(entity: str, claim: Said, known: Sequence[Said]) -> Nearest:
+    """Return how near a claim about an entity comes to what is known of it, and what it repeats.
+
+    It is repeated word for word, as the judge of two claims says, or in other words
+    (`gate.restated`). Of the known, the `policy.TOLD_NEIGHBOURS` nearest are compared, down to
+    `policy.JUDGED_SIMILARITY`.
+    """
+    if not known:
+        return Nearest(None, None)
+    cosines = np.stack([one.vector for one in known]) @ claim.vector
+    order = np.argsort(-cosines)
+    for index in order[: policy.TOLD_NEIGHBOURS].tolist():
+        cosine, one = float(cosines[index]), known[index]
+        if one.text.casefold() == claim.text.casefold():
+            return Nearest(cosine, one)
+        if cosine < policy.JUDGED_SIMILARITY:
+            break
+        if _same(entity, one, claim, cosine):
+            return Nearest(cosine, one)
+    return Nearest(float(cosines[order[0]]), None)
+
+
+def _same(entity: str, known: Said, claim: Said, cosine: float) -> bool:
+    said = judge(
+        _claim(entity, known.text),
+        _claim(entity, claim.text),
+        similarity=cosine,
+        older_reading=known.reading,
+        newer_reading=claim.reading,
+    )
+    return (
+        said.relation is Relation.SAME
+        or contains(known.text, claim.text)
+        or (
+            said.relation in (Relation.AMBIGUOUS, Relation.DIFFERENT)
+            and cosine >= RESTATED_SIMILARITY
+            and restates(entity, known.text, claim.text)
+        )
+    )
+
+
+def _claim(entity: str, text: str) -> Claim:
+    return Claim(text=text, subject=entity, predicate=ABOUT, object=text, kind=FactKind.WORLD)

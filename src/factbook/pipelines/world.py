@@ -1,0 +1,445 @@
+"""What searches and messages say of the world: entities, facts, engagements (seed 003, loop 1).
+
+    source       search, message          `WorldReading.run`, oldest first, one worker at a time
+    episodes     its results, itself      pieces, each one transaction (`_of_search`, `_of_message`)
+    candidates   names, claims, likes     `extract`, and what a model sees (`world_model`)
+    verdicts     new, known, refused      `gate.names`, `gate.known`, `gate.notices`
+    Ops          with the reader's fence  who comes in (`world_names`), what is kept (`world_facts`)
+    receipt      in `ExtractionReport`, with what could not be read
+
+Two modes. *Full*: what a person caused may bring entities in. *Known-only*: what we looked up by
+ourselves is read for facts about known entities and for nothing else, with a prompt of its own
+where there is a model; `apply` refuses the rest whatever this module, a rule or a model says.
+
+Reading goes by pieces, each one transaction: a message; of a search, what a model sees in each
+result, the new things that all of them show, what each result says, and in the end what is told of
+it. So a step that is stopped loses the piece that it was at, and the next one goes on from there.
+
+One worker at a time reads, by a lease: what a text says is compared with what is known. What
+cannot be read waits, visibly and longer each time, and holds up no other: it is never "no facts".
+Errors of the store itself are no fault of a text and end the pass.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from factbook import cancel, policy
+from factbook.errors import (
+    EmbedderError,
+    FactbookError,
+    ModelError,
+    ModelFailure,
+    StoreError,
+    TakenOver,
+    UsageError,
+)
+from factbook.extract.entity_prompts import PROMPT_VERSION
+from factbook.extract.external import hostile, taint
+from factbook.extract.heard import RECENT_MESSAGES, called, hear, preferences_in, spoken_of
+from factbook.extract.voice import OwnWords, own_words
+from factbook.extract.world import STEERED, facts_about
+from factbook.http import one_line
+from factbook.model import EVERYONE, Millis, Receipt, StoredEpisode, Trigger
+from factbook.ops import (
+    FailResult,
+    FailTask,
+    Fence,
+    FinishTask,
+    MarkExtracted,
+    MarkHeard,
+    MarkResultRead,
+    Op,
+)
+from factbook.pipelines.world_facts import Facts, Gathered, Vectors, announcements, refusal
+from factbook.pipelines.world_model import ModelReading
+from factbook.pipelines.world_names import Names, by_new_thing
+from factbook.store.leases import due, holder_name
+from factbook.world import SearchLog
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.store.base import ModelTask, Store
+    from factbook.store.base_world import ResultState
+
+__all__ = ["ExtractionReport", "WorldReading"]
+
+SEARCH_TASK: Final = "search"  # kinds of model tasks
+HEAR_TASK: Final = "hear"
+READING: Final = "reading"  # the lease of whoever reads
+RULES: Final = "rules"  # the version of what failed without a model having a part in it
+
+_LOG = logging.getLogger(__name__)
+_DISCOVERING: Final = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
+
+
+@dataclass(slots=True, kw_only=True)
+class ExtractionReport:
+    """What one pass over unread searches and messages did."""
+
+    searches: int = 0  # read to their end
+    messages: int = 0
+    pieces: int = 0  # transactions of reading: messages, and steps of searches
+    note: str = ""  # why nothing was read, where another worker reads
+    failed: list[tuple[str, str]] = field(default_factory=list)  # (what, why), unread still
+    receipt: Receipt = field(default_factory=Receipt)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Piece:
+    """What is read next: one text, or one step of a search."""
+
+    kind: str  # of the task that keeps count of its failures
+    target: int
+    trigger: Trigger
+    work: Callable[[], list[Op]]
+    result: ResultState | None = None  # that is read or looked through
+    discovers: bool = False  # whether it brings in what a search shows
+    ends: bool = False  # whether its search or message is read then
+
+    @property
+    def what(self) -> str:
+        """What it belongs to, for whoever looks after it."""
+        return f"{'search' if self.kind == SEARCH_TASK else 'message'} {self.target}"
+
+
+class WorldReading:
+    """Reads what one store holds unread of searches and messages."""
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        interests: Callable[[str], Mapping[int, float]],
+    ) -> None:
+        """Compose; `interests` gives an owner's interest by entity id."""
+        self._context = context
+        self._store = context.store
+        self._clock = context.clock
+        self._interests = interests
+        self._lease = _Lease(context.store, context.clock)
+        self._vectors = Vectors(context)  # of one search or message
+        self._names = Names(context, self._vectors)
+        self._facts = Facts(context, self._vectors)
+        self._model = ModelReading(context, renew=self._lease.renew)
+        self._input = ("", 0)
+
+    # --- passes ---------------------------------------------------------------------------------
+
+    def run(self, *, limit: int | None = None) -> ExtractionReport:
+        """Read unread searches, then unread messages, oldest first; `limit` pieces at most.
+
+        What fails is no piece, and what comes after it is read. While another worker reads,
+        nothing is, and the report says so.
+        """
+        report = ExtractionReport()
+        if self._next() is None:
+            return report
+        with self._lease.held() as mine:
+            if not mine:
+                report.note = "another worker is reading"
+                return report
+            try:
+                while limit is None or report.pieces < limit:
+                    cancel.check()
+                    one = self._next()
+                    if one is None or not self._read(one, report):
+                        return report
+            except TakenOver as error:
+                report.note = str(error)
+        return report
+
+    def _next(self) -> SearchLog | StoredEpisode | None:
+        """Return what is to be read next, without what failed and may not be tried yet."""
+        held = self._held()
+        for log in self._store.search_logs(EVERYONE, extracted=False, limit=len(held) + 1):
+            if (SEARCH_TASK, log.id) not in held:
+                return log
+        for message in self._store.unheard(owner=EVERYONE, limit=len(held) + 1):
+            if (HEAR_TASK, message.id) not in held:
+                return message
+        return None
+
+    def _held(self) -> set[tuple[str, int]]:
+        """Return what failed and may not be tried yet, or was set aside.
+
+        Without a model, what only a model failed at is read by rules at once.
+        """
+        tasks = self._tasks()
+        if not tasks:
+            return set()
+        now, modelled = self._clock(), self._context.model is not None
+        return {
+            target
+            for target, one in tasks.items()
+            if (one.state == "aside" or not due(one.until, now=now))
+            and (modelled or one.version == RULES)
+            and not self._goes_on(one)
+        }
+
+    def _goes_on(self, task: ModelTask) -> bool:
+        """Tell whether results of a search can be read before it may be tried again.
+
+        What is wrong with one of them says nothing of the others; a model that failed at one is
+        given time.
+        """
+        if task.kind != SEARCH_TASK or task.state == "aside" or task.version != RULES:
+            return False
+        (log,) = self._store.search_logs(EVERYONE, ids=[task.target])
+        return not self._may_discover(log) and any(
+            not one.is_read and one.failed < task.attempts
+            for one in self._store.result_states(log.id)
+        )
+
+    def _may_discover(self, log: SearchLog) -> bool:
+        """Tell whether a search may bring new things in and was not looked through for them."""
+        return log.trigger in _DISCOVERING and not self._store.is_discovered(log.id)
+
+    def _tasks(self) -> dict[tuple[str, int], ModelTask]:
+        return {
+            (one.kind, one.target): one
+            for one in self._store.model_tasks()
+            if one.kind in (SEARCH_TASK, HEAR_TASK)
+        }
+
+    def _read(self, one: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:
+        """Read the next piece and write what it says; False where the next would fail alike."""
+        piece = self._of_search(one) if isinstance(one, SearchLog) else self._of_message(one)
+        self._facts.clear()
+        if self._input != (piece.kind, piece.target):
+            self._input = (piece.kind, piece.target)
+            self._vectors.clear()
+        try:
+            self._lease.renew()
+            ops = piece.work()
+            cancel.check()
+            if piece.ends and (self._context.model is not None or self._input in self._tasks()):
+                ops.append(FinishTask(kind=piece.kind, target=piece.target, version=PROMPT_VERSION))
+            write = self._write_new if piece.discovers else self._write
+            write(ops, piece.trigger, report)
+        except StoreError:
+            raise  # no fault of what was read
+        except Exception as error:  # noqa: BLE001
+            # The border of untrusted text. Whatever a page makes our own code raise, it must not
+            # stop the reading of all others for ever, nor do so unseen: it is logged with its
+            # traceback, counted in the report and in the file, shown by doctor, tried again later
+            # and in the end set aside.
+            return self._failed(piece, error, report)
+        report.pieces += 1
+        if piece.ends:
+            report.searches += piece.kind == SEARCH_TASK
+            report.messages += piece.kind == HEAR_TASK
+        return True
+
+    def _write(self, ops: Sequence[Op], trigger: Trigger, report: ExtractionReport) -> None:
+        """Write what was read, unless another worker reads by now."""
+        report.receipt.add(self._context.write([*ops, self._lease.fence()], trigger))
+
+    def _failed(self, piece: _Piece, error: Exception, report: ExtractionReport) -> bool:
+        """Let what could not be read wait; False where the next pieces would fail alike."""
+        why = _reason(error, self._context.redact)
+        report.failed.append((piece.what, why))
+        kind = error.kind if isinstance(error, ModelError) else None
+        if kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+            return False  # it was not tried: its count stays
+        if not isinstance(error, FactbookError):  # none of our own words: its traceback says where
+            _LOG.warning("%s could not be read: %s", piece.what, why, exc_info=error)
+        known = self._tasks().get((piece.kind, piece.target))
+        attempts = known.attempts if known else 0
+        elsewhere = isinstance(error, EmbedderError) or kind is ModelFailure.CONNECT
+        ops: list[Op] = []
+        if piece.result is not None and not elsewhere:
+            ops.append(FailResult(search_id=piece.target, episode_id=piece.result.episode_id))
+        # Several results that fail in one round are one failure of their search.
+        counted = piece.result is not None and piece.result.failed < attempts
+        if elsewhere or kind is not None or not counted:
+            tried = not isinstance(error, EmbedderError)
+            ops.append(
+                FailTask(
+                    kind=piece.kind,
+                    target=piece.target,
+                    version=PROMPT_VERSION if kind else RULES,
+                    error=why,
+                    tried=tried,
+                )
+            )
+            if piece.kind == SEARCH_TASK and attempts + tried >= policy.MODEL_ATTEMPTS:
+                # It is set aside: what its other results brought is told now, or never.
+                ops += self._announce(self._store.search_logs(EVERYONE, ids=[piece.target])[0])
+        self._write(ops, piece.trigger, report)
+        return not elsewhere
+
+    # --- searches -------------------------------------------------------------------------------
+
+    def _of_search(self, log: SearchLog) -> _Piece:
+        """Return the next piece of a search; its trigger decides what it may do."""
+
+        def piece(
+            work: Callable[[], list[Op]],
+            result: ResultState | None = None,
+            *,
+            discovers: bool = False,
+            ends: bool = False,
+        ) -> _Piece:
+            return _Piece(
+                kind=SEARCH_TASK,
+                target=log.id,
+                trigger=log.trigger,
+                work=work,
+                result=result,
+                discovers=discovers,
+                ends=ends,
+            )
+
+        states = self._store.result_states(log.id)
+        if self._may_discover(log):
+            unseen = [
+                one for one in states if one.seen is None and one.failed < policy.LOOK_ATTEMPTS
+            ]
+            if self._context.model is None or not unseen:
+                return piece(lambda: self._names.discover(log, states), discovers=True)
+            seen = min(unseen, key=lambda one: one.failed)
+            return piece(lambda: self._look(log, seen.episode_id), seen)
+        unread = [one for one in states if not one.is_read]
+        if not unread:
+            return piece(lambda: [*self._announce(log), MarkExtracted(search_id=log.id)], ends=True)
+        result = min(unread, key=lambda one: one.failed)  # what failed comes last
+        return piece(lambda: self._result(log, result.episode_id), result)
+
+    def _look(self, log: SearchLog, episode_id: int) -> list[Op]:
+        """Return what keeps the new names that a model sees in a result."""
+        episode = self._store.episodes_by_id([episode_id])[episode_id]
+        return self._model.look(log, episode, self._names.known(log.owner))
+
+    def _result(self, log: SearchLog, episode_id: int) -> list[Op]:
+        """Return what one result says of the entities that are known."""
+        episode = self._store.episodes_by_id([episode_id])[episode_id]
+        details = self._store.attributes_of([episode_id])[episode_id]
+        found = Gathered(names=self._names.known(log.owner))
+        claims, refused = facts_about(
+            episode.text, names=found.names, title=details.get("title", ""), external=True
+        )
+        ours = log.trigger not in _DISCOVERING
+        claims = [*claims, *self._model.facts(log.query, episode, found, known_only=ours)]
+        self._facts.keep(claims, episode, found)
+        orders = {one.why for one in taint(episode.text) if hostile(one)} if refused else set()
+        orders.add(STEERED)
+        for content, why in refused:
+            reason = "external_instruction" if why in orders else "not_a_fact"
+            found.ops.append(refusal(episode, content, reason, why))
+        found.ops.append(MarkResultRead(search_id=log.id, episode_id=episode_id, finds=found.finds))
+        return found.ops
+
+    def _announce(self, log: SearchLog) -> list[Op]:
+        return announcements(self._context, log, self._interests)
+
+    def _write_new(self, ops: Sequence[Op], trigger: Trigger, report: ExtractionReport) -> None:
+        """Write what a search brings in; of new things that the store refuses, the reason."""
+        try:
+            self._write(ops, trigger, report)
+            return
+        except UsageError as error:
+            parts, left = by_new_thing(ops)
+            if not parts:
+                raise
+            _LOG.warning("of what a search would bring in, some is refused: %s", error)
+        for one, part in parts:
+            try:
+                self._write(part, trigger, report)
+            except UsageError as error:
+                found = self._store.episode_ids([one.episode])[one.episode]
+                episode = self._store.episodes_by_id([found])[found]
+                left.append(refusal(episode, one.name, "not_a_name", str(error)))
+        self._write(left, trigger, report)
+
+    # --- messages -------------------------------------------------------------------------------
+
+    def _of_message(self, message: StoredEpisode) -> _Piece:
+        return _Piece(
+            kind=HEAR_TASK,
+            target=message.id,
+            trigger=Trigger.USER_MESSAGE,
+            work=lambda: self._message(message),
+            ends=True,
+        )
+
+    def _message(self, message: StoredEpisode) -> list[Op]:
+        """Return what a message of its owner says: who is spoken of, and how they are seen."""
+        owner, text = message.owner, message.text
+        known = self._store.known_names(owner)
+        found = Gathered(names=called(known))
+        before = self._store.said_before(message.id, limit=RECENT_MESSAGES)
+        recent = spoken_of([one.text for one in before], known)
+        voice = own_words(text, pasted=message.pasted)
+        named = hear(text, known=known, recent=recent, voice=voice)
+        # What others wrote in it nobody reads on; of the rest every place stays where it is.
+        text = voice.text
+        message = replace(message, text=text)
+        if self._context.model is not None:
+            named = [*named, *self._model.heard(message, named, found)]
+        for one in named:
+            self._names.hear(one, message, found)
+        for topic, kind, start, end in preferences_in(text, voice=OwnWords(text, ())):
+            self._names.prefer(topic, kind, message, found, text[start:end])
+        spoken = {one.name for one in named} & found.names.keys()
+        mine = {name: found.names[name] for name in sorted(spoken) if found.names[name]}
+        claims, _ = facts_about(text, names=mine, external=False)
+        if mine:
+            claims = [*claims, *self._model.facts("", message, found)]
+        self._facts.keep(claims, message, found)
+        found.ops.append(MarkHeard(episode_id=message.id))
+        return found.ops
+
+
+def _reason(error: Exception, redact: Callable[[str], str]) -> str:
+    """Return why a text could not be read, as one line; a fault of ours by its kind too."""
+    said = str(error)
+    if said and not isinstance(error, FactbookError | ValueError):
+        said = f"{type(error).__name__}: {said}"
+    return one_line(redact(said or type(error).__name__))
+
+
+class _Lease:
+    """The right to read a store, which one worker at a time has."""
+
+    def __init__(self, store: Store, clock: Callable[[], Millis]) -> None:
+        self._store = store
+        self._clock = clock
+        self._holder = holder_name()
+        self._token = 0
+        self._at: Millis = 0
+
+    @contextmanager
+    def held(self) -> Iterator[bool]:
+        """Hold the lease while the context lasts; False where another worker has it."""
+        token = self._take()
+        if token is None:
+            yield False
+            return
+        self._token = token
+        try:
+            yield True
+        finally:
+            self._store.drop_lease(READING, token=self._token)
+
+    def renew(self) -> None:
+        """Hold it longer; raises TakenOver where another worker has, or has had it."""
+        if self._clock() - self._at < policy.LEASE_MS // 4:
+            return
+        token = self._take()
+        if token is not None and token != self._token:
+            self._store.drop_lease(READING, token=token)
+        if token != self._token:
+            raise TakenOver(what=READING)
+
+    def fence(self) -> Fence:
+        """Return the op that refuses what was read where another worker has read since."""
+        return Fence(lease=READING, token=self._token)
+
+    def _take(self) -> int | None:
+        self._at = self._clock()
+        return self._store.take_lease(READING, holder=self._holder, now=self._at)

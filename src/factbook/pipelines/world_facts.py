@@ -1,0 +1,222 @@
+"""What a text says of known things, as Ops: kept, repeated or refused; and what of it is told.
+
+    claim -> its vector -> gate.known: new or said before? -> asserted | supported (`Facts.keep`)
+    what a search stored -> gate.notices: worth telling? -> Announce               (`announcements`)
+
+Knows: the store, vectors. Does not know: how a text is read for claims, and when a notice may go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import cancel, policy
+from factbook.extract.world import WorldClaim, statement_of
+from factbook.gate.known import Said, nearest
+from factbook.gate.notices import Find, mode_of, worth_telling
+from factbook.model import Candidate, Fact, FactKind, Millis, StoredEpisode
+from factbook.ops import Announce, NewFind, Op, RejectCandidate
+from factbook.pipelines.claims import asserted, refused, supported
+from factbook.world import ABOUT, SearchLog
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+
+__all__ = ["Facts", "Gathered", "Vectors", "announcements", "refusal"]
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What one piece comes to, before it is written."""
+
+    ops: list[Op] = field(default_factory=list)
+    names: dict[str, list[str]] = field(default_factory=dict)  # canonical -> surfaces, known or new
+    new: set[str] = field(default_factory=set)
+    finds: list[NewFind] = field(default_factory=list)  # facts that it brings
+
+
+class Vectors:
+    """Vectors of texts, each made once, and those that the store has."""
+
+    def __init__(self, context: Context) -> None:
+        """Compose over what embeds and what is stored."""
+        self._context = context
+        self._made: dict[str, NDArray[np.float32]] = {}
+
+    def clear(self) -> None:
+        """Forget what was made."""
+        self._made.clear()
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the unit vectors of texts, one in each row."""
+        missing = [one for one in dict.fromkeys(texts) if one not in self._made]
+        if missing:
+            self._made.update(zip(missing, self._context.embedder.embed(missing), strict=True))
+        return np.stack([self._made[one] for one in texts])
+
+    def of_facts(self, facts: Sequence[Fact]) -> dict[int, NDArray[np.float32]]:
+        """Return the vectors of facts by their ids: those stored, and the others made here."""
+        store = self._context.store
+        found: dict[int, NDArray[np.float32]] = {}
+        if self._are_stored():
+            ids, raw = store.vector_rows("fact", [one.id for one in facts])
+            found.update(zip(ids, self._rows(raw), strict=True))
+        waiting = [one for one in facts if one.id not in found]
+        if waiting:
+            made = self.of([one.statement for one in waiting])
+            found.update({one.id: made[n] for n, one in enumerate(waiting)})
+        return found
+
+    def name_cosines(self, name: str, owner: str) -> dict[str, float]:
+        """Return the cosine of a name and each known one that has its vector."""
+        if not self._are_stored():
+            return {}
+        store = self._context.store
+        by_id = store.entity_ids(owner)
+        ids, raw = store.target_vectors("entity", list(by_id))
+        if not ids:
+            return {}
+        near = self._rows(raw) @ self.of([name])[0]
+        return {by_id[one]: float(near[n]) for n, one in enumerate(ids)}
+
+    def _are_stored(self) -> bool:
+        """Tell whether the store's vectors are those of the embedder."""
+        embedder = self._context.embedder
+        return self._context.store.embedder() == (embedder.id, embedder.dim)
+
+    def _rows(self, raw: bytes) -> NDArray[np.float32]:
+        halves = np.frombuffer(raw, np.float16).reshape(-1, self._context.embedder.dim)
+        return halves.astype(np.float32)
+
+
+class Facts:
+    """Keeps what is said of known things, beside what is known of them."""
+
+    def __init__(self, context: Context, vectors: Vectors) -> None:
+        """Compose."""
+        self._store = context.store
+        self._vectors = vectors
+        self._known: dict[tuple[str, str], list[Said]] = {}  # of entities, for one piece
+
+    def clear(self) -> None:
+        """Forget what was known: a piece was written since, by us or by others."""
+        self._known.clear()
+
+    def keep(self, claims: Sequence[WorldClaim], episode: StoredEpisode, found: Gathered) -> None:
+        """Add the ops for what is said: new facts, or evidence for those that say the same."""
+        for one in claims:
+            cancel.check()
+            text = statement_of(one.entity, one.content)
+            claim = Said(says=one.content, text=text, vector=self._vectors.of([text])[0])
+            known = self._known_of(episode.owner, one.entity)
+            cosine, twin = nearest(one.entity, claim, known)
+            if twin is None:
+                found.ops.append(asserted(_candidate(one), episode))
+                found.finds.append(NewFind(entity=one.entity, object=one.content, nearest=cosine))
+                known.append(claim)
+            elif twin.fact is None:
+                # Of what this very call brings, a second assertion is the evidence.
+                found.ops.append(asserted(_candidate(one, twin.says), episode))
+            else:
+                found.ops.append(supported(twin.fact.id, _candidate(one), episode))
+
+    def _known_of(self, owner: str, name: str) -> list[Said]:
+        key = (owner, name)
+        if key not in self._known:
+            facts = self._store.world_facts(owner, name)
+            vectors = self._vectors.of_facts(facts)
+            self._known[key] = [
+                Said(fact=one, says=one.object, text=one.statement, vector=vectors[one.id])
+                for one in facts
+            ]
+        return self._known[key]
+
+
+def _candidate(claim: WorldClaim, says: str = "") -> Candidate:
+    """Return a claim as a candidate; `says` is the fact in other words that it is evidence for."""
+    content = says or claim.content
+    return Candidate(
+        subject=claim.entity,
+        predicate=ABOUT,
+        object=content,
+        statement=statement_of(claim.entity, content),
+        confidence=claim.confidence,
+        rule=claim.rule,
+        method="A sentence that says something of a known entity",
+        start=claim.start,
+        end=claim.end,
+        kind=FactKind.WORLD,
+        embed=True,
+    )
+
+
+def refusal(episode: StoredEpisode, what: str, reason: str, detail: str) -> RejectCandidate:
+    """Return the op that keeps what was not let in, with the reason."""
+    text = what or episode.text[:1]
+    at = max(0, episode.text.find(text))
+    candidate = Candidate(
+        subject=episode.owner,
+        predicate=ABOUT,
+        object=text,
+        statement=text,
+        confidence=policy.EXTERNAL_FACT,
+        rule=f"world_{reason}",
+        method="What was not let in about the world",
+        start=at,
+        end=min(len(episode.text), at + len(text)),
+        kind=FactKind.WORLD,
+        trust=episode.trust,
+    )
+    return refused(candidate, episode, reason, detail)
+
+
+def announcements(
+    context: Context, log: SearchLog, interests: Callable[[str], Mapping[int, float]]
+) -> list[Op]:
+    """Let what a search brought be told, as far as the mode of each entity finds it worth it.
+
+    What is new is what its pieces stored and what holds still. `interests` gives an owner's
+    interest by entity id.
+    """
+    store = context.store
+    if log.trigger not in context.notify_on:
+        return []
+    brought: dict[str, list[tuple[Fact, float | None]]] = {}
+    for fact, cosine in store.untold_finds(log.id):
+        brought.setdefault(fact.subject, []).append((fact, cosine))
+    scores = interests(log.owner) if brought else {}
+    ops: list[Op] = []
+    for name, new in brought.items():
+        known = store.entity_named(log.owner, name)
+        if known is None:
+            continue
+        attributes = store.attributes_of([fact.episode_id for fact, _ in new])
+        details = [attributes[fact.episode_id] for fact, _ in new]
+        finds = [
+            Find(fact=fact, nearest=cosine, published_at=_published(one))
+            for (fact, cosine), one in zip(new, details, strict=True)
+        ]
+        mode = mode_of(max(0, known.fact_count - len(new)), scores.get(known.id, 0.0))
+        worth = worth_telling(mode, finds, briefed_at=store.told_at(known.id))
+        if worth:
+            ops.append(
+                Announce(
+                    owner=log.owner,
+                    entity=name,
+                    image=next((one["image"] for one in details if one.get("image")), ""),
+                    search_id=log.id,
+                    fact_ids=[one.id for one in worth],
+                )
+            )
+    return ops
+
+
+def _published(details: Mapping[str, str]) -> Millis | None:
+    """Return when a page was published, where that is known."""
+    at = details.get("published_at", "")
+    return int(at) if at.isascii() and at.isdigit() else None

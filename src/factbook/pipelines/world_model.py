@@ -1,0 +1,136 @@
+"""What a language model sees in a text, held to the text before anything is made of it.
+
+    text -> prompt -> answer -> extract.entity_prompts: does it stand there? -> names, claims
+                                gate.grounding: does the text say so?        -> claims | refused
+
+Knows: what to ask about which text. Does not know: what becomes of a name or a claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from factbook import policy
+from factbook.extract import entity_prompts
+from factbook.extract.heard import Named, named_in
+from factbook.extract.world import WorldClaim
+from factbook.gate.grounding import Support, ground, read_passage
+from factbook.model import StoredEpisode, Trust
+from factbook.ops import KeepSeen, Op, SeenName
+from factbook.pipelines.world_facts import Gathered, refusal
+from factbook.world import EngagementType
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from factbook.context import Context
+    from factbook.llm.base import Message
+    from factbook.world import SearchLog
+
+__all__ = ["ModelReading"]
+
+MODEL_ENTITIES: Final = 12  # ours: entities of one text that a model is asked about, one call each
+_Answer = TypeVar("_Answer", bound="BaseModel")
+
+
+class ModelReading:
+    """Asks the model of a context what texts say; code decides of its answers."""
+
+    def __init__(self, context: Context, *, renew: Callable[[], None]) -> None:
+        """Compose; `renew` is called before each question and raises where another reads by now."""
+        self._context = context
+        self._store = context.store
+        self._renew = renew
+
+    def look(
+        self, log: SearchLog, episode: StoredEpisode, known: Mapping[str, Sequence[str]]
+    ) -> list[Op]:
+        """Return what keeps the new names that a model sees in a result."""
+        names, ops = self._names(log.query, episode, known, full=True)
+        seen = [SeenName(start=one.start, end=one.end) for one in names if one.name not in known]
+        return [*ops, KeepSeen(search_id=log.id, episode_id=episode.id, names=seen)]
+
+    def heard(self, message: StoredEpisode, named: Sequence[Named], found: Gathered) -> list[Named]:
+        """Return what a message names beside what was `named` already."""
+        names, ops = self._names("", message, found.names, full=True, external=False)
+        found.ops += ops
+        heard = {one.name for one in named}
+        _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
+        return [
+            Named(
+                name=one.name,
+                start=one.start,
+                end=one.end,
+                type=EngagementType.MENTIONED_IN_PASSING,
+                valence=valence,
+                is_known=one.name in found.names,
+                why=f"named by {self._context.llm.id}",
+            )
+            for one in names
+            if one.name not in heard
+        ]
+
+    def facts(
+        self, query: str, episode: StoredEpisode, found: Gathered, *, known_only: bool = False
+    ) -> list[WorldClaim]:
+        """Return what a text says of its entities, held to the text; nothing without a model.
+
+        With `known_only` the model is asked first which of the known ones the text speaks of.
+        """
+        if self._context.model is None:
+            return []
+        spoken = named_in(episode.text, found.names)
+        if known_only and spoken:
+            names, ops = self._names(query, episode, found.names, listed=spoken, full=False)
+            found.ops += ops
+            spoken = [one.name for one in names]
+        claims: list[WorldClaim] = []
+        passage = read_passage(episode.text)
+        for name in spoken[:MODEL_ENTITIES]:
+            known = [one.object for one in self._store.world_facts(episode.owner, name, limit=20)]
+            messages = entity_prompts.facts_messages(name, episode.text, known=known)
+            offered, refused = entity_prompts.read_facts(
+                self._ask(messages, entity_prompts.EntityFacts, "facts"),
+                name,
+                episode.text,
+                names=found.names.get(name, ()),
+                external=episode.trust is Trust.EXTERNAL,
+            )
+            found.ops += [refusal(episode, *one) for one in refused]
+            for one in offered:
+                if ground(one.content, passage).support is Support.NONE:
+                    why = "its source does not say so"
+                    found.ops.append(refusal(episode, one.content, "not_a_fact", why))
+                else:
+                    claims.append(one)
+        return claims
+
+    def _names(
+        self,
+        query: str,
+        episode: StoredEpisode,
+        known: Mapping[str, Sequence[str]],
+        *,
+        listed: Sequence[str] | None = None,
+        full: bool,
+        external: bool = True,
+    ) -> tuple[list[entity_prompts.ReadName], list[Op]]:
+        """Return (the entities that a text speaks of, the ops of what of the answer is refused)."""
+        messages = entity_prompts.entities_messages(
+            query, episode.text, known=sorted(known if listed is None else listed), full=full
+        )
+        answer: entity_prompts.EntitiesFull | entity_prompts.EntitiesKnown = (
+            self._ask(messages, entity_prompts.EntitiesFull, "entities")
+            if full
+            else self._ask(messages, entity_prompts.EntitiesKnown, "entities")
+        )
+        names, refused = entity_prompts.read_entities(
+            answer, episode.text, known=known, full=full, external=external
+        )
+        return names, [refusal(episode, *one) for one in refused]
+
+    def _ask(self, messages: Sequence[Message], schema: type[_Answer], purpose: str) -> _Answer:
+        """Ask as whoever reads still."""
+        self._renew()
+        return self._context.llm.ask(messages, schema, purpose=purpose)

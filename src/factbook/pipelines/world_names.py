@@ -1,0 +1,245 @@
+"""Who comes into memory by name, and what an owner does about each.
+
+    results of a search -> extract.discovery: what is of its kind -> gate.names, gate.known -> Ops
+    a name in a message -> extract.heard: what is done of it -> gate.names, gate.known -> Ops
+
+A thing comes in as `CreateEntity` with an engagement, or stays out with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from factbook import policy
+from factbook.extract.discovery import Discovery, ResultText, corroborated, discover
+from factbook.extract.heard import Named, called
+from factbook.extract.opinions import NO_MORE_OF_IT
+from factbook.extract.topics import topic_of
+from factbook.gate.known import admit, is_known
+from factbook.gate.names import judge_name, name_text, structural_problem
+from factbook.keys import entity_name
+from factbook.model import StoredEpisode, Trigger
+from factbook.ops import (
+    AddAlias,
+    CreateEntity,
+    MarkDiscovered,
+    MuteEntity,
+    Op,
+    RecordEngagement,
+    SetPreference,
+)
+from factbook.pipelines.world_facts import Gathered, Vectors, refusal
+from factbook.world import EngagementType, PreferenceType, SearchLog, Valence
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.store.base_world import ResultState
+
+__all__ = ["Names", "by_new_thing", "engaged"]
+
+
+class Names:
+    """Brings things in under their names, with what their owner did to bring them in."""
+
+    def __init__(self, context: Context, vectors: Vectors) -> None:
+        """Compose."""
+        self._store = context.store
+        self._vectors = vectors
+
+    def known(self, owner: str) -> dict[str, list[str]]:
+        """Return the names under which each current entity is spoken of."""
+        return called(self._store.known_names(owner))
+
+    # --- of a search ----------------------------------------------------------------------------
+
+    def discover(self, log: SearchLog, states: Sequence[ResultState]) -> list[Op]:
+        """Return what brings in the things that the results of a person's search show."""
+        stored = self._store.episodes_by_id([one.episode_id for one in states])
+        results = [stored[one.episode_id] for one in states]
+        attributes = self._store.attributes_of(list(stored))
+        found = Gathered(names=self.known(log.owner))
+        topic = topic_of(log.query).topic
+        texts = [
+            ResultText(
+                text=one.text,
+                title=attributes[one.id].get("title", ""),
+                host=attributes[one.id].get("host", ""),
+            )
+            for one in results
+        ]
+        offered, left_out = discover(texts, query=log.query, topic=topic)
+        seen = _seen(states, results, texts)
+        if seen:
+            more = corroborated(seen, texts, query=log.query, topic=topic)
+            offered = [*offered, *more.found]
+            left_out = [*left_out, *more.left_out]
+        for one in offered:
+            if not is_known(one.name, found.names):
+                self._discovered(one, log, results[one.spans[0][0]], topic, found)
+        untold = {one.one.name: one for one in left_out if not is_known(one.one.name, found.names)}
+        for one, reason, why in untold.values():
+            found.ops.append(refusal(results[one.spans[0][0]], one.surface, reason, why))
+        return [*found.ops, MarkDiscovered(search_id=log.id)]
+
+    def _discovered(
+        self,
+        one: Discovery,
+        log: SearchLog,
+        episode: StoredEpisode,
+        topic: str,
+        found: Gathered,
+    ) -> None:
+        """Bring in a thing that results show, if it has a name and to do with what was asked."""
+        said = judge_name(one.name)
+        if said.accepted:
+            context = _around(one, episode)
+            said = judge_name(
+                one.name,
+                query_vector=self._vectors.of([topic or log.query])[0],
+                name_vector=self._vectors.of([name_text(one.name, context)])[0],
+            )
+        if said.problem is not None:
+            found.ops.append(refusal(episode, one.name, said.reason, said.problem))
+            return
+        name = self._bring_in(one.name, one.surface, episode, found)
+        if not name or log.cause_id is None:
+            return
+        # What its owner did to bring it in: a search for things like it.
+        cause = self._store.episodes_by_id([log.cause_id])[log.cause_id]
+        learning = log.trigger is Trigger.LEARN_COMMAND
+        kind = EngagementType.SEARCH_INITIATED if learning else EngagementType.MENTIONED_IN_PASSING
+        found.ops.append(engaged(log.owner, kind, cause.uid, entity=name))
+
+    # --- of a message ---------------------------------------------------------------------------
+
+    def hear(self, one: Named, message: StoredEpisode, found: Gathered) -> None:
+        """Note what an owner does about a thing that a message names."""
+        owner, name = message.owner, one.name
+        if not one.is_known and name not in found.names:
+            problem = structural_problem(name)
+            if problem:
+                found.ops.append(refusal(message, name, "not_a_name", problem))
+                return
+            name = self._bring_in(name, message.text[one.start : one.end], message, found)
+            if not name:
+                return
+        found.ops.append(engaged(owner, one.type, message.uid, entity=name, valence=one.valence))
+        if one.why == NO_MORE_OF_IT:
+            known = self._store.entity_named(owner, name)
+            # Of one that comes in just now nothing is told anyway.
+            if known is not None and known.current:
+                found.ops.append(MuteEntity(entity_id=known.id, muted=True))
+
+    def prefer(
+        self,
+        topic: str,
+        kind: PreferenceType,
+        message: StoredEpisode,
+        found: Gathered,
+        quote: str,
+    ) -> None:
+        """Note that an owner likes or dislikes a topic."""
+        owner, name = message.owner, entity_name(topic)
+        problem = structural_problem(name)
+        if problem:
+            found.ops.append(refusal(message, quote, "not_a_name", problem))
+            return
+        found.ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=message.uid))
+        if name not in found.names:
+            valence = None if kind is PreferenceType.LIKE else Valence.NEGATIVE
+            stated = EngagementType.EXPLICIT_STATEMENT
+            found.ops.append(engaged(owner, stated, message.uid, preference=name, valence=valence))
+
+    # --- of both --------------------------------------------------------------------------------
+
+    def _bring_in(self, name: str, surface: str, episode: StoredEpisode, found: Gathered) -> str:
+        """Return the entity of a name: a known one that is the same thing, or a new one.
+
+        Empty for one that its owner removed: a mention does not bring it back.
+        """
+        owner = episode.owner
+        said = admit(
+            name,
+            surface,
+            known=self._store.known_names(owner) | {one: one for one in found.new},
+            removed=self._store.deleted_names(owner),
+            cosines=self._vectors.name_cosines(name, owner),
+        )
+        if said.known is not None:
+            found.ops.append(AddAlias(owner=owner, entity=said.known, alias=name))
+            found.names.setdefault(said.known, [said.known]).append(name)
+            found.names[name] = []  # it has no facts of its own
+            return said.known
+        if said.removed is not None:
+            why = f"its owner removed {said.removed}"
+            found.ops.append(refusal(episode, surface, "deleted_by_owner", why))
+            return ""
+        found.ops.append(CreateEntity(owner=owner, name=name, episode=episode.uid))
+        found.names[name] = sorted({name, entity_name(surface), surface} - {""})
+        found.new.add(name)
+        return name
+
+
+def engaged(
+    owner: str,
+    kind: EngagementType,
+    episode: str,
+    *,
+    entity: str = "",
+    preference: str = "",
+    valence: Valence | None = None,
+) -> RecordEngagement:
+    """Return the op that keeps what an owner did about a thing or a topic, as strong as its kind.
+
+    `episode` is the uid of what they said or typed, `valence` what is usual where it is not given.
+    """
+    strength, usual = policy.ENGAGEMENTS[kind]
+    return RecordEngagement(
+        owner=owner,
+        type=kind,
+        valence=valence or usual,
+        strength=strength,
+        entity=entity,
+        preference=preference,
+        episode=episode,
+    )
+
+
+def by_new_thing(ops: Sequence[Op]) -> tuple[list[tuple[CreateEntity, list[Op]]], list[Op]]:
+    """Part ops into (what makes a new thing, all that is of it), for each of them, and the rest."""
+    parts: dict[str, tuple[CreateEntity, list[Op]]] = {
+        one.name: (one, [one]) for one in ops if isinstance(one, CreateEntity)
+    }
+    rest: list[Op] = []
+    for op in ops:
+        if isinstance(op, RecordEngagement) and op.entity in parts:
+            parts[op.entity][1].append(op)
+        elif not isinstance(op, CreateEntity):
+            rest.append(op)
+    return list(parts.values()), rest
+
+
+def _seen(
+    states: Sequence[ResultState],
+    results: Sequence[StoredEpisode],
+    texts: Sequence[ResultText],
+) -> list[Discovery]:
+    """Return the new names that a model saw in results."""
+    return [
+        Discovery(
+            name=entity_name(results[index].text[start:end]),
+            surface=results[index].text[start:end],
+            spans=[(index, start, end)],
+            hosts=(texts[index].host,),
+            why="named by a model",
+        )
+        for index, state in enumerate(states)
+        for start, end in state.seen or ()
+    ]
+
+
+def _around(one: Discovery, episode: StoredEpisode) -> str:
+    """Return the words around the place where an entity is named."""
+    _, start, end = one.spans[0]
+    return " ".join(episode.text[max(0, start - 80) : end + 80].split())
