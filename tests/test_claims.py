@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import factbook
 from factbook import policy
 from factbook.model import Candidate, Trust
 from factbook.ops import AssertFact, RejectCandidate
@@ -61,3 +64,14 @@ def test_the_gate_decides_what_was_observed() -> None:
     refusal = judged(replace(claim, object=" "), episode)
     assert isinstance(refusal, RejectCandidate)
     assert refusal == refused(replace(claim, object=" "), episode, "empty", "the object is empty")
+
+
+def test_one_module_builds_what_claims_a_fact() -> None:
+    package = Path(factbook.__file__).parent
+    builds = re.compile(r"(?<!class )\bAssertFact\(|by_name\(AssertFact\)")
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if builds.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"pipelines/claims.py", "testing/__init__.py"}  # and a sample for tests
