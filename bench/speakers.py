@@ -36,7 +36,7 @@ from bench.judged import share, write_lines
 from factbook.gate.grounding import Passage, read_passage
 from factbook.gate.lexicon import stem
 from factbook.gate.typed import TypedVerdict, judge_typed
-from factbook.recall.query import STOPWORDS
+from factbook.text import STOPWORDS
 from factbook.typed import MemoryType, TypedClaim
 
 PART = "speakers"

@@ -13,7 +13,7 @@ from bench import retrieval
 from bench._common import BenchError
 from numpy.typing import NDArray
 
-from factbook.recall.query import words
+from factbook.text import words
 
 
 class WordCounts:

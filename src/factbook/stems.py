@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from snowballstemmer.english_stemmer import EnglishStemmer
 
-__all__ = ["snowball_stem"]
+__all__ = ["snowball_stem", "stem"]
 
 CACHED_WORDS: Final = 65_536  # ours
 _LOCK: Final = Lock()  # a stemmer works on its own fields: two threads at once spoil the word
@@ -30,3 +30,8 @@ def snowball_stem(word: str) -> str:
     """Return the stem of a word in lower case; safe in any thread."""
     with _LOCK:
         return str(_stemmer().stemWord(word))
+
+
+def stem(word: str) -> str:
+    """Return the stem of a word, however it is written; safe in any thread."""
+    return snowball_stem(word.lower())

@@ -15,9 +15,8 @@ from typing import Final
 
 from factbook.extract.opinions import HEARD_CHARS, is_question
 from factbook.extract.topics import request_of
-from factbook.recall.cues import stem
-from factbook.recall.query import STOPWORDS, words
-from factbook.text import asks
+from factbook.stems import stem
+from factbook.text import STOPWORDS, asks, words
 
 __all__ = [
     "LINK",

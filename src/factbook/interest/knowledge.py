@@ -52,8 +52,8 @@ from factbook.interest.relate import joined, unpacked
 from factbook.keys import entity_name
 from factbook.model import Fact, FactKind
 from factbook.recall.plan import recency, relevance_score
-from factbook.recall.query import STOPWORDS, words
 from factbook.store.base import Filters
+from factbook.text import STOPWORDS, words
 from factbook.world import EngagementType
 
 if TYPE_CHECKING:

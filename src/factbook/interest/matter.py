@@ -49,8 +49,9 @@ from factbook.interest.asked import (
 )
 from factbook.keys import entity_name
 from factbook.model import EpisodeKind, Role
-from factbook.recall.query import STOPWORDS, content_terms, fts_query, words
+from factbook.recall.query import fts_query
 from factbook.store.base import Filters
+from factbook.text import STOPWORDS, content_terms, words
 
 if TYPE_CHECKING:
     from factbook.store.base import Store

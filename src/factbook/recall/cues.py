@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from factbook.stems import snowball_stem
+from factbook.stems import stem
 
 
 class _Cued(Protocol):
@@ -30,11 +30,6 @@ class Intent:
     predicates: tuple[str, ...] = ()
     matched: tuple[str, ...] = ()  # terms of the question that pointed there
     rest: tuple[str, ...] = ()  # terms that did not
-
-
-def stem(word: str) -> str:
-    """Return the stem of an English word."""
-    return snowball_stem(word.lower())
 
 
 def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:

@@ -49,10 +49,11 @@ from factbook.recall.associate import (
 )
 from factbook.recall.beside import Beside
 from factbook.recall.catalog import Catalog, EpisodeTable, Held
-from factbook.recall.cues import Intent, read_intent, stem
+from factbook.recall.cues import Intent, read_intent
 from factbook.recall.plan import SearchType, recency, relevance_score
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.when import Window, find_window, without
+from factbook.stems import stem
 from factbook.store.base import Filters, Store
 
 if TYPE_CHECKING:

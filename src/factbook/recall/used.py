@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from factbook.recall.cues import stem
-from factbook.recall.query import STOPWORDS, words
+from factbook.stems import stem
+from factbook.text import STOPWORDS, words
 
 __all__ = ["GRAM", "How", "Use", "passive_relevance", "resolved", "uses"]
 

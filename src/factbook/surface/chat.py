@@ -57,12 +57,11 @@ from factbook.llm.prompt import estimate_tokens
 from factbook.model import ME, EpisodeKind, Hit, Role
 from factbook.recall.associate import seeks_advice
 from factbook.recall.budget import ContextLimits, PromptContext, render_memories
-from factbook.recall.cues import stem
 from factbook.recall.plan import Turn
-from factbook.recall.query import STOPWORDS, words
 from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
+from factbook.stems import stem
 from factbook.store.base import Filters
 from factbook.surface import text
 from factbook.surface.chat_model import (
@@ -81,6 +80,7 @@ from factbook.surface.chat_view import Basis, Memo, Source, View
 from factbook.surface.commands import COMMANDS, is_command, run
 from factbook.surface.text import count
 from factbook.world import ABOUT, PreferenceType
+from factbook.text import STOPWORDS, words
 
 if TYPE_CHECKING:
     from factbook.interest.deliver import Delivery
