@@ -25,7 +25,7 @@ from rich.console import Console
 from bench._common import emit
 from factbook import policy
 from factbook.errors import SearchError, SearchFailure
-from factbook.interest.matter import Asking
+from factbook.extract.matter import Asking
 from factbook.memory import Memory
 from factbook.model import Role
 from factbook.sources.conversation.turn import turn_uid

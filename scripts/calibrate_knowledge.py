@@ -1,4 +1,4 @@
-"""Print the thresholds of `interest.knowledge`, and what they stand on.
+"""Print the thresholds of `recall.known`, and what they stand on.
 
     python scripts/calibrate_knowledge.py
 
@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from factbook.embed import bundled
-from factbook.interest.knowledge import ANSWERS, NEAR, without_names
+from factbook.extract.things import without_names
+from factbook.recall.known import ANSWERS, NEAR
 
 # thing -> (facts, questions that they answer, questions that they do not answer,
 #           questions without its name)

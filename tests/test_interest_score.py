@@ -17,13 +17,10 @@ from factbook.errors import FactbookError, UsageError
 from factbook.interest.relate import (
     RELATED,
     Relation,
-    Vectors,
     is_family,
-    joined,
     related,
     share,
     shares,
-    unpacked,
 )
 from factbook.interest.score import (
     course,
@@ -33,6 +30,7 @@ from factbook.interest.score import (
     signed,
     weight,
 )
+from factbook.recall.known import Vectors, joined, unpacked
 from factbook.surface.plots_interest import Curve, Standing, interest_lines, interest_plot
 from factbook.world import Engagement, EngagementType, Valence
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,13 @@ import pytest
 from factbook import policy
 from factbook.aio import AsyncMemory
 from factbook.errors import NotFound, SearchError, SearchFailure
-from factbook.interest.asked import QUERY_CHARS, Amount, amount_asked, holds, search_query
-from factbook.interest.knowledge import ANSWERS, NEAR, asked_names, is_of_owner, without_names
-from factbook.interest.matter import Asking, own_names
+from factbook.extract.asked import QUERY_CHARS, Amount, amount_asked, holds, search_query
+from factbook.extract.matter import Asking
+from factbook.extract.things import asked_names, is_of_owner, without_names
+from factbook.gate.names import structural_problem
+from factbook.interest.matter import own_names
 from factbook.model import Role, Trigger
+from factbook.recall.known import ANSWERS, NEAR
 from factbook.recall.plan import recency, relevance_score
 from factbook.sources.conversation.turn import turn_uid
 from factbook.testing import FrozenClock
@@ -439,11 +443,12 @@ def test_whose_words_a_query_has() -> None:
 
 
 def test_only_names_fit_for_entities_are_brought_in() -> None:
-    assert asked_names("How much does the Pelle Mini cost?", {}) == ["pelle mini"]
-    assert asked_names("How much does the Pelle Mini cost?", {"pelle mini": "pelle mini"}) == []
-    assert asked_names("What is the Halden Cargo 3?", {}) == ["halden cargo 3"]
-    assert asked_names("what happened in March 2020?", {}) == []
-    assert asked_names("I like cats", {}) == []
+    brought_in = partial(asked_names, problem=structural_problem)
+    assert brought_in("How much does the Pelle Mini cost?", {}) == ["pelle mini"]
+    assert brought_in("How much does the Pelle Mini cost?", {"pelle mini": "pelle mini"}) == []
+    assert brought_in("What is the Halden Cargo 3?", {}) == ["halden cargo 3"]
+    assert brought_in("what happened in March 2020?", {}) == []
+    assert brought_in("I like cats", {}) == []
 
 
 # --- the thresholds -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from factbook.model import Millis, Trigger
+from factbook.model import Fact, Millis, Trigger
 
 ABOUT: Final = "about"  # the predicate of what is said of an entity
 
@@ -223,3 +223,21 @@ class SearchAnswer:
     duration_ms: int
     dropped: int = 0  # results left out: of a private address or an odd one, or of no text
     remarks: Sequence[str] = ()  # what was left out or did not answer, one sentence each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InQuestion:
+    """An entity that a message is about."""
+
+    entity: Entity
+    cosine: float | None = None  # to the message, where it is not named; None where it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFact:
+    """A fact that bears on a message."""
+
+    fact: Fact  # with the confidence it has now
+    relevance: float  # seed 001's, 0 to 1
+    answers: bool = False  # says what is asked, and not only something of the thing
+    place: str = ""  # address of the page that said so, where one did

@@ -110,7 +110,8 @@ def may_be_enriched(store: Store, entity: Entity) -> bool:
     or not, has no such reason: its name does not leave the machine.
     """
     # imported here: a pass that finds nothing due needs none of it
-    from factbook.interest.matter import is_public, own_names
+    from factbook.interest.matter import own_names
+    from factbook.recall.known import is_public
 
     if own_names(store, entity.name.title(), owner=entity.owner):
         return False

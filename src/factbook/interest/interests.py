@@ -15,14 +15,15 @@ from factbook.context import part
 from factbook.errors import NotFound, UsageError
 from factbook.extract.heard import RECENT_MESSAGES, asked_about, spoken_of
 from factbook.extract.names import names_in
+from factbook.extract.things import asked_names, is_of_owner
 from factbook.extract.voice import voice_of
 from factbook.extract.world import is_kind
 from factbook.gate.names import command_problem, structural_problem
 from factbook.gate.same_entity import known_as
-from factbook.interest.knowledge import asked_names, is_of_owner, knowledge
+from factbook.interest.knowledge import knowledge
 from factbook.interest.learning import queries_for
 from factbook.interest.lookup import Lookup
-from factbook.interest.relate import Relation, is_family, joined, related, shares, unpacked
+from factbook.interest.relate import Relation, is_family, related, shares
 from factbook.interest.score import interests
 from factbook.keys import entity_name, without_hidden
 from factbook.model import (
@@ -53,6 +54,7 @@ from factbook.ops import (
 )
 from factbook.pipelines.world_names import engaged
 from factbook.recall.facts import shown
+from factbook.recall.known import joined, unpacked
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import RejectionFilters
 from factbook.world import (
@@ -546,7 +548,7 @@ class Interests:
         asked = voice_of(message).text
         ops: list[Op] = [
             CreateEntity(owner=owner, name=name, episode=episode)
-            for name in (asked_names(asked, known) if public else ())
+            for name in (asked_names(asked, known, problem=structural_problem) if public else ())
         ]
         if ops:
             self._context.write(ops, Trigger.USER_MESSAGE)

@@ -27,7 +27,7 @@ from factbook.errors import FactbookError, SearchError, SearchFailure, StoreErro
 from factbook.gate.leaving import Verdict, without_contacts
 from factbook.http import one_line
 from factbook.interest.enrich import may_be_enriched
-from factbook.interest.knowledge import verdict_on
+from factbook.interest.matter import verdict_on
 from factbook.keys import without_hidden
 from factbook.model import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
 from factbook.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
@@ -192,8 +192,6 @@ class Lookup:
         self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None
     ) -> Verdict:
         """Return whether a query may be sent to somebody, and why."""
-        # imported here: a pass that finds nothing due needs none of it
-
         episode = None if cause is None else self._store.episodes_by_id([cause]).get(cause)
         if episode is not None and (episode.owner != owner or episode.role is not Role.USER):
             episode = None

@@ -13,27 +13,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from factbook.errors import UsageError
 from factbook.extract.names import is_uncommon
 from factbook.nouns import is_plural
+from factbook.recall.known import Vectors
 
 __all__ = [
     "RELATED",
     "Relation",
-    "Vectors",
     "is_family",
-    "joined",
     "related",
     "share",
     "shares",
-    "unpacked",
 ]
 
 RELATED: Final = 0.45
@@ -42,50 +38,12 @@ embedder by `python -m bench.interests --relations`: by names and facts, 97 % of
 right. A dislike that reaches the wrong thing is worse than one that misses some."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vectors:
-    """Some rows of one kind: which they are, and where they lie."""
-
-    ids: Sequence[int]
-    rows: NDArray[np.float32]  # shape (ids, dimensions), each of length 1
-
-
 class Relation(NamedTuple):
     """A preference and an entity that it is about."""
 
     preference_id: int
     entity_id: int
     cosine: float  # from the threshold to 1
-
-
-def unpacked(ids: Sequence[int], raw: bytes, *, dim: int) -> Vectors:
-    """Return the vectors that the store hands out as bytes of half precision.
-
-    Raises UsageError where the bytes are not `dim` halves for each id.
-    """
-    if len(raw) != 2 * dim * len(ids):
-        raise UsageError(
-            detail=f"{len(raw)} bytes are not {len(ids)} vectors of {dim} half-precision numbers;"
-            " pass the dimension of the embedder that made them"
-        )
-    rows = np.frombuffer(raw, dtype=np.float16).reshape(len(ids), dim).astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)  # halves are unit only to 3 digits
-    unit = rows / np.where(lengths > 0, lengths, np.float32(1.0))
-    return Vectors(ids=list(ids), rows=unit.astype(np.float32, copy=False))
-
-
-def joined(*parts: Vectors) -> Vectors:
-    """Return the rows of all parts as one, for `related`; an id may come in several of them."""
-    kept = [one for one in parts if len(one.ids)]
-    if not kept:
-        return Vectors(ids=[], rows=np.zeros((0, 0), dtype=np.float32))
-    if len({one.rows.shape[1] for one in kept}) > 1:
-        raise UsageError(
-            detail="vectors of different dimensions cannot be joined; embed all with the same model"
-            " (`factbook reembed`)"
-        )
-    ids = [row_id for one in kept for row_id in one.ids]
-    return Vectors(ids=ids, rows=np.concatenate([one.rows for one in kept]))
 
 
 def is_family(topic: str, *, is_entity: bool, is_kind: bool | None = None) -> bool:

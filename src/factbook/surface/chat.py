@@ -50,9 +50,8 @@ from factbook.extract.heard import hear
 from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.voice import voice_of
 from factbook.interest.deliver import ChatChannel
-from factbook.interest.knowledge import Knowledge, KnownFact
+from factbook.interest.knowledge import Asking, Knowledge, asking
 from factbook.interest.loops import LoopResult, Step, Worker, moved
-from factbook.interest.matter import Asking, asking
 from factbook.llm.prompt import estimate_tokens
 from factbook.model import ME, EpisodeKind, Hit, Role
 from factbook.recall.associate import seeks_advice
@@ -79,8 +78,8 @@ from factbook.surface.chat_model import (
 from factbook.surface.chat_view import Basis, Memo, Source, View
 from factbook.surface.commands import COMMANDS, is_command, run
 from factbook.surface.text import count
-from factbook.world import ABOUT, PreferenceType
 from factbook.text import STOPWORDS, words
+from factbook.world import ABOUT, KnownFact, PreferenceType
 
 if TYPE_CHECKING:
     from factbook.interest.deliver import Delivery

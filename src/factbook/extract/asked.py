@@ -1,9 +1,9 @@
 """Read what a message asks: the sentences that ask, what to search for, what an answer must hold.
 
-Forms only; whose matter it is says `matter`, and what is known of it `knowledge`. Rules are
+Forms only: which things it asks about says `things`, and whose matter it is `matter`. Rules are
 English; in another language a question mark is what tells.
 
-Knows: how English asks. Does not know: a store, a model, a provider.
+Knows: how English asks. Does not know: what is known, a model, a provider.
 """
 
 from __future__ import annotations

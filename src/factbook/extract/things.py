@@ -1,0 +1,248 @@
+"""Read which things a message asks about, by their names, a part of them, or by "it".
+
+Knows: how English names things and refers to them. Does not know: a store; what is known comes as
+a mapping from every name to its entity's own name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from factbook import policy
+from factbook.extract.asked import (
+    LINK,
+    OPINION,
+    POINTS,
+    REFERS,
+    Amount,
+    after_lead,
+    amount_asked,
+    is_bare,
+    is_broad_word,
+    wanted,
+)
+from factbook.extract.heard import Named, hear
+from factbook.extract.matter import Asking, asking
+from factbook.extract.names import is_uncommon
+from factbook.extract.topics import topic_of
+from factbook.keys import entity_name
+from factbook.text import STOPWORDS, words
+from factbook.world import EngagementType
+
+__all__ = [
+    "Earlier",
+    "Question",
+    "Things",
+    "asked_names",
+    "is_broad",
+    "is_of_owner",
+    "question_about",
+    "surfaces_of",
+    "things_asked",
+    "without_names",
+]
+
+Problem = Callable[[str], str | None]  # why nothing may be called so, which the gate decides
+
+
+class Earlier(NamedTuple):
+    """What was said before a message."""
+
+    text: str
+    names: Sequence[str]  # of known things in it, canonical
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Things:
+    """What a message is about; names are canonical."""
+
+    known: Sequence[str]
+    unknown: Sequence[str]  # that nobody brought in yet
+    meant: Sequence[str]  # what "it" is, where that is something else
+
+    @property
+    def every(self) -> list[str]:
+        """Return all of them, the known ones first."""
+        return [*self.known, *self.unknown, *self.meant]
+
+
+def asked_names(message: str, known: Mapping[str, str], *, problem: Problem) -> list[str]:
+    """Return the names that a message asks about and nobody brought in yet, fit for entities."""
+    _, unknown = _named(message, known, (), problem)
+    return [one for one in unknown if problem(one) is None]
+
+
+def is_of_owner(query: str, *, said: Sequence[str], known: Mapping[str, str]) -> bool:
+    """Tell whether a query asks for nothing but what its owner said or cares about.
+
+    A model that has read pages of others may ask for what they want it to ask for.
+    """
+    owned = {word.casefold() for text in (*said, *known) for word in words(text)}
+    return all(is_broad_word(word) or word.casefold() in owned for word in words(query))
+
+
+def things_asked(
+    message: str, known: Mapping[str, str], recent: Sequence[Earlier], *, problem: Problem
+) -> Things:
+    """Return the things that a message is about; `recent` was said before it, newest first."""
+    lately, other = _since(recent, problem)
+    spoken = list(dict.fromkeys(name for one in lately for name in one.names))
+    named, unknown = _named(message, known, spoken, problem)
+    unknown = unknown or ([] if named else _asked_besides(message, known, problem))
+    points = other and not named and not unknown and POINTS.search(message)
+    return Things(known=named, unknown=unknown, meant=[other] if points else [])
+
+
+def _asked_besides(message: str, known: Mapping[str, str], problem: Problem) -> list[str]:
+    """Return what a message asks about without the words that bring a name in, canonical.
+
+    "And the miko fold s?" names it by what stands there, and "I think of buying a Miko Fold S, what
+    do you think?" before what it asks.
+    """
+    for one in wanted(message):
+        rest = after_lead(one)
+        if rest != one and (OPINION.match(rest) or POINTS.search(rest)):
+            lead = [name.name for name in hear(one, known=known) if not name.is_known]
+            return lead if len(lead) == 1 and problem(lead[0]) is None else []
+        link = LINK.match(one)
+        topic = entity_name(topic_of(one[link.end() :]).topic) if link else ""
+        rest = one[link.end() :].strip(" ?!.,;:") if link else ""
+        if rest and topic == entity_name(rest) and _is_thing(topic, problem):
+            return [topic]
+    return []
+
+
+def _is_thing(topic: str, problem: Problem) -> bool:
+    """Tell whether a topic stands for itself and is no part of another thing, as "the lid" is."""
+    several = topic.split()
+    return (
+        1 < len(several) <= policy.NAME_WORDS
+        and any(is_uncommon(one) or any(map(str.isdigit, one)) for one in several)
+        and problem(topic) is None
+        and not any(
+            (is_broad_word(one) and one not in STOPWORDS) or one in _PART_OF for one in several
+        )
+    )
+
+
+_PART_WORDS: Final = """
+i you he she it we they me my your his her its our their
+front rear upper lower left right inner outer top bottom main spare old other rest
+"""
+_PART_OF: Final = frozenset(_PART_WORDS.split())
+
+
+def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlier], str]:
+    """Return what was said since a question about something that is not known, and its topic.
+
+    After "what is a sourdough starter?", "it" is the starter, and not what was spoken of before.
+    """
+    for number, (said, names) in enumerate(recent):
+        if names:
+            return recent, ""
+        if asking(said) is not Asking.WORLD:
+            continue
+        asked = " ".join(wanted(said))
+        topic = topic_of(LINK.sub("", asked, count=1) or asked).topic
+        if not REFERS.search(said) or (not POINTS.search(said) and _is_thing(topic, problem)):
+            return recent[:number], topic
+    return recent, ""
+
+
+def _named(
+    message: str, known: Mapping[str, str], recent: Sequence[str], problem: Problem
+) -> tuple[list[str], list[str]]:
+    """Return (entities that a message names, names that nobody brought in yet)."""
+    heard = hear(message, known=known, recent=recent[:1])  # "it" is what was spoken of last
+    names = [one.name for one in heard if one.is_known]
+    unknown = []
+    everything = sorted(set(known.values()))
+    for one in heard:
+        if one.is_known:
+            continue
+        # by a part of its name ("the LS50"), however long ago it was spoken of
+        part = hear(message[one.start : one.end], known=known, recent=everything)
+        whole = [other.name for other in part if other.is_known]
+        if whole:
+            names += whole
+        elif one.type is EngagementType.SEARCH_INITIATED:
+            unknown.append(_whole(message, one, problem))
+    return list(dict.fromkeys(names)), list(dict.fromkeys(unknown))
+
+
+_NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
+
+
+def _whole(message: str, one: Named, problem: Problem) -> str:
+    """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
+
+    What is asked about is looked up as it was written; a part of it is another thing.
+    """
+    end = one.end
+    while (more := _NEXT_WORD.match(message, end)) is not None:
+        word = more[1]
+        if not (word[0].isupper() or word[0].isdigit()) or word.casefold() in STOPWORDS:
+            break
+        end = more.end()
+    whole = entity_name(message[one.start : end])
+    if end == one.end or len(whole.split()) > policy.NAME_WORDS or problem(whole):
+        return one.name
+    return whole
+
+
+def surfaces_of(known: Mapping[str, str], name: str) -> list[str]:
+    """Return how an entity may be written, the longest first: its names, and their last words.
+
+    In either number: "cargo bikes" are spoken of as "a cargo bike".
+    """
+    whole = [surface for surface, other in known.items() if other == name]
+    tails = [
+        tail
+        for surface in whole
+        for cut in range(1, len(surface.split()))
+        if len(tail := " ".join(surface.split()[cut:])) > 1 and not tail.isdigit()
+    ]
+    every = {*whole, *tails}
+    every |= {one[:-1] if one.endswith("s") else f"{one}s" for one in every if one[-1:].isalpha()}
+    return sorted(every, key=lambda one: (-len(one), one))
+
+
+def without_names(text: str, surfaces: Sequence[str], *, by: str = "it") -> str:
+    """Return a text with "it" (or another word) in place of the names of a thing."""
+    if not surfaces:
+        return text
+    some = "|".join(re.escape(one).replace(r"\ ", r"[\s-]+") for one in surfaces)
+    return re.sub(rf"(?<!\w)(?:the\s+)?(?:{some})(?!\w)", lambda _: by, text, flags=re.IGNORECASE)
+
+
+def is_broad(message: str, surfaces: Sequence[Sequence[str]], unknown: Sequence[str]) -> bool:
+    """Tell whether a message asks for nothing but a thing itself: "tell me about the Swift"."""
+    if not surfaces or amount_asked(message) is not None:
+        return False
+    rest = message
+    for some in (*surfaces, list(unknown)):
+        rest = without_names(rest, some)
+    return is_bare(rest)
+
+
+class Question(NamedTuple):
+    """What a message asks of one thing."""
+
+    whole: str  # with the name of the thing
+    asked: str  # without it
+    amount: Amount | None  # what an answer has to hold
+
+
+def question_about(message: str, name: str, surfaces: Sequence[str], *, is_named: bool) -> Question:
+    """Return what a message asks of a thing that may be written as `surfaces`."""
+    asked, whole = without_names(message, surfaces), message
+    if is_named:  # in full, however it was called: "the Swift", "it"
+        whole = without_names(message, surfaces, by=f"the {name}")
+        whole = whole if asked != message else f"{name}: {message}"
+    amount = amount_asked(message)
+    if amount is Amount.MONEY and is_bare(asked):  # "how much is it?" says less of what is meant
+        asked, whole = "how much does it cost?", f"how much does the {name} cost?"
+    return Question(whole, asked, amount)

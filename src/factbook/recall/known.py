@@ -1,0 +1,208 @@
+"""Find what is known of the things that a question is about, and weigh it by seed 001's relevance.
+
+Figures and thresholds come from `scripts/calibrate_knowledge.py`, which prints them; docs/chat.md
+shows them.
+
+Knows: the store, vectors, what its owner said and what pages say. Does not know: how a question is
+worded, whether what is known is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook.confidence import as_of, is_deprecated
+from factbook.errors import UsageError
+from factbook.keys import entity_name
+from factbook.model import EpisodeKind, Fact, FactKind, Role
+from factbook.recall.plan import recency, relevance_score
+from factbook.recall.query import content_terms, fts_query, words
+from factbook.store.base import Filters
+from factbook.world import InQuestion, KnownFact
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.store.base import Store
+    from factbook.world import Entity
+
+__all__ = [
+    "ANSWERS",
+    "NEAR",
+    "READ",
+    "Vectors",
+    "answering",
+    "facts_about",
+    "is_public",
+    "joined",
+    "on_pages",
+    "said_about",
+    "things_near",
+    "unpacked",
+    "weighed",
+]
+
+ANSWERS: Final = 0.44
+"""Cosine from which a fact says what is asked, both without the name: calibrated for the bundled
+embedder by `scripts/calibrate_knowledge.py`."""
+NEAR: Final = 0.45
+"""Cosine from which a message without names is about an entity, by its name or one of its facts."""
+NEAR_ENTITIES: Final = 3  # ours: entities that a message without names may be about
+WEIGHED: Final = 100  # ours: facts of one entity that are weighed, the newest
+READ: Final = 12  # ours: the most relevant of them are compared with what is asked
+SEARCHED: Final = 5_000  # ours: facts of an owner whose vectors a message without names is held to
+OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who a name is
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """Some rows of one kind: which they are, and where they lie."""
+
+    ids: Sequence[int]
+    rows: NDArray[np.float32]  # shape (ids, dimensions), each of length 1
+
+
+def unpacked(ids: Sequence[int], raw: bytes, *, dim: int) -> Vectors:
+    """Return the vectors that the store hands out as bytes of half precision.
+
+    Raises UsageError where the bytes are not `dim` halves for each id.
+    """
+    if len(raw) != 2 * dim * len(ids):
+        raise UsageError(
+            detail=f"{len(raw)} bytes are not {len(ids)} vectors of {dim} half-precision numbers;"
+            " pass the dimension of the embedder that made them"
+        )
+    rows = np.frombuffer(raw, dtype=np.float16).reshape(len(ids), dim).astype(np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)  # halves are unit only to 3 digits
+    unit = rows / np.where(lengths > 0, lengths, np.float32(1.0))
+    return Vectors(ids=list(ids), rows=unit.astype(np.float32, copy=False))
+
+
+def joined(*parts: Vectors) -> Vectors:
+    """Return the rows of all parts as one, for `related`; an id may come in several of them."""
+    kept = [one for one in parts if len(one.ids)]
+    if not kept:
+        return Vectors(ids=[], rows=np.zeros((0, 0), dtype=np.float32))
+    if len({one.rows.shape[1] for one in kept}) > 1:
+        raise UsageError(
+            detail="vectors of different dimensions cannot be joined; embed all with the same model"
+            " (`factbook reembed`)"
+        )
+    ids = [row_id for one in kept for row_id in one.ids]
+    return Vectors(ids=ids, rows=np.concatenate([one.rows for one in kept]))
+
+
+# --- what bears on a question ---------------------------------------------------------------------
+
+
+def things_near(context: Context, message: str, *, owner: str) -> list[InQuestion]:
+    """Return the entities that a message without names is about, nearest first."""
+    store = context.store
+    held = store.embedder()
+    entities = {one.id: one for one in store.entities(owner)}
+    if held is None or not entities or not message.strip():
+        return []
+    model = context.embedder
+    if model.id != held[0]:
+        return []  # vectors of two models do not compare; `reembed` is what the doctor names
+    by_name = {one.name: one.id for one in entities.values()}
+    facts = {
+        one.id: by_name[one.subject]
+        for one in store.facts(
+            Filters(owner=owner, kinds=(FactKind.WORLD,)), limit=SEARCHED, newest_first=True
+        )
+        if one.subject in by_name
+    }
+    dim = held[1]
+    of_names = unpacked(*store.target_vectors("entity", list(entities)), dim=dim)
+    of_facts = unpacked(*store.vector_rows("fact", sorted(facts)), dim=dim)
+    rows = joined(of_names, replace(of_facts, ids=[facts[one] for one in of_facts.ids]))
+    if not len(rows.ids):
+        return []
+    cosines = rows.rows @ model.embed([message])[0]
+    best: dict[int, float] = {}
+    for entity_id, cosine in zip(rows.ids, cosines.tolist(), strict=True):
+        best[entity_id] = max(best.get(entity_id, -1.0), cosine)
+    near = sorted((one for one in best if best[one] >= NEAR), key=lambda one: (-best[one], one))
+    return [InQuestion(entity=entities[one], cosine=best[one]) for one in near[:NEAR_ENTITIES]]
+
+
+def facts_about(context: Context, entity: Entity) -> list[Fact]:
+    """Return the newest facts about a thing that count, with the confidence that they have now."""
+    now = context.clock()
+    every = context.store.world_facts(entity.owner, entity.name, limit=WEIGHED)
+    facts = [as_of(fact, now) for fact in every]
+    return [fact for fact in facts if not is_deprecated(fact.confidence)]
+
+
+def weighed(context: Context, question: str, facts: Sequence[Fact]) -> list[KnownFact]:
+    """Return facts by how much they bear on a question, most first. Raises EmbedderError."""
+    if not facts:
+        return []
+    now = context.clock()
+    vectors = context.embedder.embed([question, *(fact.statement for fact in facts)])
+    found = [
+        KnownFact(
+            fact=fact,
+            relevance=relevance_score(
+                max(0.0, min(1.0, float(cosine))), fact.confidence, recency(fact.occurred_at, now)
+            ),
+        )
+        for fact, cosine in zip(facts, vectors[1:] @ vectors[0], strict=True)
+    ]
+    return sorted(found, key=lambda one: (-one.relevance, -one.fact.id))
+
+
+def answering(context: Context, asked: str, texts: Sequence[str]) -> list[bool]:
+    """Return which of some texts say what is asked; both are without the name of their thing."""
+    if not texts:
+        return []
+    vectors = context.embedder.embed([asked, *texts])
+    return [cosine >= ANSWERS for cosine in (vectors[1:] @ vectors[0]).tolist()]
+
+
+# --- whose a name is ------------------------------------------------------------------------------
+
+_SAID: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT, EpisodeKind.NOTE, EpisodeKind.COMMAND)
+_ON_PURPOSE: Final = re.compile(r"/(?:learn|search|schedule|like)\b")
+
+
+def said_about(store: Store, text: str, owner: str) -> list[str]:
+    """Return the texts of an owner that share a word with a text."""
+    terms = content_terms(text)
+    if not terms:
+        return []
+    filters = Filters(owner=owner, episode_kinds=_SAID)
+    found = store.search_episodes(fts_query(terms), filters, limit=OWN_TEXTS)
+    episodes = store.episodes_by_id([one for one, _ in found]).values()
+    return [one.text for one in episodes if one.role is Role.USER]
+
+
+def on_pages(store: Store, owner: str, name: str) -> bool:
+    """Tell whether a page said anything of a name."""
+    facts = store.world_facts(owner, entity_name(name), limit=WEIGHED)
+    return any(place for place, _ in store.fact_places([one.id for one in facts]).values())
+
+
+def is_public(store: Store, owner: str, name: str) -> bool:
+    """Tell whether a name has a reason to be taken for public: a page, or a command about it."""
+    if on_pages(store, owner, name):
+        return True
+    terms = content_terms(name)
+    if not terms:
+        return False
+    filters = Filters(owner=owner, episode_kinds=(EpisodeKind.COMMAND,))
+    found = store.search_episodes(fts_query(terms), filters, limit=OWN_TEXTS)
+    parts = set(words(name))
+    return any(
+        one.role is Role.USER and _ON_PURPOSE.match(one.text) and parts <= set(words(one.text))
+        for one in store.episodes_by_id([number for number, _ in found]).values()
+    )
