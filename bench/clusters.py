@@ -39,8 +39,8 @@ from factbook.embed import bundled
 from factbook.extract import sentences
 from factbook.extract.clusters import Piece, find_clusters, find_statements, pieces_of
 from factbook.model import EpisodeKind, Role, StoredEpisode, Trust
-from factbook.text import STOPWORDS
-from factbook.text import words as query_words
+from factbook.words import STOPWORDS
+from factbook.words import words as query_words
 
 COVER_COSINE: Final = 0.7
 PERSONA_FILE: Final = "persona_chat/Synthetic-Persona-Chat_valid.csv"

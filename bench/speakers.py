@@ -36,8 +36,8 @@ from bench.judged import share, write_lines
 from factbook.gate.grounding import Passage, read_passage
 from factbook.gate.lexicon import stem
 from factbook.gate.typed import TypedVerdict, judge_typed
-from factbook.text import STOPWORDS
 from factbook.typed import MemoryType, TypedClaim
+from factbook.words import STOPWORDS
 
 PART = "speakers"
 PERSONA_FILE: Final = "persona_chat/Synthetic-Persona-Chat_valid.csv"

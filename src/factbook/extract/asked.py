@@ -15,8 +15,8 @@ from typing import Final
 
 from factbook.extract.opinions import HEARD_CHARS, is_question
 from factbook.extract.topics import request_of
-from factbook.stems import stem
-from factbook.text import STOPWORDS, asks, words
+from factbook.text import asks
+from factbook.words import STOPWORDS, stem, words
 
 __all__ = [
     "LINK",

@@ -45,7 +45,7 @@ from factbook.extract.asked import (
 from factbook.extract.names import is_english, is_uncommon, names_in
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.voice import own_words
-from factbook.text import STOPWORDS, words
+from factbook.words import STOPWORDS, words
 
 __all__ = [
     "OWN_LATELY",

@@ -31,7 +31,7 @@ from factbook.commonplace import (
     opens_sentences,
 )
 from factbook.extract.names import is_english, names_in
-from factbook.stems import snowball_stem
+from factbook.words import snowball_stem
 
 __all__ = ["Found", "Gone", "How", "Tell", "Telltales"]
 

@@ -29,7 +29,7 @@ from factbook.extract.matter import Asking, asking
 from factbook.extract.names import is_uncommon
 from factbook.extract.topics import topic_of
 from factbook.keys import entity_name
-from factbook.text import STOPWORDS, words
+from factbook.words import STOPWORDS, words
 from factbook.world import EngagementType
 
 __all__ = [

@@ -35,7 +35,7 @@ from factbook.extract.voice import own_words
 from factbook.gate.leaving import Matter, Verdict, contacts_in, may_leave
 from factbook.gate.names import structural_problem
 from factbook.recall.known import is_public, on_pages, said_about
-from factbook.text import words
+from factbook.words import words
 
 if TYPE_CHECKING:
     from factbook.store.base import Store

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from factbook.stems import stem
+from factbook.words import stem
 
 
 class _Cued(Protocol):

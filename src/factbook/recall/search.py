@@ -53,8 +53,8 @@ from factbook.recall.cues import Intent, read_intent
 from factbook.recall.plan import SearchType, recency, relevance_score
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.when import Window, find_window, without
-from factbook.stems import stem
 from factbook.store.base import Filters, Store
+from factbook.words import stem
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from factbook.stems import stem
-from factbook.text import STOPWORDS, words
+from factbook.words import STOPWORDS, stem, words
 
 __all__ = ["GRAM", "How", "Use", "passive_relevance", "resolved", "uses"]
 

@@ -60,7 +60,6 @@ from factbook.recall.plan import Turn
 from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
-from factbook.stems import stem
 from factbook.store.base import Filters
 from factbook.surface import text
 from factbook.surface.chat_model import (
@@ -78,7 +77,7 @@ from factbook.surface.chat_model import (
 from factbook.surface.chat_view import Basis, Memo, Source, View
 from factbook.surface.commands import COMMANDS, is_command, run
 from factbook.surface.text import count
-from factbook.text import STOPWORDS, words
+from factbook.words import STOPWORDS, stem, words
 from factbook.world import ABOUT, KnownFact, PreferenceType
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.model import Millis, Trigger, Trust
-from factbook.stems import stem
 from factbook.surface import text
 from factbook.surface.plots_interest import Standing, interest_lines
 from factbook.surface.text import Column, count, moment, one_line
-from factbook.text import STOPWORDS, words
+from factbook.words import STOPWORDS, stem, words
 from factbook.world import EngagementType, NoticeState, PreferenceType
 
 if TYPE_CHECKING:

@@ -1,0 +1,92 @@
+"""The words of a text: where they are cut, which carry its subject, and their stems.
+
+Stems are English, by the Snowball stemmer, and so are the words that carry grammar alone.
+Knows: words. Does not know: what they are used for.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache, lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+__all__ = ["MAX_TERMS", "STOPWORDS", "content_terms", "snowball_stem", "stem", "words"]
+
+CACHED_WORDS: Final = 65_536  # ours
+_LOCK: Final = Lock()  # a stemmer works on its own fields: two threads at once spoil the word
+
+
+@cache
+def _stemmer() -> EnglishStemmer:
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    return EnglishStemmer()
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def snowball_stem(word: str) -> str:
+    """Return the stem of a word in lower case; safe in any thread."""
+    with _LOCK:
+        return str(_stemmer().stemWord(word))
+
+
+def stem(word: str) -> str:
+    """Return the stem of a word, however it is written; safe in any thread."""
+    return snowball_stem(word.lower())
+
+
+MAX_TERMS: Final = 64
+"""Terms kept of one question: a pasted page must not become a query of ten thousand branches."""
+
+_FUNCTION_WORDS: Final = """
+a an the this that these those such
+i me my mine myself we us our ours ourselves you your yours yourself yourselves
+he him his himself she her hers herself it its itself they them their theirs themselves
+and or but nor so if then than because while although though unless until
+of in on at by to from for with without about into onto over under between among through during
+before after since against within upon as per via up down out off
+am is are was were be been being do does did doing done has have had having
+can could will would shall should may might must ought
+not no yes too very just also only even still yet ever never again already
+here there where when why how what which who whom whose
+any some each every either neither both all most more much many few other another own same
+s t d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn mustn
+let lets please tell show list
+"""
+STOPWORDS: Final = frozenset(_FUNCTION_WORDS.split())
+"""English words that carry grammar and no subject, cut as FTS5 cuts them (`didn`, `t`)."""
+
+
+def words(text: str) -> list[str]:
+    """Cut a text into words, where FTS5's `unicode61 remove_diacritics 2` would cut it.
+
+    Letters, digits and private-use characters make words, everything else (also NUL and lone
+    surrogates) separates them. Combining marks stay inside their word: where FTS5 cuts there, the
+    quoted word becomes a phrase of its pieces, which finds the same text. Only ASCII is lowered
+    here: FTS5 folds case and accents by tables of its own, and must see what stood in the text.
+    """
+    found: list[str] = []
+    word: list[str] = []
+    for char in text:
+        kind = unicodedata.category(char)
+        if kind[0] in "LN" or kind == "Co" or (kind[0] == "M" and word):
+            word.append(char)
+        elif word:
+            found.append("".join(word))
+            word = []
+    if word:
+        found.append("".join(word))
+    return [part.lower() if part.isascii() else part for part in found]
+
+
+def content_terms(question: str) -> list[str]:
+    """Return the words of a question that carry its subject, each once, in their order.
+
+    A question of nothing but stopwords keeps them all: a poor query is better than none.
+    """
+    unique = list(dict.fromkeys(words(question)))
+    return ([word for word in unique if word not in STOPWORDS] or unique)[:MAX_TERMS]
