@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from factbook.surface.cli_keep import run_consolidation
+from factbook.surface.cli import run_consolidation
 
 if __name__ == "__main__":
     run_consolidation()

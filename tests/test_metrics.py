@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from factbook.store.base import Injection, Pair
+from factbook.model import Injection
+from factbook.store.base import Pair
 from factbook.upkeep.metrics import Share, compute, passive_by_day
 
 NOON = 1_763_726_400_000  # 2025-11-21 12:00 UTC

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from factbook.memory import Memory
-from factbook.model import ME, Fact, Status, Trust
-from factbook.store.base import Filters, Proposal
+from factbook.model import ME, Fact, Proposal, Status, Trust
+from factbook.store.base import Filters
 from factbook.surface.cli import run
 from factbook.testing import FrozenClock
 from factbook.upkeep.erasure import Standing

@@ -50,7 +50,7 @@ from factbook.memory import Memory
 from factbook.model import ME, Everyone, Millis, Trigger, whose
 from factbook.pipelines.sources import Sources
 from factbook.recall.when import now_ms
-from factbook.store.sqlite import Mode
+from factbook.store.base import Mode
 from factbook.upkeep.erasure import Erasure
 from factbook.upkeep.maintenance import Maintenance
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from factbook import policy
 from factbook.confidence import halved, supported, value_at
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
-from factbook.model import Millis, Receipt, Stance, Status, Trigger, Trust
+from factbook.model import Millis, ModelTask, Receipt, Run, Stance, Status, Trigger, Trust
 from factbook.ops import (
     AllowAgain,
     Announce,
@@ -90,12 +90,10 @@ from factbook.ops import (
 from factbook.store.base import (
     CallCount,
     Life,
-    ModelTask,
     NewEvent,
     NewEvidence,
     Pair,
     Place,
-    Run,
     Witness,
     Writer,
     claim_digest,

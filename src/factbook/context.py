@@ -21,7 +21,7 @@ from factbook import policy
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model import Millis, Receipt, Trigger
 from factbook.store.base import named_owners, screening
-from factbook.store.sqlite.damage import naming_damage
+from factbook.store.damage import naming_damage
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder

@@ -47,7 +47,7 @@ from factbook.recall.used import resolved, uses
 from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import clean
 from factbook.store.base import Filters
-from factbook.store.sqlite.damage import naming_damage
+from factbook.store.damage import naming_damage
 from factbook.upkeep.embedding import EmbeddingQueue
 from factbook.upkeep.metrics import PASSIVE_FAILED
 

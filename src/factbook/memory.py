@@ -22,15 +22,16 @@ from factbook.model import (
     Millis,
     Receipt,
     Role,
+    SQLValue,
     Trigger,
 )
 from factbook.recall.facts import Explanation
 from factbook.recall.plan import DEFAULT_TOOL_LIMIT
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
-from factbook.store.base import Filters, Problem, Store
-from factbook.store.sqlite import Mode, SQLiteStore, SQLValue
-from factbook.store.sqlite.damage import name_damage
+from factbook.store.base import Filters, Mode, Problem, Store
+from factbook.store.damage import name_damage
+from factbook.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked

@@ -500,3 +500,134 @@ class Hit:
         """When it happened, as ISO 8601 in UTC (seed 001's name for it)."""
         at = self.when
         return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+# --- what the store tells of itself ---------------------------------------------------------------
+
+SQLValue: TypeAlias = str | int | float | bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """What the store knows of a source."""
+
+    id: int
+    source: Source
+    cursor: Cursor
+    lines: LineCount
+    episode_count: int
+    first_at: Millis | None
+    last_at: Millis | None
+
+
+class Run(NamedTuple):
+    """A consolidation."""
+
+    id: int
+    started_at: Millis
+    finished_at: Millis | None
+    state: str  # running, done, failed, undone
+    phase: str  # the last phase that is done
+    report: Mapping[str, object]
+
+
+class Proposal(NamedTuple):
+    """Something that waits for a person, or that one decided."""
+
+    id: int
+    kind: str
+    title: str
+    payload: Mapping[str, object]
+    proposed_at: Millis
+    state: str  # open, accepted, edited (accepted in other words), refused
+    decided_at: Millis | None
+    reason: str
+
+
+class ModelTask(NamedTuple):
+    """What became of an input of a language model."""
+
+    kind: str  # typed, tell, commands or judge
+    target: int  # the episode's id; of a pair, upkeep.settling.task_of
+    state: str  # queued, done, failed (waits for another try) or aside
+    attempts: int  # failures
+    error: str  # of the last one
+    version: str  # of the prompt
+    until: Millis  # not to be tried before
+    at: Millis
+
+
+class Injection(NamedTuple):
+    """What was put before a model or a person at one moment."""
+
+    id: int
+    at: Millis
+    owner: str
+    session: str
+    mode: str
+    items: Sequence[str]
+    used: Sequence[str]
+    judged_at: Millis | None
+    resolved: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A row of the rejection log, as it is read back."""
+
+    id: int
+    at: Millis
+    source: str
+    position: int
+    reason: str
+    detail: str
+    excerpt: str
+    rule: str
+    predicate: str
+    owner: str = ""
+    type: str = ""  # of a typed memory; empty for everything else
+    confidence: float | None = None
+    threshold: float | None = None
+    validation: Mapping[str, object] = field(default_factory=dict)
+
+
+class Erasure(NamedTuple):
+    """One act of erasing, as it is remembered."""
+
+    id: int
+    at: Millis
+    actor: str
+    what: str  # fact, episode, source, rejection, entity or owner
+    counts: Mapping[str, int]  # kind of row -> how many are gone
+    clean: bool  # the file has been looked through since, and nothing was left
+    allowed_at: Millis | None  # since then the same may be kept again
+
+
+class Taken(NamedTuple):
+    """A text that was erased, as long as it takes to look for it in what was kept."""
+
+    text: str
+    how: str  # "name" of a thing or person, "fact", "said", or "page": nobody's own words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoured:
+    """What became of the bytes of a file after an erasure."""
+
+    clean: bool  # nothing of it is left in the file
+    rewritten: bool  # pieces were left in free parts of it, so it was written anew
+    waiting: str = ""  # who kept the file from being cleaned; it is done the next time
+    pieces: int = 0  # runs of eight bytes that are there and in nothing that is kept
+    copies: Sequence[str] = ()  # files beside it that hold it: copies, and what a kill left
+    taken: Sequence[Taken] = field(default=(), repr=False)  # what went, to be looked for
+    beside: frozenset[str] = frozenset()  # rows that stood right beside it: e34
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """Where a text stands."""
+
+    rows: Sequence[str]  # that hold it: e34, f12 (at most a screenful)
+    in_file: bool  # its bytes stand in the file, in rows or not
+    pieces: int  # runs of eight bytes of it that are there and in nothing that is kept
+    copies: Sequence[str]  # copies of the file that hold it

@@ -30,7 +30,7 @@ from factbook.store.base import claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.store.base import Proposal
+    from factbook.model import Proposal
 
 KIND: Final = "memory"
 _RULE: Final = "confirmed"

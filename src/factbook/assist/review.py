@@ -23,7 +23,7 @@ from factbook.upkeep.consolidate import settle_pairs, waiting_questions
 if TYPE_CHECKING:
     from factbook.assist.keyed import Planner
     from factbook.context import Context
-    from factbook.store.base import Proposal
+    from factbook.model import Proposal
     from factbook.upkeep.consolidate import Question
 
 __all__ = ["Review"]

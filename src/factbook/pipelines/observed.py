@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
-from factbook.model import Cursor, LineCount, Millis, Receipt, Trigger
+from factbook.model import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
 from factbook.ops import Op
 from factbook.pipelines.steps import Step, propose
 from factbook.pipelines.workers import Task, Workers, forks
 from factbook.sources.files import file_key
 from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import Discovery, LogFile
-from factbook.store.base import SourceState
 
 if TYPE_CHECKING:
     from factbook.context import Context

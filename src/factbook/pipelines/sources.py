@@ -21,7 +21,9 @@ from factbook.model import (
     Everyone,
     Hit,
     Receipt,
+    Rejection,
     Source,
+    SourceState,
     StoredEpisode,
     Trigger,
     whose,
@@ -29,7 +31,7 @@ from factbook.model import (
 from factbook.ops import RecordEpisode, RecordSource
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
-from factbook.store.base import Filters, Rejection, RejectionFilters, SourceState
+from factbook.store.base import Filters, RejectionFilters
 
 if TYPE_CHECKING:
     from factbook.context import Context

@@ -13,9 +13,9 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from factbook.model import (
     EVERYONE,
@@ -28,9 +28,15 @@ from factbook.model import (
     Evidence,
     Fact,
     FactKind,
+    Injection,
     LineCount,
     Millis,
+    ModelTask,
+    Proposal,
+    Rejection,
+    Run,
     Source,
+    SourceState,
     Stance,
     Status,
     StoredEpisode,
@@ -42,6 +48,7 @@ from factbook.model import (
 from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import WorldStore, WorldWriter
 
+Mode = Literal["create", "write", "read"]  # how a ledger is opened
 _T = TypeVar("_T")
 _S = TypeVar("_S")
 
@@ -51,19 +58,6 @@ def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
     # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
     data = f"{len(owner)},{len(subject)},{len(predicate)}\0{owner}{subject}{predicate}{obj}"
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceState:
-    """What the store knows of a source."""
-
-    id: int
-    source: Source
-    cursor: Cursor
-    lines: LineCount
-    episode_count: int
-    first_at: Millis | None
-    last_at: Millis | None
 
 
 class FactState(NamedTuple):
@@ -119,30 +113,6 @@ class Pair(NamedTuple):
     verdict: str  # empty while it waits, or where rules decided
 
 
-class Run(NamedTuple):
-    """A consolidation."""
-
-    id: int
-    started_at: Millis
-    finished_at: Millis | None
-    state: str  # running, done, failed, undone
-    phase: str  # the last phase that is done
-    report: Mapping[str, object]
-
-
-class Proposal(NamedTuple):
-    """Something that waits for a person, or that one decided."""
-
-    id: int
-    kind: str
-    title: str
-    payload: Mapping[str, object]
-    proposed_at: Millis
-    state: str  # open, accepted, edited (accepted in other words), refused
-    decided_at: Millis | None
-    reason: str
-
-
 class Keyed(NamedTuple):
     """A current keyed fact, as a change of it must know it."""
 
@@ -150,19 +120,6 @@ class Keyed(NamedTuple):
     id: int
     value: str
     confidence: float
-
-
-class ModelTask(NamedTuple):
-    """What became of an input of a language model."""
-
-    kind: str  # typed, tell, commands or judge
-    target: int  # the episode's id; of a pair, upkeep.settling.task_of
-    state: str  # queued, done, failed (waits for another try) or aside
-    attempts: int  # failures
-    error: str  # of the last one
-    version: str  # of the prompt
-    until: Millis  # not to be tried before
-    at: Millis
 
 
 class CallCount(NamedTuple):
@@ -173,20 +130,6 @@ class CallCount(NamedTuple):
     answer_tokens: int = 0
     latency_ms: float = 0.0
     money: float = 0.0
-
-
-class Injection(NamedTuple):
-    """What was put before a model or a person at one moment."""
-
-    id: int
-    at: Millis
-    owner: str
-    session: str
-    mode: str
-    items: Sequence[str]
-    used: Sequence[str]
-    judged_at: Millis | None
-    resolved: bool | None
 
 
 class Claimed(NamedTuple):
@@ -527,26 +470,6 @@ class Filters:
             or self.subject
             or self.rules
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
-    """A row of the rejection log, as it is read back."""
-
-    id: int
-    at: Millis
-    source: str
-    position: int
-    reason: str
-    detail: str
-    excerpt: str
-    rule: str
-    predicate: str
-    owner: str = ""
-    type: str = ""  # of a typed memory; empty for everything else
-    confidence: float | None = None
-    threshold: float | None = None
-    validation: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

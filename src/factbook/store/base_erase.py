@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from factbook.model import Millis
+from factbook.model import Erasure, Millis, Scoured, Sighting
 
 
 def same_words(text: str) -> str:
@@ -22,18 +22,6 @@ class Span(NamedTuple):
     episode_id: int
     start: int
     end: int
-
-
-class Erasure(NamedTuple):
-    """One act of erasing, as it is remembered."""
-
-    id: int
-    at: Millis
-    actor: str
-    what: str  # fact, episode, source, rejection, entity or owner
-    counts: Mapping[str, int]  # kind of row -> how many are gone
-    clean: bool  # the file has been looked through since, and nothing was left
-    allowed_at: Millis | None  # since then the same may be kept again
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,36 +54,6 @@ class Doomed:
     def size(self) -> int:
         """Count the rows; it grows with every one that joins."""
         return sum(len(getattr(self, name)) for name in self.__slots__)
-
-
-class Taken(NamedTuple):
-    """A text that was erased, as long as it takes to look for it in what was kept."""
-
-    text: str
-    how: str  # "name" of a thing or person, "fact", "said", or "page": nobody's own words
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scoured:
-    """What became of the bytes of a file after an erasure."""
-
-    clean: bool  # nothing of it is left in the file
-    rewritten: bool  # pieces were left in free parts of it, so it was written anew
-    waiting: str = ""  # who kept the file from being cleaned; it is done the next time
-    pieces: int = 0  # runs of eight bytes that are there and in nothing that is kept
-    copies: Sequence[str] = ()  # files beside it that hold it: copies, and what a kill left
-    taken: Sequence[Taken] = field(default=(), repr=False)  # what went, to be looked for
-    beside: frozenset[str] = frozenset()  # rows that stood right beside it: e34
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
-    """Where a text stands."""
-
-    rows: Sequence[str]  # that hold it: e34, f12 (at most a screenful)
-    in_file: bool  # its bytes stand in the file, in rows or not
-    pieces: int  # runs of eight bytes of it that are there and in nothing that is kept
-    copies: Sequence[str]  # copies of the file that hold it
 
 
 class EraseWriter(Protocol):

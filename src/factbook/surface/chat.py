@@ -36,7 +36,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook import policy
+from factbook import Filters, policy
 from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import (
     FactbookError,
@@ -60,7 +60,6 @@ from factbook.recall.plan import Turn
 from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
-from factbook.store.base import Filters
 from factbook.surface import text
 from factbook.surface.chat_model import (
     SYSTEM,

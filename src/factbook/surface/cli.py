@@ -68,14 +68,14 @@ from factbook.surface.options import (
 from factbook.surface.output import ReaderGone, Screen
 
 if TYPE_CHECKING:
+    from factbook import Filters
     from factbook.memory import Memory
-    from factbook.model import Evidence, Fact
+    from factbook.model import Evidence, Fact, SourceState
     from factbook.pipelines.observed import IngestReport
     from factbook.sources.session_log import Discovery
-    from factbook.store.base import Filters, SourceState
     from factbook.upkeep.maintenance import RuleUse
 
-__all__ = ["app", "main", "run"]
+__all__ = ["app", "main", "run", "run_consolidation"]
 
 EXIT_INPUT: Final = 3  # a part of the input could not be read; the rest was
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
@@ -1125,6 +1125,11 @@ from factbook.surface import cli_talk as cli_talk  # noqa: E402 - their order is
 from factbook.surface import cli_world as cli_world  # noqa: E402 - as above
 
 # --- the way in and out ---------------------------------------------------------------------------
+
+
+def run_consolidation() -> None:
+    """Run `factbook consolidate` with the arguments given: the seed's `run_consolidation.py`."""
+    sys.exit(run(["consolidate", *sys.argv[1:]]))
 
 
 def main() -> None:

@@ -27,8 +27,7 @@ from factbook.surface.standing import (
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-    from factbook.model import Everyone, Receipt
-    from factbook.store.base_erase import Erasure, Scoured, Sighting
+    from factbook.model import Erasure, Everyone, Receipt, Scoured, Sighting
     from factbook.upkeep.erasure import Erased
 
 EXIT_LEFT: Final = 1  # something of it is still there

@@ -49,15 +49,13 @@ from factbook.surface.options import (
 if TYPE_CHECKING:
     from factbook.assist.keyed import Planner
     from factbook.memory import Memory
-    from factbook.model import Fact, Receipt
-    from factbook.store.base import Proposal, Run, Store
+    from factbook.model import Fact, Proposal, Receipt, Run
+    from factbook.store.base import Store
     from factbook.surface.keep import Unanswered
     from factbook.surface.output import Screen
     from factbook.surface.progress import Say
     from factbook.upkeep.account import Account
     from factbook.upkeep.consolidate import RunReport
-
-__all__ = ["run_consolidation"]
 
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 RUNS_SHOWN: Final = 20
@@ -939,12 +937,3 @@ def _now() -> int:
     from factbook.recall.when import now_ms
 
     return now_ms()
-
-
-def run_consolidation() -> None:
-    """Run `factbook consolidate` with the arguments given: the seed's `run_consolidation.py`."""
-    import sys
-
-    from factbook.surface.cli import run
-
-    sys.exit(run(["consolidate", *sys.argv[1:]]))

@@ -47,9 +47,8 @@ from factbook.surface.options import (
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
     from factbook.memory import Memory
-    from factbook.model import Receipt
+    from factbook.model import Receipt, Rejection
     from factbook.pipelines.keyed import Told
-    from factbook.store.base import Rejection
     from factbook.surface.output import Screen
 
 REJECTIONS_SHOWN: Final = 20
@@ -357,7 +356,7 @@ def rejections(
     as_json: Json = False,
 ) -> None:
     """List lines, claims and memories that were refused, and why."""
-    from factbook.store.base import RejectionFilters
+    from factbook import RejectionFilters
 
     call = begin(ctx, db, as_json)
     at_least(1, limit, "--limit")

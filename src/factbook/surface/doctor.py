@@ -314,7 +314,7 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
 
 def _readers(memory: Memory) -> Iterator[Finding]:
     """Say where texts were read by another redactor or by other rules than are in force now."""
-    from factbook.extract.rules import RuleSet
+    from factbook import RuleSet
     from factbook.extract.versions import redactor_version, rules_version
     from factbook.surface.options import rules_in_force
     from factbook.surface.text import moment

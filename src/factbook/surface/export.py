@@ -75,7 +75,7 @@ def as_csv(
     Control characters are written as escapes: a table is opened by programs that obey them. JSON
     lines hold the exact text.
     """
-    from factbook.store.base import Filters
+    from factbook import Filters
 
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

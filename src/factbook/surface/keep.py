@@ -15,8 +15,8 @@ from factbook.model import EVERYONE, ME, Everyone
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-    from factbook.model import Fact, Millis
-    from factbook.store.base import Injection, ModelTask, Run, Store
+    from factbook.model import Fact, Injection, Millis, ModelTask, Run
+    from factbook.store.base import Store
     from factbook.upkeep.metrics import Metrics
 
 __all__ = [

@@ -18,13 +18,12 @@ from factbook.model import EVERYONE, ME, Everyone
 from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
+    from factbook import Filters, RuleSet
     from factbook.assist.keyed import Planner
     from factbook.errors import ModelError
-    from factbook.extract.rules import RuleSet
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
     from factbook.model import Fact, Millis
-    from factbook.store.base import Filters
 
 __all__ = [
     "ASK",
@@ -365,7 +364,7 @@ def rules_in_force(path: Path | None, *, strict: bool = False) -> RuleSet | None
         path = usual if usual.exists() else None
     if path is None and not strict:
         return None
-    from factbook.extract.rules import RuleSet
+    from factbook import RuleSet
 
     if path is None:
         return RuleSet.default(strict=strict)
@@ -388,7 +387,7 @@ def filters_from(
     owner: str | Everyone = ME,
 ) -> Filters:
     """Make filters of the options of a reading command."""
-    from factbook.store.base import Filters
+    from factbook import Filters
 
     if not 0.0 <= min_confidence <= 1.0:  # also refuses NaN
         raise UsageError(

@@ -13,8 +13,7 @@ from factbook.errors import FactbookError, UsageError
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-    from factbook.model import Millis
-    from factbook.store.base import Run
+    from factbook.model import Millis, Run
     from factbook.surface.keep import Living
     from factbook.upkeep.metrics import Share
 

@@ -14,12 +14,19 @@ from factbook.recall.when import iso
 
 if TYPE_CHECKING:
     from factbook.memory import Stats
-    from factbook.model import Event, Evidence, Fact, Hit, LineCount
+    from factbook.model import (
+        Event,
+        Evidence,
+        Fact,
+        Hit,
+        LineCount,
+        Rejection,
+        SourceState,
+        SQLValue,
+    )
     from factbook.pipelines.observed import IngestReport
     from factbook.recall.facts import Explanation
     from factbook.recall.search import Answer
-    from factbook.store.base import Rejection, SourceState
-    from factbook.store.sqlite import SQLValue
     from factbook.upkeep.maintenance import RuleUse
 
 __all__ = [

@@ -14,8 +14,7 @@ from factbook.recall.when import iso
 from factbook.surface.records_model import unanswered
 
 if TYPE_CHECKING:
-    from factbook.model import Fact, Receipt
-    from factbook.store.base import Proposal, Run
+    from factbook.model import Fact, Proposal, Receipt, Run
     from factbook.surface.keep import Living, Successor
     from factbook.upkeep.account import Account, Moved
     from factbook.upkeep.consolidate import Question

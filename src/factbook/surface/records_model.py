@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from factbook.recall.when import iso
@@ -28,13 +29,11 @@ def typed(
     redact: Redact,
 ) -> dict[str, Any]:
     """Return what one pass over summaries and messages did, and what waits on."""
-    from factbook.surface import records_keep
-
     return {
         "summaries": found.summaries,
         "offered": found.offered,
         "failed": [{"episode": one, "why": redact(why)} for one, why in found.failed],
-        "receipt": records_keep.receipt(found.receipt),
+        "receipt": asdict(found.receipt),
         "judged": [
             {
                 "episode": episode,
@@ -60,14 +59,12 @@ def commands(
     found: CommandsReport, left: Sequence[Unanswered], *, revived: int, redact: Redact
 ) -> dict[str, Any]:
     """Return what one pass over commands did, and what waits on."""
-    from factbook.surface import records_keep
-
     return {
         "read": found.read,
         "understood_by_rules": found.understood,
         "calls": found.calls,
         "failed": [{"commands": one, "why": redact(why)} for one, why in found.failed],
-        "receipt": records_keep.receipt(found.receipt),
+        "receipt": asdict(found.receipt),
         "revived": revived,
         "unanswered": unanswered(left),
     }

@@ -18,14 +18,22 @@ from factbook.surface.text import Column, count, home_path, moment, place
 
 if TYPE_CHECKING:
     from factbook.memory import Stats
-    from factbook.model import Evidence, Fact, Hit, LineCount, Millis, StoredEpisode
+    from factbook.model import (
+        Evidence,
+        Fact,
+        Hit,
+        LineCount,
+        Millis,
+        Rejection,
+        SourceState,
+        SQLValue,
+        StoredEpisode,
+    )
     from factbook.pipelines.observed import IngestReport
     from factbook.recall.facts import Explanation
     from factbook.recall.search import Answer
     from factbook.recall.when import Window
     from factbook.sources.original import Original
-    from factbook.store.base import Rejection, SourceState
-    from factbook.store.sqlite import SQLValue
     from factbook.surface.output import Screen
     from factbook.upkeep.maintenance import RuleUse
 

@@ -15,8 +15,7 @@ from factbook.surface.render import rows_of
 from factbook.surface.text import Column, count, home_path, moment
 
 if TYPE_CHECKING:
-    from factbook.model import Evidence, Fact, Millis
-    from factbook.store.base import Proposal, Run
+    from factbook.model import Evidence, Fact, Millis, Proposal, Run
     from factbook.surface.keep import Living, Successor
     from factbook.surface.output import Screen
     from factbook.upkeep.account import Account, Moved

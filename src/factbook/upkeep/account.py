@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factbook.confidence import as_of
-from factbook.model import EVERYONE, ME, Event, Everyone, Fact
-from factbook.store.base import Pair, Run, Store
+from factbook.model import EVERYONE, ME, Event, Everyone, Fact, Run
+from factbook.store.base import Pair, Store
 from factbook.upkeep.course import moved
 
 __all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account"]

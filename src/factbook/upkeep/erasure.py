@@ -22,9 +22,9 @@ from factbook.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
 
 if TYPE_CHECKING:
     from factbook.context import Context
+    from factbook.model import Erasure as PastErasure
+    from factbook.model import Scoured, Sighting
     from factbook.ops import Op
-    from factbook.store.base_erase import Erasure as PastErasure
-    from factbook.store.base_erase import Scoured, Sighting
 
 __all__ = ["ROW_NAMES", "Erased", "Erasure", "Standing", "Stands"]
 

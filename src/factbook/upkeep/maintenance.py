@@ -22,7 +22,8 @@ from factbook.upkeep.verdicts import model_resolver
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.extract.rules import Rule
-    from factbook.store.base import ModelTask, Run, Store
+    from factbook.model import ModelTask, Run
+    from factbook.store.base import Store
     from factbook.upkeep.consolidate import Resolver, RunReport
     from factbook.upkeep.embedding import EmbedReport
     from factbook.upkeep.meter import CostLine

@@ -25,7 +25,8 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Final
 
-from factbook.store.base import Injection, Pair
+from factbook.model import Injection
+from factbook.store.base import Pair
 
 __all__ = ["PASSIVE_FAILED", "Metrics", "Share", "compute", "passive_by_day"]
 

@@ -25,6 +25,9 @@ from factbook.model import (
     Evidence,
     Fact,
     Millis,
+    Rejection,
+    SourceState,
+    SQLValue,
     Stance,
     StoredEpisode,
     Trigger,
@@ -32,21 +35,20 @@ from factbook.model import (
 from factbook.store.base import (
     EpisodeRow,
     Filters,
+    Mode,
     Problem,
     ReaderUse,
-    Rejection,
     RejectionFilters,
     Screen,
-    SourceState,
     Vectors,
     screening,
     unscreened,
 )
 from factbook.store.sqlite.audit import audit
-from factbook.store.sqlite.file import CopyInMemory, LedgerFile, Mode, translated
+from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
-from factbook.store.sqlite.plain import SQLValue, select
+from factbook.store.sqlite.plain import select
 from factbook.store.sqlite.rows import (
     EPISODE,
     EXPORTS,
@@ -63,7 +65,7 @@ from factbook.store.sqlite.scouring import EraseReads
 from factbook.store.sqlite.world import WorldReads
 from factbook.store.sqlite.writer import SQLiteWriter
 
-__all__ = ["Mode", "SQLValue", "SQLiteStore"]
+__all__ = ["SQLiteStore"]
 
 
 # Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes

@@ -15,9 +15,9 @@ from typing import Final
 import apsw
 import orjson
 
-from factbook.model import Millis
+from factbook.model import Millis, Taken
 from factbook.store.base import claim_digest
-from factbook.store.base_erase import Doomed, Taken, same_words
+from factbook.store.base_erase import Doomed, same_words
 from factbook.store.sqlite.doomed import IN, DoomedVerbs
 from factbook.store.sqlite.repeating import (
     PLAIN,

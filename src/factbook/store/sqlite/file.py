@@ -29,6 +29,7 @@ from factbook.errors import (
     StoreTooOld,
     UsageError,
 )
+from factbook.store.base import Mode
 from factbook.store.parts import becoming
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
@@ -50,8 +51,6 @@ _WRITING_PRAGMAS = (
 )
 
 _NAMED_CHARS = 80  # of a text that is none, in its error
-
-Mode = Literal["create", "write", "read"]
 
 _kept: list[apsw.Connection] = []  # connections that must never be closed in this process
 

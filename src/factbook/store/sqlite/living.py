@@ -15,14 +15,17 @@ from factbook.errors import UsageError
 from factbook.model import (
     Event,
     FactKind,
+    Injection,
     Millis,
+    Proposal,
+    Run,
     Stance,
     Status,
     StoredEpisode,
     Trigger,
     Trust,
 )
-from factbook.store.base import Claimed, Injection, Life, Pair, Proposal, Run, Witness
+from factbook.store.base import Claimed, Life, Pair, Witness
 from factbook.store.leases import stands
 from factbook.store.sqlite.rows import (
     DUE,

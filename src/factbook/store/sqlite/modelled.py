@@ -9,8 +9,8 @@ import apsw
 import orjson
 
 from factbook import policy
-from factbook.model import Fact, Millis, StoredEpisode
-from factbook.store.base import CallCount, Keyed, ModelTask
+from factbook.model import Fact, Millis, ModelTask, StoredEpisode
+from factbook.store.base import CallCount, Keyed
 from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, json_list
 
 _TASK = "SELECT kind, target, state, attempts, error, version, until, at FROM model_task"

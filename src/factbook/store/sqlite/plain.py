@@ -14,10 +14,9 @@ from typing import Final
 import apsw
 
 from factbook.errors import UsageError
+from factbook.model import SQLValue
 
-__all__ = ["SQLValue", "select"]
-
-SQLValue = str | int | float | bytes | None
+__all__ = ["select"]
 
 _READS: Final = {
     apsw.SQLITE_SELECT,

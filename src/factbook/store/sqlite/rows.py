@@ -21,11 +21,12 @@ from factbook.model import (
     Millis,
     Role,
     Source,
+    SourceState,
     Status,
     StoredEpisode,
     Trust,
 )
-from factbook.store.base import Filters, SourceState
+from factbook.store.base import Filters
 from factbook.store.sqlite.file import not_text
 
 EMBEDDING = "embedding "  # the names of leases on rows to embed begin so

@@ -19,8 +19,7 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.model import ME
-from factbook.store.base_erase import Erasure, Scoured, Sighting, Taken
+from factbook.model import ME, Erasure, Scoured, Sighting, Taken
 from factbook.store.parts import left_behind
 from factbook.store.sqlite.erasing import FTS
 from factbook.store.sqlite.file import busy_timeout_ms, translated

@@ -10,16 +10,8 @@ import orjson
 
 from factbook import policy
 from factbook.errors import EmbedderMismatch
-from factbook.model import Cursor, Episode, LineCount, Millis, Source, Trigger, Trust
-from factbook.store.base import (
-    FactState,
-    NewEvent,
-    NewEvidence,
-    NewFact,
-    NewRejection,
-    Place,
-    SourceState,
-)
+from factbook.model import Cursor, Episode, LineCount, Millis, Source, SourceState, Trigger, Trust
+from factbook.store.base import FactState, NewEvent, NewEvidence, NewFact, NewRejection, Place
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
