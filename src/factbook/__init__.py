@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     )
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
+    from factbook.pipelines.sources import Explanation
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
-    from factbook.recall.facts import Explanation
     from factbook.recall.plan import SearchType, Turn
     from factbook.recall.search import Answer
     from factbook.recall.stream import Streamed
@@ -190,7 +190,7 @@ _HOMES: Final = {
     "factbook.pipelines.keyed": "Told",
     "factbook.pipelines.observed": "IngestReport",
     "factbook.recall.budget": "ContextLimits PromptContext ToolResult",
-    "factbook.recall.facts": "Explanation",
+    "factbook.pipelines.sources": "Explanation",
     "factbook.recall.plan": "SearchType Turn",
     "factbook.recall.search": "Answer",
     "factbook.recall.stream": "Streamed",

@@ -25,7 +25,6 @@ from factbook.model import (
     SQLValue,
     Trigger,
 )
-from factbook.recall.facts import Explanation
 from factbook.recall.plan import DEFAULT_TOOL_LIMIT
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
@@ -34,6 +33,7 @@ from factbook.store.damage import name_damage
 from factbook.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
+    from factbook.pipelines.sources import Explanation
     from factbook.assist.answering import Asked
     from factbook.assist.keyed import Keyed, Planner
     from factbook.assist.review import Review
@@ -521,7 +521,7 @@ class Memory:
 
         Raises NotFound for an id that is unknown, or of another owner.
         """
-        from factbook.recall.facts import explain
+        from factbook.pipelines.sources import explain
 
         found = explain(self._context, fact_id, owner=owner)
         disputes = self.review.disputed(owner=found.fact.owner, among=[fact_id])

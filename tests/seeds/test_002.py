@@ -17,6 +17,7 @@ import pytest
 
 from conftest import Cli
 from factbook import policy
+from factbook.compat.seed002 import store_fact
 from factbook.errors import ModelError, RejectionError
 from factbook.extract.typed import PROMPT_VERSION, TEMPLATE
 from factbook.llm.config import ModelConfig
@@ -24,7 +25,6 @@ from factbook.memory import Memory
 from factbook.model import FactKind, Hit, Status, Trigger, Trust
 from factbook.recall.budget import AUTHORITY, build_context
 from factbook.store.base import RejectionFilters
-from factbook.surface.seed002 import store_fact
 from factbook.testing import DAY, FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
 

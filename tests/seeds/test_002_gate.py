@@ -10,11 +10,7 @@ from typing import Any
 
 import pytest
 
-from factbook.embed import bundled
-from factbook.errors import RejectionError, UsageError
-from factbook.gate.grounding import read_passage
-from factbook.gate.typed import Action, TypedVerdict, judge_typed
-from factbook.surface.seed002 import (
+from factbook.compat.seed002 import (
     contextual_clue_found,
     contradicts_known,
     cosine_similarity,
@@ -31,6 +27,10 @@ from factbook.surface.seed002 import (
     store_fact,
     validate_fact_against_summary,
 )
+from factbook.embed import bundled
+from factbook.errors import RejectionError, UsageError
+from factbook.gate.grounding import read_passage
+from factbook.gate.typed import Action, TypedVerdict, judge_typed
 from factbook.typed import MemoryType, RejectionReason, TypedClaim
 
 STRONG = (

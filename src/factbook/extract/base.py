@@ -96,6 +96,17 @@ class Rule:
     enabled: bool = True
     linear: bool = False  # run the pattern through RE2, which no input can slow down
 
+    @property
+    def matches(self) -> str:
+        """What it matches, in words: its pattern, its keywords, or the code that looks."""
+        if self.pattern is not None:
+            return f"`{self.pattern}`"
+        if self.keywords:
+            return "words: " + ", ".join(self.keywords)
+        if self.find is not None:
+            return f"code: {self.find.__module__.rpartition('.')[2]}.{self.find.__name__}"
+        return "the whole of it"
+
 
 Finder: TypeAlias = Callable[[str, Rule, Episode], Iterable[Found]]
 """Find hits of a rule in a text; a pure function of its arguments."""

@@ -112,7 +112,7 @@ class RuleSet:
         return (
             f"{rule.name} claims {rule.predicate} of the {_subject_words(rule)} with confidence "
             f"{rule.confidence:g}. It looks in: {rule.looks_in}. Method: {rule.method}. "
-            f"Pattern: {pattern_words(rule)}.{state}"
+            f"Pattern: {rule.matches}.{state}"
         )
 
     def cues(self) -> Mapping[str, tuple[str, ...]]:
@@ -421,17 +421,6 @@ def _subject_words(rule: Rule) -> str:
     return " or ".join(rule.subject.split("|"))
 
 
-def pattern_words(rule: Rule) -> str:
-    """Say what a rule matches: its pattern, its keywords, or the code that looks."""
-    if rule.pattern is not None:
-        return f"`{rule.pattern}`"
-    if rule.keywords:
-        return "words: " + ", ".join(rule.keywords)
-    if rule.find is not None:
-        return f"code: {rule.find.__module__.rpartition('.')[2]}.{rule.find.__name__}"
-    return "the whole of it"
-
-
 def markdown_table(rules: Sequence[Rule]) -> str:
     """Write rules as the Markdown table that docs/rules.md shows."""
     rows = [
@@ -444,7 +433,7 @@ def markdown_table(rules: Sequence[Rule]) -> str:
             f"{rule.confidence:.1f}",
             _subject_words(rule),
             rule.looks_in,
-            pattern_words(rule),
+            rule.matches,
             rule.method,
         )
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

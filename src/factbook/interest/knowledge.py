@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from factbook.extract.asked import holds, search_query
+from factbook.extract.heard import hear
 from factbook.extract.matter import Asking, asking
-from factbook.extract.opinions import HEARD_CHARS
+from factbook.extract.opinions import HEARD_CHARS, NO_MORE_OF_IT
 from factbook.extract.things import is_broad, question_about, surfaces_of, without_names
 from factbook.gate.enough import bearing, is_enough
 from factbook.gate.leaving import Verdict, may_leave
@@ -27,8 +28,9 @@ from factbook.world import InQuestion, KnownFact
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model import Fact
+    from factbook.store.base import Store
 
-__all__ = ["Asking", "Knowledge", "asking", "knowledge"]
+__all__ = ["Asking", "Knowledge", "asking", "knowledge", "not_to_be_told"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,3 +134,9 @@ def _weighed(
         ]
         every += known[READ:]
     return sorted(every, key=lambda row: (-row.relevance, -row.fact.id))
+
+
+def not_to_be_told(store: Store, message: str, *, owner: str) -> list[str]:
+    """Return the known things of which a message asks to hear no more."""
+    heard = hear(message, known=store.known_names(owner))
+    return [one.name for one in heard if one.is_known and one.why == NO_MORE_OF_IT]

@@ -6,11 +6,13 @@ Knows: where texts come from and what became of them. Does not know: what they s
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from factbook import policy
+from factbook.confidence import as_of
 from factbook.context import part
 from factbook.errors import NotFound
 from factbook.model import (
@@ -18,7 +20,10 @@ from factbook.model import (
     ME,
     Episode,
     EpisodeKind,
+    Event,
     Everyone,
+    Evidence,
+    Fact,
     Hit,
     Receipt,
     Rejection,
@@ -29,16 +34,31 @@ from factbook.model import (
     whose,
 )
 from factbook.ops import RecordEpisode, RecordSource
+from factbook.recall.facts import fact_of, shown
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
 from factbook.store.base import Filters, RejectionFilters
 
 if TYPE_CHECKING:
     from factbook.context import Context
+    from factbook.extract.rules import Rule
     from factbook.ops import Op
+    from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
 
-__all__ = ["Sources"]
+__all__ = ["Explanation", "Sources", "explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Everything that stands behind one fact."""
+
+    fact: Fact
+    evidence: Sequence[Evidence]
+    originals: Sequence[Original]  # for each evidence, the line of the log as it is now, redacted
+    history: Sequence[Event]
+    rule: Rule | None  # the rule of the first evidence, as it is defined now
+    disputes: Sequence[Mapping[str, str]] = ()  # what waits for an answer (`Review.disputed`)
 
 
 @part
@@ -138,3 +158,38 @@ class Sources:
             replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
             for one in self._store.rejections(limit=limit, filters=filters)
         ]
+
+
+def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explanation:
+    """Return the evidence, the lines of the log, the rule and the history of a fact.
+
+    Raises NotFound for an id that is unknown, or of another owner.
+    """
+    from factbook.sources.original import read_original  # only this needs it
+
+    with context.store.snapshot():
+        fact = fact_of(context, fact_id, owner)
+        evidence = context.store.evidence_of([fact_id])[fact_id]
+        history = context.store.events_of("fact", fact_id)
+    redact = context.redact
+    return Explanation(
+        fact=shown(context, as_of(fact, context.clock())),
+        evidence=[replace(one, quote=redact(one.quote)) for one in evidence],
+        originals=[
+            read_original(
+                Path(one.source),
+                offset=one.offset,
+                position=one.position,
+                quote=one.quote,
+                redactor=context.resources.redactor,
+            )
+            for one in evidence
+        ],
+        history=history,
+        rule=_rule(context, evidence[0].rule) if evidence else None,
+    )
+
+
+def _rule(context: Context, name: str) -> Rule | None:
+    # A rule of a user may be gone since: the evidence keeps its name and method.
+    return next((rule for rule in context.resources.rules.rules if rule.name == name), None)

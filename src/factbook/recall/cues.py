@@ -9,7 +9,7 @@ from typing import Protocol
 from factbook.words import stem
 
 
-class _Cued(Protocol):
+class Cued(Protocol):
     """What is needed of a rule: its name, its predicate and the words that point at it."""
 
     @property
@@ -32,7 +32,7 @@ class Intent:
     rest: tuple[str, ...] = ()  # terms that did not
 
 
-def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:
+def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     """Return the rules with the most cues among the terms; none when nothing points anywhere.
 
     One cue is enough only where it is at least half of what is asked: "server" alone in a long
@@ -56,8 +56,8 @@ def read_intent(terms: Sequence[str], rules: Iterable[_Cued]) -> Intent:
 
 
 def _matches(
-    rules: Iterable[_Cued], terms: Mapping[str, str], form: Callable[[str], str]
-) -> list[tuple[int, _Cued, set[str]]]:
+    rules: Iterable[Cued], terms: Mapping[str, str], form: Callable[[str], str]
+) -> list[tuple[int, Cued, set[str]]]:
     """Return (how many terms, rule, which terms) of the rules that have cues among the terms."""
     found = []
     for rule in rules:

@@ -1,44 +1,26 @@
-"""Facts as they are asked for: by conditions, by number, with all that stands behind one.
+"""Facts as they are asked for: by conditions, by number.
 
 Knows: the store's facts and what shows them safely. Does not know: how a question is answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from factbook.confidence import as_of
 from factbook.errors import NotFound, UsageError
 from factbook.model import (
     EVERYONE,
-    Event,
     Everyone,
-    Evidence,
     Fact,
 )
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.extract.rules import Rule
-    from factbook.sources.original import Original
     from factbook.store.base import Filters
 
-__all__ = ["Explanation", "current_fact", "explain", "fact_of", "query_facts", "shown"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """Everything that stands behind one fact."""
-
-    fact: Fact
-    evidence: Sequence[Evidence]
-    originals: Sequence[Original]  # for each evidence, the line of the log as it is now, redacted
-    history: Sequence[Event]
-    rule: Rule | None  # the rule of the first evidence, as it is defined now
-    disputes: Sequence[Mapping[str, str]] = ()  # what waits for an answer (`Review.disputed`)
+__all__ = ["current_fact", "fact_of", "query_facts", "shown"]
 
 
 def query_facts(
@@ -48,41 +30,6 @@ def query_facts(
     now = context.clock()
     found = context.store.facts(replace(filters, now=now), limit=limit, newest_first=newest_first)
     return [shown(context, as_of(one, now)) for one in found]
-
-
-def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explanation:
-    """Return the evidence, the lines of the log, the rule and the history of a fact.
-
-    Raises NotFound for an id that is unknown, or of another owner.
-    """
-    from factbook.sources.original import read_original
-
-    with context.store.snapshot():
-        fact = fact_of(context, fact_id, owner)
-        evidence = context.store.evidence_of([fact_id])[fact_id]
-        history = context.store.events_of("fact", fact_id)
-    redact = context.redact
-    return Explanation(
-        fact=shown(context, as_of(fact, context.clock())),
-        evidence=[replace(one, quote=redact(one.quote)) for one in evidence],
-        originals=[
-            read_original(
-                Path(one.source),
-                offset=one.offset,
-                position=one.position,
-                quote=one.quote,
-                redactor=context.resources.redactor,
-            )
-            for one in evidence
-        ],
-        history=history,
-        rule=_rule(context, evidence[0].rule) if evidence else None,
-    )
-
-
-def _rule(context: Context, name: str) -> Rule | None:
-    # A rule of a user may be gone since: the evidence keeps its name and method.
-    return next((rule for rule in context.resources.rules.rules if rule.name == name), None)
 
 
 def fact_of(context: Context, fact_id: int, owner: str | Everyone) -> Fact:

@@ -49,7 +49,7 @@ from factbook.recall.associate import (
 )
 from factbook.recall.beside import Beside
 from factbook.recall.catalog import Catalog, EpisodeTable, Held
-from factbook.recall.cues import Intent, read_intent
+from factbook.recall.cues import Cued, Intent, read_intent
 from factbook.recall.plan import SearchType, recency, relevance_score
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.when import Window, find_window, without
@@ -58,7 +58,6 @@ from factbook.words import stem
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
-    from factbook.extract.rules import Rule
     from factbook.recall.associate import Associations
     from factbook.recall.vectors import VectorView
 
@@ -88,7 +87,7 @@ class Rules(Protocol):
     """What recall needs of the rules: the words that point at each."""
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> Sequence[Cued]:
         """All rules."""
 
 

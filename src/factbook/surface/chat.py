@@ -46,11 +46,9 @@ from factbook.errors import (
     SearchFailure,
     UsageError,
 )
-from factbook.extract.heard import hear
-from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.voice import voice_of
 from factbook.interest.deliver import ChatChannel
-from factbook.interest.knowledge import Asking, Knowledge, asking
+from factbook.interest.knowledge import Asking, Knowledge, asking, not_to_be_told
 from factbook.interest.loops import LoopResult, Step, Worker, moved
 from factbook.llm.prompt import estimate_tokens
 from factbook.model import ME, EpisodeKind, Hit, Role
@@ -551,9 +549,7 @@ class Chat:
 
     def _not_to_be_told(self, message: str) -> list[str]:
         """Return the known things of which a message asks to hear no more."""
-        known = self._memory.store.known_names(self._owner)
-        heard = hear(message, known=known)
-        return [one.name for one in heard if one.is_known and one.why == NO_MORE_OF_IT]
+        return not_to_be_told(self._memory.store, message, owner=self._owner)
 
     def _shown(self, answer: _Answer, context: PromptContext) -> bool:
         """Show the memories of a context with their sources; return whether there were any."""

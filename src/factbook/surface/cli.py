@@ -650,7 +650,6 @@ def explain(
                 }
             )
             return
-        from factbook.extract.rules import pattern_words
         from factbook.surface import render, render_keep
 
         most = None if all_ else EVIDENCE_SHOWN
@@ -659,7 +658,7 @@ def explain(
             found,
             episodes=memory.store.episodes_by_id([one.episode_id for one in found.evidence[:most]]),
             redact=redact,
-            pattern=pattern_words(found.rule) if found.rule else "",
+            pattern=found.rule.matches if found.rule else "",
             most=most,
             more=[
                 *render_keep.life_rows(stored, following, redact=redact),
@@ -1069,7 +1068,7 @@ def list_rules(
     as_json: Json = False,
 ) -> None:
     """List the rules that find facts, and how often each fired."""
-    from factbook.extract.rules import RuleSet, pattern_words
+    from factbook import RuleSet
     from factbook.upkeep.maintenance import RuleUse
 
     call = begin(ctx, db, as_json)
@@ -1097,7 +1096,7 @@ def list_rules(
     elif noise:
         render.noise(screen, uses)
     else:
-        render.rules(screen, uses, pattern=lambda use: pattern_words(use.rule), counted=counted)
+        render.rules(screen, uses, pattern=lambda use: use.rule.matches, counted=counted)
 
 
 def _noisiest_first(use: RuleUse) -> tuple[float, str]:

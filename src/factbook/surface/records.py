@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         SQLValue,
     )
     from factbook.pipelines.observed import IngestReport
-    from factbook.recall.facts import Explanation
+    from factbook.pipelines.sources import Explanation
     from factbook.recall.search import Answer
     from factbook.upkeep.maintenance import RuleUse
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         StoredEpisode,
     )
     from factbook.pipelines.observed import IngestReport
-    from factbook.recall.facts import Explanation
+    from factbook.pipelines.sources import Explanation
     from factbook.recall.search import Answer
     from factbook.recall.when import Window
     from factbook.sources.original import Original
@@ -61,7 +61,7 @@ _KINDS_SHOWN: Final = 8  # kinds of records named in a summary; --json has all
 _BLANK: Final = "blank"  # the kind of an empty line: a line, but no record
 _UNREADABLE: Final = "cannot be read"  # how discovery begins the reason for such a file
 _FAILED_SHOWN: Final = 5
-WHOLE: Final = "the whole of it"  # what `pattern_words` says of a rule that takes all it sees
+WHOLE: Final = "the whole of it"  # what `Rule.matches` says of one that takes all it sees
 _BLOB_SHOWN: Final = 8  # bytes of a blob in a table
 _SURE: Final = 0.9  # confidence that is shown as sure
 _UNSURE: Final = 0.7  # below it a fact is a guess from words

@@ -1,0 +1,1 @@
+"""The names of earlier programs, over the parts that do the same today."""
