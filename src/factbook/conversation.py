@@ -53,9 +53,9 @@ from factbook.upkeep.metrics import PASSIVE_FAILED
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
-    from factbook.assist.keyed import Planner
+    from factbook.assist.keyed import Keyed, Planner
+    from factbook.assist.review import Review
     from factbook.context import Context
-    from factbook.memory import Memory
     from factbook.ops import Op
     from factbook.pipelines.keyed import Told
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
@@ -93,7 +93,6 @@ class Conversation:
         self.owner = whose(owner)
         self.session = session
         self._home = home
-        self._memory = home.memory
         self._context = home.context
         self._share = share
         self._lock = threading.Lock()
@@ -177,7 +176,7 @@ class Conversation:
 
     def remember(self, text: str, *, at: Millis | None = None) -> Fact:
         """Keep a statement of the owner as a fact; see `Memory.remember`."""
-        return self._memory.remember(text, owner=self._one(), at=at)
+        return self._home.review().remember(text, owner=self._one(), at=at)
 
     def tell(
         self,
@@ -189,7 +188,7 @@ class Conversation:
         message_id: str | None = None,
     ) -> Told:
         """Turn a message into operations on the owner's keyed facts; see `Memory.tell`."""
-        return self._memory.tell(
+        return self._home.keyed().tell(
             message,
             owner=self._one(),
             planner=planner,
@@ -224,7 +223,7 @@ class Conversation:
 
         Whoever `filters` name, it is this owner's memory that is asked.
         """
-        return self._memory.recall(question, limit=limit, filters=self._narrowed(filters))
+        return self._home.engine().recall(question, limit=limit, filters=self._narrowed(filters))
 
     def query_facts(
         self,
@@ -238,22 +237,24 @@ class Conversation:
         newest_first: bool = False,
     ) -> list[Fact]:
         """Return the owner's current facts that pass every given condition."""
-        return self._memory.query_facts(
-            predicate=predicate,
+        from factbook.recall.facts import query_facts  # as in `Memory.query_facts`
+
+        filters = Filters(
+            predicates=[predicate] if isinstance(predicate, str) else list(predicate or ()),
             min_confidence=min_confidence,
             subject=subject,
             object=object,
-            kind=kind,
+            kinds=[kind] if kind else (),
             owner=self.owner,
-            limit=limit,
-            newest_first=newest_first,
+            deprecated=False,  # those that have faded
         )
+        return query_facts(self._context, filters, limit=limit, newest_first=newest_first)
 
     def ask(
         self, question: str, *, planner: Planner = "model", exclude_message: str | None = None
     ) -> Asked:
         """Answer a question from the owner's keyed facts; see `Memory.ask`."""
-        return self._memory.ask(
+        return self._home.keyed().ask(
             question, owner=self._one(), planner=planner, exclude_message=exclude_message
         )
 
@@ -271,7 +272,7 @@ class Conversation:
                     still=modes.still,
                     prepare=None if reading else self._prepare,
                     settle=None if reading else self._settle,
-                    release=self._memory.store.close_thread,
+                    release=self._home.release,
                     failed=self._home.count_failure,
                     generation=self._context.store.memory_generation,
                     clock=self._context.clock,
@@ -345,7 +346,7 @@ class Conversation:
             for one in memories
         ]
         disputed = (
-            self._memory.review.disputed(owner=self.owner, among=numbers) if any(numbers) else {}
+            self._home.review().disputed(owner=self.owner, among=numbers) if any(numbers) else {}
         )
         found = []
         for hit, number in zip(memories, numbers, strict=True):
@@ -459,12 +460,25 @@ class Conversations:
     """
 
     def __init__(
-        self, memory: Memory, context: Context, *, engine: Callable[[], Engine], reading: bool
+        self,
+        context: Context,
+        *,
+        engine: Callable[[], Engine],
+        review: Callable[[], Review],
+        keyed: Callable[[], Keyed],
+        release: Callable[[], object],
+        reading: bool,
     ) -> None:
-        """Compose; `reading` says that the file is open for reading: nothing is kept as shown."""
-        self.memory = memory
+        """Compose over parts that are made when they are first needed.
+
+        `release` gives back what a thread holds of the store; `reading` says that the file is open
+        for reading: nothing is kept as shown.
+        """
         self.context = context
         self.engine = engine
+        self.review = review
+        self.keyed = keyed
+        self.release = release
         self.reading = reading
         self._lock = threading.Lock()
         self._known: WeakValueDictionary[tuple[str | Everyone, str], Conversation] = (

@@ -33,7 +33,6 @@ from factbook.store.damage import name_damage
 from factbook.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
-    from factbook.pipelines.sources import Explanation
     from factbook.assist.answering import Asked
     from factbook.assist.keyed import Keyed, Planner
     from factbook.assist.review import Review
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
-    from factbook.pipelines.sources import Sources
+    from factbook.pipelines.sources import Explanation, Sources
     from factbook.recall.associate import Associations
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.plan import SearchType, Turn
@@ -192,7 +191,14 @@ class Memory:
         from factbook.conversation import Conversations
 
         reading = self._mode == "read"
-        return Conversations(self, self._context, engine=lambda: self.engine, reading=reading)
+        return Conversations(
+            self._context,
+            engine=lambda: self.engine,
+            review=lambda: self.review,
+            keyed=lambda: self.keyed,
+            release=self.store.close_thread,
+            reading=reading,
+        )
 
     @cached_property
     def interests(self) -> Interests:
