@@ -34,6 +34,7 @@ from bench._common import emit, print_table, run
 from bench.recall import NOW, fill, sentences, vocabulary
 from bench.vectors import make_vectors
 from factbook.apply import apply
+from factbook.conversation import ClaimJudge
 from factbook.embed import bundled
 from factbook.memory import Memory
 from factbook.model import Candidate, FactKind, Role, Trigger, Trust
@@ -202,7 +203,7 @@ def main() -> int:
         ) as memory:
             fill(memory, vectors[:episodes], texts)
             assert_facts(memory, texts[:facts], vectors[episodes:])
-            modes = TwoModes(memory.engine)
+            modes = TwoModes(memory.engine, judging=ClaimJudge())
             alone = Clock()
             for user, assistant in turns:
                 with alone.timed():

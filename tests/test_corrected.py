@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from factbook.conversation import ClaimJudge
 from factbook.embed import bundled
 from factbook.memory import Memory
 from factbook.model import Hit
@@ -21,6 +23,7 @@ DAY = 24 * 3600 * 1000
 NOW = 1_790_000_000_000
 
 
+right = partial(put_right, judging=ClaimJudge())
 ASKED = "where do I live, and what else do you know of me?"
 
 
@@ -61,7 +64,7 @@ def test_a_correction_comes_before_what_it_corrects(older: str, newer: str, wait
         hit(2, older, score=0.8, days=30),
         hit(3, newer, score=0.3, days=2),
     ]
-    found, corrected = put_right(hits, question=ASKED, vectors={} if waiting else vectors_of(hits))
+    found, corrected = right(hits, question=ASKED, vectors={} if waiting else vectors_of(hits))
     assert [one.id for one in found] == ["e1", "e3", "e2"]
     assert found[1].score == 0.8
     assert corrected == {"e2"}
@@ -72,7 +75,7 @@ def test_what_was_said_before_corrects_nothing() -> None:
         hit(1, "I live in Vienna.", score=0.8, days=2),
         hit(2, "I live in Salzburg now, not Vienna.", score=0.3, days=30),
     ]
-    found, corrected = put_right(hits, question=ASKED, vectors=vectors_of(hits))
+    found, corrected = right(hits, question=ASKED, vectors=vectors_of(hits))
     assert [one.id for one in found] == ["e1", "e2"]
     assert corrected == set()
 
@@ -84,10 +87,10 @@ def test_what_a_question_names_stays_where_it_is() -> None:
         hit(3, "I live in Rome.", score=0.4, days=9),
         hit(4, "I live in Oslo now.", score=0.3, days=1),
     ]
-    found, corrected = put_right(hits, question="ferry 3", vectors=vectors_of(hits))
+    found, corrected = right(hits, question="ferry 3", vectors=vectors_of(hits))
     assert [one.id for one in found] == ["e1", "e2", "e4", "e3"]
     assert corrected == {"e3"}
-    found, _ = put_right(hits, question="do I live in Rome?", vectors=vectors_of(hits))
+    found, _ = right(hits, question="do I live in Rome?", vectors=vectors_of(hits))
     assert [one.id for one in found] == ["e2", "e1", "e4", "e3"]
 
 
@@ -98,7 +101,7 @@ def test_the_last_of_several_corrections_comes_first() -> None:
         hit(3, "Actually I moved to Linz last month.", score=0.2, days=1),
         hit(4, "My sister lives in Rome.", score=0.1, days=1),
     ]
-    found, corrected = put_right(hits, question=ASKED, vectors=vectors_of(hits))
+    found, corrected = right(hits, question=ASKED, vectors=vectors_of(hits))
     assert [one.id for one in found] == ["e3", "e2", "e1", "e4"]
     assert corrected == {"e1", "e2"}
 
@@ -111,7 +114,7 @@ def test_two_matters_stay_where_they_are() -> None:
         hit(4, "Where do I live?", score=0.6, days=6),
         hit(5, "I live in Rome.", score=0.5, days=None),
     ]
-    found, corrected = put_right(hits, question=ASKED, vectors=vectors_of(hits))
+    found, corrected = right(hits, question=ASKED, vectors=vectors_of(hits))
     assert found == hits
     assert corrected == set()
 
@@ -126,7 +129,7 @@ def test_nothing_is_lost_and_relevance_only_grows(
     said: list[tuple[str, float, int | None]],
 ) -> None:
     hits = [hit(n, text, score=score, days=days) for n, (text, score, days) in enumerate(said)]
-    found, corrected = put_right(hits, question=ASKED, vectors={})
+    found, corrected = right(hits, question=ASKED, vectors={})
     assert {one.id for one in found} == {one.id for one in hits}
     assert len(found) == len(hits)
     before = {one.id: one.score for one in hits}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from factbook import conversation
 from factbook.apply import apply
+from factbook.conversation import ClaimJudge
 from factbook.embed import bundled
 from factbook.errors import UsageError
 from factbook.extract.rules import RuleSet
@@ -118,7 +119,7 @@ def engine_of(memory: Memory, *, associations: bool = True) -> Engine:
 
 @pytest.fixture(scope="module")
 def modes(memory: Memory) -> TwoModes:
-    return TwoModes(engine_of(memory))
+    return TwoModes(engine_of(memory), judging=ClaimJudge())
 
 
 def user(text: str) -> Turn:
@@ -193,7 +194,7 @@ def test_the_stream_brings_what_a_question_does_not_name(memory: Memory, modes: 
     assert texts[0] in (SAID[0][0], SAID[1][0])
     cruise = [user("Can you recommend a nice cruise for the summer?")]
     assert modes.stream(cruise)[0].text == SAID[8][0]
-    without = TwoModes(engine_of(memory, associations=False))
+    without = TwoModes(engine_of(memory, associations=False), judging=ClaimJudge())
     plain = [hit.text for hit in without.stream(asked) if hit.kind == "fact"]
     assert plain[:1] != texts[:1]
 

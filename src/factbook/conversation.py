@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from factbook.assist.keyed import Keyed, Planner
     from factbook.assist.review import Review
     from factbook.context import Context
+    from factbook.gate.judge import Claim
+    from factbook.gate.reading import Reading
     from factbook.ops import Op
     from factbook.pipelines.keyed import Told
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
@@ -63,8 +65,9 @@ if TYPE_CHECKING:
     from factbook.recall.search import Answer, Engine
     from factbook.recall.stream import Streamed
 
-__all__ = ["Conversation", "Conversations"]
+__all__ = ["ClaimJudge", "Conversation", "Conversations"]
 
+JUDGED_SENTENCES: Final = 2  # ours: of one text
 SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
 SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
 INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
@@ -372,7 +375,7 @@ class Conversation:
         return replace(filters or Filters(), owner=self.owner)
 
     def _modes(self) -> TwoModes:
-        return TwoModes(self._home.engine(), filters=self._narrowed(None))
+        return TwoModes(self._home.engine(), judging=ClaimJudge(), filters=self._narrowed(None))
 
     def _turn_ops(self, turns: Sequence[Turn], *, name: str = "") -> list[Op]:
         owner, now = self._one(), self._context.clock()
@@ -552,6 +555,50 @@ class Conversations:
             held, self._held = list(self._held.values()), {}
         for one in held:
             one.close()
+
+
+class ClaimJudge:
+    """Judge corrections by the rules of judging, sentence by sentence (docs/judging.md)."""
+
+    # imported when it is asked: its tables take longer than a search, and most need no judge
+
+    def read(self, hit: Hit) -> Sequence[tuple[Claim, Reading]]:
+        """Return what the first sentences of a hit claim; questions claim nothing."""
+        from factbook.extract.sentences import split
+        from factbook.gate.judge import Claim
+        from factbook.gate.reading import read
+
+        texts = [one.text.strip() for one in split(hit.text)]
+        return [
+            (Claim(text=one, occurred_at=hit.occurred_at), read(one))
+            for one in texts
+            if one and not one.endswith("?")
+        ][:JUDGED_SENTENCES]
+
+    def corrects(
+        self,
+        older: Sequence[tuple[Claim, Reading]],
+        newer: Sequence[tuple[Claim, Reading]],
+        *,
+        similarity: float,
+        contradicting: bool,
+    ) -> bool:
+        """Say whether a newer claim ends an older one, or (`contradicting`) contradicts it."""
+        from factbook.gate.judge import Relation, judge
+
+        ends = {Relation.SUPERSEDES} | ({Relation.CONTRADICTION} if contradicting else set())
+        return any(
+            judge(
+                one,
+                other,
+                similarity=similarity,
+                older_reading=one_reading,
+                newer_reading=other_reading,
+            ).relation
+            in ends
+            for one, one_reading in older
+            for other, other_reading in newer
+        )
 
 
 def _role(role: Role | str) -> Role:

@@ -1,8 +1,8 @@
 """Put what was said later before what it corrects: "I live in Salzburg now" before "in Vienna".
 
 Both are much alike for a search, and often the older one more so; shown alone it would be believed.
-Knows: texts, vectors, when something was said, and the rules that judge two claims. Does not know:
-where hits come from, or how many are shown.
+Knows: texts, vectors, when something was said. Does not know: what makes one claim correct another,
+which is given; where hits come from, or how many are shown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,33 @@ from numpy.typing import NDArray
 from factbook.model import Hit
 from factbook.recall.query import STOPWORDS, words
 
-if TYPE_CHECKING:
-    from factbook.gate.judge import Claim
-    from factbook.gate.reading import Reading
+__all__ = ["Judging", "put_right"]
 
-__all__ = ["put_right"]
+
+class Judging(Protocol):
+    """Judge whether what was said later corrects what was said before."""
+
+    def read(self, hit: Hit) -> Any:
+        """Return what a hit claims, for `corrects`; read once, and only where it is needed."""
+
+    def corrects(self, older: Any, newer: Any, *, similarity: float, contradicting: bool) -> bool:
+        """Say whether it ends the older one, or also, where that counts, only contradicts it.
+
+        `similarity` is the cosine of both.
+        """
+
 
 MOST_HITS: Final = 8  # ours: of the best, that are judged with one another
 MOST_CHARS: Final = 400  # ours: longer texts say more than one thing
-MOST_SENTENCES: Final = 2  # ours: of one text
 LEAST_ALIKE: Final = 0.2  # ours: cosine below which nothing is a correction of the other
 
 
 def put_right(
-    hits: Sequence[Hit], *, question: str, vectors: Mapping[str, NDArray[np.float32]]
+    hits: Sequence[Hit],
+    *,
+    question: str,
+    vectors: Mapping[str, NDArray[np.float32]],
+    judging: Judging,
 ) -> tuple[list[Hit], frozenset[str]]:
     """Return the hits, each correction before what it corrects, and the ids of what is corrected.
 
@@ -44,7 +57,7 @@ def put_right(
     """
     ordered = sorted(hits, key=lambda one: -one.score)
     rivals = [
-        _Said(one, vectors.get(one.id))
+        _Said(one, vectors.get(one.id), judging)
         for one in ordered[:MOST_HITS]
         if one.occurred_at is not None and len(one.text) <= MOST_CHARS
     ]
@@ -52,7 +65,9 @@ def put_right(
     asked = set(words(question)) - STOPWORDS
     corrected: set[str] = set()
     for n, newer in enumerate(rivals):
-        ended = {older.hit.id for older in rivals[:n] if _corrects(older, newer, asked)}
+        ended = {
+            older.hit.id for older in rivals[:n] if _is_corrected(older, newer, asked, judging)
+        }
         if not ended:
             continue
         corrected |= ended
@@ -67,8 +82,9 @@ def put_right(
 class _Said:
     """A hit, and what is read of it when it is judged."""
 
-    def __init__(self, hit: Hit, vector: NDArray[np.float32] | None) -> None:
+    def __init__(self, hit: Hit, vector: NDArray[np.float32] | None, judging: Judging) -> None:
         self.hit = hit
+        self._judging = judging
         self.vector = vector
         # of one moment, what was kept later was said later
         self.at = (hit.occurred_at or 0, int(hit.id[1:]))
@@ -78,19 +94,9 @@ class _Said:
         return frozenset(words(self.hit.text))
 
     @cached_property
-    def claims(self) -> Sequence[tuple[Claim, Reading]]:
-        """What its sentences claim, each as it is read; questions claim nothing."""
-        # imported here: its tables take longer than a search, and most answers need no judge
-        from factbook.extract.sentences import split
-        from factbook.gate.judge import Claim
-        from factbook.gate.reading import read
-
-        texts = [one.text.strip() for one in split(self.hit.text)]
-        return [
-            (Claim(text=one, occurred_at=self.hit.occurred_at), read(one))
-            for one in texts
-            if one and not one.endswith("?")
-        ][:MOST_SENTENCES]
+    def claims(self) -> Any:
+        """What it claims, as whoever judges reads it."""
+        return self._judging.read(self.hit)
 
     def similarity(self, other: _Said) -> float:
         """Return the cosine of both, or how many of their words are the same."""
@@ -99,26 +105,13 @@ class _Said:
         return 2 * len(self.words & other.words) / max(1, len(self.words) + len(other.words))
 
 
-def _corrects(older: _Said, newer: _Said, asked: AbstractSet[str]) -> bool:
+def _is_corrected(older: _Said, newer: _Said, asked: AbstractSet[str], judging: Judging) -> bool:
     if older.at == newer.at or older.hit.text == newer.hit.text:
         return False
     similarity = older.similarity(newer)
     if similarity < LEAST_ALIKE:
         return False
-    from factbook.gate.judge import Relation, judge
-
-    ends = {Relation.SUPERSEDES}
-    if asked.isdisjoint(older.words - newer.words):
-        ends.add(Relation.CONTRADICTION)
-    return any(
-        judge(
-            one,
-            other,
-            similarity=similarity,
-            older_reading=one_reading,
-            newer_reading=other_reading,
-        ).relation
-        in ends
-        for one, one_reading in older.claims
-        for other, other_reading in newer.claims
+    meant = not asked.isdisjoint(older.words - newer.words)
+    return judging.corrects(
+        older.claims, newer.claims, similarity=similarity, contradicting=not meant
     )

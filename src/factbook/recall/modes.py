@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from factbook.model import Hit, Role
 from factbook.recall import query as words
 from factbook.recall.associate import seeks_advice
-from factbook.recall.corrected import put_right
+from factbook.recall.corrected import Judging, put_right
 from factbook.recall.diversity import clusters
 from factbook.recall.plan import (
     DEFAULT_TOOL_LIMIT,
@@ -47,9 +47,10 @@ _SMALL_TALK: Final = frozenset(_SMALL_TALK_WORDS.split())
 class TwoModes:
     """Search one owner's memory passively and on request; any thread may call it."""
 
-    def __init__(self, engine: Engine, *, filters: Filters | None = None) -> None:
-        """Take the engine, and what all searches are narrowed to (an owner, a project)."""
+    def __init__(self, engine: Engine, *, judging: Judging, filters: Filters | None = None) -> None:
+        """Take the engine, who judges corrections, and what all searches are narrowed to."""
         self._engine = engine
+        self._judging = judging
         self._filters = filters or Filters()
 
     def search_memory(
@@ -94,7 +95,7 @@ class TwoModes:
             # Before any is chosen: else the question would stand for what it resembles, and go.
             hits = [hit for hit in answer.hits if hit.text.strip() not in said]
             vectors = self._engine.vectors_of(hit.id for hit in hits)
-        hits, corrected = put_right(hits, question=question, vectors=vectors)
+        hits, corrected = put_right(hits, question=question, vectors=vectors, judging=self._judging)
         return select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
 
 
