@@ -63,7 +63,8 @@ from factbook.world import SearchLog
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.store.base import ModelTask, Store
+    from factbook.model import ModelTask
+    from factbook.store.base import Store
     from factbook.store.base_world import ResultState
 
 __all__ = ["ExtractionReport", "WorldReading"]
