@@ -52,8 +52,8 @@ import numpy as np
 from bench._common import BenchError, emit, print_table, run
 from factbook import policy
 from factbook.apply import apply
+from factbook.interest.background import prepare
 from factbook.interest.loops import Loop, LoopResult, Outcome, Step, Worker, moved
-from factbook.interest.work import prepare
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model import Trigger
