@@ -444,16 +444,25 @@ def test_full_disk(cli: Cli, sample_log: Path, tmp_path: Path) -> None:
     assert len(facts) >= first["receipt"]["stored"]
 
 
-def test_newer_database(cli: Cli, db: Path, tmp_path: Path) -> None:
-    newer = tmp_path / "newer.db"
-    shutil.copy(db, newer)
-    connection = apsw.Connection(str(newer))
-    connection.execute("PRAGMA user_version = 999")
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [(999, ("schema 999", "upgrade")), (6, ("older state", "schema 6", "ingest --db NEW.db"))],
+)
+def test_database_of_another_schema(
+    cli: Cli, db: Path, tmp_path: Path, schema: int, said: tuple[str, ...]
+) -> None:
+    other = tmp_path / "other.db"
+    shutil.copy(db, other)
+    connection = apsw.Connection(str(other))
+    connection.execute(f"PRAGMA user_version = {schema}")
     connection.close()
-    before = newer.read_bytes()
+    before = other.read_bytes()
     for command in (("facts",), ("ingest", str(more_log(tmp_path)))):
-        one_sentence(cli(*command, "--db", newer, code=4), "schema 999", "upgrade")
-    assert newer.read_bytes() == before
+        one_sentence(cli(*command, "--db", other, code=4), *said)
+    findings = cli("doctor", "--json", "--db", other, code=1).json()["findings"]
+    (found,) = [one["detail"] for one in findings if one["name"] == "database"]
+    assert all(word in found for word in said)
+    assert other.read_bytes() == before
 
 
 def test_locked_database(cli: Cli, db: Path, tmp_path: Path) -> None:

@@ -72,7 +72,6 @@ def test_json_is_one_document(db: tuple[Cli, Path]) -> None:
     assert found == {"rows": [], "in_file": False, "pieces": 0, "copies": []}
     assert cli("erase", "--allow", "1", "--json", "--db", path).json() == {"allowed": 1}
     assert cli("erase", "--finish", "--json", "--db", path).json()["clean"] is True
-    assert cli("erase", "--drop-copies", "--json", "--db", path).json() == {"deleted": []}
 
 
 def test_an_owner_goes(db: tuple[Cli, Path]) -> None:

@@ -1157,22 +1157,6 @@ def test_a_reader_of_our_own_that_stands_still_is_said_too(
     assert found.clean
 
 
-def test_the_copy_of_before_an_upgrade_is_named_and_can_go(memory: Memory) -> None:
-    keep(memory, turn(1, "The quagmire-ledger is in the cellar"), turn(2, "Tea is fine"))
-    copy = memory.path.with_name(f"{memory.path.name}.schema-3.bak")
-    apsw.Connection(str(memory.path)).execute("VACUUM INTO ?", (str(copy),))
-    harmless = memory.erasure.erase_episode(2)
-    assert harmless.file is not None
-    done = memory.erasure.erase_episode(1)
-    assert done.file is not None
-    assert list(done.file.copies) == [str(copy)]
-    assert done.file.clean  # the file itself is
-    assert list(memory.erasure.sight("quagmire-ledger").copies) == [str(copy)]
-    assert memory.erasure.drop_copies() == [copy]
-    assert not copy.exists()
-    assert memory.erasure.sight("quagmire-ledger").copies == []
-
-
 def test_it_can_be_asked_where_a_text_stands(memory: Memory) -> None:
     said = turn(1, "The quagmire-ledger is in the cellar")
     keep(memory, said)

@@ -228,7 +228,7 @@ def test_the_numbers_of_rows_that_were_shown_are_no_words(memory: Memory) -> Non
 def test_copies_and_what_a_kill_left_beside_the_file_are_looked_through(memory: Memory) -> None:
     memory.add_turn("the quagmire-ledger of vexburgh", session="a")
     mine = memory.path.with_name("m.db.backup")
-    part = memory.path.with_name(".m.db.schema-3.bak.0a1b2c3d.factbook-part")
+    part = memory.path.with_name(".m.db.saved-1.0a1b2c3d.factbook-part")
     for copy in (mine, part):
         apsw.Connection(str(memory.path)).execute("VACUUM INTO ?", (str(copy),))
     memory.path.with_name("m.db.notes").write_text("quagmire-ledger")  # no database
@@ -236,8 +236,7 @@ def test_copies_and_what_a_kill_left_beside_the_file_are_looked_through(memory: 
     assert done.file is not None
     assert set(done.file.copies) == {str(mine), str(part)}
     assert not done.nothing_left
-    assert memory.erasure.drop_copies() == []  # they are somebody's own
-    assert mine.exists()
+    assert set(memory.erasure.sight("quagmire-ledger").copies) == {str(mine), str(part)}
 
 
 def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:

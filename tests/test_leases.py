@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,31 +193,6 @@ def test_two_workers_whose_clocks_are_apart_do_not_take_over_for_ever(memory: Me
     assert len(claims) == 1
     memory.resources._embedder = Hashing()
     assert memory.embed().receipt.embedded == 5
-
-
-def test_leases_of_an_older_file_are_let_go(tmp_path: Path) -> None:
-    """A file from before all claims were leases is taken over as it is."""
-    from factbook.store.sqlite.file import APPLICATION_ID, migrations
-
-    path = tmp_path / "old.db"
-    old = apsw.Connection(str(path))
-    for number, sql in migrations():
-        if number > 5:
-            break
-        old.execute(sql).fetchall()
-        if number == 1:
-            old.execute("INSERT INTO meta VALUES ('tenant', 't'), ('generation', '0')")
-    old.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version=5").fetchall()
-    old.execute(
-        "INSERT INTO search_task (owner, query, trigger, claimer, claimed_until, created_at)"
-        " VALUES ('me', 'kef', 'user_message', 'elsewhere:1:a', ?, 0)",
-        (NOW + DECADE,),
-    )
-    old.close()
-    store = SQLiteStore(path)
-    assert store.claim_search(claimer="a", now=NOW) is not None
-    assert store.check() == []
-    store.close()
 
 
 def test_a_search_that_failed_under_a_clock_ahead_is_made(memory: Memory) -> None:

@@ -137,7 +137,6 @@ WHOLE = frozenset(
         "consolidate",
         "conversation",
         "maintenance.cost",
-        "erasure.drop_copies",
         "embed",
         "erasure.erasures",
         "typed.extract_commands",

@@ -101,21 +101,3 @@ pattern = 'fly deploy .*--app (?P<object>\\S+)'
 subject = "action"
 cues = ["deploy", "deployed"]
 """
-
-
-def test_a_file_of_before_remembers_from_now_on(cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with Memory(path, key_file=tmp_path / "key", model=None) as memory:
-        memory.add_turn("I like rain", session="old")
-    connection = apsw.Connection(str(path))
-    connection.execute("DROP TABLE reader_row; PRAGMA user_version=6")
-    connection.close()
-    with Memory(path, key_file=tmp_path / "key", model=None) as memory:
-        (unknown,) = memory.store.readers_used()
-        assert (unknown.part, unknown.version, unknown.sources) == ("redactor", "", 1)
-        memory.add_turn("I like tea", session="s")
-        assert [one.sources for one in memory.store.readers_used()] == [1, 1]
-        assert memory.check() == []
-    findings = cli("doctor", "--json", "--db", path).json()["findings"]
-    said = [one["detail"] for one in findings if (one["name"], one["level"]) == ("readers", "warn")]
-    assert "1 source read with a redactor that the file did not remember yet" in said[0]

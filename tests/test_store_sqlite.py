@@ -15,6 +15,7 @@ from factbook.apply import apply
 from factbook.errors import (
     NotAStore,
     StoreCorrupt,
+    StoreError,
     StoreLocked,
     StoreMissing,
     StoreReadOnly,
@@ -24,7 +25,8 @@ from factbook.errors import (
 from factbook.model import Trigger
 from factbook.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
-from factbook.store.sqlite import SQLiteStore
+from factbook.store.sqlite import Mode, SQLiteStore
+from factbook.store.sqlite.file import SCHEMA
 from factbook.testing import StoreConformance, sample_episode, sample_fact, sample_source
 
 
@@ -119,12 +121,41 @@ def test_the_database_of_another_program_is_left_untouched(tmp_path: Path) -> No
     assert [one.name for one in tmp_path.iterdir()] == ["other.db"]
 
 
-def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "error", "said"),
+    [
+        (999, StoreTooNew, "schema 999.*upgrade factbook"),
+        (SCHEMA - 1, StoreTooOld, "older state.*ingest --db NEW.db"),
+        (0, StoreTooOld, "schema 0"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["create", "write", "read"])
+def test_a_file_of_another_schema_is_left_untouched(
+    tmp_path: Path, version: int, error: type[StoreError], said: str, mode: Mode
+) -> None:
     path = tmp_path / "m.db"
-    SQLiteStore(path).close()
-    apsw.Connection(str(path)).execute("PRAGMA user_version = 999")
-    with pytest.raises(StoreTooNew, match="999"):
-        SQLiteStore(path)
+    _write(path, 0, 3)
+    connection = apsw.Connection(str(path))
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(error, match=said):
+        SQLiteStore(path, mode=mode)
+    assert path.read_bytes() == before
+    assert {one.name.removeprefix("m.db") for one in tmp_path.iterdir()} <= {"", "-wal", "-shm"}
+
+
+def test_a_ledger_is_made_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    with monkeypatch.context() as patch:
+        patch.setattr("factbook.store.sqlite.file.APPLICATION_ID", "no number")
+        with pytest.raises(apsw.SQLError):
+            SQLiteStore(path)
+    store = SQLiteStore(path)  # nothing of the first try is there
+    assert store.check() == []
+    store.close()
 
 
 def test_a_damaged_file_says_so(tmp_path: Path) -> None:
@@ -220,45 +251,6 @@ def test_check_finds_the_damage(tmp_path: Path, damage: str, what: str) -> None:
     _write(path, 0, 3)
     apsw.Connection(str(path)).execute(damage)
     assert what in {problem.what for problem in SQLiteStore(path).check()}
-
-
-def test_an_older_file_is_copied_before_it_is_migrated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from factbook.store.sqlite import file as ledger_file
-
-    path = tmp_path / "m.db"
-    _write(path, 0, 3)
-    real = ledger_file.migrations()
-    later = (real[-1][0] + 1, "ALTER TABLE source_row ADD COLUMN colour TEXT")
-    monkeypatch.setattr(ledger_file, "migrations", lambda: [*real, later])
-    with pytest.raises(StoreTooOld, match="whatever writes upgrades it"):
-        SQLiteStore(path, mode="read")
-    SQLiteStore(path).close()
-    monkeypatch.undo()
-    copy = tmp_path / f"m.db.schema-{real[-1][0]}.bak"
-    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert SQLiteStore(copy).counts()["episodes"] == 3
-    with pytest.raises(StoreTooNew):
-        SQLiteStore(path)
-
-
-def test_a_failed_migration_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from factbook.store.sqlite import file as ledger_file
-
-    path = tmp_path / "m.db"
-    _write(path, 0, 3)
-    real = ledger_file.migrations()
-    broken = (real[-1][0] + 1, "CREATE TABLE half (x); CREATE TABLE nonsense nonsense")
-    monkeypatch.setattr(ledger_file, "migrations", lambda: [*real, broken])
-    with pytest.raises(apsw.SQLError):
-        SQLiteStore(path)
-    monkeypatch.undo()
-    store = SQLiteStore(path)
-    assert store.counts()["episodes"] == 3
-    assert store.check() == []
 
 
 def test_every_setting_is_in_force(tmp_path: Path) -> None:

@@ -278,7 +278,6 @@ class AsyncErasure(_Part[Erasure]):
     finish_erasing = _worked(Erasure.finish_erasing)
     sight = _worked(Erasure.sight)
     standing = _asked(Erasure.standing)
-    drop_copies = _asked(Erasure.drop_copies)
 
 
 @_mirrors(Conversation)

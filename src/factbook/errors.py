@@ -14,6 +14,7 @@
     |   |-- StoreMissing
     |   |-- NotAStore
     |   |-- StoreTooNew
+    |   |-- StoreTooOld
     |   |-- StoreLocked
     |   |-- StoreReadOnly
     |   |-- StoreFull
@@ -150,8 +151,8 @@ class StoreReadOnly(StoreError):
     """{path} cannot be written ({reason}); nothing was changed, make the file and its folder writable or name another file with --db."""  # noqa: E501
 
 
-class StoreTooOld(StoreReadOnly):
-    """{path} has schema {found}, and this factbook reads {known}; whatever writes upgrades it and keeps a copy of what it was, for instance `factbook embed --db {path}`."""  # noqa: E501
+class StoreTooOld(StoreError):
+    """{path} is of an older state of factbook's development (schema {found}; this factbook reads {known}) and was left untouched; make it anew by reading the logs and chats again into another file, `factbook ingest --db NEW.db`, and have the factbook that made it export what nothing but it holds."""  # noqa: E501
 
 
 class StoreFull(StoreError):

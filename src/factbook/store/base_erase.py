@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from factbook.model import Erasure, Millis, Scoured, Sighting
@@ -138,9 +137,6 @@ class EraseStore(Protocol):
 
     def scour(self) -> Scoured | None:
         """Clean the file after erasures that could not be finished; None where there are none."""
-
-    def copies(self) -> list[Path]:
-        """Return the copies that were made before the file was upgraded."""
 
     def kept_texts(self) -> Iterator[tuple[str, str]]:
         """Iterate over every text of every row, as (what the row is called, text).

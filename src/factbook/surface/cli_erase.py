@@ -107,16 +107,12 @@ def erase(
         bool,
         typer.Option("--finish", help="Clean the file where an erasure was kept from it."),
     ] = False,
-    drop_copies: Annotated[
-        bool,
-        typer.Option("--drop-copies", help="Delete the copies made before the file was upgraded."),
-    ] = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Erase for good: from every row, from the history, and from the bytes of the file."""
     call = begin(ctx, db, as_json)
-    other = [bool(check), list_all, allow is not None, finish, drop_copies]
+    other = [bool(check), list_all, allow is not None, finish]
     wanted = _wanted(ids or [], source, entity, owner, whole_episodes, all_owners=all_owners)
     if sum(other) + bool(wanted) != 1:
         raise UsageError(detail=f"one thing at a time; {_how()}")
@@ -136,13 +132,6 @@ def erase(
             _tell(call, {"allowed": allow}, f"What erasure {allow} took may be kept again.")
         elif finish:
             _finish(call, memory.erasure.finish_erasing())
-        elif drop_copies:
-            gone = [str(one) for one in memory.erasure.drop_copies()]
-            _tell(
-                call,
-                {"deleted": gone},
-                *([f"Deleted {words.one_line(one)}." for one in gone] or ["There are no copies."]),
-            )
         else:
             _erase(call, memory, wanted, dry_run=dry_run, yes=yes)
 
@@ -179,8 +168,7 @@ def _how() -> str:
     from factbook.upkeep.erasure import ROW_NAMES
 
     return (
-        f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow, --finish"
-        " and --drop-copies"
+        f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow and --finish"
     )
 
 

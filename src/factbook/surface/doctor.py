@@ -332,9 +332,7 @@ def _readers(memory: Memory) -> Iterator[Finding]:
     }
     others = [one for one in memory.store.readers_used() if one.version != now[one.part]]
     for one in others[:_PROBLEMS_SHOWN]:
-        which = {"none": "no redactor", "": "a redactor that the file did not remember yet"}.get(
-            one.version, f"{one.part} {one.version}"
-        )
+        which = "no redactor" if one.version == "none" else f"{one.part} {one.version}"
         yield Finding(
             level="warn",
             name="readers",

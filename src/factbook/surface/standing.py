@@ -5,7 +5,6 @@ Knows: words. Does not know: a memory; what is found there is found by `Erasure.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from factbook.model import ME
@@ -24,7 +23,6 @@ __all__ = [
     "where_it_stands",
 ]
 
-_OURS: Final = re.compile(r"\.schema-\d+\.bak$")
 EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
 
 
@@ -106,8 +104,6 @@ def file_holds(path: str) -> str:
     """Return what to do about another file that still holds it."""
     if path.endswith(".factbook-part"):
         how = "a killed process left it: `factbook doctor --clean` deletes it"
-    elif _OURS.search(path):
-        how = "it was made before the file was upgraded: `factbook erase --drop-copies` deletes it"
     else:
         how = "it is yours to delete"
     return f"{path} still holds it; {how}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import ops, policy
 from factbook.changes import Changes
 from factbook.context import part
-from factbook.errors import NotFound, StoreReadOnly, UsageError
+from factbook.errors import NotFound, UsageError
 from factbook.extract.telltale import Gone, How, Telltales
 from factbook.keys import entity_name
 from factbook.model import EVERYONE, ME, Everyone, Receipt, Trigger, whose
@@ -277,20 +277,6 @@ class Erasure:
         if not row[1:].isdigit():
             return set()
         return self._store.row_owners(_TARGETS[row[0]], int(row[1:]))
-
-    def drop_copies(self) -> list[Path]:
-        """Delete the copies that were made before the file was upgraded; return which.
-
-        What was erased since may still stand in them. The file itself is left as it is.
-        """
-        gone = []
-        for one in self._store.copies():
-            try:
-                one.unlink()
-            except OSError as error:
-                raise StoreReadOnly(path=one, reason=error.strerror or str(error)) from error
-            gone.append(one)
-        return gone
 
     # --- parts ----------------------------------------------------------------------------------
 

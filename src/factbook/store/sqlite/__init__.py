@@ -97,12 +97,13 @@ class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
         readers: Callable[[], Mapping[str, str]] = dict,
         opened: LedgerFile | None = None,
     ) -> None:
-        """Open the file, making or migrating it where the mode allows, or take one that is open.
+        """Open the file, making it where the mode allows, or take one that is open.
 
         `screen` is what every Op goes through before it is written, and every name that stored
         rows are compared with. `readers` says with what texts are read, as it is remembered.
 
-        Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
+        Raises StoreMissing, NotAStore, StoreTooNew, StoreTooOld, StoreLocked, StoreReadOnly or
+        StoreCorrupt.
         """
         self.path = path
         self.screen = screen

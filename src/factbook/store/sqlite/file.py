@@ -1,4 +1,4 @@
-"""Open a SQLite file as a ledger: errors in words, connections per thread, migrations."""
+"""Open a SQLite file as a ledger: errors in words, connections per thread, the schema."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from factbook.store.parts import becoming
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
 APPLICATION_ID = 0x66616374  # "fact"
+SCHEMA = 7
+"""The number of `schema.sql`, which each change of it raises: no file is upgraded."""
 _MAGIC = b"SQLite format 3\x00"
 _PRAGMAS = (
     "trusted_schema=OFF",
@@ -107,30 +109,6 @@ def identity(connection: apsw.Connection) -> tuple[int, int]:
     return int(str(application)), int(str(version))
 
 
-def migrations() -> list[tuple[int, str]]:
-    """Return (version, SQL) of every migration, in order."""
-    folder = resources.files("factbook.store.schema")
-    found = [
-        (int(item.name.split("_", 1)[0]), item.read_text(encoding="utf-8"))
-        for item in folder.iterdir()
-        if item.name.endswith(".sql")
-    ]
-    return sorted(found)
-
-
-def _is_whole(path: Path, version: int) -> bool:
-    """Tell whether a file is a readable ledger of that schema."""
-    try:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            said = connection.execute("PRAGMA quick_check(1)").fetchall()
-            return said == [("ok",)] and identity(connection) == (APPLICATION_ID, version)
-        finally:
-            connection.close()
-    except apsw.Error:
-        return False
-
-
 class LedgerFile:
     """A SQLite file that is ours, at the newest schema, with one connection per thread."""
 
@@ -138,9 +116,10 @@ class LedgerFile:
     _files: tuple[Identity | None, Identity | None] = (None, None)  # the file, and its log
 
     def __init__(self, path: Path, *, mode: Mode = "create") -> None:
-        """Open the file, making or migrating it where the mode allows.
+        """Open the file, making it where the mode allows.
 
-        Raises StoreMissing, NotAStore, StoreTooNew, StoreLocked, StoreReadOnly or StoreCorrupt.
+        Raises StoreMissing, NotAStore, StoreTooNew, StoreTooOld, StoreLocked, StoreReadOnly or
+        StoreCorrupt.
         """
         self.path = path
         self.mode: Mode = mode
@@ -157,7 +136,7 @@ class LedgerFile:
         try:
             self._hold(journal)
             with translated(self.path):
-                self._migrate()
+                self._create()
         except BaseException:
             self._close()
             raise
@@ -191,6 +170,7 @@ class LedgerFile:
         with translated(self.path):
             probe = self.open_to_read()
             try:
+                probe.execute("BEGIN")  # of one moment: another process may be making it
                 application, version = identity(probe)
                 tables = probe.execute("SELECT count(*) FROM sqlite_master").get
                 journal = str(probe.execute("PRAGMA journal_mode").get)
@@ -198,13 +178,12 @@ class LedgerFile:
                 probe.close()
         if application != APPLICATION_ID and tables:
             raise NotAStore(path=self.path, reason="it is the database of another program")
-        newest = migrations()[-1][0]
-        if version > newest:
-            raise StoreTooNew(path=self.path, found=version, known=newest)
-        if self.mode == "read" and version < newest:
-            if version == 0:
-                raise NotAStore(path=self.path, reason="it is empty")
-            raise StoreTooOld(path=self.path, found=version, known=newest)
+        if version > SCHEMA:
+            raise StoreTooNew(path=self.path, found=version, known=SCHEMA)
+        if version < SCHEMA and tables:
+            raise StoreTooOld(path=self.path, found=version, known=SCHEMA)
+        if not tables and self.mode == "read":
+            raise NotAStore(path=self.path, reason="it is empty")
         return journal
 
     def _hold(self, journal: str) -> None:
@@ -343,39 +322,22 @@ class LedgerFile:
         finally:
             connection.close()
 
-    def _migrate(self) -> None:
-        known = migrations()
-        version = identity(self.connection)[1]
-        if version == known[-1][0]:
+    def _create(self) -> None:
+        """Make the tables of a file that has none, in one transaction with its number."""
+        ours = (APPLICATION_ID, SCHEMA)
+        if identity(self.connection) == ours:
             return
-        if version > 0:
-            self._back_up(version)
-        for number, sql in known:
-            self._migrate_to(number, sql)
-
-    def _back_up(self, version: int) -> None:
-        """Keep a whole copy of the file beside it, readable by its owner only, once a version."""
-        copy = self.path.with_name(f"{self.path.name}.schema-{version}.bak")
-        if copy.exists() and _is_whole(copy, version):
-            return
-        try:
-            with becoming(copy) as (part, _):
-                self.connection.execute("VACUUM INTO ?", (str(part),))
-        except OSError as error:
-            raise StoreReadOnly(path=copy, reason=error.strerror or str(error)) from error
-
-    def _migrate_to(self, number: int, sql: str) -> None:
+        sql = resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
         with self.transaction() as connection:
-            if identity(connection)[1] < number:  # another process may have done it meanwhile
-                connection.execute(sql).fetchall()
-                if number == 1:
-                    connection.execute(
-                        "INSERT INTO meta VALUES ('tenant', ?), ('generation', '0')",
-                        (str(uuid.uuid4()),),
-                    )
-                connection.execute(
-                    f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={number}"
-                )
+            if identity(connection) == ours:  # another process has done it meanwhile
+                return
+            connection.execute(sql).fetchall()
+            connection.execute(
+                "INSERT INTO meta VALUES ('tenant', ?), ('generation', '0')", (str(uuid.uuid4()),)
+            )
+            connection.execute(
+                f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA}"
+            )
 
     def close_thread(self) -> None:
         """Close the calling thread's connection; it gets another one if it asks again."""

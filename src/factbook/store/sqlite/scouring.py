@@ -8,7 +8,6 @@ and where a piece is left, indexes and file are written anew.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -236,18 +235,6 @@ class EraseReads:
         for suffix in ("", "-wal", "-shm", "-journal"):
             yield from blocks_of(beside(self.path, suffix), overlap=overlap)
 
-    def copies(self) -> list[Path]:
-        """Return the copies that were made before the file was upgraded, or to save what was held.
-
-        `LedgerFile.rescue` makes the latter.
-        """
-        name = _globbed(self.path.name)
-        found = [
-            *self.path.parent.glob(f"{name}.schema-*"),
-            *self.path.parent.glob(f"{name}.saved-*"),
-        ]
-        return sorted(one for one in found if one.is_file())
-
     def _kept(self) -> Iterator[bytes]:
         """Yield everything that the rows hold now, and the terms of the full-text indexes."""
         from factbook.store.sqlite.traces import joined
@@ -360,7 +347,3 @@ def _spaced(folded: str) -> str:
 
 def _longest_word(spaced: str) -> str:
     return max(spaced.split(), key=len)
-
-
-def _globbed(name: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", name)
