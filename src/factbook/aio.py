@@ -33,7 +33,6 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar
 
@@ -50,7 +49,7 @@ from factbook.memory import Memory
 from factbook.model import ME, Everyone, Millis, Trigger, whose
 from factbook.pipelines.sources import Sources
 from factbook.recall.when import now_ms
-from factbook.store.base import Mode
+from factbook.store.base import Mode, place_of
 from factbook.upkeep.erasure import Erasure
 from factbook.upkeep.maintenance import Maintenance
 
@@ -357,7 +356,7 @@ class AsyncMemory(_Awaited[Memory]):
         """
         if threads < 1:
             raise UsageError(detail=f"threads is {threads}; give 1 or more.")
-        self.path = Path(path) if path is not None else default_db()
+        self.path = place_of(path) if path is not None else default_db()
         self._open = functools.partial(
             Memory,
             self.path,

@@ -20,7 +20,7 @@ import platformdirs
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model import Millis, Receipt, Trigger
-from factbook.store.base import named_owners, screening
+from factbook.store.base import named_owners, place_of, screening
 from factbook.store.damage import naming_damage
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from factbook.sources.redacting import Redacting
     from factbook.store.base import Store
 
-__all__ = ["Context", "Resources", "default_db", "default_key_file", "part"]
+__all__ = ["Context", "Resources", "default_db", "default_key_file", "part", "place_of"]
 
 _T = TypeVar("_T")
 _C = TypeVar("_C")
@@ -51,10 +51,13 @@ def part(kind: type[_C]) -> type[_C]:
     return naming_damage(at="_context.store")(named)
 
 
-def default_db() -> Path:
-    """Return where the database is by default: $FACTBOOK_DB, else the user's data folder."""
+def default_db() -> Path | str:
+    """Return where the database is by default: $FACTBOOK_DB, else the user's data folder.
+
+    It is a URL where a store of another package is named.
+    """
     named = os.environ.get("FACTBOOK_DB")
-    return Path(named) if named else platformdirs.user_data_path("factbook") / "factbook.db"
+    return place_of(named) if named else platformdirs.user_data_path("factbook") / "factbook.db"
 
 
 def default_key_file() -> Path:

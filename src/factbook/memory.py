@@ -28,9 +28,9 @@ from factbook.model import (
 from factbook.recall.plan import DEFAULT_TOOL_LIMIT
 from factbook.recall.search import Answer, Engine
 from factbook.recall.when import now_ms
+from factbook.store import open_store
 from factbook.store.base import Filters, Mode, Problem, Store
 from factbook.store.damage import name_damage
-from factbook.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from factbook.assist.answering import Asked
@@ -68,7 +68,7 @@ class Stats:
 
     tenant: str
     path: Path
-    size_bytes: int
+    size_bytes: int  # 0 where it is no file
     counts: dict[str, int]
     predicates: Sequence[tuple[str, float, int, int]]  # name, confidence, facts, objects
     lines: LineCount
@@ -105,6 +105,8 @@ class Memory:
     ) -> None:
         """Open the file, making it where the mode is "create".
 
+        `path` may be a URL, as `open_store` takes it; without one it is what `default_db` says.
+
         `embedder` is the bundled model unless another is given or configured; it is loaded when
         first needed. `redact=False` keeps secrets as they are. `llm` is a language model; without
         one, `model` says how to reach one: as the environment and the configuration file have it,
@@ -112,7 +114,6 @@ class Memory:
         without one, `search_config` says how to reach one in the same way. `notify_on` are the
         triggers whose new facts are told without being asked.
         """
-        self.path = Path(path) if path is not None else default_db()
         self.resources = Resources(
             redact=redact,
             key_file=key_file,
@@ -127,9 +128,13 @@ class Memory:
         )
         self.clock = clock
         self._mode = mode
-        self.store = SQLiteStore(
-            self.path, mode=mode, screen=self.resources.screened, readers=self.resources.readers
+        self.store = open_store(
+            path if path is not None else default_db(),
+            mode=mode,
+            screen=self.resources.screened,
+            readers=self.resources.readers,
         )
+        self.path = self.store.path
         self._context = Context(
             store=self.store,
             clock=clock,
@@ -545,7 +550,7 @@ class Memory:
             found = Stats(
                 tenant=self.store.tenant,
                 path=self.path,
-                size_bytes=self.path.stat().st_size,
+                size_bytes=self.path.stat().st_size if self.path.is_file() else 0,
                 counts=self.store.counts(),
                 predicates=self.store.predicate_counts(),
                 lines=lines,

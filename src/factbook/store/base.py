@@ -10,6 +10,7 @@ import functools
 import hashlib
 import inspect
 import operator
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from factbook.errors import UsageError
 from factbook.model import (
     EVERYONE,
     ME,
@@ -37,6 +39,7 @@ from factbook.model import (
     Run,
     Source,
     SourceState,
+    SQLValue,
     Stance,
     Status,
     StoredEpisode,
@@ -633,6 +636,29 @@ def _checking(
     return checked
 
 
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+def place_of(named: str | os.PathLike[str]) -> Path | str:
+    """Return the path that a text names as one or as `sqlite:///`; any other URL as it is.
+
+    Raises UsageError for a `sqlite:` URL without a whole path, or with more than that.
+    """
+    if not isinstance(named, str) or not _URL.match(named):
+        return Path(named)
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    url = urlsplit(named)
+    if url.scheme != "sqlite":
+        return named
+    if url.netloc or url.query or url.fragment or url.path in ("", "/"):
+        raise UsageError(
+            detail=f"{named} names no file; give a path, or sqlite:/// and a whole one"
+        )
+    return Path(url2pathname(url.path))
+
+
 class Store(WorldStore, EraseStore, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
 
@@ -936,6 +962,28 @@ class Store(WorldStore, EraseStore, Protocol):
 
     def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
         """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals."""
+
+    def predicate_counts(self) -> list[tuple[str, float, int, int]]:
+        """Return (predicate, confidence, facts, distinct objects), most frequent first."""
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Iterate over everything as plain records, each with its "record" kind."""
+
+    def sql(
+        self,
+        text: str,
+        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
+        *,
+        limit: int | None,
+        seconds: float,
+    ) -> list[dict[str, SQLValue]]:
+        """Return the rows of one statement that only reads; raises UsageError for a wrong one."""
+
+    def reopen(self) -> Path | None:
+        """Open anew what somebody replaced; return where what only this process held was saved."""
+
+    def close_thread(self) -> None:
+        """Let go of what the calling thread holds, where it ends before the store does."""
 
     def check(self) -> list[Problem]:
         """Audit counters, spans, indexes, vectors, pointers and JSON; an empty list is clean."""

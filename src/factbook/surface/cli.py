@@ -1074,7 +1074,7 @@ def list_rules(
     call = begin(ctx, db, as_json)
     screen = call.screen
     rule_set = rules_in_force(rules) or RuleSet.default()
-    counted = call.db.exists()
+    counted = isinstance(call.db, str) or call.db.exists()
     if counted:
         with call.memory(rules=rule_set) as memory:
             uses = memory.maintenance.rule_uses(noise=noise)

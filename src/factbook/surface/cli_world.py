@@ -61,7 +61,7 @@ def _do(
     name: str,
     words: Sequence[str] | None,
     owner: str,
-    db: Path | None,
+    db: str | None,
     as_json: bool,
 ) -> None:
     """Do what a command of a chat does, and show its answer."""

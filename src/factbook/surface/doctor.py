@@ -47,19 +47,21 @@ class Finding:
     detail: str  # what was seen, and what to do where it is not well
 
 
-def examine(path: Path, *, clean: bool = False) -> Iterator[Finding]:
+def examine(place: Path | str, *, clean: bool = False) -> Iterator[Finding]:
     """Make every check, the cheap ones first, and yield each finding as it comes.
 
     With `clean` the files that killed processes left behind are deleted, and nothing else.
     """
     yield from _versions()
-    yield from _database(path)
-    yield from _left_behind(path, clean=clean)
+    folders = [place.absolute().parent] if isinstance(place, Path) else []
+    yield from _database(place)
+    yield from _left_behind(*folders, Path.cwd(), clean=clean)
     yield from _key_file()
     yield from _folders()
     yield from _searching(ask=False)
     yield from _notices()
-    yield from _disk(path)
+    for folder in folders:
+        yield from _disk(folder)
 
 
 def examine_searching() -> Iterator[Finding]:
@@ -124,16 +126,16 @@ def _sqlite(version: str) -> str:
     return f"{version} (Python's own is {sqlite3.sqlite_version} and is not used)"
 
 
-def _database(path: Path) -> Iterator[Finding]:
+def _database(place: Path | str) -> Iterator[Finding]:
     from factbook.memory import Memory
 
     try:
-        memory = Memory(path, mode="read", actor="cli")
+        memory = Memory(place, mode="read", actor="cli")
     except StoreMissing:
         yield Finding(
             level="warn",
             name="database",
-            detail=f"there is none yet at {home_path(path)}; `factbook ingest` makes it",
+            detail=f"there is none yet at {home_path(place)}; `factbook ingest` makes it",
         )
         yield from _embedder(None)
         return
@@ -142,12 +144,11 @@ def _database(path: Path) -> Iterator[Finding]:
         yield from _embedder(None)
         return
     with memory:
-        yield Finding(
-            level="ok",
-            name="database",
-            detail=f"{home_path(path)} opens, {size(path.stat().st_size)}",
-        )
-        yield from _private(path, "database", "it can hold what you typed")
+        path = memory.path
+        held = f", {size(path.stat().st_size)}" if path.is_file() else ""
+        yield Finding(level="ok", name="database", detail=f"{home_path(path)} opens{held}")
+        if held:
+            yield from _private(path, "database", "it can hold what you typed")
         yield from _audit(memory)
         yield from _embedder(memory)
         yield from _readers(memory)
@@ -164,11 +165,11 @@ def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
         )
 
 
-def _left_behind(path: Path, *, clean: bool) -> Iterator[Finding]:
+def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
     """Name what a kill left of an export, a copy or a rehearsal: it holds what the memory held."""
     from factbook.store.parts import left_behind
 
-    left = left_behind(path.absolute().parent, Path.cwd())
+    left = left_behind(*folders)
     for one in left:
         detail = f"{home_path(one)} holds stored text, and was left by a process that was killed"
         if not clean:
@@ -461,8 +462,7 @@ def _notices() -> Iterator[Finding]:
     )
 
 
-def _disk(path: Path) -> Iterator[Finding]:
-    folder = path.absolute().parent
+def _disk(folder: Path) -> Iterator[Finding]:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:

@@ -110,8 +110,10 @@ def as_csv(
         yield flushed()
 
 
-def kept_files(db: Path, key: Path) -> dict[Path, str]:
+def kept_files(db: Path | str, key: Path) -> dict[Path, str]:
     """Return the files that no export may replace, each with what it is."""
+    if isinstance(db, str):  # a URL: the database is no file of ours
+        return {key: "the redaction key"}
     real = os.path.realpath(db)  # SQLite puts its other files beside the file that a link means
     beside = {Path(real + end): "a part of the database" for end in ("-wal", "-shm", "-journal")}
     return {db: "the database itself", **beside, key: "the redaction key"}

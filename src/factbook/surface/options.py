@@ -81,6 +81,13 @@ def _complete_predicate(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def _complete_file(incomplete: str) -> list[str]:
+    at, slash, name = incomplete.rpartition("/")
+    folder = Path(at + slash or ".")
+    there = folder.iterdir() if folder.is_dir() else ()
+    return [f"{one}/" if one.is_dir() else str(one) for one in there if one.name.startswith(name)]
+
+
 def _complete_host(incomplete: str) -> list[str]:
     hosts = ("claude-code", "codex", "gemini-cli")
     return [host for host in hosts if host.startswith(incomplete)]
@@ -91,11 +98,12 @@ def _complete_host(incomplete: str) -> list[str]:
 WHEN = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
 
 Db = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--db",
         metavar="FILE",
-        help="The database, instead of $FACTBOOK_DB or the one in your data folder.",
+        autocompletion=_complete_file,
+        help="The database (or its URL), instead of $FACTBOOK_DB or the one in your data folder.",
         show_default=False,
     ),
 ]
@@ -301,7 +309,7 @@ app = typer.Typer(
 class Shared:
     """What the options before the command said, and the screen once a command has one."""
 
-    db: Path | None = None
+    db: str | None = None
     as_json: bool = False
     screen: Screen | None = None
 
@@ -311,7 +319,7 @@ class Call:
     """One command at work: where it writes, and which database it means."""
 
     screen: Screen
-    db: Path
+    db: Path | str  # a URL where it is a store of another package
 
     def memory(
         self,
@@ -327,17 +335,16 @@ class Call:
         return Memory(self.db, mode=mode, redact=redact, rules=rules, actor="cli", model=model)
 
 
-def begin(ctx: typer.Context, db: Path | None, as_json: bool) -> Call:
+def begin(ctx: typer.Context, db: str | None, as_json: bool) -> Call:
     """Join the options before and after the command; what stands nearer to it wins."""
     shared: Shared = ctx.find_root().obj
     screen = Screen(as_json=as_json or shared.as_json)
     shared.screen = screen
-    path = db or shared.db
-    if path is None:
-        from factbook.context import default_db
+    from factbook.context import default_db, place_of
 
-        path = default_db()
-    return Call(screen, path.expanduser())
+    named = shared.db if db is None else db
+    place = default_db() if named is None else place_of(named)
+    return Call(screen, place.expanduser() if isinstance(place, Path) else place)
 
 
 # --- options into arguments -----------------------------------------------------------------------

@@ -61,7 +61,7 @@ class File:
     text: str
 
 
-def job(*, db: Path, key_file: Path, at: str) -> Job:
+def job(*, db: Path | str, key_file: Path, at: str) -> Job:
     """Compose the nightly run of a database.
 
     Database and key are named in full, for the night has another environment than a shell.
@@ -71,7 +71,12 @@ def job(*, db: Path, key_file: Path, at: str) -> Job:
     matched = _TIME.fullmatch(at)
     if matched is None:
         raise UsageError(detail=f"--at {at} is no time of day; give one like {AT}")
-    command = [*_program(), "--db", str(_absolute(db)), "consolidate"]
+    command = [
+        *_program(),
+        "--db",
+        str(_absolute(db) if isinstance(db, Path) else db),
+        "consolidate",
+    ]
     environment = {"FACTBOOK_KEY_FILE": str(_absolute(key_file))}
     for text in (*command, *environment.values()):
         if _SPECIAL.search(text):
