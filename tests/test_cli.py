@@ -20,8 +20,6 @@ import typer.main
 
 from conftest import SESSION, Cli, call, record, sample_lines
 from factbook.memory import Memory
-from factbook.store.parts import left_behind
-from factbook.store.sqlite import SQLiteStore
 from factbook.surface.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
@@ -820,35 +818,6 @@ def test_what_a_killed_process_left_is_named_and_goes_and_a_live_one_keeps_its_f
     assert (level, living.name in said) == ("ok", True)
     assert halves() == set()
     assert "--clean goes with" in cli("doctor", "--clean", "--llm", code=2).err
-
-
-def test_a_copy_in_the_temporary_folder_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rehearsals of the night were done there once, and a kill left them."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    copy = tmp_path / "factbook-dry-run-x1y2" / "copy.db"
-    copy.parent.mkdir()
-    SQLiteStore(copy).close()
-    holding = (
-        "import sys, apsw\n"
-        "db = apsw.Connection(sys.argv[1])\n"
-        "db.execute('SELECT count(*) FROM meta').fetchall()\n"
-        "print('open', flush=True)\n"
-        "sys.stdin.read()\n"
-    )
-    alive = subprocess.Popen(
-        [sys.executable, "-c", holding, str(copy)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert alive.stdout is not None
-    assert alive.stdout.readline() == "open\n"
-    assert left_behind(tmp_path / "elsewhere") == []
-    alive.kill()
-    alive.communicate()
-    assert copy in left_behind(tmp_path / "elsewhere")
 
 
 # --- terminals ------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,11 +21,6 @@ except ImportError:  # Windows, which deletes no file that is open
 __all__ = ["becoming", "left_behind"]
 
 _SUFFIX: Final = ".factbook-part"
-_REHEARSALS: Final = "factbook-dry-run-*"
-"""Folders in the temporary one that a killed rehearsal of the night left before it was done in
-memory; nothing makes them any more."""
-_SQLITE_SHARED: Final = (510, 0x4000_0002)
-"""Bytes (how many, from where) that each connection to a file with a write-ahead log locks."""
 
 
 @contextmanager
@@ -57,12 +51,8 @@ def becoming(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 
 def left_behind(*folders: Path) -> list[Path]:
-    """Return files in these folders that a killed process left, and its copies of a ledger."""
-    found = {one for folder in folders for one in _left_in(folder, "")}
-    for copy in Path(tempfile.gettempdir()).glob(f"{_REHEARSALS}/copy.db"):
-        if not _is_held(copy):
-            found.update(copy.parent.iterdir())
-    return sorted(found)
+    """Return files in these folders that a killed process left."""
+    return sorted({one for folder in folders for one in _left_in(folder, "")})
 
 
 def _left_in(folder: Path, begin: str) -> list[Path]:
@@ -80,7 +70,6 @@ def _is_held(part: Path) -> bool:
     try:
         with part.open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, *_SQLITE_SHARED)
     except OSError:
         return True  # somebody writes it, or it is somebody else's, or it has just become whole
     return False

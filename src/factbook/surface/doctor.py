@@ -166,7 +166,7 @@ def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
 
 
 def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
-    """Name what a kill left of an export, a copy or a rehearsal: it holds what the memory held."""
+    """Name what a kill left of an export or a copy: it holds what the memory held."""
     from factbook.store.parts import left_behind
 
     left = left_behind(*folders)
