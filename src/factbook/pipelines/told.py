@@ -174,15 +174,15 @@ def _nearest(
     slots = {one.slot for one in frames_of(said)}
     near: list[tuple[float, int]] = []
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
-    for fact_id, statement in store.statements(list(found)).items():
+    for fact_id, words in store.statements(list(found)).items():
         cosine = found[fact_id]
         # What waits for its vector is compared by its words: an equal text must not be kept twice.
         if math.isnan(cosine):
-            if statement.casefold() != said.casefold():
+            if words.casefold() != said.casefold():
                 continue
             cosine = 1.0
         alike = cosine >= policy.JUDGED_SIMILARITY
-        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(statement)):
+        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(words)):
             near.append((-cosine, fact_id))
     nearest = {fact_id: -less for less, fact_id in sorted(near)[: policy.TOLD_NEIGHBOURS]}
     lives = store.lives_by_id(list(nearest))
