@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,8 +13,9 @@ import pytest
 
 import factbook
 from factbook import Conversation, Memory
+from factbook.memory import _Made
 from factbook.testing import FrozenClock
-from memory_parts import kinds, public
+from memory_parts import PARTS, kinds, public
 
 PYTHONS = {
     "Callable",
@@ -78,3 +81,22 @@ def test_what_is_forgotten_is_recalled_no_more_and_can_come_back(tmp_path: Path)
         memory.interests.restore_entity("brimley swift")
         assert [one.id for one in memory.query_facts()] == [told.id]
         assert memory.check() == []
+
+
+class _Slow(Memory):
+    """A memory with a part that takes a while to make."""
+
+    @_Made
+    def slow(self) -> object:
+        time.sleep(0.05)
+        return object()
+
+
+def test_a_part_is_one_for_all_threads(tmp_path: Path) -> None:
+    with (
+        _Slow(tmp_path / "m.db", key_file=tmp_path / "key", model=None) as memory,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        found = [one.result() for one in [pool.submit(lambda: memory.slow) for _ in range(8)]]
+        assert all(one is memory.slow for one in found)
+        assert all(isinstance(vars(Memory)[name], _Made) for name in ("conversations", *PARTS))

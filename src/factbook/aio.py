@@ -135,7 +135,7 @@ class _Part(_Awaited[T]):
         self._name = name
 
     def _blocking(self) -> T:
-        found: T = getattr(self._memory._opened(), self._name)
+        found: T = getattr(self._memory._blocking(), self._name)
         return found
 
 
@@ -304,7 +304,7 @@ class AsyncConversation(_Awaited[Conversation]):
         await self.close()
 
     def _blocking(self) -> Conversation:
-        return self._memory._opened().conversation(
+        return self._memory._blocking().conversation(
             owner=self.owner, session=self.session, share=self._share
         )
 
@@ -393,7 +393,7 @@ class AsyncMemory(_Awaited[Memory]):
     async def __aenter__(self) -> AsyncMemory:
         """Open the file; raises what `Memory` raises."""
         try:
-            await self._run(self._turns, self._opened)
+            await self._run(self._turns, self._blocking)
         except BaseException:
             await self.close()
             raise
@@ -437,9 +437,6 @@ class AsyncMemory(_Awaited[Memory]):
     # --- threads --------------------------------------------------------------------------------
 
     def _blocking(self) -> Memory:
-        return self._opened()
-
-    def _opened(self) -> Memory:
         with self._opening:
             if self._held is None:
                 self._held = self._open()
@@ -503,7 +500,7 @@ class AsyncMemory(_Awaited[Memory]):
                 self._rows.submit(rows.close)  # after the batch that may still be under way
 
     def _exported(self, owner: str | Everyone) -> Generator[dict[str, object], None, None]:
-        yield from self._opened().export(owner=owner)
+        yield from self._blocking().export(owner=owner)
 
 
 def _tell(asked: Future[Any]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast, overload
 
 from factbook import policy
 from factbook.context import Context, Resources, default_db, part
@@ -74,6 +74,36 @@ class Stats:
     lines: LineCount
     hosts: dict[str, int] = field(default_factory=dict)
     passive_failures: dict[str, int] = field(default_factory=dict)  # by the kind of error
+
+
+_T = TypeVar("_T")
+_MAKING: Final = threading.RLock()  # one part may name another
+
+
+class _Made(Generic[_T]):
+    """A part that is made when it is first named, and is the same for all threads.
+
+    `functools.cached_property` takes no lock from Python 3.12 on: two would have two of it.
+    """
+
+    def __init__(self, make: Callable[[Any], _T]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> _Made[_T]: ...
+    @overload
+    def __get__(self, instance: Memory, owner: type) -> _T: ...
+    def __get__(self, instance: Memory | None, owner: type) -> _Made[_T] | _T:
+        if instance is None:
+            return self
+        with _MAKING:
+            made = vars(instance)  # what stands there hides this from then on
+            if self._name not in made:
+                made[self._name] = self._make(instance)
+            found: _T = made[self._name]
+            return found
 
 
 @part
@@ -190,7 +220,7 @@ class Memory:
 
     # --- parts: made when first named, for each brings much code and most commands need few -------
 
-    @cached_property
+    @_Made
     def conversations(self) -> Conversations:
         """The conversations that are open here, and how many passive recalls have failed."""
         from factbook.conversation import Conversations
@@ -205,56 +235,56 @@ class Memory:
             reading=reading,
         )
 
-    @cached_property
+    @_Made
     def interests(self) -> Interests:
         """What its owners care about: learn, like, look up, schedule, mute."""
         from factbook.interest.interests import Interests
 
         return Interests(self._context)
 
-    @cached_property
+    @_Made
     def background(self) -> Background:
         """What is done when nobody acts, step by step or by a worker."""
         from factbook.interest.background import Background
 
         return Background(self._context, self.interests)
 
-    @cached_property
+    @_Made
     def keyed(self) -> Keyed:
         """Facts under keys: operations, plans, lists."""
         from factbook.assist.keyed import Keyed
 
         return Keyed(self._context)
 
-    @cached_property
+    @_Made
     def typed(self) -> Typed:
         """Typed memories out of summaries, and what a model reads in commands."""
         from factbook.assist.typed_memories import Typed
 
         return Typed(self._context, like=self._facts_like)
 
-    @cached_property
+    @_Made
     def review(self) -> Review:
         """What waits for a person's word, and what that word does."""
         from factbook.assist.review import Review
 
         return Review(self._context, like=self._facts_like)
 
-    @cached_property
+    @_Made
     def sources(self) -> Sources:
         """What was read: logs, chats, notes, their episodes, and what was refused."""
         from factbook.pipelines.sources import Sources
 
         return Sources(self._context)
 
-    @cached_property
+    @_Made
     def maintenance(self) -> Maintenance:
         """What looks after what is there: the queue, the night, the counts."""
         from factbook.upkeep.maintenance import Maintenance
 
         return Maintenance(self._context)
 
-    @cached_property
+    @_Made
     def erasure(self) -> Erasure:
         """What erases for good, and shows that it is gone."""
         from factbook.upkeep.erasure import Erasure
