@@ -51,30 +51,30 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bench._common import BenchError, emit, print_table, run
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.context import Resources
 from factbook.errors import ModelError, ModelFailure
-from factbook.extract.modelled import CommandAnswer
-from factbook.extract.typed import TypedAnswer, claims_of
-from factbook.gate.grounding import read_passage
-from factbook.http import Failed
-from factbook.keyed.contracts import (
+from factbook.extract.keyed.contracts import (
     FactsOp,
     FactsOpsResponse,
     FactsQueryPlan,
     list_key_of,
     op_values,
 )
-from factbook.keys import fold_value, normalize_fact_key, normalize_fact_value
+from factbook.extract.model_reading import CommandAnswer
+from factbook.extract.typed_replies import TypedAnswer, claims_of
+from factbook.gate.grounding import read_passage
 from factbook.llm.answers import read_answer
 from factbook.llm.base import Answer, Message, Piece, Tool
+from factbook.maintenance.verdicts import VerdictAnswer, model_resolver
 from factbook.memory import Memory
-from factbook.model import Episode, EpisodeKind, Role, Source, Trigger, Trust
-from factbook.ops import JudgePair, Op, RecordEpisode, RecordSource
+from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trigger, Trust
+from factbook.model.keys import fold_value, normalize_fact_key, normalize_fact_value
+from factbook.model.ops import JudgePair, Op, RecordEpisode, RecordSource
+from factbook.net.http import Failed
 from factbook.pipelines.typed import extract_typed, judge_answer
 from factbook.testing import FrozenClock
 from factbook.testing.mutations import mutations
-from factbook.upkeep.verdicts import VerdictAnswer, model_resolver
 
 PART: Final = "answers"
 SHOWN: Final = 10  # answers that did what must not happen, in the figures

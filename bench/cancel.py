@@ -51,18 +51,18 @@ import numpy as np
 
 from bench._common import BenchError, emit, print_table, run
 from factbook import policy
-from factbook.apply import apply
-from factbook.interest.background import prepare
-from factbook.interest.loops import Loop, LoopResult, Outcome, Step, Worker, moved
+from factbook.apply.apply import apply
+from factbook.interests.jobs import prepare
+from factbook.interests.scheduler import Loop, LoopResult, Outcome, Step, Worker, moved
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
-from factbook.model import Trigger
-from factbook.recall.when import now_ms
-from factbook.searching import open_search
-from factbook.searching.config import SEARXNG, SearchConfig
+from factbook.model.entities import SearchAnswer, SearchResult
+from factbook.model.facts import Trigger
+from factbook.recall.time_expressions import now_ms
+from factbook.search_providers import open_search
+from factbook.search_providers.config import SEARXNG, SearchConfig
 from factbook.sources.told import said_ops
 from factbook.store.base import Store
-from factbook.world import SearchAnswer, SearchResult
 
 WAITING_S: Final = (0.005, 0.06)  # into a step that waits for others, before it is cancelled
 WORKING_S: Final = (0.005, 0.5)  # into one that computes

@@ -38,9 +38,9 @@ from bench._common import BenchError, data_dir, emit, print_table, run
 from factbook.embed import bundled
 from factbook.extract import sentences
 from factbook.extract.clusters import Piece, find_clusters, find_statements, pieces_of
-from factbook.model import EpisodeKind, Role, StoredEpisode, Trust
-from factbook.words import STOPWORDS
-from factbook.words import words as query_words
+from factbook.language.words import STOPWORDS
+from factbook.language.words import words as query_words
+from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
 
 COVER_COSINE: Final = 0.7
 PERSONA_FILE: Final = "persona_chat/Synthetic-Persona-Chat_valid.csv"

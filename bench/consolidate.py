@@ -49,10 +49,10 @@ def _text(n: int) -> str:
 
 def fill(path: Path, vectors: NDArray[np.float16], *, facts: int, episodes: int) -> None:
     """Write facts with evidence and vectors, and episodes that wait for consolidation."""
-    from factbook.apply import apply
+    from factbook.apply.apply import apply
     from factbook.embed import bundled
     from factbook.memory import Memory
-    from factbook.model import (
+    from factbook.model.facts import (
         ME,
         Candidate,
         Episode,
@@ -63,7 +63,7 @@ def fill(path: Path, vectors: NDArray[np.float16], *, facts: int, episodes: int)
         Trigger,
         Trust,
     )
-    from factbook.ops import (
+    from factbook.model.ops import (
         AssertFact,
         MarkProgress,
         Op,
@@ -172,7 +172,7 @@ def consolidate(path: Path) -> dict[str, Any]:
 
 def pair_recall(vectors: NDArray[np.float16], *, threshold: float) -> dict[str, float]:
     """Compare the product's join with exact products, over the rows of a sample."""
-    from factbook.upkeep.join import near_pairs
+    from factbook.maintenance.join import near_pairs
 
     began = time.perf_counter()
     found = near_pairs(vectors, threshold=threshold)

@@ -33,7 +33,7 @@ from bench._common import BenchError, data_dir, emit, print_table, run
 from bench.judged import write_lines
 from factbook.embed import bundled
 from factbook.gate.same_entity import Background, Description, Same, Verdict, compare_all
-from factbook.keys import entity_name
+from factbook.model.keys import entity_name
 
 PART = "entities"
 FILES: Final = ("test.txt", "valid.txt")

@@ -44,7 +44,7 @@ def log_files(folder: Path) -> list[Path]:
 def product(folder: Path, db: Path) -> dict[str, Any]:
     """Ingest a folder into a new file without embedding; then once more; return the figures."""
     began = time.perf_counter()
-    from factbook import apply
+    from factbook.apply.apply import apply
     from factbook.memory import Memory
     from factbook.pipelines import observed, steps, workers
     from factbook.sources.session_log import discover

@@ -101,7 +101,7 @@ class Web:
 
     def search(self, query: str, *, limit: int = 8) -> Any:
         """Return what the world finds on this day."""
-        from factbook.world import SearchAnswer, SearchResult
+        from factbook.model.entities import SearchAnswer, SearchResult
 
         self.asked += 1
         pages = self._world.search(query, self.day)[:limit]
@@ -193,7 +193,7 @@ class Simulation:
             )
 
     def _episode(self, act: Act, day: int) -> int:
-        from factbook.model import Role
+        from factbook.model.facts import Role
         from factbook.sources.conversation.turn import turn_uid
 
         uid = turn_uid(
@@ -221,7 +221,7 @@ class Simulation:
 
     def _tell(self, day: int) -> None:
         """Deliver the notices that may go; people who care react to some of them."""
-        from factbook.interest.deliver import ChatChannel
+        from factbook.interests.deliver import ChatChannel
 
         reactions: list[tuple[str, int, str]] = []
 
@@ -244,7 +244,7 @@ class Simulation:
 
     def held(self) -> list[Held]:
         """Return every entity as the memory holds it."""
-        from factbook.model import Trigger
+        from factbook.model.facts import Trigger
 
         found = []
         for owner in self.messages:
@@ -279,7 +279,7 @@ class Simulation:
 
     def results(self) -> dict[str, list[tuple[str, bool]]]:
         """Return each owner's result texts, and whether nobody asked for the search."""
-        from factbook.model import Trigger
+        from factbook.model.facts import Trigger
 
         found: dict[str, list[tuple[str, bool]]] = {}
         for owner in self.messages:
@@ -410,7 +410,7 @@ def _write(path: Path, held: Sequence[Held]) -> None:
 
 def _draw(simulation: Simulation, path: Path, *, days: int) -> None:
     """Draw the year of the first owner as the product saw it."""
-    from factbook.interest.score import course
+    from factbook.interests.score import course
     from factbook.surface.plots_interest import Curve, interest_plot
 
     owner = simulation.people[0].name

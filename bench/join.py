@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from bench._common import BenchError, emit, print_table, run
 from bench.vectors import base, make_vectors
 from factbook import policy
-from factbook.upkeep.join import Pairs, near_pairs
+from factbook.maintenance.join import Pairs, near_pairs
 
 Halves = NDArray[np.float16]
 Ids = NDArray[np.int64]

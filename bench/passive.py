@@ -33,15 +33,15 @@ import numpy as np
 from bench._common import emit, print_table, run
 from bench.recall import NOW, fill, sentences, vocabulary
 from bench.vectors import make_vectors
-from factbook.apply import apply
-from factbook.conversation import ClaimJudge
+from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.memory import Memory
-from factbook.model import Candidate, FactKind, Role, Trigger, Trust
-from factbook.ops import AssertFact, StoreVectors
+from factbook.memory.conversation import ClaimJudge
+from factbook.model.facts import Candidate, FactKind, Role, Trigger, Trust
+from factbook.model.ops import AssertFact, StoreVectors
 from factbook.recall.modes import TwoModes
 from factbook.recall.plan import Turn
-from factbook.recall.stream import PassiveStream, StreamState
+from factbook.recall.prefetch import PassiveStream, StreamState
 
 FACT_SHARE: Final = 5  # every fifth memory is a fact
 STEP: Final = 20_000

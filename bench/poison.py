@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     from factbook.embed import Embedder
     from factbook.memory import Memory
-    from factbook.world import SearchAnswer
+    from factbook.model.entities import SearchAnswer
 
     Vectors = NDArray[np.float32]
 
@@ -146,7 +146,7 @@ class Scripted:
 
     def search(self, query: str, *, limit: int = 8) -> SearchAnswer:
         """Return the next results; nothing where none wait."""
-        from factbook.world import SearchAnswer, SearchResult
+        from factbook.model.entities import SearchAnswer, SearchResult
 
         pages = self.waiting.pop(0) if self.waiting else ()
         return SearchAnswer(
@@ -231,9 +231,9 @@ class Trial:
 
     def _enrich(self, batch: Batch) -> None:
         """Queue a search of our own about a thing, as the loop does, and make it."""
-        from factbook.apply import apply
-        from factbook.model import ME, Trigger
-        from factbook.ops import QueueSearch
+        from factbook.apply.apply import apply
+        from factbook.model.facts import ME, Trigger
+        from factbook.model.ops import QueueSearch
 
         entity = self.memory.interests.find_entity(batch.thing.name)
         op = QueueSearch(owner=ME, query=f"{batch.thing.name} details", entity_id=entity.id)
@@ -353,7 +353,7 @@ def judged(
     """Count what the poison changed, and what of the genuine statements was kept."""
     pages = [page for batch in searches for page in batch.pages]
     from factbook import policy
-    from factbook.model import Trust
+    from factbook.model.facts import Trust
 
     by_url = {page.url: page for page in [*pages, *(one.page for one in messages)]}
     by_uid = {one.uid: one for one in messages}

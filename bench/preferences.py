@@ -22,11 +22,11 @@ from typing import Any, Final
 import numpy as np
 
 from bench._common import BenchError, data_dir, emit, print_table, run
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.extract.rules import RuleSet
 from factbook.memory import Memory
-from factbook.model import (
+from factbook.model.facts import (
     Candidate,
     Episode,
     EpisodeKind,
@@ -36,8 +36,8 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, Op, RecordEpisode, RecordSource
-from factbook.recall.associate import Associations
+from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
+from factbook.recall.query_expansion import Associations
 from factbook.recall.search import Engine
 from factbook.store.base import Filters
 

@@ -25,11 +25,11 @@ from rich.console import Console
 from bench._common import emit
 from factbook import policy
 from factbook.errors import SearchError, SearchFailure
-from factbook.extract.matter import Asking
+from factbook.extract.private_matters import Asking
 from factbook.memory import Memory
-from factbook.model import Role
+from factbook.model.entities import SearchAnswer
+from factbook.model.facts import Role
 from factbook.sources.conversation.turn import turn_uid
-from factbook.world import SearchAnswer
 
 QUESTIONS: Final = Path(__file__).with_suffix(".jsonl")
 _Z: Final = 1.96  # of a 95 % interval

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from bench._common import emit, print_table, run
 from bench.vectors import make_vectors, measure
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.memory import Memory
-from factbook.model import Episode, EpisodeKind, Role, Source, Trigger, Trust
-from factbook.ops import Op, RecordEpisode, RecordSource, StoreVectors
+from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trigger, Trust
+from factbook.model.ops import Op, RecordEpisode, RecordSource, StoreVectors
 
 VOCABULARY: Final = 30_000
 TURNS: Final = 200  # episodes of one source

@@ -36,9 +36,10 @@ from numpy.typing import NDArray
 
 from bench._common import BenchError, data_dir, emit, print_table, run
 from factbook.memory import Memory
-from factbook.model import Episode, EpisodeKind, Role, Source, Trust
-from factbook.recall import query, when
+from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trust
+from factbook.recall import query
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
+from factbook.recall.time_expressions import DAY_MS, find_window, to_ms
 from factbook.store.base import Filters
 
 CUTS: Final = (5, 10, 25, 50)
@@ -117,7 +118,7 @@ def product_ranker(conversation: Conversation, embedder: Embeds) -> Ranker:
     """Rank by `Memory.recall`, over a store of the conversation's own."""
     folder = Path(tempfile.mkdtemp(prefix="factbook-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    now = max((when.to_ms(unit.when) for unit in conversation.units if unit.when), default=0)
+    now = max((to_ms(unit.when) for unit in conversation.units if unit.when), default=0)
     memory = Memory(folder / "bench.db", key_file=folder / "key", redact=False, clock=lambda: now)
     speakers = query.speakers(unit.text for unit in conversation.units)
     by_session: dict[int, list[Unit]] = {}
@@ -157,7 +158,7 @@ def _episode(unit: Unit, source: str, speakers: frozenset[str]) -> Episode:
         text=unit.text,
         position=unit.position + 1,
         offset=0,
-        occurred_at=when.to_ms(unit.when) if unit.when else None,
+        occurred_at=to_ms(unit.when) if unit.when else None,
         speaker=said_by if said_by in speakers else "",
     )
 
@@ -214,12 +215,12 @@ def pool_ranker(
 
 def _in_time(question: str, now: datetime | None) -> Callable[[Unit], bool]:
     """Return the test whether a unit was told in the time that a question names, or soon after."""
-    window = when.find_window(question, now=when.to_ms(now), zone=UTC) if now else None
+    window = find_window(question, now=to_ms(now), zone=UTC) if now else None
     if window is None:
         return lambda unit: False
     since = -math.inf if window.since is None else window.since
-    until = math.inf if window.until is None else window.until + TOLD_WITHIN_DAYS * when.DAY_MS
-    return lambda unit: unit.when is not None and since <= when.to_ms(unit.when) < until
+    until = math.inf if window.until is None else window.until + TOLD_WITHIN_DAYS * DAY_MS
+    return lambda unit: unit.when is not None and since <= to_ms(unit.when) < until
 
 
 def bm25_ranker(conversation: Conversation, *, tokenizer: str) -> Ranker:

@@ -148,7 +148,7 @@ class Baseline:
 
 def product() -> Finder:
     """Open the redactor of this project with a fixed key."""
-    from factbook.sources.redact import Redactor
+    from factbook.redaction import Redactor
 
     return Redactor(key=b"0" * 32)
 
@@ -486,7 +486,7 @@ def _turns() -> dict[str, object]:
 def _hostile(*, as_json: bool) -> int:
     """Measure the speed on texts that are made to be slow."""
     finder = product()
-    from factbook.sources.redact.wallets import _places
+    from factbook.redaction.wallets import _places
 
     rates = {name: speed_of(finder, text) for name, text in hostile.texts(HOSTILE_SIZE)}
     rows_of_words = hostile.rows_of_words(list(_places()), HOSTILE_SIZE)

@@ -39,7 +39,7 @@ def _base58(data: bytes) -> str:
 
 
 def _phrase(rng: random.Random, size: int) -> list[str]:
-    from factbook.sources.redact.wallets import _places
+    from factbook.redaction.wallets import _places
 
     words = list(_places())
     bits = size * 32 // 3

@@ -35,9 +35,9 @@ from bench._common import BenchError, data_dir, emit, print_table, run
 from bench.judged import share, write_lines
 from factbook.gate.grounding import Passage, read_passage
 from factbook.gate.lexicon import stem
-from factbook.gate.typed import TypedVerdict, judge_typed
-from factbook.typed import MemoryType, TypedClaim
-from factbook.words import STOPWORDS
+from factbook.gate.typed_claims import TypedVerdict, judge_typed
+from factbook.language.words import STOPWORDS
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 PART = "speakers"
 PERSONA_FILE: Final = "persona_chat/Synthetic-Persona-Chat_valid.csv"

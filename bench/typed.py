@@ -36,10 +36,10 @@ from typing import Any, Final
 from bench._common import BenchError, data_dir, emit, print_table, run
 from bench.judged import share, write_lines
 from bench.speakers import content_words
-from factbook.extract.typed import TypedAnswer, claims_of
+from factbook.extract.typed_replies import TypedAnswer, claims_of
 from factbook.gate.grounding import read_passage
-from factbook.gate.typed import TypedVerdict, judge_typed
-from factbook.typed import MemoryType, TypedClaim
+from factbook.gate.typed_claims import TypedVerdict, judge_typed
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 PART = "typed"
 OFFERED: Final = 0.95

@@ -83,12 +83,12 @@ def messages() -> tuple[Message, ...]:
 def score(part: str, *, hand: str = "", layout: bool = False) -> Score:
     """Measure a part, of one hand or all; with `layout`, the baseline."""
     from factbook.extract import sentences
-    from factbook.extract.heard import hear
+    from factbook.extract.mentions import hear
     from factbook.extract.opinions import preferences_in
-    from factbook.extract.pasted import pasted
+    from factbook.extract.quoted_text import pasted
     from factbook.extract.voice import OwnWords, own_words
-    from factbook.model import Overheard
-    from factbook.world import Valence
+    from factbook.model.entities import Valence
+    from factbook.model.facts import Overheard
 
     def voice_of(text: str) -> OwnWords:
         return OwnWords(text, tuple(Overheard(*one) for one in pasted(text)))

@@ -94,7 +94,7 @@ def simulate(path: Path, *, days: int, turns: int, seed: int) -> dict[str, Any]:
 
 
 def _record(memory: Any, turns: Sequence[Said]) -> None:
-    from factbook.model import Role
+    from factbook.model.facts import Role
     from factbook.recall.plan import Turn
 
     for session, group in groupby(turns, key=lambda one: one.session):
@@ -104,7 +104,7 @@ def _record(memory: Any, turns: Sequence[Said]) -> None:
 
 
 def _judge(memory: Any, life: Life, states: Mapping[int | None, tuple[str, ...]]) -> dict[str, Any]:
-    from factbook.model import FactKind, Stance
+    from factbook.model.facts import FactKind, Stance
 
     truths = life.truths()
     facts = memory.query_facts(kind=FactKind.STATEMENT)

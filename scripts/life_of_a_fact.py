@@ -31,7 +31,7 @@ _CHILD = "--at"
 
 def run_at(moment: datetime, arguments: list[str]) -> None:
     """Run a factbook command in this process, as if it were that time."""
-    import factbook.recall.when as when
+    import factbook.recall.time_expressions as when
 
     class Set(datetime):
         """A clock that stands at the given time."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from factbook.embed import bundled
-from factbook.recall.associate import brought, digest, situations
+from factbook.recall.query_expansion import brought, digest, situations
 
 TARGET = Path(__file__).resolve().parent.parent / "src/factbook/recall/data/situations.npz"
 

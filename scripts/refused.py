@@ -30,15 +30,15 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-import factbook.recall.when as when
+import factbook.recall.time_expressions as when
 from factbook import policy
 from factbook.gate.type_rules import RULES
-from factbook.keys import canonical_list_key
 from factbook.memory import Memory
+from factbook.model.keys import canonical_list_key
+from factbook.model.memory_types import MemoryType, RejectionReason
 from factbook.surface import cli
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer, Reply, Request
-from factbook.typed import MemoryType, RejectionReason
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = ("refused.md", "keyed-facts.md", "model.md")

@@ -10,7 +10,7 @@ model over the same vectors and the pieces of the words. Both are trained with o
 - `NLU-Evaluation-Data`: what people say to a robot at home (Liu et al., 2019, CC BY 4.0);
 - `MedQuAD`: questions of health (Ben Abacha and Demner-Fushman, 2019, CC BY 4.0).
 
-The weights go to `src/factbook/extract/matter.json` with the id of the embedder that they belong
+The weights go to `src/factbook/extract/data/matter.json` with the id of the embedder that they belong
 to. Their error is measured on other questions: `python -m bench.privacy`.
 """
 
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from factbook.embed import bundled
-from factbook.extract.matter import pieces, trimmed
+from factbook.extract.private_matters import pieces, trimmed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HERE: Final = Path(__file__).resolve().parent
-OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "matter.json"
+OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "matter.json"
 FILLINGS: Final = 8  # questions that one with a slot makes
 OWN: Final = 4.0  # what a question of ours weighs beside one of FOLDER
 RIDGE: Final = 1.0  # of 0.5 and 1 no worse on the first half of the authors of the bench

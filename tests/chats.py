@@ -7,12 +7,12 @@ import zipfile
 from pathlib import Path
 
 from factbook import policy
-from factbook.model import ME, Cursor, Episode, LineCount
+from factbook.model.facts import ME, Cursor, Episode, LineCount
+from factbook.redaction import NO_REDACTION
+from factbook.redaction.base import Redacting
 from factbook.sources import conversation, notes
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
-from factbook.sources.redact import NO_REDACTION
-from factbook.sources.redacting import Redacting
 from session_logs import EXAMPLES, NOW, account, lines_of
 
 CHATS = EXAMPLES / "chats"

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import StoreError, StoreReplaced
-from factbook.model import Trigger
-from factbook.ops import Op, RecordEpisode, RecordSource
+from factbook.model.facts import Trigger
+from factbook.model.ops import Op, RecordEpisode, RecordSource
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode, sample_fact, sample_source
 

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from factbook import aio
-from factbook.memory import Memory
+from factbook.memory import Memory, aio
 
 PARTS = ("interests", "background", "keyed", "typed", "review", "sources", "maintenance", "erasure")
 

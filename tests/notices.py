@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from factbook.apply import apply
-from factbook.model import ME, Candidate, EpisodeKind, FactKind, Millis, Role, Trigger, Trust
-from factbook.ops import Announce, AssertFact, CreateEntity, Op, RecordEpisode, RecordSource
+from factbook.apply.apply import apply
+from factbook.model.entities import Notice, NoticeState
+from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Millis, Role, Trigger, Trust
+from factbook.model.ops import Announce, AssertFact, CreateEntity, Op, RecordEpisode, RecordSource
 from factbook.store.base import Store
 from factbook.testing import sample_episode, sample_source
-from factbook.world import Notice, NoticeState
 
 CHAT = "chat:evening"
 SPEAKERS = ["harbeth", "tannoy", "klipsch", "denton", "spendor", "rogers", "dynaudio", "linton"]

@@ -10,9 +10,9 @@ from factbook import policy
 from factbook.errors import SearchError, SearchFailure
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
+from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer
-from factbook.world import SearchAnswer, SearchResult
 
 MINUTE = 60_000
 DAY = 24 * 60 * MINUTE

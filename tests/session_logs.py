@@ -9,10 +9,10 @@ from pathlib import Path
 import orjson
 
 from factbook import policy
-from factbook.model import Cursor, Episode, EpisodeKind, LineCount, RejectedLine
+from factbook.model.facts import Cursor, Episode, EpisodeKind, LineCount, RejectedLine
+from factbook.redaction import NO_REDACTION
+from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
-from factbook.sources.redact import NO_REDACTION
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile, read
 
 NOW = 1_795_219_200_000  # 2026-11-21

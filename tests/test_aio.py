@@ -16,14 +16,13 @@ import pytest
 from numpy.typing import NDArray
 
 import factbook
-from factbook import aio
-from factbook.aio import AsyncConversation, AsyncMemory
-from factbook.assist.review import Review
-from factbook.conversation import Conversation
 from factbook.errors import NotFound, StoreMissing, UsageError
-from factbook.memory import Memory
-from factbook.model import Hit, Millis
-from factbook.recall.stream import StreamState
+from factbook.memory import Memory, aio
+from factbook.memory.aio import AsyncConversation, AsyncMemory
+from factbook.memory.conversation import Conversation
+from factbook.memory.review import Review
+from factbook.model.facts import Hit, Millis
+from factbook.recall.prefetch import StreamState
 from factbook.testing import FrozenClock
 
 PATIENCE = 30.0  # seconds after which a test gives up waiting
@@ -366,9 +365,9 @@ def test_an_error_that_nobody_waits_for_is_logged(
                 await task
             gate.opened.set()
 
-    with caplog.at_level(logging.WARNING, logger="factbook.aio"):
+    with caplog.at_level(logging.WARNING, logger="factbook.memory.aio"):
         asyncio.run(run())
-    (said,) = [one.getMessage() for one in caplog.records if one.name == "factbook.aio"]
+    (said,) = [one.getMessage() for one in caplog.records if one.name == "factbook.memory.aio"]
     assert said.startswith("a cancelled call failed: NotFound: ")
 
 

@@ -16,8 +16,8 @@ from bench.answers import Account, Desk, Mutant, Plan, Result, Site, Tally, Tell
 from rich.console import Console
 
 from factbook.errors import ModelError, ModelFailure
-from factbook.extract.typed import TypedAnswer
-from factbook.keyed.contracts import FactsOp, FactsOpsResponse
+from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse
+from factbook.extract.typed_replies import TypedAnswer
 from factbook.llm import Message
 from factbook.llm.answers import read_answer
 

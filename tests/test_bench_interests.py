@@ -17,7 +17,7 @@ from bench.interests_world import KINDS, PAGES, World, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.interest.relate import RELATED
+from factbook.interests.relate import RELATED
 
 DAYS = 60
 

@@ -21,7 +21,7 @@ from bench.poison_pages import (
     poisoned_page,
 )
 
-from factbook.extract.external import taint
+from factbook.extract.prompt_injection import taint
 from factbook.extract.world import facts_about
 
 NAMES = {thing.key: [thing.key] for thing in THINGS}

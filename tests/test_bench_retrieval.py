@@ -13,7 +13,7 @@ from bench import retrieval
 from bench._common import BenchError
 from numpy.typing import NDArray
 
-from factbook.words import words
+from factbook.language.words import words
 
 
 class WordCounts:

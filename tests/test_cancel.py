@@ -14,14 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from factbook import cancel
-from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.embed import bundled
 from factbook.errors import ModelError, ModelFailure
-from factbook.http import Endpoint, Failed, read_address
 from factbook.llm.base import Call, Message
 from factbook.llm.client import open_embedder, open_llm
 from factbook.llm.config import EmbedConfig, ModelConfig
+from factbook.net import cancel
+from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.net.http import Endpoint, Failed, read_address
 from factbook.testing.model_server import ModelServer, Reply
 
 PROMPT = [Message(role="user", content="Which boats are there?")]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
-from factbook.model import (
+from factbook.model.facts import (
     ME,
     Candidate,
     EpisodeKind,
@@ -23,7 +23,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
+from factbook.model.ops import (
     AssertFact,
     ContradictFacts,
     DoubtFact,

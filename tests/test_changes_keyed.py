@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
-from factbook.changes_keyed import statement_of
+from factbook.apply.apply import apply
+from factbook.apply.keyed import statement_of
 from factbook.errors import NotAllowed, Overtaken, UsageError
-from factbook.model import (
+from factbook.model.facts import (
     Episode,
     EpisodeKind,
     Fact,
@@ -26,7 +26,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import ChangeKeys, KeyStep, Op, RecordEpisode, RecordSource
+from factbook.model.ops import ChangeKeys, KeyStep, Op, RecordEpisode, RecordSource
 from factbook.store.sqlite import SQLiteStore
 
 LIST = "user.favorites.crypto"

@@ -31,7 +31,8 @@ from factbook.llm.base import ToolCall
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
-from factbook.model import Role, StoredEpisode, Trigger
+from factbook.model.entities import EngagementType, NoticeState, SearchAnswer, SearchResult
+from factbook.model.facts import Role, StoredEpisode, Trigger
 from factbook.recall.plan import Turn
 from factbook.store.base import Filters
 from factbook.surface.chat import reaction_in
@@ -55,7 +56,6 @@ from factbook.surface.text import cells
 from factbook.testing.model_server import ModelServer, Reply, Request
 from factbook.testing.search_server import Hits, SearchServer, hit
 from factbook.testing.search_server import Reply as SearchReply
-from factbook.world import EngagementType, NoticeState, SearchAnswer, SearchResult
 
 DOCUMENTS = {
     "swift.md": "# Brimley Swift, a long test\n\nThe Brimley Swift is a kettle with a glass body."
@@ -674,7 +674,7 @@ def test_what_a_model_says_is_no_command(learned: Here) -> None:
 
 
 def test_help_names_every_command(here: Here) -> None:
-    from factbook.surface.commands import COMMANDS
+    from factbook.surface.slash_commands import COMMANDS
 
     out, _ = here.talk("/help")
     assert all(f"/{name}" in out for name in COMMANDS)
@@ -772,8 +772,8 @@ def test_a_reaction_to_an_answer_of_a_model(learned: Here) -> None:
 def test_only_ones_own_notices_are_told(here: Here) -> None:
     here.talk("/learn brimley swift", args=("--owner", "ann", "--no-worker"))
     with Memory(here.db, key_file=here.cli.home / "redaction.key", model=None) as memory:
-        from factbook.searching import open_search
-        from factbook.searching.config import SearchConfig
+        from factbook.search_providers import open_search
+        from factbook.search_providers.config import SearchConfig
 
         folder = Path(here.cli.env["FACTBOOK_SEARCH_FOLDER"])
         memory.resources._provider = open_search(SearchConfig(provider="folder", folder=folder))
@@ -1571,7 +1571,7 @@ def test_nothing_is_left_running() -> None:
     before = threading.active_count()
     with talking(Reply.hang()) as (talk, _):
         answer = talk.answer(prompt(), Toolbox(search_memory=nothing_found))
-        from factbook.cancel import Cancel, Cancelled, cancelling
+        from factbook.net.cancel import Cancel, Cancelled, cancelling
 
         token = Cancel()
         threading.Timer(0.2, token.cancel).start()

@@ -10,8 +10,8 @@ import pytest
 
 import factbook
 from factbook import policy
-from factbook.model import Candidate, Trust
-from factbook.ops import AssertFact, RejectCandidate
+from factbook.model.facts import Candidate, Trust
+from factbook.model.ops import AssertFact, RejectCandidate
 from factbook.pipelines.claims import Witness, asserted, judged, refused, supported
 from factbook.testing import sample_episode
 

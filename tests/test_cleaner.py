@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from factbook.apply import apply
-from factbook.cancel import Cancel, Cancelled, cancelling
+from factbook.apply.apply import apply
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
-from factbook.model import (
+from factbook.maintenance.cleaner import MARK, PRUNE_AFTER_MS, CleanReport, clean
+from factbook.maintenance.embedding import EmbeddingQueue
+from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.model.facts import (
     Candidate,
     Episode,
     EpisodeKind,
@@ -26,7 +28,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
+from factbook.model.ops import (
     AssertFact,
     CreateEntity,
     Op,
@@ -37,13 +39,11 @@ from factbook.ops import (
     SetPreference,
     UnmergeEntity,
 )
+from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
 from factbook.testing.model_server import ModelServer
 from factbook.testing.replies import Reply, Request
-from factbook.upkeep.cleaner import MARK, PRUNE_AFTER_MS, CleanReport, clean
-from factbook.upkeep.embedding import EmbeddingQueue
-from factbook.world import EngagementType, PreferenceType, Valence
 
 NOW: Millis = 1_763_700_000_000
 DAY = 24 * 3600 * 1000

@@ -20,9 +20,9 @@ import pytest
 
 from conftest import Cli
 from factbook.memory import Memory
-from factbook.model import ME, EpisodeKind, Fact, Millis, Role, Source, Trigger, Trust
-from factbook.ops import Count, JudgePair, MergeFacts, Propose, RecordInjection, RecordUse
-from factbook.recall.when import now_ms
+from factbook.model.facts import ME, EpisodeKind, Fact, Millis, Role, Source, Trigger, Trust
+from factbook.model.ops import Count, JudgePair, MergeFacts, Propose, RecordInjection, RecordUse
+from factbook.recall.time_expressions import now_ms
 from factbook.testing import FrozenClock, sample_episode
 
 DAY: Millis = 24 * 3600 * 1000

@@ -17,13 +17,13 @@ import pytest
 from conftest import Cli, call
 from factbook import policy
 from factbook.llm.config import ModelConfig
+from factbook.maintenance.verdict_queue import task_of
 from factbook.memory import Memory
-from factbook.model import Trigger
-from factbook.ops import FailTask, JudgePair
-from factbook.recall.when import now_ms
+from factbook.model.facts import Trigger
+from factbook.model.ops import FailTask, JudgePair
+from factbook.recall.time_expressions import now_ms
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
-from factbook.upkeep.settling import task_of
 
 DAY = 24 * 3600 * 1000
 CRYPTO = "user.favorites.crypto"

@@ -15,10 +15,10 @@ import pytest
 from conftest import Cli
 from factbook import policy
 from factbook.memory import Memory
-from factbook.searching.config import SearchConfig
-from factbook.surface.commands import COMMANDS, run
+from factbook.model.entities import SearchState
+from factbook.search_providers.config import SearchConfig
+from factbook.surface.slash_commands import COMMANDS, run
 from factbook.testing import FrozenClock
-from factbook.world import SearchState
 from pages import MINUTE
 
 DOCUMENTS = {
@@ -118,7 +118,7 @@ def test_what_a_chat_answers_is_what_the_command_line_prints(known: Cli) -> None
     with Memory(
         Path(known.env["FACTBOOK_DB"]), mode="read", key_file=known.home / "redaction.key"
     ) as memory:
-        from factbook.surface.commands import invoke
+        from factbook.surface.slash_commands import invoke
 
         for args in (["learn"], ["memory"], ["memory", "1"], ["notices"], ["like"], ["why", "n1"]):
             reply = invoke(memory, args[0], " ".join(args[1:]))

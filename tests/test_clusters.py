@@ -29,7 +29,7 @@ from factbook.extract.clusters import (
     guard,
     pieces_of,
 )
-from factbook.model import EpisodeKind, Role, StoredEpisode, Trust
+from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
 
 # --- sentences ------------------------------------------------------------------------------------
 

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.errors import FactbookError, NotFound, SearchError, UsageError
-from factbook.interest.interests import LearnStatus
+from factbook.interests.interests import LearnStatus
 from factbook.memory import Memory
-from factbook.model import Trigger
+from factbook.model.entities import Entity, LearnPrompt, SearchState
+from factbook.model.facts import Trigger
 from factbook.surface import reasons, render_world
-from factbook.surface.commands import (
+from factbook.surface.slash_commands import (
     COMMANDS,
     NO_SEARCH,
     Look,
@@ -34,7 +35,6 @@ from factbook.surface.commands import (
     run,
 )
 from factbook.testing import FrozenClock
-from factbook.world import Entity, LearnPrompt, SearchState
 from pages import DAY, MINUTE, SPEAKERS, Pages, World, open_world, page
 
 Do = Callable[[str], Reply]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.confidence import (
+from factbook.model.confidence import (
     DAY_MS,
     grown,
     halved,
@@ -19,7 +19,7 @@ from factbook.confidence import (
     supported,
     value_at,
 )
-from factbook.model import FactKind, Trust
+from factbook.model.facts import FactKind, Trust
 
 NOW = 1_763_700_000_000
 

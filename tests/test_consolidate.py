@@ -15,12 +15,12 @@ import pytest
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
+from factbook.maintenance.consolidate import AlreadyRunning, Question, RunReport
+from factbook.maintenance.verdict_queue import CallReport, Missed, Ruling
 from factbook.memory import Memory
-from factbook.model import Fact, FactKind, Stance, Status
+from factbook.model.facts import Fact, FactKind, Stance, Status
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
-from factbook.upkeep.consolidate import AlreadyRunning, Question, RunReport
-from factbook.upkeep.settling import CallReport, Missed, Ruling
 
 DAY = 24 * 3600 * 1000
 
@@ -254,9 +254,9 @@ def ambiguous(diary: Diary) -> None:
     one = diary.memory.remember("My employer is Northwind Dairy.")
     diary.clock.advance(days=60)
     other = diary.memory.remember("I take long walks.")
-    from factbook.apply import apply
-    from factbook.model import Trigger
-    from factbook.ops import JudgePair
+    from factbook.apply.apply import apply
+    from factbook.model.facts import Trigger
+    from factbook.model.ops import JudgePair
 
     apply(
         diary.memory.store,

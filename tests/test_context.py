@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from factbook.embed import token_counter
 from factbook.errors import UsageError
 from factbook.memory import Memory
-from factbook.model import Hit, Role, Trust
+from factbook.model.facts import Hit, Role, Trust
 from factbook.recall.budget import (
     AUTHORITY,
     CUT,

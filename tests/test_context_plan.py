@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from factbook.errors import UsageError
-from factbook.model import Hit, Status
+from factbook.model.facts import Hit, Status
 from factbook.recall.plan import (
     CANDIDATES,
     Mode,

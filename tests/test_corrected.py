@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.conversation import ClaimJudge
 from factbook.embed import bundled
 from factbook.memory import Memory
-from factbook.model import Hit
-from factbook.recall.corrected import put_right
+from factbook.memory.conversation import ClaimJudge
+from factbook.model.facts import Hit
+from factbook.recall.corrections import put_right
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000

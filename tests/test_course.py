@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from factbook.maintenance.changes_report import account
+from factbook.maintenance.confidence_history import course
 from factbook.memory import Memory
-from factbook.model import ME, Event, Fact, FactKind, Millis, Status, Trigger, Trust
-from factbook.ops import ContradictFacts, JudgePair, MergeFacts, StartRun, SupersedeFact
+from factbook.model.facts import ME, Event, Fact, FactKind, Millis, Status, Trigger, Trust
+from factbook.model.ops import ContradictFacts, JudgePair, MergeFacts, StartRun, SupersedeFact
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
-from factbook.upkeep.account import account
-from factbook.upkeep.course import course
 
 DAY: Millis = 24 * 3600 * 1000
 START: Millis = 1_760_000_000_000
@@ -123,7 +123,7 @@ def test_the_account_of_a_run(memory: Memory, clock: FrozenClock) -> None:
     jazz_too = memory.remember("I am fond of swing")
     clock.advance(days=10)
     faded = 0.95 * math.exp(-0.1)
-    from factbook.apply import apply
+    from factbook.apply.apply import apply
 
     apply(
         memory.store,
@@ -170,8 +170,8 @@ def test_support_that_restores_a_faded_fact_is_told_as_growth(
     memory: Memory, clock: FrozenClock
 ) -> None:
     """What faded in between must not make support look like a loss, or like nothing."""
-    from factbook.apply import apply
-    from factbook.ops import SupportFact
+    from factbook.apply.apply import apply
+    from factbook.model.ops import SupportFact
 
     fact = memory.remember("I live in Porto")
     clock.advance(days=60)

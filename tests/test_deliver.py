@@ -23,18 +23,18 @@ from typing import Any
 import pytest
 
 from factbook import policy
-from factbook.apply import apply
-from factbook.cancel import Cancel, Cancelled, cancelling
+from factbook.apply.apply import apply
 from factbook.errors import DeliveryError, UsageError
-from factbook.http import Secret
-from factbook.interest.deliver import ChatChannel, Delivery, Desktop, Notifier
-from factbook.interest.notify_config import NotifyConfig, load_notify_config, open_channels
-from factbook.interest.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, sign, signing_key
-from factbook.model import EVERYONE, ME, Millis, Trigger
-from factbook.ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, Op, RetireEntity
+from factbook.interests.deliver import ChatChannel, Delivery, Desktop, Notifier
+from factbook.interests.notify_config import NotifyConfig, load_notify_config, open_channels
+from factbook.interests.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, sign, signing_key
+from factbook.model.entities import Notice, NoticeKind, NoticeState
+from factbook.model.facts import EVERYONE, ME, Millis, Trigger
+from factbook.model.ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, Op, RetireEntity
+from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.net.http import Secret
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
-from factbook.world import Notice, NoticeKind, NoticeState
 from notices import SPEAKERS, announce, announce_all
 
 START: Millis = 1_763_700_000_000

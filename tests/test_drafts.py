@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from factbook import drafts
-from factbook.model import Candidate, Episode, EpisodeKind, Role, Trust
+from factbook.model import fast_dataclass
+from factbook.model.facts import Candidate, Episode, EpisodeKind, Role, Trust
 
 _GIVEN = {
     "uid": "u1",
@@ -24,7 +24,7 @@ _GIVEN = {
 
 
 def test_a_value_made_quickly_is_one_of_its_class() -> None:
-    quick, slow = drafts.by_name(Episode)(**_GIVEN), Episode(**_GIVEN)  # type: ignore[arg-type]
+    quick, slow = fast_dataclass.by_name(Episode)(**_GIVEN), Episode(**_GIVEN)  # type: ignore[arg-type]
     assert type(quick) is Episode
     assert quick == slow
     assert repr(quick) == repr(slow)
@@ -33,7 +33,7 @@ def test_a_value_made_quickly_is_one_of_its_class() -> None:
 
 
 def test_it_is_as_frozen_as_the_others() -> None:
-    quick = drafts.by_name(Episode)(**_GIVEN)  # type: ignore[arg-type]
+    quick = fast_dataclass.by_name(Episode)(**_GIVEN)  # type: ignore[arg-type]
     with pytest.raises(dataclasses.FrozenInstanceError):
         quick.text = "another"  # type: ignore[misc]
     with pytest.raises(AttributeError):
@@ -41,7 +41,7 @@ def test_it_is_as_frozen_as_the_others() -> None:
 
 
 def test_defaults_are_made_anew_for_each() -> None:
-    make = drafts.by_name(Episode)
+    make = fast_dataclass.by_name(Episode)
     one, other = make(**_GIVEN), make(**_GIVEN)  # type: ignore[arg-type]
     assert one.attributes == {}
     assert one.attributes is not other.attributes
@@ -49,18 +49,18 @@ def test_defaults_are_made_anew_for_each() -> None:
 
 def test_what_the_class_refuses_is_refused() -> None:
     with pytest.raises(TypeError, match="mood"):
-        drafts.by_name(Episode)(**_GIVEN, mood="good")  # type: ignore[call-arg, arg-type]
+        fast_dataclass.by_name(Episode)(**_GIVEN, mood="good")  # type: ignore[call-arg, arg-type]
     with pytest.raises(TypeError, match="uid"):
-        drafts.by_name(Episode)(text="x")  # type: ignore[call-arg]
+        fast_dataclass.by_name(Episode)(text="x")  # type: ignore[call-arg]
 
 
 def test_by_place_takes_the_fields_in_order_and_the_named_ones_last() -> None:
     slow = Episode(**_GIVEN)  # type: ignore[arg-type]
     names = [one.name for one in dataclasses.fields(Episode) if one.name != "kind"]
     row = [getattr(slow, name) for name in names]
-    assert drafts.by_place(Episode, without=("kind",))(*row, EpisodeKind.PROMPT) == slow
+    assert fast_dataclass.by_place(Episode, without=("kind",))(*row, EpisodeKind.PROMPT) == slow
     whole = [getattr(slow, one.name) for one in dataclasses.fields(Episode)]
-    assert drafts.by_place(Episode)(*whole) == slow
+    assert fast_dataclass.by_place(Episode)(*whole) == slow
 
 
 def test_a_class_that_checks_its_fields_is_refused() -> None:
@@ -72,7 +72,7 @@ def test_a_class_that_checks_its_fields_is_refused() -> None:
             raise ValueError("never made")
 
     with pytest.raises(TypeError, match="Checked"):
-        drafts.by_name(Checked)
+        fast_dataclass.by_name(Checked)
 
 
 @pytest.mark.parametrize("kind", [Episode, Candidate])

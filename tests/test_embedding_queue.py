@@ -16,11 +16,11 @@ import pytest
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import EmbedderMismatch
 from factbook.memory import Memory
-from factbook.model import EpisodeKind, Role, Trigger, Trust
-from factbook.ops import StoreVectors
+from factbook.model.facts import EpisodeKind, Role, Trigger, Trust
+from factbook.model.ops import StoreVectors
 from factbook.testing import FrozenClock, sample_episode, sample_source
 
 

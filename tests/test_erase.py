@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from conftest import record
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.maintenance.erasure import Erased
 from factbook.memory import Memory
-from factbook.model import (
+from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.model.facts import (
     EVERYONE,
     Candidate,
     Episode,
@@ -37,7 +39,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
+from factbook.model.ops import (
     AllowAgain,
     AssertFact,
     ChangeKeys,
@@ -72,8 +74,6 @@ from factbook.store.base import Filters
 from factbook.store.sqlite import SQLiteStore
 from factbook.store.sqlite.traces import Windows, blocks_of
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
-from factbook.upkeep.erasure import Erased
-from factbook.world import EngagementType, PreferenceType, Valence
 
 
 class Words:
@@ -530,7 +530,7 @@ def test_a_night_and_its_undo_survive_an_erasure(memory: Memory, clock: FrozenCl
     found = fact_ids(memory)
     memory.erasure.erase_fact(next(iter(found.values())))
     memory.maintenance.undo(report.run_id)
-    from factbook.upkeep.account import account
+    from factbook.maintenance.changes_report import account
 
     run = next(one for one in memory.maintenance.runs() if one.id == report.run_id)
     assert account(memory.store, run).run.state == "undone"
@@ -1116,7 +1116,7 @@ def test_pieces_that_were_left_behind_are_found_and_go(memory: Memory) -> None:
 def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factbook.store.sqlite.scouring.PATIENCE_MS", 100)
+    monkeypatch.setattr("factbook.store.sqlite.secure_delete.PATIENCE_MS", 100)
     keep(memory, turn(1, "The quagmire-ledger is in the cellar"))
     reader = apsw.Connection(str(memory.path))
     reader.execute("BEGIN")
@@ -1143,7 +1143,7 @@ def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
 def test_a_reader_of_our_own_that_stands_still_is_said_too(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factbook.store.sqlite.scouring.PATIENCE_MS", 100)
+    monkeypatch.setattr("factbook.store.sqlite.secure_delete.PATIENCE_MS", 100)
     keep(memory, *(turn(n, f"line {n} of many") for n in range(1, 9)))
     rows = memory.store.episodes(Filters(), limit=None)
     next(rows)
@@ -1326,7 +1326,7 @@ def test_kill_9_leaves_all_or_nothing_many_times(tmp_path: Path) -> None:
 
 
 def test_every_op_has_a_strict_json_form() -> None:
-    from factbook.ops import EraseSource, from_json, to_json
+    from factbook.model.ops import EraseSource, from_json, to_json
 
     for op in (
         EraseFact(fact_id=3, whole_episodes=True),

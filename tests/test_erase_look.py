@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from conftest import Cli
 from erased_scenes import BACKGROUND, SCENES, Scene
-from factbook.aio import AsyncMemory
 from factbook.errors import NotFound, UsageError
-from factbook.extract.telltale import BETWEEN, Gone, How, Telltales
+from factbook.extract.identifying import BETWEEN, Gone, How, Telltales
+from factbook.maintenance.erasure import Erased
 from factbook.memory import Memory
-from factbook.model import Role, Trigger
-from factbook.ops import Propose, RecordInjection
-from factbook.surface.commands import invoke
+from factbook.memory.aio import AsyncMemory
+from factbook.model.facts import Role, Trigger
+from factbook.model.ops import Propose, RecordInjection
 from factbook.surface.render_world import Look
-from factbook.upkeep.erasure import Erased
+from factbook.surface.slash_commands import invoke
 
 # --- what gives a text away -----------------------------------------------------------------------
 

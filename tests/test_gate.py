@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.gate.observed import judge
-from factbook.model import Accepted, Candidate, Episode, EpisodeKind, Rejected, Role, Trust
+from factbook.model.facts import Accepted, Candidate, Episode, EpisodeKind, Rejected, Role, Trust
 
 EPISODE = Episode(
     uid="u",

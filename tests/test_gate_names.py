@@ -24,7 +24,7 @@ from factbook.gate.names import (
     semantic_ok,
     structural_problem,
 )
-from factbook.keys import entity_name
+from factbook.model.keys import entity_name
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "calibrate_names.py"

@@ -19,7 +19,7 @@ import pytest
 
 from factbook.errors import FactbookError, NotText
 from factbook.memory import Memory
-from factbook.model import Role
+from factbook.model.facts import Role
 from factbook.store.base import Filters
 from factbook.surface.cli import _group, run
 from factbook.testing import FrozenClock

@@ -26,12 +26,12 @@ import pytest
 
 from conftest import call
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import ModelError, ModelFailure
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
-from factbook.model import Episode, EpisodeKind, ModelTask, Role, Source, Trigger, Trust
-from factbook.ops import JudgePair, Op
+from factbook.model.facts import Episode, EpisodeKind, ModelTask, Role, Source, Trigger, Trust
+from factbook.model.ops import JudgePair, Op
 from factbook.testing import FrozenClock
 from factbook.testing.bad_answers import BadAnswer, bad_answers, with_conflicts, with_ids
 from factbook.testing.model_server import ModelServer, Reply, Request

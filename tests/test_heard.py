@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.cancel import Cancel, Cancelled, cancelling
-from factbook.extract.heard import PASSING_NAMES, asked_about, hear, preferences_in
+from factbook.extract.mentions import PASSING_NAMES, asked_about, hear, preferences_in
 from factbook.extract.names import names_in
 from factbook.gate.names import structural_problem
-from factbook.world import EngagementType, PreferenceType, Valence
+from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.net.cancel import Cancel, Cancelled, cancelling
 
 KNOWN = {
     "kef ls50 meta": "kef ls50 meta",

@@ -18,11 +18,11 @@ from factbook import policy
 from factbook.errors import FactbookError, NoLogsFound, PathMissing
 from factbook.extract.rules import RuleSet
 from factbook.memory import Memory
-from factbook.ops import OPS, AssertFact, Op, RecordEpisode
+from factbook.model.ops import OPS, AssertFact, Op, RecordEpisode
 from factbook.pipelines import workers as processes
 from factbook.pipelines.steps import propose
 from factbook.pipelines.workers import Workers
-from factbook.sources.redact import NO_REDACTION
+from factbook.redaction import NO_REDACTION
 from factbook.sources.session_log import discover
 from factbook.testing import FrozenClock
 from test_kill import write_logs

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.embed import bundled
 from factbook.errors import FactbookError, UsageError
-from factbook.interest.relate import (
+from factbook.interests.relate import (
     RELATED,
     Relation,
     is_family,
@@ -22,7 +22,7 @@ from factbook.interest.relate import (
     share,
     shares,
 )
-from factbook.interest.score import (
+from factbook.interests.score import (
     course,
     decayed,
     interests,
@@ -30,9 +30,9 @@ from factbook.interest.score import (
     signed,
     weight,
 )
+from factbook.model.entities import Engagement, EngagementType, Valence
 from factbook.recall.known import Vectors, joined, unpacked
 from factbook.surface.plots_interest import Curve, Standing, interest_lines, interest_plot
-from factbook.world import Engagement, EngagementType, Valence
 
 DAY = 24 * 3600 * 1000
 NOW = 1_760_000_000_000

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.upkeep import join
-from factbook.upkeep.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
+from factbook.maintenance import join
+from factbook.maintenance.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
 
 DIM = 64
 EVERY = 2**62  # for exact_rows: each row is compared with each
@@ -474,7 +474,7 @@ def test_pairs_of_rows_that_are_not_there_are_refused() -> None:
 
 def test_importing_the_join_loads_neither_a_model_nor_a_store() -> None:
     code = (
-        "import sys, factbook.upkeep.join; "
+        "import sys, factbook.maintenance.join; "
         "print([m for m in ('onnxruntime', 'apsw', 'sklearn', 'scipy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from factbook.gate.judge import Claim, Judgement, Relation, judge
-from factbook.model import FactKind
+from factbook.model.facts import FactKind
 
 CLOSE = 0.9  # the cosine of two texts that differ in a word
 CLASH = (Relation.CONTRADICTION, Relation.SUPERSEDES)

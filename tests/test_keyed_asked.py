@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.keyed.clauses import ATTRIBUTES
-from factbook.keyed.contracts import FactsOp, op_problem
-from factbook.keyed.grounded import op_objection
-from factbook.keyed.phrases import parse_tell
+from factbook.extract.keyed.clauses import ATTRIBUTES
+from factbook.extract.keyed.contracts import FactsOp, op_problem
+from factbook.extract.keyed.grounded import op_objection
+from factbook.extract.keyed.phrases import parse_tell
 
 
 def made(short: str) -> FactsOp:

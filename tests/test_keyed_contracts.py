@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from factbook import policy
-from factbook.keyed.contracts import (
+from factbook.extract.keyed.contracts import (
     ApplyResult,
     FactsAnswer,
     FactsOp,

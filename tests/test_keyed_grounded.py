@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.keyed.clarify import forced_clarification, plan_clarification
-from factbook.keyed.contracts import FactsOp, FactsOpsResponse, FactsQueryPlan
-from factbook.keyed.grounded import Heard, locate, op_objection
-from factbook.keyed.wording import named_ranks, rank_value, sentences
+from factbook.extract.keyed.clarify import forced_clarification, plan_clarification
+from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, FactsQueryPlan
+from factbook.extract.keyed.grounded import Heard, locate, op_objection
+from factbook.extract.keyed.wording import named_ranks, rank_value, sentences
 
 CRYPTO, COLORS = "user.favorites.crypto", "user.favorites.colors"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.keyed.lists import (
+from factbook.extract.keyed.lists import (
     Append,
     Clear,
     Move,
@@ -20,7 +20,7 @@ from factbook.keyed.lists import (
     apply_steps,
     rank_of,
 )
-from factbook.keys import fold_value
+from factbook.model.keys import fold_value
 
 RANK = st.one_of(
     st.integers(1, 8),

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.keyed.contracts import batch_problems, plan_problem, plan_window
-from factbook.keyed.grounded import op_objection
-from factbook.keyed.phrases import MESSAGE_CHARS, Told, parse_ask, parse_tell
-from factbook.recall.when import find_window
+from factbook.extract.keyed.contracts import batch_problems, plan_problem, plan_window
+from factbook.extract.keyed.grounded import op_objection
+from factbook.extract.keyed.phrases import MESSAGE_CHARS, Told, parse_ask, parse_tell
+from factbook.recall.time_expressions import find_window
 
 ONE: Mapping[str, Mapping[int, str]] = {"user.favorites.crypto": {1: "SOL"}}
 TWO: Mapping[str, Mapping[int, str]] = {**ONE, "user.favorites.colors": {1: "red"}}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.keyed.prompts import (
+from factbook.extract.keyed.prompts import (
     ANSWER_TOKENS,
     SHOWN_LISTS,
     SHOWN_RANKS,

@@ -9,7 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.keys import (
+from factbook.language.coordination import spoken_items
+from factbook.language.nouns import counted, is_plural
+from factbook.model.keys import (
     FAVORITES,
     TOPIC_CHARS,
     UNNAMED,
@@ -28,8 +30,6 @@ from factbook.keys import (
     split_spoken_list,
     topic_title,
 )
-from factbook.nouns import counted, is_plural
-from factbook.spoken import spoken_items
 
 # Every code point, halves of characters too; and texts in the form of keys.
 ANY = st.one_of(

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from factbook import policy
-from factbook.aio import AsyncMemory
 from factbook.errors import NotFound, SearchError, SearchFailure
 from factbook.extract.asked import QUERY_CHARS, Amount, amount_asked, holds, search_query
-from factbook.extract.matter import Asking
+from factbook.extract.private_matters import Asking
 from factbook.extract.things import asked_names, is_of_owner, without_names
 from factbook.gate.names import structural_problem
-from factbook.interest.matter import own_names
-from factbook.model import Role, Trigger
+from factbook.interests.privacy import own_names
+from factbook.memory.aio import AsyncMemory
+from factbook.model.facts import Role, Trigger
 from factbook.recall.known import ANSWERS, NEAR
 from factbook.recall.plan import recency, relevance_score
 from factbook.sources.conversation.turn import turn_uid

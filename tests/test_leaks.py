@@ -20,10 +20,10 @@ from bench.secret_lines import SecretLine, generate, planted_values
 
 from factbook.errors import FactbookError
 from factbook.memory import Memory
-from factbook.model import Role
-from factbook.ops import OPS, to_json
+from factbook.model.facts import Role
+from factbook.model.ops import OPS, to_json
 from factbook.recall.plan import Turn
-from factbook.sources.redact import Redactor
+from factbook.redaction import Redactor
 from factbook.store.base import Filters, Screen
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods

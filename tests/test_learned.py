@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.extract.learned import Command, LearnedPredicate, as_toml, find_operations
+from factbook.extract.predicate_discovery import Command, LearnedPredicate, as_toml, find_operations
 from factbook.extract.rules import RuleSet, compile_linear
 from factbook.extract.user_rules import load_user_rules
-from factbook.model import Episode, EpisodeKind, Field, Role, Trust
+from factbook.model.facts import Episode, EpisodeKind, Field, Role, Trust
 
 
 def vectors_of(texts: list[str]) -> NDArray[np.float32]:

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.memory import Memory
-from factbook.model import Trigger
-from factbook.ops import FailSearch, QueueSearch
+from factbook.model.facts import Trigger
+from factbook.model.ops import FailSearch, QueueSearch
 from factbook.store.leases import due, holder_name, is_dead, stands
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock

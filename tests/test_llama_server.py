@@ -25,7 +25,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from factbook.errors import ModelError, ModelFailure
-from factbook.extract.typed import TypedAnswer, typed_messages
+from factbook.extract.typed_replies import TypedAnswer, typed_messages
 from factbook.llm import Message
 from factbook.llm.client import Client, open_embedder, open_llm
 from factbook.llm.config import EmbedConfig, ModelConfig

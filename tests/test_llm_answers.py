@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from factbook.errors import ModelFailure
-from factbook.http import Failed, one_line
 from factbook.llm.answers import MAX_DEPTH, one_value, read_answer
 from factbook.llm.budget import money_of
 from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.llm.schema import plain_schema
+from factbook.net.http import Failed, one_line
 
 
 class Strict(BaseModel):

@@ -9,7 +9,6 @@ import pytest
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.http import Secret, read_address
 from factbook.llm.config import (
     EmbedConfig,
     ModelConfig,
@@ -18,6 +17,7 @@ from factbook.llm.config import (
     load_config,
     load_embed_config,
 )
+from factbook.net.http import Secret, read_address
 
 KEY = "sk-not-to-be-seen-anywhere"
 

@@ -19,11 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from factbook import cancel
-from factbook.apply import apply
-from factbook.cancel import Cancel, Cancelled, cancelling, current
+from factbook.apply.apply import apply
 from factbook.errors import StoreError, UsageError
-from factbook.interest.loops import (
+from factbook.interests.scheduler import (
     BACKOFF_MAX_MS,
     BACKOFF_MS,
     Budget,
@@ -34,8 +32,10 @@ from factbook.interest.loops import (
     Worker,
     moved,
 )
-from factbook.model import Trigger
-from factbook.ops import MarkProgress, NoteAction, RecordEpisode, RecordSource
+from factbook.model.facts import Trigger
+from factbook.model.ops import MarkProgress, NoteAction, RecordEpisode, RecordSource
+from factbook.net import cancel
+from factbook.net.cancel import Cancel, Cancelled, cancelling, current
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_source
 
@@ -421,9 +421,9 @@ def acting(path: Path) -> str:
     return textwrap.dedent(
         f"""
         from pathlib import Path
-        from factbook.apply import apply
-        from factbook.model import Trigger
-        from factbook.ops import NoteAction
+        from factbook.apply.apply import apply
+        from factbook.model.facts import Trigger
+        from factbook.model.ops import NoteAction
         from factbook.store.sqlite import SQLiteStore
         store = SQLiteStore(Path({str(path)!r}))
         input()
@@ -610,8 +610,8 @@ def test_a_step_may_close_its_worker(clock: FrozenClock) -> None:
 
 SERVING = """
     import sys, time
-    from factbook import cancel
-    from factbook.interest.loops import Loop, LoopResult, Worker
+    from factbook.net import cancel
+    from factbook.interests.scheduler import Loop, LoopResult, Worker
 
     def run():
         print("begun", flush=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from factbook.errors import FactbookError
-from factbook.keyed.contracts import FactsOp, FactsOpsResponse
+from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.testing.model_server import ModelServer, Reply

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure
-from factbook.extract.modelled import (
+from factbook.extract.model_reading import (
     MAX_ITEMS,
     OPERATIONS,
     PURPOSE,
@@ -37,7 +37,7 @@ from factbook.gate.observed import judge
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.llm.prompt import message_tokens
-from factbook.model import (
+from factbook.model.facts import (
     Accepted,
     Candidate,
     Episode,

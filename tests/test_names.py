@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factbook.commonplace import is_everyday, is_place, opens_sentences
 from factbook.extract.names import NameSign, is_english, names_in
-from factbook.keys import entity_name
+from factbook.language.common_words import is_everyday, is_place, opens_sentences
+from factbook.model.keys import entity_name
 
 
 def found(text: str) -> list[str]:

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
-from factbook.backoff import delay_ms, may_send, next_at
+from factbook.apply.apply import apply
 from factbook.errors import UsageError
 from factbook.gate.notices import Find, Mode, mode_of, worth_telling
-from factbook.interest.notify import LISTED, NOTICE_CHARS, enrich_query, notice_text
-from factbook.model import ME, Fact, FactKind, Millis, Status, Trigger, Trust
-from factbook.ops import ClaimNotice, MuteOwner, NoteAction, Op
+from factbook.interests.notify import LISTED, NOTICE_CHARS, enrich_query, notice_text
+from factbook.model.backoff import delay_ms, may_send, next_at
+from factbook.model.entities import NoticeKind, NoticeState, NotifyState
+from factbook.model.facts import ME, Fact, FactKind, Millis, Status, Trigger, Trust
+from factbook.model.ops import ClaimNotice, MuteOwner, NoteAction, Op
 from factbook.store.sqlite import SQLiteStore
-from factbook.world import NoticeKind, NoticeState, NotifyState
 from notices import announce_all
 
 MINUTE = 60_000

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
-from factbook.model import ME, Candidate, Fact, FactKind, Role, Status, Trigger, Trust
-from factbook.ops import (
+from factbook.apply.apply import apply
+from factbook.model.facts import ME, Candidate, Fact, FactKind, Role, Status, Trigger, Trust
+from factbook.model.ops import (
     AssertFact,
     ContradictFacts,
     DoubtFact,

@@ -11,9 +11,9 @@ import pytest
 from typer.main import get_command
 
 from factbook import EVERYONE, Memory
-from factbook.aio import AsyncConversation
-from factbook.conversation import Conversation
 from factbook.errors import FactbookError, NotFound, UsageError
+from factbook.memory.aio import AsyncConversation
+from factbook.memory.conversation import Conversation
 from factbook.store.base import Filters, RejectionFilters
 from factbook.surface.cli import app, run
 from factbook.testing import FrozenClock

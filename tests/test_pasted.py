@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factbook.extract.heard import hear, preferences_in
-from factbook.extract.pasted import READ_CHARS, pasted
+from factbook.extract.mentions import hear, preferences_in
+from factbook.extract.quoted_text import READ_CHARS, pasted
 from factbook.extract.voice import own_words
-from factbook.world import EngagementType, Valence
+from factbook.model.entities import EngagementType, Valence
 
 KNOWN = {"ls50": "ls50", "radiohead": "radiohead"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from factbook.extract.about import singular as of_subjects
-from factbook.nouns import counted, is_plural, singular
+from factbook.extract.subject import singular as of_subjects
+from factbook.language.nouns import counted, is_plural, singular
 
 SINGULARS = {
     "movies cookies pies ties zombies selfies rookies brownies smoothies hoodies calories": (

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import factbook
 from factbook import policy
 from factbook.errors import SearchError, SearchFailure
-from factbook.gate.leaving import Matter, contacts_in, may_leave, without_contacts
-from factbook.interest.matter import read_matter
+from factbook.gate.outgoing import Matter, contacts_in, may_leave, without_contacts
+from factbook.interests.privacy import read_matter
 from factbook.memory import Memory
-from factbook.model import Role
-from factbook.searching import is_local
-from factbook.searching.folder import FolderSearch
+from factbook.model.facts import Role
+from factbook.search_providers import is_local
+from factbook.search_providers.folder import FolderSearch
 from factbook.sources.conversation.turn import turn_uid
 from pages import DAY, World, open_world, page
 
@@ -226,8 +226,8 @@ def test_one_place_asks_a_provider() -> None:
             if node.func.attr == "search" and "provider" in ast.unparse(node.func.value).lower():
                 callers.add(path.relative_to(root).as_posix())
     # the doctor tries a provider with fixed words
-    assert callers == {"interest/lookup.py", "surface/doctor.py"}
-    lookup = ast.parse((root / "interest" / "lookup.py").read_text("utf-8"))
+    assert callers == {"interests/lookup.py", "surface/doctor.py"}
+    lookup = ast.parse((root / "interests" / "lookup.py").read_text("utf-8"))
     functions = [one for one in ast.walk(lookup) if isinstance(one, ast.FunctionDef)]
     asking = [one for one in functions if "._ask(" in ast.unparse(one)]
     assert {one.name for one in asking} == {"search", "_run"}
@@ -296,10 +296,10 @@ def test_what_was_only_spoken_of_is_not_looked_up_by_itself(tmp_path: Path) -> N
 
 def test_a_search_that_may_be_private_is_set_aside_and_not_tried_again(tmp_path: Path) -> None:
     """A queued search of nobody's command is held to the same, when it is made."""
-    from factbook.apply import apply
-    from factbook.model import Trigger
-    from factbook.ops import QueueSearch
-    from factbook.world import SearchState
+    from factbook.apply.apply import apply
+    from factbook.model.entities import SearchState
+    from factbook.model.facts import Trigger
+    from factbook.model.ops import QueueSearch
 
     world = open_world(tmp_path, [SWIFT])
     world.say("My daughter Lena has a fever.")

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook.memory import Memory
-from factbook.model import Episode, EpisodeKind, Role, Source, Trust
+from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trust
 from factbook.recall.search import passage
-from factbook.recall.when import DAY_MS, find_window, parse_moment
+from factbook.recall.time_expressions import DAY_MS, find_window, parse_moment
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
 

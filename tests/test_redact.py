@@ -28,10 +28,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from factbook.errors import KeyFileError, UsageError
-from factbook.sources.redact import NO_REDACTION, Redaction, Redactor, load_key, scanner, wallets
-from factbook.sources.redact.formats import FORMATS
-from factbook.sources.redact.keyfile import _make_in_place
-from factbook.sources.redact.scanner import CROWD_CHARS, KINDS
+from factbook.redaction import NO_REDACTION, Redaction, Redactor, load_key, scanner, wallets
+from factbook.redaction.formats import FORMATS
+from factbook.redaction.keyfile import _make_in_place
+from factbook.redaction.scanner import CROWD_CHARS, KINDS
 
 KEY = bytes(range(32))
 REDACTOR = Redactor(key=KEY)

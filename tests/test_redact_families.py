@@ -10,8 +10,8 @@ from bench.secret_lines import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factbook.sources.redact import Redactor, scanner
-from factbook.sources.redact.lazy import Lazy
+from factbook.redaction import Redactor, scanner
+from factbook.redaction.lazy import Lazy
 
 REDACTOR = Redactor(key=bytes(range(32)))
 SECRETS = ["Tr0ub4dor&3", "x9K!mQ2@vLp7", "kR8vTq2mWz5pLx7n"]

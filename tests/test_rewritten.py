@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import UsageError
 from factbook.memory import Memory
-from factbook.model import EpisodeKind, Trigger
-from factbook.ops import Op, RecordEpisode, RecordSource, SupportFact
+from factbook.model.facts import EpisodeKind, Trigger
+from factbook.model.ops import Op, RecordEpisode, RecordSource, SupportFact
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 from session_logs import claude, tool_use, write

@@ -16,7 +16,7 @@ from factbook.extract import prose, shell
 from factbook.extract.base import SUBJECTS, parse_place, parse_template, render, shorten
 from factbook.extract.rules import MAX_HITS, Rule, RuleSet, markdown_table
 from factbook.extract.session_parser import RULES, SEED_STRICT
-from factbook.model import Candidate, Episode, EpisodeKind, Field, Role, Trust
+from factbook.model.facts import Candidate, Episode, EpisodeKind, Field, Role, Trust
 
 DEFAULT = RuleSet.default()
 SEED_LINE = "sshpass -p 'pwd' ssh root@192.168.20.4 'ls -la'"

@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 
 import interleaved
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import StoreError, StoreLocked, StoreReplaced
 from factbook.memory import Memory
-from factbook.model import Trigger
-from factbook.ops import RecordEpisode, RecordSource
+from factbook.model.facts import Trigger
+from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
 from factbook.store.sqlite import SQLiteStore, guard
 from factbook.testing import sample_episode, sample_fact, sample_source

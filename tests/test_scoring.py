@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from factbook.gate.grounding import Support, read_passage
 from factbook.gate.scoring import Score, contradicted, ground_claim, score, score_confidence
-from factbook.typed import MemoryType, TypedClaim
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 FACT, PATTERN, NARRATIVE = MemoryType
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook.errors import SearchError, SearchFailure
-from factbook.searching.address import check_public, is_public, is_public_address, system_resolve
+from factbook.net.address import check_public, is_public, is_public_address, system_resolve
 
 PUBLIC = [
     "https://example.org",

@@ -10,8 +10,8 @@ import pytest
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.searching import SearchConfig, load_search_config, open_search
-from factbook.searching.config import key_of
+from factbook.search_providers import SearchConfig, load_search_config, open_search
+from factbook.search_providers.config import key_of
 
 KEY = "tvly-a-key-that-nobody-has"
 

@@ -21,9 +21,9 @@ from ddgs.engines import ENGINES
 from ddgs.exceptions import RatelimitException, TimeoutException
 from ddgs.results import TextResult
 
-from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import SearchError, SearchFailure, UsageError
-from factbook.searching import SearchConfig, SearchProvider, open_search
+from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.search_providers import SearchConfig, SearchProvider, open_search
 from factbook.testing.model_server import ModelServer, Reply
 
 PAGE = b"""<html><body>

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from factbook.errors import SearchFailure
-from factbook.searching.config import _TABLE, PROVIDERS
+from factbook.search_providers.config import _TABLE, PROVIDERS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "search.md").read_text(encoding="utf-8")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.searching.documents import Document, NotText, read_html, read_pages, read_text
+from factbook.search_providers.documents import Document, NotText, read_html, read_pages, read_text
 
 NOTE = """---
 title: Speakers that I heard

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import SearchError, SearchFailure, UsageError
-from factbook.searching import SearchConfig, folder, open_search, pdf_text
-from factbook.searching.folder import FolderSearch
-from factbook.world import SearchAnswer
+from factbook.model.entities import SearchAnswer
+from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.search_providers import SearchConfig, folder, open_search, pdf_text
+from factbook.search_providers.folder import FolderSearch
 
 LS50 = """# KEF LS50 Meta
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from factbook.errors import SearchError, SearchFailure
-from factbook.searching import SearchConfig, open_search
+from factbook.search_providers import SearchConfig, open_search
 from factbook.testing.model_server import ModelServer, Reply
 
 PROGRAM = Path("/usr/bin/searx-run")

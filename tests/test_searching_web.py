@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import SearchError, SearchFailure, UsageError
-from factbook.http import read_address
-from factbook.searching import SearchConfig, SearchProvider, open_search
-from factbook.searching.base import moment, plain_query, tidy, unmarked
+from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.net.http import read_address
+from factbook.search_providers import SearchConfig, SearchProvider, open_search
+from factbook.search_providers.base import moment, plain_query, tidy, unmarked
 from factbook.testing.search_server import Hits, Reply, ScriptedSearch, Search, SearchServer, hit
 
 KEY = "a-key-that-nobody-has"
@@ -445,7 +445,7 @@ def test_a_script_that_has_run_out_is_an_error() -> None:
 
 
 def test_the_server_declines_what_the_real_ones_decline() -> None:
-    from factbook.http import Endpoint
+    from factbook.net.http import Endpoint
 
     with SearchServer(HITS) as server:
         endpoint = Endpoint(read_address(server.url))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from factbook import policy
-from factbook.compat.seed004 import chat_with_facts, persist_facts_synchronously
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
+from factbook.memory.compat.seed004 import chat_with_facts, persist_facts_synchronously
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
 

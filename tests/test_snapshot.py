@@ -22,14 +22,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.errors import EmbedderError, NotFound, UsageError
 from factbook.memory import Memory
-from factbook.model import ME, Candidate, EpisodeKind, FactKind, Hit, Role, Trigger, Trust
-from factbook.ops import AssertFact, MergeFacts, Op, RecordEpisode, RecordSource, SupersedeFact
+from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Hit, Role, Trigger, Trust
+from factbook.model.ops import (
+    AssertFact,
+    MergeFacts,
+    Op,
+    RecordEpisode,
+    RecordSource,
+    SupersedeFact,
+)
 from factbook.recall.plan import Turn
-from factbook.recall.stream import Streamed, StreamState
+from factbook.recall.prefetch import Streamed, StreamState
 from factbook.store.base import Filters
 from factbook.surface.doctor import examine
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
@@ -135,7 +142,7 @@ def test_reads_that_belong_together_are_of_one_moment(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each single read somebody writes; what is returned is as if nobody had."""
-    from factbook.surface.keep import living
+    from factbook.surface.maintenance import living
 
     numbers = itertools.count(10)
     with opened(tmp_path, clock=FrozenClock(NOW)) as memory:

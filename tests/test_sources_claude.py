@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from factbook import policy
-from factbook.model import Episode, EpisodeKind, Role, Trust
-from factbook.sources.redact import Redactor
+from factbook.model.facts import Episode, EpisodeKind, Role, Trust
+from factbook.redaction import Redactor
 from session_logs import (
     NOW,
     SESSION,

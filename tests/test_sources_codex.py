@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from factbook.model import EpisodeKind, Trust
+from factbook.model.facts import EpisodeKind, Trust
 from session_logs import CODEX, account, batches, codex, episodes, of_kind, one_of, rejected, write
 
 ID = "019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5"

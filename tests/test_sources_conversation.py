@@ -26,13 +26,13 @@ from chats import (
 )
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.model import Episode, EpisodeKind, Millis, Role, Trust
-from factbook.ops import Op, RecordEpisode, RecordSource
+from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Trust
+from factbook.model.ops import Op, RecordEpisode, RecordSource
+from factbook.redaction import NO_REDACTION, Redactor
 from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import worth_a_vector
 from factbook.sources.imports import CHAT, CHATGPT, CLAUDE_AI, host_of
 from factbook.sources.imports.base import moment
-from factbook.sources.redact import NO_REDACTION, Redactor
 from session_logs import NOW, account, kept, rejected
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

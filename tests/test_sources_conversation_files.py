@@ -29,13 +29,13 @@ from conftest import Cli
 from factbook import policy
 from factbook.errors import InputError, NoLogsFound, PathMissing, UsageError
 from factbook.memory import Memory
-from factbook.model import EVERYONE, EpisodeKind, Role, Trust
+from factbook.model.facts import EVERYONE, EpisodeKind, Role, Trust
+from factbook.redaction import Redactor
 from factbook.sources import notes
 from factbook.sources.conversation import document, message_at
 from factbook.sources.discover import discover
 from factbook.sources.files import NOTE, SUMMARY
 from factbook.sources.imports import CHAT, CHATGPT, CLAUDE_AI
-from factbook.sources.redact import Redactor
 from factbook.testing import FrozenClock
 from session_logs import NOW, account, claude, rejected
 

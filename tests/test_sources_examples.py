@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from data import data_dir
-from factbook.model import Cursor, Episode, EpisodeKind, LineCount
-from factbook.sources.redact import NO_REDACTION, Redactor
-from factbook.sources.redacting import Redacting
+from factbook.model.facts import Cursor, Episode, EpisodeKind, LineCount
+from factbook.redaction import NO_REDACTION, Redactor
+from factbook.redaction.base import Redacting
 from factbook.sources.session_log import LogFile, discover, read
 from session_logs import CLAUDE, EXAMPLES, GEMINI, NOW, account, kept
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from factbook.model import EpisodeKind, Trust
+from factbook.model.facts import EpisodeKind, Trust
 from session_logs import GEMINI, account, batches, episodes, kept, of_kind, one_of, write
 
 SESSION = "b7d2f0c4-3e58-4a19-8d6b-91c0a5e7f324"

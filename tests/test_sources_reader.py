@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.errors import PathMissing, PathUnreadable, UnsupportedHost
-from factbook.model import Cursor, Episode, LineCount, RejectedLine
-from factbook.sources.redact import NO_REDACTION, Redactor
+from factbook.model.facts import Cursor, Episode, LineCount, RejectedLine
+from factbook.redaction import NO_REDACTION, Redactor
 from factbook.sources.session_log import LogFile, discover, read
 from session_logs import (
     CLAUDE,

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from factbook.aio import AsyncMemory
 from factbook.errors import StoreReplaced, UsageError
 from factbook.memory import Memory
+from factbook.memory.aio import AsyncMemory
 from factbook.store.sqlite import plain
 from factbook.store.sqlite.guard import beside
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from factbook.words import snowball_stem
+from factbook.language.words import snowball_stem
 
 WORDS = [f"{head}{tail}" for head in ("nation", "relat", "hop", "gener") for tail in (
     "al", "ally", "ing", "ed", "ization", "ional", "ionally", "fulness", "iveness", "ousness",

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import (
     NotAStore,
     StoreCorrupt,
@@ -22,8 +22,8 @@ from factbook.errors import (
     StoreTooNew,
     StoreTooOld,
 )
-from factbook.model import Trigger
-from factbook.ops import RecordEpisode, RecordSource
+from factbook.model.facts import Trigger
+from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
 from factbook.store.sqlite import Mode, SQLiteStore
 from factbook.store.sqlite.file import SCHEMA

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook.errors import StoreLocked, UsageError
-from factbook.model import Hit, Role
+from factbook.model.facts import Hit, Role
 from factbook.recall.plan import Turn
-from factbook.recall.stream import (
+from factbook.recall.prefetch import (
     MESSAGE_CHARS,
     PassiveStream,
     Streamed,

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from factbook import conversation
-from factbook.apply import apply
-from factbook.conversation import ClaimJudge
+from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.errors import UsageError
 from factbook.extract.rules import RuleSet
-from factbook.memory import Memory
-from factbook.model import (
+from factbook.memory import Memory, conversation
+from factbook.memory.conversation import ClaimJudge
+from factbook.model.facts import (
     Candidate,
     Episode,
     EpisodeKind,
@@ -28,12 +27,12 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, Op, RecordEpisode, RecordSource
-from factbook.recall.associate import Associations, brought, seeks_advice, situations
+from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.recall.modes import TwoModes, context_question
 from factbook.recall.plan import Turn
+from factbook.recall.prefetch import Streamed, StreamState
+from factbook.recall.query_expansion import Associations, brought, seeks_advice, situations
 from factbook.recall.search import Engine
-from factbook.recall.stream import Streamed, StreamState
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000

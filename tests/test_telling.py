@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.errors import EmbedderMismatch, UsageError
 from factbook.memory import Memory
-from factbook.model import Millis, Status, Trigger
-from factbook.ops import JudgePair
+from factbook.model.facts import Millis, Status, Trigger
+from factbook.model.ops import JudgePair
 from factbook.pipelines import told as telling
 from factbook.recall import search
 from factbook.store.sqlite.living import as_life

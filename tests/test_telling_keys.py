@@ -14,7 +14,7 @@ import pytest
 
 from factbook import policy
 from factbook.errors import ModelError, UsageError
-from factbook.keyed.contracts import FactsOp, FactsOpsResponse
+from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.testing import DAY, FrozenClock

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from factbook.maintenance.erasure import Standing
 from factbook.memory import Memory
-from factbook.model import ME, Fact, Proposal, Status, Trust
+from factbook.model.facts import ME, Fact, Proposal, Status, Trust
 from factbook.store.base import Filters
 from factbook.surface.cli import run
 from factbook.testing import FrozenClock
-from factbook.upkeep.erasure import Standing
 
 LETTER: Final = (
     "Hi Marta,\n\nThanks for the flowers, they made my week. {} The flat is small, but the view is"

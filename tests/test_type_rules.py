@@ -18,7 +18,7 @@ from factbook.gate.type_rules import (
     told_of_another,
     type_by_tree,
 )
-from factbook.typed import MemoryType, TypedClaim
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 FACT, PATTERN, NARRATIVE = MemoryType
 ALL_RULES = [rule for rules in RULES.values() for rule in rules]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from factbook import policy
-from factbook.extract.typed import (
+from factbook.extract.typed_replies import (
     CLAIM_CHARS,
     MAX_ITEMS,
     PROMPT_VERSION,
@@ -23,7 +23,7 @@ from factbook.extract.typed import (
     typed_messages,
 )
 from factbook.gate.grounding import read_passage
-from factbook.gate.typed import (
+from factbook.gate.typed_claims import (
     Action,
     TypedVerdict,
     judge_all,
@@ -33,7 +33,7 @@ from factbook.gate.typed import (
     rejection_details,
     threshold_of,
 )
-from factbook.typed import MemoryType, RefusedItem, RejectionReason, TypedClaim
+from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
 FACT, PATTERN, NARRATIVE = MemoryType
 TWICE = 'User asked: "Explain it step by step."\nLater: "Step by step again, please."'
@@ -478,10 +478,10 @@ def test_the_lines_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
             detail="the text repeats the prompt",
         )
     ]
-    with caplog.at_level(logging.INFO, logger="factbook.typed"):
+    with caplog.at_level(logging.INFO, logger="factbook.model.memory_types"):
         verdicts = judge_all(claims, read_passage(source), subject="user:12345", refused=refused)
         log_stored(sum(one.stored for one in verdicts), 5, store="SQLite")
-    assert {record.name for record in caplog.records} == {"factbook.typed"}
+    assert {record.name for record in caplog.records} == {"factbook.model.memory_types"}
     assert caplog.messages == [
         "[EXTRACTION] Processing summary for user:12345",
         "[EXTRACT] Found 5 candidate extractions",
@@ -502,7 +502,7 @@ def test_a_claim_cannot_break_a_line_of_the_log(caplog: pytest.LogCaptureFixture
     claim = TypedClaim(
         text="Loves tea\n[RESULT] 9/9" + "!" * 300, type=FACT, confidence=0.9, reasoning=""
     )
-    with caplog.at_level(logging.INFO, logger="factbook.typed"):
+    with caplog.at_level(logging.INFO, logger="factbook.model.memory_types"):
         judge_all([claim], read_passage("User: I love tea."), subject="user:1\n[STORE]")
     assert all("\n" not in message and len(message) < 400 for message in caplog.messages)
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import pytest
 
+from factbook.gate.claim_inversion import TURNS, Turn
 from factbook.gate.grounding import read_passage
-from factbook.gate.turned import TURNS, Turn
-from factbook.gate.typed import judge_typed
-from factbook.typed import MemoryType, RejectionReason, TypedClaim
+from factbook.gate.typed_claims import judge_typed
+from factbook.model.memory_types import MemoryType, RejectionReason, TypedClaim
 
 FACT, PATTERN, NARRATIVE = MemoryType
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.recall.used import Use, passive_relevance, resolved, uses
+from factbook.recall.usage_feedback import Use, passive_relevance, resolved, uses
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from factbook.extract.user_rules import (
     RESERVED_PREDICATES,
     load_user_rules,
 )
-from factbook.model import EpisodeKind
+from factbook.model.facts import EpisodeKind
 from test_rules import call, objects, written
 
 DEPLOYS = """

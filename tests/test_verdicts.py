@@ -15,21 +15,15 @@ from pathlib import Path
 import pytest
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import ModelFailure
 from factbook.llm.base import LLM
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
-from factbook.memory import Memory
-from factbook.model import Fact, FactKind, Status, Trigger
-from factbook.ops import JudgePair, RetryTasks
-from factbook.testing import FrozenClock
-from factbook.testing.bad_answers import BadAnswer, bad_answers
-from factbook.testing.model_server import ModelServer, Reply, Request
-from factbook.upkeep.consolidate import RunReport
-from factbook.upkeep.settling import Question, pair_of, task_of, waiting_questions
-from factbook.upkeep.verdicts import (
+from factbook.maintenance.consolidate import RunReport
+from factbook.maintenance.verdict_queue import Question, pair_of, task_of, waiting_questions
+from factbook.maintenance.verdicts import (
     CONTRADICTIONS,
     MERGES,
     VerdictAnswer,
@@ -37,6 +31,12 @@ from factbook.upkeep.verdicts import (
     model_resolver,
     verdict_messages,
 )
+from factbook.memory import Memory
+from factbook.model.facts import Fact, FactKind, Status, Trigger
+from factbook.model.ops import JudgePair, RetryTasks
+from factbook.testing import FrozenClock
+from factbook.testing.bad_answers import BadAnswer, bad_answers
+from factbook.testing.model_server import ModelServer, Reply, Request
 
 # Statements of which no rule sees two as one matter: only the tests make pairs of them.
 STATEMENTS = (
@@ -769,8 +769,8 @@ def kinds(facts: Sequence[Fact]) -> set[FactKind]:
 
 def test_facts_of_different_kinds_are_not_merged(house: House, server: ModelServer) -> None:
     """Seed 001: "Same category (if categorized)"."""
-    from factbook.model import Candidate
-    from factbook.ops import AssertFact
+    from factbook.model.facts import Candidate
+    from factbook.model.ops import AssertFact
 
     one, other = house.facts(2)
     (evidence,) = house.memory.store.evidence_of([other.id])[other.id]

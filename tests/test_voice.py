@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import FactbookError
 from factbook.extract.voice import WEIGHTS, marks_of, own_words
 from factbook.memory import Memory
-from factbook.model import ME, Candidate, FactKind, Status, Trigger, Trust
-from factbook.ops import (
+from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.model.facts import ME, Candidate, FactKind, Status, Trigger, Trust
+from factbook.model.ops import (
     AssertFact,
     ChangeKeys,
     CreateEntity,
@@ -36,7 +37,6 @@ from factbook.ops import (
 )
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
-from factbook.world import EngagementType, PreferenceType, Valence
 
 MAIL: Final = "> I moved to Bergen and I love Coldplay."
 

@@ -23,16 +23,16 @@ import pytest
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.embed import Embedder, bundled
 from factbook.errors import EmbedderError, SearchError, SearchFailure, StoreLocked
 from factbook.memory import Memory
-from factbook.model import Trigger
-from factbook.ops import Op, QueueSearch
+from factbook.model.entities import NoticeKind, NoticeState, SearchAnswer, SearchState
+from factbook.model.facts import Trigger
+from factbook.model.ops import Op, QueueSearch
+from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.pipelines.world import READING, ExtractionReport
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
-from factbook.world import NoticeKind, NoticeState, SearchAnswer, SearchState
 from pages import DAY, Pages, World, open_world, page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -541,7 +541,7 @@ def failure(kind: SearchFailure) -> SearchError:
 
 def queued(world: World, *queries: str) -> None:
     """Queue searches that their owner asks for with a command."""
-    from factbook.apply import apply
+    from factbook.apply.apply import apply
 
     ops: list[Op] = []
     for one in queries:

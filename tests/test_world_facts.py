@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.cancel import Cancel, Cancelled, cancelling
-from factbook.extract.about import Names, SubjectKind, head_noun, is_a, singular, subject_of
 from factbook.extract.discovery import (
     MAX_DISCOVERED,
     Discovery,
@@ -21,9 +19,11 @@ from factbook.extract.discovery import (
     corroborated,
     discover,
 )
-from factbook.extract.external import TaintKind, hostile, is_tainted_document, taint
+from factbook.extract.prompt_injection import TaintKind, hostile, is_tainted_document, taint
 from factbook.extract.statements import MOST_CHARS
+from factbook.extract.subject import Names, SubjectKind, head_noun, is_a, singular, subject_of
 from factbook.extract.world import MAX_FACTS, MAX_REFUSED, WorldClaim, facts_about, is_kind
+from factbook.net.cancel import Cancel, Cancelled, cancelling
 
 NAMES = {"vela nine": ["vela nine"], "halden q40": ["halden q40", "q40"], "tarn": ["tarn"]}
 

@@ -15,9 +15,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
-from factbook.model import (
+from factbook.model.entities import (
+    EngagementType,
+    NoticeKind,
+    NoticeState,
+    PreferenceType,
+    SearchState,
+    Valence,
+)
+from factbook.model.facts import (
     EVERYONE,
     Candidate,
     Episode,
@@ -31,7 +39,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
+from factbook.model.ops import (
     AddAlias,
     Announce,
     AssertFact,
@@ -67,14 +75,6 @@ from factbook.ops import (
     UnmergeEntity,
 )
 from factbook.store.sqlite import SQLiteStore
-from factbook.world import (
-    EngagementType,
-    NoticeKind,
-    NoticeState,
-    PreferenceType,
-    SearchState,
-    Valence,
-)
 
 NOW: Millis = 1_763_700_000_000
 MINUTE = 60_000

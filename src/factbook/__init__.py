@@ -9,10 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from factbook.aio import AsyncConversation, AsyncMemory
-    from factbook.assist.answering import Asked
-    from factbook.assist.keyed import Planner
-    from factbook.conversation import Conversation
     from factbook.embed import Embedder
     from factbook.errors import (
         DeliveryError,
@@ -40,15 +36,23 @@ if TYPE_CHECKING:
         StoreTooOld,
         UsageError,
     )
+    from factbook.extract.keyed.contracts import FactsOpsResponse, FactsQueryPlan
     from factbook.extract.rules import RuleSet
-    from factbook.gate.typed import TypedVerdict
-    from factbook.interest.deliver import Channel
-    from factbook.interest.loops import Step
-    from factbook.keyed.contracts import FactsOpsResponse, FactsQueryPlan
+    from factbook.gate.typed_claims import TypedVerdict
+    from factbook.interests.deliver import Channel
+    from factbook.interests.scheduler import Step
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
+    from factbook.maintenance.consolidate import Resolver, RunReport
+    from factbook.maintenance.embedding import EmbedReport
+    from factbook.maintenance.erasure import Erased
     from factbook.memory import Memory, Stats
-    from factbook.model import (
+    from factbook.memory.aio import AsyncConversation, AsyncMemory
+    from factbook.memory.answering import Asked
+    from factbook.memory.conversation import Conversation
+    from factbook.memory.keyed import Planner
+    from factbook.model.entities import NoticeState
+    from factbook.model.facts import (
         EVERYONE,
         Episode,
         Event,
@@ -70,16 +74,12 @@ if TYPE_CHECKING:
     from factbook.pipelines.sources import Explanation
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.prefetch import Streamed
     from factbook.recall.search import Answer
-    from factbook.recall.stream import Streamed
-    from factbook.searching.base import SearchProvider
-    from factbook.searching.config import SearchConfig
+    from factbook.search_providers.base import SearchProvider
+    from factbook.search_providers.config import SearchConfig
     from factbook.sources.session_log import Discovery
     from factbook.store.base import Filters, Problem, RejectionFilters
-    from factbook.upkeep.consolidate import Resolver, RunReport
-    from factbook.upkeep.embedding import EmbedReport
-    from factbook.upkeep.erasure import Erased
-    from factbook.world import NoticeState
 
 __all__ = [
     "EVERYONE",
@@ -164,10 +164,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES: Final = {
-    "factbook.aio": "AsyncConversation AsyncMemory",
-    "factbook.assist.answering": "Asked",
-    "factbook.assist.keyed": "Planner",
-    "factbook.conversation": "Conversation",
+    "factbook.memory.aio": "AsyncConversation AsyncMemory",
+    "factbook.memory.answering": "Asked",
+    "factbook.memory.keyed": "Planner",
+    "factbook.memory.conversation": "Conversation",
     "factbook.embed": "Embedder",
     "factbook.errors": (
         "DeliveryError EmbedderError EmbedderMismatch FactbookError InputError "
@@ -176,14 +176,14 @@ _HOMES: Final = {
         "StoreMissing StoreReadOnly StoreReplaced StoreTooNew StoreTooOld UsageError"
     ),
     "factbook.extract.rules": "RuleSet",
-    "factbook.gate.typed": "TypedVerdict",
-    "factbook.interest.deliver": "Channel",
-    "factbook.interest.loops": "Step",
-    "factbook.keyed.contracts": "FactsOpsResponse FactsQueryPlan",
+    "factbook.gate.typed_claims": "TypedVerdict",
+    "factbook.interests.deliver": "Channel",
+    "factbook.interests.scheduler": "Step",
+    "factbook.extract.keyed.contracts": "FactsOpsResponse FactsQueryPlan",
     "factbook.llm": "LLM",
     "factbook.llm.config": "ModelConfig",
     "factbook.memory": "Memory Stats",
-    "factbook.model": (
+    "factbook.model.facts": (
         "EVERYONE Episode Event Everyone Evidence Fact FactKind Hit Receipt Role Source "
         "Status StoredEpisode Trigger Trust"
     ),
@@ -193,15 +193,15 @@ _HOMES: Final = {
     "factbook.pipelines.sources": "Explanation",
     "factbook.recall.plan": "SearchType Turn",
     "factbook.recall.search": "Answer",
-    "factbook.recall.stream": "Streamed",
-    "factbook.searching.base": "SearchProvider",
-    "factbook.searching.config": "SearchConfig",
+    "factbook.recall.prefetch": "Streamed",
+    "factbook.search_providers.base": "SearchProvider",
+    "factbook.search_providers.config": "SearchConfig",
     "factbook.sources.session_log": "Discovery",
     "factbook.store.base": "Filters Problem RejectionFilters",
-    "factbook.upkeep.consolidate": "Resolver RunReport",
-    "factbook.upkeep.embedding": "EmbedReport",
-    "factbook.upkeep.erasure": "Erased",
-    "factbook.world": "NoticeState",
+    "factbook.maintenance.consolidate": "Resolver RunReport",
+    "factbook.maintenance.embedding": "EmbedReport",
+    "factbook.maintenance.erasure": "Erased",
+    "factbook.model.entities": "NoticeState",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import platformdirs
 
-from factbook import policy
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
-from factbook.model import Millis, Receipt, Trigger
+from factbook.model.facts import NOTIFY_ON, Millis, Receipt, Trigger
 from factbook.store.base import named_owners, place_of, screening
 from factbook.store.damage import naming_damage
 
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
-    from factbook.ops import Op
-    from factbook.searching.base import SearchProvider
-    from factbook.searching.config import SearchConfig
-    from factbook.sources.redact.records import Screening
-    from factbook.sources.redacting import Redacting
+    from factbook.model.ops import Op
+    from factbook.redaction.base import Redacting
+    from factbook.redaction.records import Screening
+    from factbook.search_providers.base import SearchProvider
+    from factbook.search_providers.config import SearchConfig
     from factbook.store.base import Store
 
 __all__ = ["Context", "Resources", "default_db", "default_key_file", "part", "place_of"]
@@ -110,7 +109,7 @@ class Resources:
     def redactor(self) -> Redacting:
         """The redactor, with the key that stands outside the database."""
         if self._redactor is None:
-            from factbook.sources.redact import NO_REDACTION, Redactor, load_key
+            from factbook.redaction import NO_REDACTION, Redactor, load_key
 
             key_file = self._key_file or default_key_file()
             if not self._redact:
@@ -127,7 +126,7 @@ class Resources:
         if not self._redact:
             return record
         if self._screening is None:
-            from factbook.sources.redact.records import Screening
+            from factbook.redaction.records import Screening
 
             # A quote is compared with its episode, which went through here: it holds no more.
             self._screening = Screening(self.redactor, without=("quote",))
@@ -228,7 +227,7 @@ class Resources:
         """How searching is configured; None where it is off."""
         if self._search == "configured":
             from factbook.llm.config import config_path
-            from factbook.searching.config import load_search_config
+            from factbook.search_providers.config import load_search_config
 
             self._search = load_search_config(os.environ, config_path(os.environ))
         return self._search
@@ -250,7 +249,7 @@ class Resources:
                     reason="no search provider is configured; set FACTBOOK_SEARCH_PROVIDER, for"
                     " example to folder with FACTBOOK_SEARCH_FOLDER",
                 )
-            from factbook.searching import open_search
+            from factbook.search_providers import open_search
 
             self._provider = open_search(config)
         return self._provider
@@ -258,7 +257,7 @@ class Resources:
     @property
     def search_is_local(self) -> bool:
         """Tell whether searching sends nothing: it reads files of this machine alone."""
-        from factbook.searching import is_local
+        from factbook.search_providers import is_local
 
         return self.has_search and is_local(self.search_provider)
 
@@ -271,7 +270,7 @@ class Context:
     clock: Callable[[], Millis]
     actor: str  # who the history names for what is written
     resources: Resources
-    notify_on: Collection[Trigger] = frozenset(policy.NOTIFY_ON)
+    notify_on: Collection[Trigger] = NOTIFY_ON
 
     def write(
         self,
@@ -286,7 +285,7 @@ class Context:
 
         See `apply`, which says what it raises.
         """
-        from factbook.apply import apply
+        from factbook.apply.apply import apply
 
         return apply(
             self.store,

@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from factbook.model import EpisodeKind, FactKind, Trigger, Trust
-from factbook.world import EngagementType, Valence
-
 # --- confidence (seed 000: bands) -----------------------------------------------------------------
 
 DIRECT_OBSERVATION: Final = 1.0  # seed 000: tool calls, exact commands
@@ -21,15 +18,15 @@ PATTERN: Final = 0.8  # seed 000: archive operations, paths
 KEYWORD: Final = 0.7  # seed 000: system names, solutions, issues
 INFERENCE: Final = 0.6  # seed 000: discoveries
 
-TRUST_CAP: Final[Mapping[Trust, float]] = MappingProxyType(
-    {Trust.DIRECT: 1.0, Trust.OBSERVED: 1.0, Trust.DERIVED: 0.8, Trust.EXTERNAL: 0.6}
+TRUST_CAP: Final[Mapping[str, float]] = MappingProxyType(
+    {"direct": 1.0, "observed": 1.0, "derived": 0.8, "external": 0.6}
 )  # a fact is never surer than its channel
 
-TRUST_ORDER: Final[tuple[Trust, ...]] = (
-    Trust.DIRECT,
-    Trust.OBSERVED,
-    Trust.DERIVED,
-    Trust.EXTERNAL,
+TRUST_ORDER: Final[tuple[str, ...]] = (
+    "direct",
+    "observed",
+    "derived",
+    "external",
 )  # best first
 
 # --- what is never stored (seed 000) --------------------------------------------------------------
@@ -134,7 +131,7 @@ MAX_WORKERS: Final = 4
 CLOCK_SKEW_MS: Final = 24 * 3600 * 1000  # a record dated later than now + this keeps no date
 
 RETOLD_KINDS: Final = frozenset(
-    {EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.SUMMARY, EpisodeKind.TURN}
+    {"prompt", "reply", "summary", "turn"}
 )  # two records with one id and different words are two episodes; of calls, which have ids of their
 # own, only one that goes on where the other ends
 
@@ -198,12 +195,12 @@ MERGE_SIMILARITY: Final = 0.85  # seed 001: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
 MERGE_MIN_CONFIDENCE: Final = 0.6  # seed 001: at least one of the merged is surer than this
 DIVERSITY_SIMILARITY: Final = 0.8  # seed 001: hits this close are one cluster
-LASTING_KINDS: Final = frozenset({FactKind.OBSERVATION, FactKind.KEYED})
+LASTING_KINDS: Final = frozenset({"observation", "keyed"})
 # what happened stays true, and a setting holds until it is changed: these do not fade
 HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
     {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
 )  # seed 002: the windows of typed memories
-MERGED_KINDS: Final = frozenset({FactKind.STATEMENT, FactKind.TYPED, FactKind.WORLD})
+MERGED_KINDS: Final = frozenset({"statement", "typed", "world"})
 # what may be merged and judged: an observation is an event of its own, a key has one current row
 VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # seed 001: for an ambiguous pair
 STATED: Final = KEYWORD  # seed 000's band for what a pattern of words shows: a clear statement in
@@ -274,22 +271,22 @@ MODEL_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with 
 
 # --- entities and interest (seed 003) -------------------------------------------------------------
 
-ENGAGEMENTS: Final[Mapping[EngagementType, tuple[float, Valence]]] = MappingProxyType(
+ENGAGEMENTS: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
     {
-        EngagementType.LEARN_COMMAND: (1.0, Valence.POSITIVE),
-        EngagementType.LIKE_COMMAND: (0.8, Valence.POSITIVE),
-        EngagementType.DISLIKE_COMMAND: (0.8, Valence.NEGATIVE),
-        EngagementType.EXPLICIT_STATEMENT: (0.7, Valence.POSITIVE),
-        EngagementType.SEARCH_INITIATED: (0.6, Valence.POSITIVE),
-        EngagementType.FOLLOW_UP_QUESTION: (0.5, Valence.POSITIVE),
-        EngagementType.PROACTIVE_NEGATIVE_REACTION: (0.8, Valence.NEGATIVE),
-        EngagementType.PROACTIVE_POSITIVE_REACTION: (0.5, Valence.POSITIVE),
-        EngagementType.NORMAL_REACTION: (0.3, Valence.POSITIVE),
-        EngagementType.MENTIONED_IN_PASSING: (0.2, Valence.POSITIVE),
+        "LEARN_COMMAND": (1.0, "positive"),
+        "LIKE_COMMAND": (0.8, "positive"),
+        "DISLIKE_COMMAND": (0.8, "negative"),
+        "EXPLICIT_STATEMENT": (0.7, "positive"),
+        "SEARCH_INITIATED": (0.6, "positive"),
+        "FOLLOW_UP_QUESTION": (0.5, "positive"),
+        "PROACTIVE_NEGATIVE_REACTION": (0.8, "negative"),
+        "PROACTIVE_POSITIVE_REACTION": (0.5, "positive"),
+        "NORMAL_REACTION": (0.3, "positive"),
+        "MENTIONED_IN_PASSING": (0.2, "positive"),
     }
 )  # seed 003: strength, and the valence that each has unless what was said points the other way
-VALENCE_SIGN: Final[Mapping[Valence, float]] = MappingProxyType(
-    {Valence.POSITIVE: 1.0, Valence.NEGATIVE: -1.0, Valence.NEUTRAL: 0.0}
+VALENCE_SIGN: Final[Mapping[str, float]] = MappingProxyType(
+    {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
 )
 INTEREST_HALF_LIFE_DAYS: Final = 30.0  # seed 003
 POSITIVE_REACTIONS: Final = ("❤️", "👍", "😆")  # seed 003, learned
@@ -306,7 +303,7 @@ ENOUGH_RELEVANCE: Final = 0.6
 FEW_FACTS: Final = 5  # seed 003: fewer are filled by broad queries
 MANY_FACTS: Final = 15  # from here on, only news
 CLEANER_EVERY_MS: Final = 24 * 3600 * 1000  # seed 003
-NOTIFY_ON: Final = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND, Trigger.ENRICHMENT})
+NOTIFY_ON: Final = frozenset({"user_message", "learn_command", "enrichment"})
 # seed 003's table; a configuration may narrow it
 NOTICE_FIRST_MS: Final = 60_000  # seed 003: 0, 1, 2, 4, 8 ... minutes
 NOTICE_CAP_MS: Final = 3_600_000  # seed 003, learned
@@ -440,16 +437,16 @@ _CARING: Final = frozenset(
     }
 )
 
-MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
+MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        Trigger.SESSION_LOG: _OBSERVING,
-        Trigger.USER_MESSAGE: _OBSERVING
+        "session_log": _OBSERVING,
+        "user_message": _OBSERVING
         | _TELLING
         | _ASKING
         | _CARING
         | {"ChangeKeys", "Propose"}
         | {"MuteEntity"},  # "stop telling me about Coldplay"
-        Trigger.COMMAND: _OBSERVING
+        "command": _OBSERVING
         | _LIVING
         | _TELLING
         | _ASKING
@@ -467,13 +464,13 @@ MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
             "DropSchedule",
             "RetrySearches",
         },
-        Trigger.LEARN_COMMAND: _CARING | _OBSERVING | _ASKING | {"OpenLearnPrompt", "PlanLearning"},
+        "learn_command": _CARING | _OBSERVING | _ASKING | {"OpenLearnPrompt", "PlanLearning"},
         # Seed 003: facts about what is known, and never an entity, a preference or an engagement.
-        Trigger.ENRICHMENT: _OBSERVING
+        "enrichment": _OBSERVING
         | _ASKING
         | {"SupportFact", "QueueSearch", "RecordSearch", "FailSearch", "Announce", "Fence"}
         | {"MarkResultRead", "FailResult", "MarkExtracted"},
-        Trigger.UPKEEP: (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
+        "upkeep": (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
         | {"Count"}
         | _ASKING
@@ -482,17 +479,17 @@ MAY_EMIT: Final[Mapping[Trigger, frozenset[str]]] = MappingProxyType(
     }
 )  # the trigger table: a write that is not listed is refused by `apply`
 
-MAY_ASSERT: Final[Mapping[Trigger, frozenset[FactKind]]] = MappingProxyType(
+MAY_ASSERT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        Trigger.LEARN_COMMAND: frozenset({FactKind.WORLD}),
-        Trigger.ENRICHMENT: frozenset({FactKind.WORLD}),
+        "learn_command": frozenset({"world"}),
+        "enrichment": frozenset({"world"}),
     }
 )  # the kinds of facts that a search may lead to; a trigger that is not listed may assert any
 
-MAY_SUPPORT: Final[Mapping[Trigger, frozenset[FactKind]]] = MappingProxyType(
+MAY_SUPPORT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        Trigger.USER_MESSAGE: frozenset({FactKind.WORLD}),
-        Trigger.LEARN_COMMAND: frozenset({FactKind.WORLD}),
-        Trigger.ENRICHMENT: frozenset({FactKind.WORLD}),
+        "user_message": frozenset({"world"}),
+        "learn_command": frozenset({"world"}),
+        "enrichment": frozenset({"world"}),
     }
 )  # the kinds of facts that a message or a search may be evidence for, once they are known

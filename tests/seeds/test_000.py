@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from factbook.memory import Memory
-from factbook.model import EpisodeKind, Fact
+from factbook.model.facts import EpisodeKind, Fact
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
 

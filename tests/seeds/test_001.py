@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 
 from conftest import Cli
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.embed import token_counter
 from factbook.errors import EmbedderMismatch, FactbookError, UsageError
+from factbook.maintenance.consolidate import PHASES, Question, RunReport
 from factbook.memory import Memory
-from factbook.model import (
+from factbook.model.facts import (
     ME,
     Candidate,
     EpisodeKind,
@@ -43,13 +44,19 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import AssertFact, JudgePair, MergeFacts, RecordEpisode, RecordSource, SupportFact
+from factbook.model.ops import (
+    AssertFact,
+    JudgePair,
+    MergeFacts,
+    RecordEpisode,
+    RecordSource,
+    SupportFact,
+)
 from factbook.recall import plan
 from factbook.recall.budget import ContextLimits, Tier, ToolResult, build_context
 from factbook.recall.plan import Mode, SearchType, Turn, plan_search, recency, relevance_score
-from factbook.recall.stream import PassiveStream, Streamed, StreamState, in_stream
+from factbook.recall.prefetch import PassiveStream, Streamed, StreamState, in_stream
 from factbook.testing import FrozenClock, sample_episode, sample_source
-from factbook.upkeep.consolidate import PHASES, Question, RunReport
 
 DAY: Millis = 24 * 3600 * 1000
 PATIENCE = 30.0  # seconds after which a test gives up waiting

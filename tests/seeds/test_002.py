@@ -17,12 +17,12 @@ import pytest
 
 from conftest import Cli
 from factbook import policy
-from factbook.compat.seed002 import store_fact
 from factbook.errors import ModelError, RejectionError
-from factbook.extract.typed import PROMPT_VERSION, TEMPLATE
+from factbook.extract.typed_replies import PROMPT_VERSION, TEMPLATE
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
-from factbook.model import FactKind, Hit, Status, Trigger, Trust
+from factbook.memory.compat.seed002 import store_fact
+from factbook.model.facts import FactKind, Hit, Status, Trigger, Trust
 from factbook.recall.budget import AUTHORITY, build_context
 from factbook.store.base import RejectionFilters
 from factbook.testing import DAY, FrozenClock
@@ -363,9 +363,9 @@ def test_the_trend_names_confidence_and_what_is_needed(system: System) -> None:
 def test_the_log_lines_are_real_logging_records(
     system: System, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, logger="factbook.typed"):
+    with caplog.at_level(logging.INFO, logger="factbook.model.memory_types"):
         system.extract(FETTUCCINI, PRODUCER)
-    said = [one.getMessage() for one in caplog.records if one.name == "factbook.typed"]
+    said = [one.getMessage() for one in caplog.records if one.name == "factbook.model.memory_types"]
     assert said[0] == "[EXTRACTION] Processing summary for user:me"
     assert said[1] == "[EXTRACT] Found 2 candidate extractions"
     assert any(one.startswith('[VALIDATE] Fact "Loves fettuccini"') for one in said)

@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from factbook.compat.seed002 import (
+from factbook.embed import bundled
+from factbook.errors import RejectionError, UsageError
+from factbook.gate.grounding import read_passage
+from factbook.gate.typed_claims import Action, TypedVerdict, judge_typed
+from factbook.memory.compat.seed002 import (
     contextual_clue_found,
     contradicts_known,
     cosine_similarity,
@@ -27,11 +31,7 @@ from factbook.compat.seed002 import (
     store_fact,
     validate_fact_against_summary,
 )
-from factbook.embed import bundled
-from factbook.errors import RejectionError, UsageError
-from factbook.gate.grounding import read_passage
-from factbook.gate.typed import Action, TypedVerdict, judge_typed
-from factbook.typed import MemoryType, RejectionReason, TypedClaim
+from factbook.model.memory_types import MemoryType, RejectionReason, TypedClaim
 
 STRONG = (
     "User: \"I absolutely love fettuccini. Seriously, it's my favorite pasta.\n"

@@ -14,16 +14,14 @@ import numpy as np
 import pytest
 
 from factbook import policy
-from factbook.backoff import delay_ms
 from factbook.errors import NotFound, SearchFailure, UsageError
 from factbook.extract.entity_prompts import entities_messages
 from factbook.gate.names import NAME_THRESHOLD, semantic_ok, structural_problem
 from factbook.gate.notices import Mode, mode_of
-from factbook.interest.deliver import ChatChannel, Delivery
-from factbook.interest.score import decayed
-from factbook.model import Status, Trigger, Trust
-from factbook.testing.model_server import ModelServer, Reply, Request
-from factbook.world import (
+from factbook.interests.deliver import ChatChannel, Delivery
+from factbook.interests.score import decayed
+from factbook.model.backoff import delay_ms
+from factbook.model.entities import (
     Engagement,
     EngagementType,
     NoticeKind,
@@ -32,6 +30,8 @@ from factbook.world import (
     SearchState,
     Valence,
 )
+from factbook.model.facts import Status, Trigger, Trust
+from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, MINUTE, SPEAKERS, World, open_world, page
 
 LEARN = "find me stuff about speakers"

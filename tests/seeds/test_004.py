@@ -16,7 +16,11 @@ from typing import Any
 import pytest
 
 from factbook import policy
-from factbook.compat.seed004 import (
+from factbook.errors import ModelError, ModelFailure, UsageError
+from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, FactsQueryPlan
+from factbook.llm.config import ModelConfig, load_config
+from factbook.memory import Memory
+from factbook.memory.compat.seed004 import (
     apply_facts_ops,
     canonical_list_key,
     canonical_rank_key,
@@ -29,11 +33,7 @@ from factbook.compat.seed004 import (
     run_facts_llm,
     search_facts_ranked_list,
 )
-from factbook.errors import ModelError, ModelFailure, UsageError
-from factbook.keyed.contracts import FactsOp, FactsOpsResponse, FactsQueryPlan
-from factbook.llm.config import ModelConfig, load_config
-from factbook.memory import Memory
-from factbook.model import Status
+from factbook.model.facts import Status
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
 

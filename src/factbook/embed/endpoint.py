@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import orjson
 
 from factbook.errors import EmbedderError, ModelFailure
-from factbook.http import Endpoint, Failed, encodable, said_in
+from factbook.net.http import Endpoint, Failed, encodable, said_in
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from factbook import cancel
 from factbook.embed.runtime import runtime
 from factbook.errors import EmbedderError
+from factbook.net import cancel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,7 @@ class BundledEmbedder:
 
         A row depends on its own text alone, not on the others of the call. Raises `EmbedderError`
         when the model cannot be loaded, and `Cancelled`, within a run, where the caller is told to
-        stop (`factbook.cancel`).
+        stop (`factbook.net.cancel`).
         """
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts, not one text; put it in a list")

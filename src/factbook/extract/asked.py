@@ -15,8 +15,8 @@ from typing import Final
 
 from factbook.extract.opinions import HEARD_CHARS, is_question
 from factbook.extract.topics import request_of
-from factbook.text import asks
-from factbook.words import STOPWORDS, stem, words
+from factbook.language.words import STOPWORDS, stem, words
+from factbook.model.text import asks
 
 __all__ = [
     "LINK",

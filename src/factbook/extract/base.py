@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from factbook.model import Episode, EpisodeKind, FactKind, Trust
+from factbook.model.facts import Episode, EpisodeKind, FactKind, Trust
 
 __all__ = [
     "STATEMENT_CHARS",

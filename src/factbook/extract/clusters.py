@@ -21,7 +21,7 @@ from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
 from factbook.extract.voice import DOUBTFUL, voice_of
-from factbook.model import EpisodeKind, Millis, Role, StoredEpisode, Trust
+from factbook.model.facts import EpisodeKind, Millis, Role, StoredEpisode, Trust
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from factbook import cancel, policy
-from factbook.commonplace import is_calendar_word, is_everyday, is_nationality, is_place
-from factbook.extract.about import Names, is_a, singular, subject_of
+from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.external import Taint, is_tainted_document, taint, touching
-from factbook.extract.kinds import (
+from factbook.extract.entity_types import (
     Kind,
     asked_kinds,
     denies,
@@ -31,11 +28,15 @@ from factbook.extract.kinds import (
     says,
     says_it_is,
 )
+from factbook.extract.line_wrapping import unwrapped
+from factbook.extract.named_lists import HEADING, LINE
+from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
-from factbook.extract.under_names import HEADING, LINE
+from factbook.extract.subject import Names, is_a, singular, subject_of
 from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
-from factbook.extract.wrapped import unwrapped
-from factbook.keys import entity_name
+from factbook.language.common_words import is_calendar_word, is_everyday, is_nationality, is_place
+from factbook.model.keys import entity_name
+from factbook.net import cancel
 
 __all__ = [
     "MAX_DISCOVERED",

@@ -19,15 +19,15 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
-from factbook.extract.about import Names, SubjectKind, subject_of
-from factbook.extract.external import Taint, hostile, taint, touching
+from factbook.extract.line_wrapping import unwrapped
+from factbook.extract.prompt_injection import Taint, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import incomplete, no_statement
+from factbook.extract.subject import Names, SubjectKind, subject_of
 from factbook.extract.world import WorldClaim
-from factbook.extract.wrapped import unwrapped
-from factbook.keys import entity_name
 from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
+from factbook.model.keys import entity_name
 
 __all__ = [
     "PROMPT_VERSION",

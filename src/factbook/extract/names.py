@@ -17,8 +17,9 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from factbook import cancel, policy
-from factbook.commonplace import (
+from factbook import policy
+from factbook.extract.base import word_set
+from factbook.language.common_words import (
     is_calendar_word,
     is_everyday,
     is_function_word,
@@ -27,10 +28,10 @@ from factbook.commonplace import (
     is_place,
     opens_sentences,
 )
-from factbook.extract.base import word_set
-from factbook.keys import entity_name
-from factbook.nouns import is_plural
-from factbook.spoken import split_spoken_list
+from factbook.language.coordination import split_spoken_list
+from factbook.language.nouns import is_plural
+from factbook.model.keys import entity_name
+from factbook.net import cancel
 
 __all__ = [
     "ALSO_NAMES",

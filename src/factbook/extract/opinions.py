@@ -15,19 +15,19 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from factbook import cancel
-from factbook.commonplace import (
+from factbook.extract.base import word_set
+from factbook.extract.names import BLANK, NameSpan, is_english, is_shouted, masked, names_in
+from factbook.extract.voice import OwnWords, own_words
+from factbook.language.common_words import (
     is_calendar_word,
     is_everyday,
     is_function_word,
     is_greeting,
     opens_sentences,
 )
-from factbook.extract.base import word_set
-from factbook.extract.names import BLANK, NameSpan, is_english, is_shouted, masked, names_in
-from factbook.extract.voice import OwnWords, own_words
-from factbook.keys import entity_name
-from factbook.world import PreferenceType
+from factbook.model.entities import PreferenceType
+from factbook.model.keys import entity_name
+from factbook.net import cancel
 
 __all__ = [
     "BLAME",

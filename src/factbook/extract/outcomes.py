@@ -11,7 +11,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract.base import Found, Rule, shorten
-from factbook.model import Episode
+from factbook.model.facts import Episode
 
 __all__ = ["exit_code", "first_error"]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from factbook.extract import shell
 from factbook.extract.base import Found, Rule, word_set
-from factbook.model import Episode
+from factbook.model.facts import Episode
 
 __all__ = ["absolute_in_text", "in_command", "relative_in_text"]
 

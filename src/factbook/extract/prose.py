@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import Found, Rule, shorten
-from factbook.model import Episode
+from factbook.model.facts import Episode
 
 __all__ = ["Sentence", "keywords_in_text", "sentences", "snippets"]
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from factbook.extract.about import Subject, SubjectKind, base_forms, is_irregular
 from factbook.extract.base import word_set
+from factbook.extract.subject import Subject, SubjectKind, base_forms, is_irregular
 
 __all__ = ["in_passing", "unowned"]
 

@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
-from factbook import drafts
 from factbook.errors import NotFound
 from factbook.extract.base import (
     STATEMENT_CHARS,
@@ -32,7 +31,8 @@ from factbook.extract.base import (
     shorten,
 )
 from factbook.extract.session_parser import RULES, SEED_STRICT
-from factbook.model import Candidate, Episode, EpisodeKind
+from factbook.model import fast_dataclass
+from factbook.model.facts import Candidate, Episode, EpisodeKind
 
 __all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear", "markdown_table"]
 
@@ -44,7 +44,7 @@ _MAX_TOOLS: Final = 1_024
 
 _WILDCARDS: Final = frozenset("*?[")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_candidate: Final = drafts.by_name(Candidate)
+_candidate: Final = fast_dataclass.by_name(Candidate)
 _Find = Callable[[str, Episode], Iterable[Found]]
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Final
 
 from factbook import policy
-from factbook.extract import commands, noise, outcomes, paths, prose
+from factbook.extract import noise, outcomes, paths, prose, shell_facts
 from factbook.extract.base import Rule
-from factbook.model import Trust
+from factbook.model.facts import Trust
 
 __all__ = ["RULES", "SEED_STRICT"]
 
@@ -247,7 +247,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Destination of ssh, scp, sftp, rsync, mosh ... in the command text",
         subject="action|task",
         looks_in="field command",
-        find=commands.hosts,
+        find=shell_facts.hosts,
         statement="connected to host {object} by {program}",
         hints=("ssh", "scp", "sftp", "rsync", "mosh"),
         cues=_HOST_CUES,
@@ -259,7 +259,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="First line of the message of `git commit` in the command text",
         subject="action|task",
         looks_in="field command",
-        find=commands.commits,
+        find=shell_facts.commits,
         statement="committed: {object}",
         hints=("commit",),
         cues=_words("commit commits committed git"),
@@ -272,7 +272,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Package named to pip, npm, apt, brew, cargo ... in the command text",
         subject="action|task",
         looks_in="field command",
-        find=commands.packages,
+        find=shell_facts.packages,
         statement="installed package {object} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),
         cues=_words("install installed package packages dependency dependencies library"),
@@ -284,7 +284,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Keywords: programs that pack and unpack archives, as command words",
         subject="action|task",
         looks_in="field command",
-        find=commands.archives,
+        find=shell_facts.archives,
         statement="{verb} archive: `{part}`",
         keywords=_ARCHIVERS,
         hints=("tar", "zip", "zcat", "bz", "xz", "zst", "lz4", "pigz", "7z", "rar"),
@@ -300,7 +300,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Verification flags, checksum checks and test runs, as words of a command",
         subject="action|task",
         looks_in="field command",
-        find=commands.checks,
+        find=shell_facts.checks,
         statement="verified: `{part}`",
         hints=_words(
             "test --verify --check --dry-run sum tar zip xz zst 7z rar tox nox mocha spec ava "

@@ -10,10 +10,10 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from factbook.extract.about import Subject
 from factbook.extract.base import word_set
-from factbook.extract.wrapped import needs_object
-from factbook.nouns import is_plural
+from factbook.extract.line_wrapping import needs_object
+from factbook.extract.subject import Subject
+from factbook.language.nouns import is_plural
 
 __all__ = [
     "MEMBER",

@@ -24,13 +24,13 @@ from factbook.extract.asked import (
     is_broad_word,
     wanted,
 )
-from factbook.extract.heard import Named, hear
-from factbook.extract.matter import Asking, asking
+from factbook.extract.mentions import Named, hear
 from factbook.extract.names import is_uncommon
+from factbook.extract.private_matters import Asking, asking
 from factbook.extract.topics import topic_of
-from factbook.keys import entity_name
-from factbook.words import STOPWORDS, words
-from factbook.world import EngagementType
+from factbook.language.words import STOPWORDS, words
+from factbook.model.entities import EngagementType
+from factbook.model.keys import entity_name
 
 __all__ = [
     "Earlier",

@@ -11,10 +11,10 @@ import re
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.commonplace import is_function_word, is_place
 from factbook.extract.base import word_set
 from factbook.extract.names import ALSO_NAMES, is_headline, is_shouted, is_uncommon, names_in
-from factbook.nouns import is_plural
+from factbook.language.common_words import is_function_word, is_place
+from factbook.language.nouns import is_plural
 
 __all__ = ["TopicSpan", "asks_of", "learn_queries", "named_topic", "request_of", "topic_of"]
 

@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.pasted import pasted as laid_out
-from factbook.model import EpisodeKind, Overheard, Role, StoredEpisode, Trust
+from factbook.extract.quoted_text import pasted as laid_out
+from factbook.model.facts import EpisodeKind, Overheard, Role, StoredEpisode, Trust
 from factbook.policy import VOICE_CHARS, VOICE_DOUBT
 
 __all__ = [

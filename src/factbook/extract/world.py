@@ -15,12 +15,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from factbook import cancel, policy
-from factbook.commonplace import is_calendar_word, is_everyday
+from factbook import policy
 from factbook.extract import sentences
-from factbook.extract.about import Names, Subject, SubjectKind, is_a, is_part, subject_of
 from factbook.extract.base import word_set
-from factbook.extract.external import TaintKind, hostile, taint, touching
+from factbook.extract.line_wrapping import may_be_name, unwrapped
+from factbook.extract.named_lists import (
+    ABOUT_IT,
+    BULLET,
+    HEADING,
+    NUMBERED,
+    PAIR,
+    SAYS_MORE,
+    Item,
+    item_problem,
+    items_under,
+)
+from factbook.extract.prompt_injection import TaintKind, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import (
     MEMBER,
@@ -32,19 +42,10 @@ from factbook.extract.statements import (
     plain_words,
     without_marks,
 )
-from factbook.extract.under_names import (
-    ABOUT_IT,
-    BULLET,
-    HEADING,
-    NUMBERED,
-    PAIR,
-    SAYS_MORE,
-    Item,
-    item_problem,
-    items_under,
-)
-from factbook.extract.wrapped import may_be_name, unwrapped
-from factbook.keys import entity_name
+from factbook.extract.subject import Names, Subject, SubjectKind, is_a, is_part, subject_of
+from factbook.language.common_words import is_calendar_word, is_everyday
+from factbook.model.keys import entity_name
+from factbook.net import cancel
 
 __all__ = [
     "MAX_FACTS",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from factbook import policy
-from factbook.world import KnownFact
+from factbook.model.entities import KnownFact
 
 __all__ = ["bearing", "is_enough"]
 

@@ -28,7 +28,7 @@ from factbook.gate.slots import (
     said_of_the_same,
     same_people,
 )
-from factbook.model import FactKind, Millis
+from factbook.model.facts import FactKind, Millis
 
 __all__ = ["Claim", "Judgement", "Reading", "Relation", "judge", "read"]
 

@@ -17,8 +17,8 @@ from factbook import policy
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.restated import RESTATED_SIMILARITY, contains, restates
 from factbook.gate.same_entity import known_as, part_of
-from factbook.model import Fact, FactKind
-from factbook.world import ABOUT
+from factbook.model.entities import ABOUT
+from factbook.model.facts import Fact, FactKind
 
 __all__ = ["Admission", "Nearest", "Said", "admit", "is_known", "nearest"]
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from factbook.gate import antonyms, grammar, synonyms
 from factbook.gate.grammar import words
-from factbook.words import snowball_stem
+from factbook.language.words import snowball_stem
 
 CACHED_CHUNKS: Final = 65_536  # pieces of text between blanks whose words are remembered
 LONGEST_CACHED: Final = 64  # characters; a longer piece is no word that comes again

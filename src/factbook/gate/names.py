@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.commonplace import (
+from factbook.gate.outgoing import has_figures
+from factbook.language.common_words import (
     is_calendar_word,
     is_everyday,
     is_function_word,
     is_greeting,
     is_place,
 )
-from factbook.gate.leaving import has_figures
-from factbook.keys import entity_name
+from factbook.model.keys import entity_name
 
 if TYPE_CHECKING:
     import numpy as np

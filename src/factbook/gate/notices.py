@@ -2,7 +2,7 @@
 
 How much is known of it and how much its owner cares about it give its mode, and the mode decides.
 Knows: counts, an interest, cosines, times. Does not know: a store, in which words anything is told
-or asked for, and when (`factbook.backoff`). Pure.
+or asked for, and when (`factbook.model.backoff`). Pure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.model import Fact, Millis
+from factbook.model.facts import Fact, Millis
 
 __all__ = ["Find", "Mode", "mode_of", "worth_telling"]
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from factbook import drafts, policy
-from factbook.model import Accepted, Candidate, Episode, Rejected, Verdict
+from factbook import policy
+from factbook.model import fast_dataclass
+from factbook.model.facts import Accepted, Candidate, Episode, Rejected, Verdict
 
 __all__ = ["judge"]
 
 _LABEL: Final = re.compile(r"\[REDACTED(?::[^\]\s]*)?\]")
-_accepted: Final = drafts.by_name(Accepted)
+_accepted: Final = fast_dataclass.by_name(Accepted)
 _WORD: Final = re.compile(r"\w+")
 
 

@@ -18,8 +18,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from factbook.commonplace import is_function_word
 from factbook.gate.lexicon import stem
+from factbook.language.common_words import is_function_word
 
 __all__ = ["RESTATED_SIMILARITY", "contains", "restates"]
 
@@ -335,7 +335,7 @@ def _called_short(entity: str) -> re.Pattern[str] | None:
 
 def _is_common(word: str) -> bool:
     """Say whether a word at a sentence's beginning has its capital from there."""
-    from factbook.commonplace import is_everyday
+    from factbook.language.common_words import is_everyday
 
     return word in _EMPTY or word in _MATTERS or is_everyday(word)
 

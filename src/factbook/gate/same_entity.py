@@ -22,10 +22,10 @@ from enum import StrEnum
 from typing import Final
 
 from factbook import policy
-from factbook.commonplace import is_everyday
 from factbook.gate.terms import Alignment, Term, TermKind, align, near, terms_of
-from factbook.keys import entity_name
-from factbook.nouns import singular
+from factbook.language.common_words import is_everyday
+from factbook.language.nouns import singular
+from factbook.model.keys import entity_name
 
 __all__ = [
     "Background",

@@ -26,7 +26,7 @@ from factbook import policy
 from factbook.gate.grounding import Grounding, Passage, Support, ground, read_passage
 from factbook.gate.judge import Claim, Relation, judge
 from factbook.gate.type_rules import reading_of, shared_clue
-from factbook.typed import MemoryType, TypedClaim
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = ["Embed", "Score", "contradicted", "ground_claim", "score", "score_confidence"]
 

@@ -19,7 +19,7 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, Passage, Support
 from factbook.gate.lexicon import stem
 from factbook.gate.reading import Reading, read
-from factbook.typed import MemoryType, TypedClaim
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [
     "RULES",

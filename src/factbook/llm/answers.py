@@ -14,7 +14,7 @@ from typing import Final, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from factbook.errors import ModelFailure
-from factbook.http import Failed, one_line
+from factbook.net.http import Failed, one_line
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

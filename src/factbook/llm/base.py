@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from factbook.model import Millis
+from factbook.model.facts import Millis
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

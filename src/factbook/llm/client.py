@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import EmbedderError, ModelError, ModelFailure
-from factbook.http import Endpoint, Failed, encodable, read_address, require_httpx
 from factbook.llm.answers import read_answer
 from factbook.llm.base import Answer, Call, Message, Meter, Piece, Tool
 from factbook.llm.budget import money_of
@@ -23,7 +22,8 @@ from factbook.llm.ollama import Ollama
 from factbook.llm.openai import OpenAI
 from factbook.llm.schema import plain_schema
 from factbook.llm.wire import Dialect, Tally, check_status
-from factbook.model import Millis
+from factbook.model.facts import Millis
+from factbook.net.http import Endpoint, Failed, encodable, read_address, require_httpx
 
 if TYPE_CHECKING:
     from factbook.embed.endpoint import EndpointEmbedder

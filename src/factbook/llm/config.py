@@ -27,7 +27,7 @@ import platformdirs
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.http import Address, Secret, read_address
+from factbook.net.http import Address, Secret, read_address
 
 OFF: Final = "off"
 

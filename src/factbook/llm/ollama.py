@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import orjson
 
 from factbook.errors import ModelFailure
-from factbook.http import Failed
 from factbook.llm.base import Message, Piece, Tool, ToolCall
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import (
@@ -22,6 +21,7 @@ from factbook.llm.wire import (
     shape_of,
     stopped,
 )
+from factbook.net.http import Failed
 
 
 @dataclass(frozen=True, slots=True)

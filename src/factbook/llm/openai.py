@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from factbook.errors import ModelFailure
-from factbook.http import Failed
 from factbook.llm.base import Message, Piece, Tool, ToolCall
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import (
@@ -22,6 +21,7 @@ from factbook.llm.wire import (
     shape_of,
     stopped,
 )
+from factbook.net.http import Failed
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _MAX_CALLS: Final = 128  # that one answer may ask for

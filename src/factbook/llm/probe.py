@@ -16,11 +16,11 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from factbook.errors import EmbedderError, ModelError, ModelFailure
-from factbook.http import Endpoint, Failed, one_line, read_address, require_httpx
 from factbook.llm.base import Call, Message, Meter
 from factbook.llm.client import base_url, open_embedder, open_llm
 from factbook.llm.config import EmbedConfig, ModelConfig, key_of
 from factbook.llm.wire import check_status, read_object
+from factbook.net.http import Endpoint, Failed, one_line, read_address, require_httpx
 
 LIST_BYTES: Final = 8 * 1024 * 1024  # a list of models; those of the large providers are long
 SHOWN_MODELS: Final = 8

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, NoReturn, Protocol
 import orjson
 
 from factbook.errors import ModelFailure
-from factbook.http import Failed, Reply, encodable, one_line, said_in
 from factbook.llm.base import Message, Piece, Tool
+from factbook.net.http import Failed, Reply, encodable, one_line, said_in
 
 # How servers name a prompt that is larger than the context: OpenAI's code, llama.cpp's type, and
 # the words of Ollama and vLLM, which give neither.

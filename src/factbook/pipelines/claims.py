@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from factbook import drafts, policy
+from factbook import policy
 from factbook.gate.observed import judge
-from factbook.model import Accepted, Candidate, Episode, StoredEpisode, Trust
-from factbook.ops import AssertFact, RejectCandidate, SupportFact
+from factbook.model import fast_dataclass
+from factbook.model.facts import Accepted, Candidate, Episode, StoredEpisode, Trust
+from factbook.model.ops import AssertFact, RejectCandidate, SupportFact
 
 __all__ = ["Witness", "asserted", "judged", "refused", "supported"]
 
-_assert_fact: Final = drafts.by_name(AssertFact)  # a large log makes tens of thousands
+_assert_fact: Final = fast_dataclass.by_name(AssertFact)  # a large log makes tens of thousands
 
 
 class Witness(NamedTuple):

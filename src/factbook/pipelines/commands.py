@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import ModelError, ModelFailure
-from factbook.extract.modelled import (
+from factbook.extract.model_reading import (
     PROMPT_VERSION,
     CommandAnswer,
     Refusal,
@@ -24,7 +24,7 @@ from factbook.extract.modelled import (
     is_understood,
     recalled,
 )
-from factbook.model import (
+from factbook.model.facts import (
     Candidate,
     Episode,
     EpisodeKind,
@@ -32,7 +32,7 @@ from factbook.model import (
     Receipt,
     Trigger,
 )
-from factbook.ops import FailTask, FinishTask, Op, RejectCandidate
+from factbook.model.ops import FailTask, FinishTask, Op, RejectCandidate
 from factbook.pipelines.claims import judged, refused
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, Overtaken, UsageError
-from factbook.keyed.clarify import forced_clarification
-from factbook.keyed.contracts import (
+from factbook.extract.keyed.clarify import forced_clarification
+from factbook.extract.keyed.contracts import (
     ApplyResult,
     FactsOp,
     FactsOpsResponse,
@@ -24,17 +24,10 @@ from factbook.keyed.contracts import (
     list_key_of,
     op_values,
 )
-from factbook.keyed.grounded import Heard, locate, op_objection
-from factbook.keyed.labels import FAILED, write_label
-from factbook.keyed.phrases import parse_tell
-from factbook.keyed.prompts import tell_messages
-from factbook.keys import (
-    FAVORITES,
-    normalize_fact_key,
-    normalize_fact_value,
-    split_rank_key,
-)
-from factbook.model import (
+from factbook.extract.keyed.grounded import Heard, locate, op_objection
+from factbook.extract.keyed.phrases import parse_tell
+from factbook.extract.keyed.prompts import tell_messages
+from factbook.model.facts import (
     Candidate,
     FactKind,
     Millis,
@@ -42,7 +35,13 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
+from factbook.model.keys import (
+    FAVORITES,
+    normalize_fact_key,
+    normalize_fact_value,
+    split_rank_key,
+)
+from factbook.model.ops import (
     ChangeKeys,
     FailTask,
     FinishTask,
@@ -52,6 +51,7 @@ from factbook.ops import (
     QueueTask,
 )
 from factbook.pipelines.claims import Witness, refused
+from factbook.pipelines.keyed_labels import FAILED, write_label
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 

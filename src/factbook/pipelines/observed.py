@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
-from factbook.model import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
-from factbook.ops import Op
+from factbook.model.facts import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
+from factbook.model.ops import Op
 from factbook.pipelines.steps import Step, propose
 from factbook.pipelines.workers import Task, Workers, forks
+from factbook.redaction.base import Redacting
 from factbook.sources.files import file_key
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import Discovery, LogFile
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from factbook import policy
-from factbook.confidence import as_of
 from factbook.context import part
 from factbook.errors import NotFound
-from factbook.model import (
+from factbook.model.confidence import as_of
+from factbook.model.facts import (
     EVERYONE,
     ME,
     Episode,
@@ -33,7 +33,7 @@ from factbook.model import (
     Trigger,
     whose,
 )
-from factbook.ops import RecordEpisode, RecordSource
+from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
@@ -42,7 +42,7 @@ from factbook.store.base import Filters, RejectionFilters
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.extract.rules import Rule
-    from factbook.ops import Op
+    from factbook.model.ops import Op
     from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
 

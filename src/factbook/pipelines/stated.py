@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.changes import memory_key
-from factbook.confidence import DAY_MS
+from factbook.apply.facts import memory_key
 from factbook.extract.clusters import (
     Found,
     HandedOn,
@@ -33,13 +32,14 @@ from factbook.extract.clusters import (
     overheard_pieces,
     pieces_of,
 )
+from factbook.extract.keyed.contracts import list_key_of
+from factbook.extract.keyed.phrases import parse_tell
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Relation, judge, read
-from factbook.keyed.contracts import list_key_of
-from factbook.keyed.phrases import parse_tell
-from factbook.keys import fold_value, normalize_fact_key, split_rank_key
-from factbook.model import Candidate, FactKind, Millis, Status, StoredEpisode
-from factbook.ops import KeepLoose, MarkProgress, Op, Propose
+from factbook.model.confidence import DAY_MS
+from factbook.model.facts import Candidate, FactKind, Millis, Status, StoredEpisode
+from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
+from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.store.base import Life, Store, claim_digest
 

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from factbook import drafts
 from factbook.extract.rules import RuleSet
-from factbook.model import Cursor, Episode, LineCount, Millis, Trigger
-from factbook.ops import AdvanceCursor, Op, RecordEpisode, RecordSource, RejectLine
+from factbook.model import fast_dataclass
+from factbook.model.facts import Cursor, Episode, LineCount, Millis, Trigger
+from factbook.model.ops import AdvanceCursor, Op, RecordEpisode, RecordSource, RejectLine
 from factbook.pipelines.claims import judged
+from factbook.redaction.base import Redacting
+from factbook.redaction.records import Screening
 from factbook.sources import session_log
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
-from factbook.sources.redact.records import Screening
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log import LogFile
 
-_record_episode: Final = drafts.by_name(RecordEpisode)
+_record_episode: Final = fast_dataclass.by_name(RecordEpisode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Relation, judge, read
-from factbook.model import (
+from factbook.model.facts import (
     Fact,
     FactKind,
     Millis,
@@ -27,7 +27,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import Op, PinFact, SupersedeFact
+from factbook.model.ops import Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.pipelines.stated import STATES, claim_of, statement
 from factbook.sources.conversation.turn import clean, own_text, within

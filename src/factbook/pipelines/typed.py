@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.changes import memory_key, proposal_claim
+from factbook.apply.facts import memory_key, proposal_claim
 from factbook.errors import ModelError, ModelFailure, UsageError
-from factbook.extract.typed import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
+from factbook.extract.typed_replies import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
 from factbook.gate.grounding import Passage, read_passage
-from factbook.gate.typed import (
+from factbook.gate.typed_claims import (
     Action,
     TypedVerdict,
     judge_all,
@@ -28,7 +28,7 @@ from factbook.gate.typed import (
     rejection_details,
 )
 from factbook.llm.prompt import estimate_tokens, message_tokens
-from factbook.model import (
+from factbook.model.facts import (
     Candidate,
     EpisodeKind,
     FactKind,
@@ -38,10 +38,10 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import FailTask, FinishTask, Op, Propose
+from factbook.model.memory_types import MemoryType, RefusedItem, TypedClaim
+from factbook.model.ops import FailTask, FinishTask, Op, Propose
 from factbook.pipelines.claims import asserted, refused
 from factbook.sources.told import digest, said_ops
-from factbook.typed import MemoryType, RefusedItem, TypedClaim
 
 if TYPE_CHECKING:
     from factbook.context import Context

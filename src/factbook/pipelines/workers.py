@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from factbook import drafts
 from factbook.errors import FactbookError, InputError
 from factbook.extract.rules import RuleSet
-from factbook.model import Candidate, Cursor, Episode, Field, Millis
-from factbook.ops import AssertFact, Op, RecordEpisode
+from factbook.model import fast_dataclass
+from factbook.model.facts import Candidate, Cursor, Episode, Field, Millis
+from factbook.model.ops import AssertFact, Op, RecordEpisode
 from factbook.pipelines.steps import Step, episode_ops, propose
-from factbook.sources.redacting import Redacting
+from factbook.redaction.base import Redacting
 from factbook.sources.session_log import LogFile
 
 if TYPE_CHECKING:
@@ -80,14 +80,14 @@ class _Flat:
         names = [one.name for one in dataclasses.fields(kind) if one.name != without]
         self.row: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
         # Of the row and the field that it is without.
-        self.build: Callable[..., Any] = drafts.by_place(kind, without=(without,))
+        self.build: Callable[..., Any] = fast_dataclass.by_place(kind, without=(without,))
 
 
 _EPISODE: Final = _Flat(Episode, without="fields")
 _FIELD: Final = _Flat(Field)
 _CANDIDATE: Final = _Flat(Candidate)
 _CLAIM: Final = _Flat(AssertFact, without="candidate")
-_record_episode: Final = drafts.by_name(RecordEpisode)
+_record_episode: Final = fast_dataclass.by_name(RecordEpisode)
 
 
 class _FlatStep(NamedTuple):

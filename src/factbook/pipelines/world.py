@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from factbook import cancel, policy
+from factbook import policy
 from factbook.errors import (
     EmbedderError,
     FactbookError,
@@ -39,13 +39,13 @@ from factbook.errors import (
     UsageError,
 )
 from factbook.extract.entity_prompts import PROMPT_VERSION
-from factbook.extract.external import hostile, taint
-from factbook.extract.heard import RECENT_MESSAGES, called, hear, preferences_in, spoken_of
+from factbook.extract.mentions import RECENT_MESSAGES, called, hear, preferences_in, spoken_of
+from factbook.extract.prompt_injection import hostile, taint
 from factbook.extract.voice import OwnWords, own_words
 from factbook.extract.world import STEERED, facts_about
-from factbook.http import one_line
-from factbook.model import EVERYONE, Millis, Receipt, StoredEpisode, Trigger
-from factbook.ops import (
+from factbook.model.entities import SearchLog
+from factbook.model.facts import EVERYONE, Millis, Receipt, StoredEpisode, Trigger
+from factbook.model.ops import (
     FailResult,
     FailTask,
     Fence,
@@ -55,15 +55,16 @@ from factbook.ops import (
     MarkResultRead,
     Op,
 )
+from factbook.net import cancel
+from factbook.net.http import one_line
 from factbook.pipelines.world_facts import Facts, Gathered, Vectors, announcements, refusal
 from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import Names, by_new_thing
 from factbook.store.leases import due, holder_name
-from factbook.world import SearchLog
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.model import ModelTask
+    from factbook.model.facts import ModelTask
     from factbook.store.base import Store
     from factbook.store.base_world import ResultState
 

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from factbook import cancel, policy
+from factbook import policy
 from factbook.extract.world import WorldClaim, statement_of
 from factbook.gate.known import Said, nearest
 from factbook.gate.notices import Find, mode_of, worth_telling
-from factbook.model import Candidate, Fact, FactKind, Millis, StoredEpisode
-from factbook.ops import Announce, NewFind, Op, RejectCandidate
+from factbook.model.entities import ABOUT, SearchLog
+from factbook.model.facts import Candidate, Fact, FactKind, Millis, StoredEpisode
+from factbook.model.ops import Announce, NewFind, Op, RejectCandidate
+from factbook.net import cancel
 from factbook.pipelines.claims import asserted, refused, supported
-from factbook.world import ABOUT, SearchLog
 
 if TYPE_CHECKING:
     from factbook.context import Context

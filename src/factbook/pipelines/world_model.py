@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from factbook import policy
 from factbook.extract import entity_prompts
-from factbook.extract.heard import Named, named_in
+from factbook.extract.mentions import Named, named_in
 from factbook.extract.world import WorldClaim
 from factbook.gate.grounding import Support, ground, read_passage
-from factbook.model import StoredEpisode, Trust
-from factbook.ops import KeepSeen, Op, SeenName
+from factbook.model.entities import EngagementType, Valence
+from factbook.model.facts import StoredEpisode, Trust
+from factbook.model.ops import KeepSeen, Op, SeenName
 from factbook.pipelines.world_facts import Gathered, refusal
-from factbook.world import EngagementType
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from factbook.context import Context
     from factbook.llm.base import Message
-    from factbook.world import SearchLog
+    from factbook.model.entities import SearchLog
 
 __all__ = ["ModelReading"]
 
@@ -63,7 +63,7 @@ class ModelReading:
                 start=one.start,
                 end=one.end,
                 type=EngagementType.MENTIONED_IN_PASSING,
-                valence=valence,
+                valence=Valence(valence),
                 is_known=one.name in found.names,
                 why=f"named by {self._context.llm.id}",
             )

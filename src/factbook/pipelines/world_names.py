@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from factbook import policy
 from factbook.extract.discovery import Discovery, ResultText, corroborated, discover
-from factbook.extract.heard import Named, called
+from factbook.extract.mentions import Named, called
 from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.topics import topic_of
 from factbook.gate.known import admit, is_known
 from factbook.gate.names import judge_name, name_text, structural_problem
-from factbook.keys import entity_name
-from factbook.model import StoredEpisode, Trigger
-from factbook.ops import (
+from factbook.model.entities import EngagementType, PreferenceType, SearchLog, Valence
+from factbook.model.facts import StoredEpisode, Trigger
+from factbook.model.keys import entity_name
+from factbook.model.ops import (
     AddAlias,
     CreateEntity,
     MarkDiscovered,
@@ -30,7 +31,6 @@ from factbook.ops import (
     SetPreference,
 )
 from factbook.pipelines.world_facts import Gathered, Vectors, refusal
-from factbook.world import EngagementType, PreferenceType, SearchLog, Valence
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -198,7 +198,7 @@ def engaged(
     return RecordEngagement(
         owner=owner,
         type=kind,
-        valence=valence or usual,
+        valence=valence or Valence(usual),
         strength=strength,
         entity=entity,
         preference=preference,

@@ -46,7 +46,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.model import Hit, Millis, Role, Trust
+from factbook.model.facts import Hit, Millis, Role, Trust
 from factbook.recall.plan import Turn
 
 __all__ = [

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from factbook.model import Everyone
+from factbook.model.facts import Everyone
 
 if TYPE_CHECKING:
     from factbook.recall.vectors import VectorIndex, VectorView

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from factbook.confidence import as_of
 from factbook.errors import NotFound, UsageError
-from factbook.model import (
+from factbook.model.confidence import as_of
+from factbook.model.facts import (
     EVERYONE,
     Everyone,
     Fact,

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from factbook.confidence import as_of, is_deprecated
 from factbook.errors import UsageError
-from factbook.keys import entity_name
-from factbook.model import EpisodeKind, Fact, FactKind, Role
+from factbook.model.confidence import as_of, is_deprecated
+from factbook.model.entities import InQuestion, KnownFact
+from factbook.model.facts import EpisodeKind, Fact, FactKind, Role
+from factbook.model.keys import entity_name
 from factbook.recall.plan import recency, relevance_score
 from factbook.recall.query import content_terms, fts_query, words
 from factbook.store.base import Filters
-from factbook.world import InQuestion, KnownFact
 
 if TYPE_CHECKING:
     from factbook.context import Context
+    from factbook.model.entities import Entity
     from factbook.store.base import Store
-    from factbook.world import Entity
 
 __all__ = [
     "ANSWERS",

@@ -14,10 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from factbook.model import Hit, Role
+from factbook.model.facts import Hit, Role
 from factbook.recall import query as words
-from factbook.recall.associate import seeks_advice
-from factbook.recall.corrected import Judging, put_right
+from factbook.recall.corrections import Judging, put_right
 from factbook.recall.diversity import clusters
 from factbook.recall.plan import (
     DEFAULT_TOOL_LIMIT,
@@ -28,6 +27,7 @@ from factbook.recall.plan import (
     plan_search,
     select,
 )
+from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.search import Engine
 from factbook.store.base import Filters
 

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.confidence import is_deprecated, is_passive
 from factbook.errors import UsageError
-from factbook.model import Hit, Millis, Role, Status
+from factbook.model.confidence import is_deprecated, is_passive
+from factbook.model.facts import Hit, Millis, Role, Status
 from factbook.recall.diversity import diversify
 
 __all__ = [

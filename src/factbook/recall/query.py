@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from factbook.text import asks
-from factbook.words import MAX_TERMS, STOPWORDS, content_terms, words
+from factbook.language.words import MAX_TERMS, STOPWORDS, content_terms, words
+from factbook.model.text import asks
 
 __all__ = [
     "MAX_TERMS",

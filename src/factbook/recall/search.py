@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.confidence import as_of, is_deprecated, is_passive
 from factbook.errors import EmbedderMismatch, FactbookError
-from factbook.model import (
+from factbook.language.words import stem
+from factbook.model.confidence import as_of, is_deprecated, is_passive
+from factbook.model.facts import (
     EVERYONE,
     EpisodeKind,
     Evidence,
@@ -41,24 +42,23 @@ from factbook.model import (
     Trust,
 )
 from factbook.recall import query as words
-from factbook.recall.associate import (
+from factbook.recall.catalog import Catalog, EpisodeTable, Held
+from factbook.recall.executor import Beside
+from factbook.recall.plan import SearchType, recency, relevance_score
+from factbook.recall.query_expansion import (
     LEANING_CANDIDATES,
     LEANING_KINDS,
     LEANING_SHARE,
     seeks_advice,
 )
-from factbook.recall.beside import Beside
-from factbook.recall.catalog import Catalog, EpisodeTable, Held
-from factbook.recall.cues import Cued, Intent, read_intent
-from factbook.recall.plan import SearchType, recency, relevance_score
+from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
-from factbook.recall.when import Window, find_window, without
+from factbook.recall.time_expressions import Window, find_window, without
 from factbook.store.base import Filters, Store
-from factbook.words import stem
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
-    from factbook.recall.associate import Associations
+    from factbook.recall.query_expansion import Associations
     from factbook.recall.vectors import VectorView
 
 _log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from factbook.model import Cursor, Episode, LineCount, RejectedLine, Source
+from factbook.model.facts import Cursor, Episode, LineCount, RejectedLine, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

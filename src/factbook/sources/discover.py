@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from factbook.errors import InputError, UsageError
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.sources.files import (
     ARCHIVES,
     CHAT,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.sources.session_log.parser import LogFile, source_key
 
 SESSION_LOG: Final = "session_log"

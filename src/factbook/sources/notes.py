@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
-from factbook.model import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.model.facts import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
 from factbook.sources.conversation.turn import clean, own_text, within, worth_a_vector
 from factbook.sources.encoding import decoded
 from factbook.sources.files import NOTE, SUMMARY, SourceFile, file_key
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser, printable
 from factbook.sources.session_log.reader import Reading
 from factbook.sources.session_log.reader import read as read_log

@@ -13,9 +13,9 @@ from pathlib import Path
 import orjson
 
 from factbook.policy import MAX_LINE_BYTES
+from factbook.redaction.base import Redacting
 from factbook.sources.conversation import message_at
 from factbook.sources.encoding import decoded, open_utf8
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.reader import is_document
 
 _WINDOW = 700  # characters of the line that are shown around the quote

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 
 from factbook import policy
-from factbook.model import Episode, EpisodeKind, Millis, Role, Source, Trust
-from factbook.ops import NoteAction, Op, RecordEpisode, RecordSource
+from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.model.ops import NoteAction, Op, RecordEpisode, RecordSource
 
 __all__ = ["digest", "said_ops"]
 

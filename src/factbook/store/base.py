@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from factbook.errors import UsageError
-from factbook.model import (
+from factbook.model.facts import (
     EVERYONE,
     ME,
     Cursor,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from factbook.model import Erasure, Millis, Scoured, Sighting
+from factbook.model.facts import Erasure, Millis, Scoured, Sighting
 
 
 def same_words(text: str) -> str:

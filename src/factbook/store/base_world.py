@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from factbook.model import ME, EpisodeKind, Everyone, Fact, Millis, StoredEpisode, Trigger
-from factbook.world import (
+from factbook.model.entities import (
     Engagement,
     Entity,
     LearnPrompt,
@@ -20,6 +19,7 @@ from factbook.world import (
     SearchState,
     SearchTask,
 )
+from factbook.model.facts import ME, EpisodeKind, Everyone, Fact, Millis, StoredEpisode, Trigger
 
 
 class ResultState(NamedTuple):

@@ -15,7 +15,7 @@ import uuid
 from pathlib import Path
 
 from factbook import policy
-from factbook.model import Millis
+from factbook.model.facts import Millis
 
 __all__ = ["due", "holder_name", "is_dead", "stands"]
 

@@ -37,7 +37,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook import Filters, policy
-from factbook.cancel import Cancel, Cancelled, cancelling
 from factbook.errors import (
     FactbookError,
     ModelError,
@@ -47,14 +46,17 @@ from factbook.errors import (
     UsageError,
 )
 from factbook.extract.voice import voice_of
-from factbook.interest.deliver import ChatChannel
-from factbook.interest.knowledge import Asking, Knowledge, asking, not_to_be_told
-from factbook.interest.loops import LoopResult, Step, Worker, moved
+from factbook.interests.deliver import ChatChannel
+from factbook.interests.knowledge import Asking, Knowledge, asking, not_to_be_told
+from factbook.interests.scheduler import LoopResult, Step, Worker, moved
+from factbook.language.words import STOPWORDS, stem, words
 from factbook.llm.prompt import estimate_tokens
-from factbook.model import ME, EpisodeKind, Hit, Role
-from factbook.recall.associate import seeks_advice
+from factbook.model.entities import ABOUT, KnownFact, PreferenceType
+from factbook.model.facts import ME, EpisodeKind, Hit, Role
+from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.recall.budget import ContextLimits, PromptContext, render_memories
 from factbook.recall.plan import Turn
+from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
@@ -72,15 +74,13 @@ from factbook.surface.chat_model import (
     room_for_memory,
 )
 from factbook.surface.chat_view import Basis, Memo, Source, View
-from factbook.surface.commands import COMMANDS, is_command, run
+from factbook.surface.slash_commands import COMMANDS, is_command, run
 from factbook.surface.text import count
-from factbook.words import STOPWORDS, stem, words
-from factbook.world import ABOUT, KnownFact, PreferenceType
 
 if TYPE_CHECKING:
-    from factbook.interest.deliver import Delivery
+    from factbook.interests.deliver import Delivery
     from factbook.memory import Memory
-    from factbook.world import SearchAnswer
+    from factbook.model.entities import SearchAnswer
 
 __all__ = ["Chat", "new_session", "reaction_in"]
 

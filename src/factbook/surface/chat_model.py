@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from factbook.errors import ModelError, ModelFailure, UsageError
-from factbook.extract.external import hostile, taint
+from factbook.extract.prompt_injection import hostile, taint
 from factbook.llm.base import Message, Piece, Tool, ToolCall
 from factbook.llm.prompt import MESSAGE_TOKENS, estimate_tokens, quoted
 
 if TYPE_CHECKING:
     from factbook.llm.base import LLM
+    from factbook.model.entities import SearchAnswer
     from factbook.recall.plan import Turn
-    from factbook.world import SearchAnswer
 
 __all__ = [
     "SYSTEM",

@@ -26,10 +26,10 @@ from factbook.surface import text
 from factbook.surface.render_world import Look, results
 
 if TYPE_CHECKING:
-    from factbook.interest.deliver import Delivery
-    from factbook.surface.commands import Reply
+    from factbook.interests.deliver import Delivery
+    from factbook.model.entities import SearchAnswer
     from factbook.surface.output import Screen
-    from factbook.world import SearchAnswer
+    from factbook.surface.slash_commands import Reply
 
 __all__ = ["Basis", "JsonView", "Memo", "Source", "TerminalView", "View", "open_transcript"]
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from factbook import policy
-from factbook.confidence import as_of
 from factbook.errors import (
     FactbookError,
     ModelError,
@@ -28,7 +27,8 @@ from factbook.errors import (
     UnsupportedHost,
     UsageError,
 )
-from factbook.model import ME, EpisodeKind, FactKind
+from factbook.model.confidence import as_of
+from factbook.model.facts import ME, EpisodeKind, FactKind
 from factbook.surface.options import (
     ASK,
     KEEP,
@@ -69,11 +69,11 @@ from factbook.surface.output import ReaderGone, Screen
 
 if TYPE_CHECKING:
     from factbook import Filters
+    from factbook.maintenance.maintenance import RuleUse
     from factbook.memory import Memory
-    from factbook.model import Evidence, Fact, SourceState
+    from factbook.model.facts import Evidence, Fact, SourceState
     from factbook.pipelines.observed import IngestReport
     from factbook.sources.session_log import Discovery
-    from factbook.upkeep.maintenance import RuleUse
 
 __all__ = ["app", "main", "run", "run_consolidation"]
 
@@ -538,7 +538,7 @@ def facts(
         object_=object_,
         owner=whose_of(owner, all_owners),
     )
-    from factbook.recall.when import now_ms
+    from factbook.recall.time_expressions import now_ms
 
     screen, now = call.screen, now_ms()
     filters = replace(filters, now=now, deprecated=include_deprecated)
@@ -620,15 +620,15 @@ def explain(
     """Show why a fact is believed: rule, evidence, history."""
     call = begin(ctx, db, as_json)
     fact_id, about = fact_number(fact), whose_of(owner, all_owners)
-    from factbook.recall.when import now_ms
-    from factbook.surface import keep
-    from factbook.upkeep.course import course
+    from factbook.maintenance.confidence_history import course
+    from factbook.recall.time_expressions import now_ms
+    from factbook.surface import maintenance
 
     with reading(call, no_redact=no_redact, rules=rules_in_force(rules)) as memory:
         found = memory.explain(fact_id, owner=about)
         redact = memory.resources.redactor.redact
         stored = memory.store.fact(fact_id) or found.fact
-        following = keep.successors(memory.store, stored)
+        following = maintenance.successors(memory.store, stored)
         life = course(stored, found.history, now=now_ms())
         if call.screen.as_json:
             from factbook.surface import records, records_keep
@@ -830,8 +830,8 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Count what is stored, how facts stand, and every line that was read."""
-    from factbook.recall.when import now_ms
-    from factbook.surface import keep
+    from factbook.recall.time_expressions import now_ms
+    from factbook.surface import maintenance
 
     call = begin(ctx, db, as_json)
     if cost:
@@ -844,7 +844,7 @@ def stats(
         raise UsageError(detail="--since goes with --cost; the other figures are of all time")
     now = now_ms()
     with call.memory() as memory:
-        found, living = memory.stats(), keep.living(memory, now=now)
+        found, living = memory.stats(), maintenance.living(memory, now=now)
         drawn: list[Path] = []
         if plot is not None:
             from factbook.surface import plots
@@ -1069,7 +1069,7 @@ def list_rules(
 ) -> None:
     """List the rules that find facts, and how often each fired."""
     from factbook import RuleSet
-    from factbook.upkeep.maintenance import RuleUse
+    from factbook.maintenance.maintenance import RuleUse
 
     call = begin(ctx, db, as_json)
     screen = call.screen

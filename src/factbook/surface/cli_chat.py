@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from factbook.errors import UsageError
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.surface.options import (
     ASK,
     Call,
@@ -134,7 +134,7 @@ def chat(
 
 def _view(call: Call, stack: ExitStack, *, plain: bool, transcript: Path | None) -> View:
     from factbook.surface.chat_view import JsonView, TerminalView, open_transcript
-    from factbook.surface.commands import COMMANDS
+    from factbook.surface.slash_commands import COMMANDS
 
     written = None if transcript is None else stack.enter_context(open_transcript(transcript))
     source = _typed()

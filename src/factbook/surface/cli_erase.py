@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from factbook.errors import NotFound, UsageError
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.surface import text as words
-from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin, whose_of
-from factbook.surface.standing import (
+from factbook.surface.erasure_report import (
     EXIT_STANDS,
     file_holds,
     how_it_goes,
@@ -24,11 +23,12 @@ from factbook.surface.standing import (
     stands,
     where_it_stands,
 )
+from factbook.surface.options import KEEP, Call, Command, Db, Json, app, begin, whose_of
 
 if TYPE_CHECKING:
+    from factbook.maintenance.erasure import Erased
     from factbook.memory import Memory
-    from factbook.model import Erasure, Everyone, Receipt, Scoured, Sighting
-    from factbook.upkeep.erasure import Erased
+    from factbook.model.facts import Erasure, Everyone, Receipt, Scoured, Sighting
 
 EXIT_LEFT: Final = 1  # something of it is still there
 _ROW_NAME: Final = re.compile(r"[fesrnplcqto]\d{1,19}")
@@ -165,7 +165,7 @@ def _wanted(
 
 
 def _how() -> str:
-    from factbook.upkeep.erasure import ROW_NAMES
+    from factbook.maintenance.erasure import ROW_NAMES
 
     return (
         f"{ROW_NAMES}; or one of --source, --entity, --owner, --check, --list, --allow and --finish"
@@ -354,7 +354,7 @@ def _show_sighting(call: Call, found: Sighting) -> None:
 
 def _list(call: Call, erasures: list[Erasure]) -> None:
     if call.screen.as_json:
-        from factbook.recall.when import iso
+        from factbook.recall.time_expressions import iso
 
         call.screen.json(
             {

@@ -16,7 +16,7 @@ import typer
 
 from factbook import policy
 from factbook.errors import FactbookError, ModelError, NotFound, UsageError
-from factbook.model import EVERYONE, ME, Everyone, Status, one_owner
+from factbook.model.facts import EVERYONE, ME, Everyone, Status, one_owner
 from factbook.surface.options import (
     KEEP,
     READ,
@@ -47,15 +47,15 @@ from factbook.surface.options import (
 )
 
 if TYPE_CHECKING:
-    from factbook.assist.keyed import Planner
+    from factbook.maintenance.changes_report import Account
+    from factbook.maintenance.consolidate import RunReport
     from factbook.memory import Memory
-    from factbook.model import Fact, Proposal, Receipt, Run
+    from factbook.memory.keyed import Planner
+    from factbook.model.facts import Fact, Proposal, Receipt, Run
     from factbook.store.base import Store
-    from factbook.surface.keep import Unanswered
+    from factbook.surface.maintenance import Unanswered
     from factbook.surface.output import Screen
     from factbook.surface.progress import Say
-    from factbook.upkeep.account import Account
-    from factbook.upkeep.consolidate import RunReport
 
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 RUNS_SHOWN: Final = 20
@@ -139,7 +139,7 @@ def _embed_few(memory: Memory) -> FactbookError | None:
 
 
 def _tell_stored(call: Call, memory: Memory, found: Fact, *, since: int) -> None:
-    from factbook.surface.keep import fact_now
+    from factbook.surface.maintenance import fact_now
 
     now = _now()
     stored = fact_now(memory, found.id, now=now)
@@ -261,7 +261,7 @@ def unmerge(
 def _show_change(
     call: Call, memory: Memory, number: int, receipt: Receipt, said: str, *, same: str = ""
 ) -> None:
-    from factbook.surface.keep import fact_now
+    from factbook.surface.maintenance import fact_now
 
     found = fact_now(memory, number, now=_now())
     if call.screen.as_json:
@@ -427,8 +427,8 @@ def _decide(
     rules: Path | None,
     owner: str,
 ) -> None:
-    from factbook.keyed.labels import write_label
     from factbook.pipelines.keyed import CLARIFICATION
+    from factbook.pipelines.keyed_labels import write_label
 
     found = next((one for one in memory.review.proposals(owner=owner) if one.id == number), None)
     if found is None:
@@ -503,7 +503,7 @@ def _append_rule(memory: Memory, found: Proposal, rules: Path | None) -> Path | 
 def _settle(
     call: Call, memory: Memory, low: int, high: int, verdict: str, *, owner: str | Everyone
 ) -> None:
-    from factbook.surface.keep import fact_now
+    from factbook.surface.maintenance import fact_now
 
     for number in (low, high):
         memory.explain(number, owner=owner)  # that of another owner is not there
@@ -616,11 +616,11 @@ def consolidate(
         at_least(1, undo, "--undo")
         _undo(call, undo, no_redact=no_redact)
         return
-    from factbook.surface.keep import unanswered
+    from factbook.maintenance.changes_report import account
+    from factbook.maintenance.consolidate import PHASES
+    from factbook.maintenance.verdict_queue import TASK
+    from factbook.surface.maintenance import unanswered
     from factbook.surface.progress import phases
-    from factbook.upkeep.account import account
-    from factbook.upkeep.consolidate import PHASES
-    from factbook.upkeep.settling import TASK
 
     found: list[_Left] = []
     began = time.perf_counter()
@@ -787,7 +787,7 @@ def runs(
 def _show_past_run(
     call: Call, memory: Memory, number: int, *, all_: bool, owner: str | Everyone
 ) -> None:
-    from factbook.upkeep.account import account
+    from factbook.maintenance.changes_report import account
 
     run = next((one for one in memory.maintenance.runs(limit=1 << 30) if one.id == number), None)
     if run is None:
@@ -934,6 +934,6 @@ def _cron(call: Call, at: str, *, dry_run: bool, remove: bool) -> None:
 
 
 def _now() -> int:
-    from factbook.recall.when import now_ms
+    from factbook.recall.time_expressions import now_ms
 
     return now_ms()

@@ -12,7 +12,7 @@ import typer
 
 from factbook import policy
 from factbook.errors import ModelError, UsageError
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.surface.options import (
     ASK,
     EXIT_CLARIFY,
@@ -45,9 +45,9 @@ from factbook.surface.options import (
 )
 
 if TYPE_CHECKING:
-    from factbook.assist.answering import Asked
     from factbook.memory import Memory
-    from factbook.model import Receipt, Rejection
+    from factbook.memory.answering import Asked
+    from factbook.model.facts import Receipt, Rejection
     from factbook.pipelines.keyed import Told
     from factbook.surface.output import Screen
 
@@ -187,7 +187,7 @@ def _print_asked(screen: Screen, memory: Memory, found: Asked, *, owner: str) ->
         screen.say(question, "yellow")
     if not found.answer.facts and not found.needs_clarification:
         screen.say(f"Nothing is known under {found.plan_words}.")
-    from factbook.keys import split_rank_key
+    from factbook.model.keys import split_rank_key
     from factbook.surface import text
 
     several = len(found.answer.canonical_keys) > 1  # a rank alone would not say of which list
@@ -260,15 +260,15 @@ def extract(
 
 def _revive(memory: Memory) -> int:
     """Let everything that was set aside be asked about again; return how much it was."""
+    from factbook.maintenance import verdict_queue
     from factbook.pipelines import commands, keyed, typed
-    from factbook.upkeep import settling
 
-    kinds = (typed.KIND, keyed.KIND, commands.KIND, settling.TASK)
+    kinds = (typed.KIND, keyed.KIND, commands.KIND, verdict_queue.TASK)
     return sum(memory.maintenance.retry_tasks(kind).updated for kind in kinds)
 
 
 def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
-    from factbook.surface.keep import unanswered
+    from factbook.surface.maintenance import unanswered
 
     found = memory.typed.extract_typed(limit=limit)
     told = memory.keyed.retry_told()
@@ -294,7 +294,7 @@ def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: in
 
 
 def _extract_commands(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
-    from factbook.surface.keep import unanswered
+    from factbook.surface.maintenance import unanswered
 
     found = memory.typed.extract_commands(limit=limit)
     redact = memory.resources.redactor.redact

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 import typer
 
 from factbook.errors import UsageError
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.surface import text
 from factbook.surface.options import (
     ASK,

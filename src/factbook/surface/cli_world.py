@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 import typer
 
 from factbook.errors import UsageError
-from factbook.model import ME
+from factbook.model.facts import ME
 from factbook.surface.options import ASK, KEEP, READ, Call, Command, Db, Json, Owner, app, begin
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from factbook.interest.loops import Step, Worker
+    from factbook.interests.scheduler import Step, Worker
     from factbook.memory import Memory
-    from factbook.surface.commands import Look, Reply
     from factbook.surface.output import Screen
     from factbook.surface.progress import Say
+    from factbook.surface.slash_commands import Look, Reply
 
 IDLE_SECONDS: Final = 2.0  # nobody has acted for so long: work may begin
 _MOST_IDLE: Final = 3_600.0
@@ -65,7 +65,7 @@ def _do(
     as_json: bool,
 ) -> None:
     """Do what a command of a chat does, and show its answer."""
-    from factbook.surface.commands import COMMANDS, invoke
+    from factbook.surface.slash_commands import COMMANDS, invoke
 
     call = begin(ctx, db, as_json)
     argument = " ".join(" ".join(words or []).split())
@@ -253,7 +253,7 @@ def interests(
     as_json: Json = False,
 ) -> None:
     """Show what you care about, most first, as far as what you did tells."""
-    from factbook.surface.commands import invoke
+    from factbook.surface.slash_commands import invoke
 
     call = begin(ctx, db, as_json)
     with call.memory() as memory:
@@ -394,7 +394,7 @@ def entities(
             one for one in memory.store.entities(owner, include_retired=True) if all_ or one.current
         ]
         from factbook.surface import records_world, render_world
-        from factbook.surface.commands import shown_entities
+        from factbook.surface.slash_commands import shown_entities
 
         shown = shown_entities(memory, found)
     if call.screen.as_json:
@@ -534,7 +534,7 @@ def _work(
 
 def _failed_searches(memory: Memory) -> list[tuple[str, str, bool]]:
     """Return (query, why, whether it was put aside) of searches that were not answered."""
-    from factbook.world import SearchState
+    from factbook.model.entities import SearchState
 
     redact = memory.resources.redactor.redact
     states = (SearchState.FAILED, SearchState.ASIDE)
@@ -545,7 +545,7 @@ def _failed_searches(memory: Memory) -> list[tuple[str, str, bool]]:
 
 
 def _drain(behind: Worker) -> None:
-    from factbook.interest.loops import DRAIN_STEPS
+    from factbook.interests.scheduler import DRAIN_STEPS
 
     while len(behind.drain()) == DRAIN_STEPS:
         pass

@@ -167,7 +167,7 @@ def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
 
 def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
     """Name what a kill left of an export or a copy: it holds what the memory held."""
-    from factbook.store.parts import left_behind
+    from factbook.store.partial_files import left_behind
 
     left = left_behind(*folders)
     for one in left:
@@ -249,7 +249,7 @@ def _passive(memory: Memory) -> Iterator[Finding]:
 
 def _unanswered(memory: Memory) -> Iterator[Finding]:
     """Name what a language model was asked about in vain, and what to do about it."""
-    from factbook.surface.keep import unanswered
+    from factbook.surface.maintenance import unanswered
     from factbook.surface.render_model import tried
 
     found = unanswered(memory.store, redact=memory.resources.redactor.redact)
@@ -401,8 +401,8 @@ def _folders() -> Iterator[Finding]:
 def _searching(*, ask: bool) -> Iterator[Finding]:
     from factbook.errors import SearchError, UsageError
     from factbook.llm.config import config_path
-    from factbook.searching import open_search
-    from factbook.searching.config import load_search_config
+    from factbook.search_providers import open_search
+    from factbook.search_providers.config import load_search_config
 
     try:
         config = load_search_config(os.environ, config_path(os.environ))
@@ -439,7 +439,7 @@ def _searching(*, ask: bool) -> Iterator[Finding]:
 
 def _notices() -> Iterator[Finding]:
     from factbook.errors import UsageError
-    from factbook.interest.notify_config import load_notify_config, open_channels
+    from factbook.interests.notify_config import load_notify_config, open_channels
     from factbook.llm.config import config_path
 
     try:

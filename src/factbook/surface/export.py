@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import FactbookError, UsageError
-from factbook.model import ME, Everyone
-from factbook.recall.when import iso
-from factbook.store.parts import becoming
+from factbook.model.facts import ME, Everyone
+from factbook.recall.time_expressions import iso
+from factbook.store.partial_files import becoming
 from factbook.surface.output import dump
 from factbook.surface.text import home_path, safe
 

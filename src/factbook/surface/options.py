@@ -14,16 +14,16 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from factbook.errors import NotFound, UsageError
-from factbook.model import EVERYONE, ME, Everyone
+from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
     from factbook import Filters, RuleSet
-    from factbook.assist.keyed import Planner
     from factbook.errors import ModelError
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
-    from factbook.model import Fact, Millis
+    from factbook.memory.keyed import Planner
+    from factbook.model.facts import Fact, Millis
 
 __all__ = [
     "ASK",
@@ -469,7 +469,7 @@ def planner_of(said: str) -> Planner:
 
 def facts_failed(call: Call, error: ModelError) -> None:
     """Show the label of a failed model (seed 004); the error itself is shown where it arrives."""
-    from factbook.keyed.labels import FAILED, failure_message
+    from factbook.pipelines.keyed_labels import FAILED, failure_message
 
     call.screen.of_errors["label"] = FAILED
     if not call.screen.as_json:
@@ -481,7 +481,7 @@ def moment_of(option: str, value: str) -> Millis | None:
     """Read the moment that an option names; None where it names none."""
     if not value:
         return None
-    from factbook.recall.when import now_ms, parse_moment
+    from factbook.recall.time_expressions import now_ms, parse_moment
 
     try:
         return parse_moment(value, now=now_ms())

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
-from factbook.confidence import value_at
 from factbook.errors import FactbookError, UsageError
+from factbook.model.confidence import value_at
+from factbook.model.facts import MERGED_KINDS
 
 if TYPE_CHECKING:
+    from factbook.maintenance.metrics import Share
     from factbook.memory import Memory
-    from factbook.model import Millis, Run
-    from factbook.surface.keep import Living
-    from factbook.upkeep.metrics import Share
+    from factbook.model.facts import Millis, Run
+    from factbook.surface.maintenance import Living
 
 __all__ = ["draw"]
 
@@ -82,10 +83,10 @@ def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Pa
 
 
 def _plots(memory: Memory, found: Living, *, now: Millis) -> list[_Plot]:
-    from factbook.surface.keep import injections
-    from factbook.upkeep.metrics import passive_by_day
+    from factbook.maintenance.metrics import passive_by_day
+    from factbook.surface.maintenance import injections
 
-    values = [value_at(one, now) for one in memory.store.lives_of(sorted(policy.MERGED_KINDS))]
+    values = [value_at(one, now) for one in memory.store.lives_of(MERGED_KINDS)]
     runs = memory.store.runs(limit=_RUNS)[::-1]
     by_day = passive_by_day(injections(memory.store))
     plots = []

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
-from factbook.model import Millis
+from factbook.model.facts import Millis
 from factbook.surface import text
 
 __all__ = ["Curve", "Standing", "interest_lines", "interest_plot"]

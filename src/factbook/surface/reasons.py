@@ -13,17 +13,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from factbook.confidence import as_of
 from factbook.errors import NotFound
-from factbook.interest.relate import Relation, shares
-from factbook.interest.score import DAY_MS, course, signed, weight
-from factbook.model import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
+from factbook.interests.relate import Relation, shares
+from factbook.interests.score import DAY_MS, course, signed, weight
+from factbook.model.confidence import as_of
+from factbook.model.facts import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
 from factbook.surface.plots_interest import Curve
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-    from factbook.model import Evidence, Fact
-    from factbook.world import Engagement, Entity, Notice, Preference, SearchLog
+    from factbook.model.entities import Engagement, Entity, Notice, Preference, SearchLog
+    from factbook.model.facts import Evidence, Fact
 
 __all__ = [
     "Cause",

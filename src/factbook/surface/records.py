@@ -10,11 +10,12 @@ from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from factbook.recall.when import iso
+from factbook.recall.time_expressions import iso
 
 if TYPE_CHECKING:
+    from factbook.maintenance.maintenance import RuleUse
     from factbook.memory import Stats
-    from factbook.model import (
+    from factbook.model.facts import (
         Event,
         Evidence,
         Fact,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
     from factbook.recall.search import Answer
-    from factbook.upkeep.maintenance import RuleUse
 
 __all__ = [
     "answer",

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from factbook.recall.when import iso
+from factbook.recall.time_expressions import iso
 from factbook.surface.records_model import unanswered
 
 if TYPE_CHECKING:
-    from factbook.model import Fact, Proposal, Receipt, Run
-    from factbook.surface.keep import Living, Successor
-    from factbook.upkeep.account import Account, Moved
-    from factbook.upkeep.consolidate import Question
-    from factbook.upkeep.course import Course
-    from factbook.upkeep.metrics import Metrics, Share
+    from factbook.maintenance.changes_report import Account, Moved
+    from factbook.maintenance.confidence_history import Course
+    from factbook.maintenance.consolidate import Question
+    from factbook.maintenance.metrics import Metrics, Share
+    from factbook.model.facts import Fact, Proposal, Receipt, Run
+    from factbook.surface.maintenance import Living, Successor
 
 __all__ = [
     "account",

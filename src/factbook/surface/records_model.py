@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from factbook.recall.when import iso
+from factbook.recall.time_expressions import iso
 
 if TYPE_CHECKING:
-    from factbook.assist.refused import RejectionSummary
+    from factbook.maintenance.meter import CostLine
+    from factbook.memory.refused import RejectionSummary
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.keyed import RetriedTold
     from factbook.pipelines.typed import TypedReport
-    from factbook.surface.keep import Unanswered
-    from factbook.upkeep.meter import CostLine
+    from factbook.surface.maintenance import Unanswered
 
 Redact = Callable[[str], str]
 

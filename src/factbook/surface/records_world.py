@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from factbook.recall.when import iso
+from factbook.recall.time_expressions import iso
 
 if TYPE_CHECKING:
-    from factbook.interest.interests import EntityView, InterestRow, LearnStatus
-    from factbook.interest.loops import LoopReport
-    from factbook.model import Fact
-    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
-    from factbook.world import (
+    from factbook.interests.interests import EntityView, InterestRow, LearnStatus
+    from factbook.interests.scheduler import LoopReport
+    from factbook.model.entities import (
         Engagement,
         Entity,
         Notice,
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
         SearchAnswer,
         SearchLog,
     )
+    from factbook.model.facts import Fact
+    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
 
 __all__ = [
     "engagement",

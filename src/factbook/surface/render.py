@@ -17,8 +17,9 @@ from factbook.surface import text
 from factbook.surface.text import Column, count, home_path, moment, place
 
 if TYPE_CHECKING:
+    from factbook.maintenance.maintenance import RuleUse
     from factbook.memory import Stats
-    from factbook.model import (
+    from factbook.model.facts import (
         Evidence,
         Fact,
         Hit,
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
     from factbook.recall.search import Answer
-    from factbook.recall.when import Window
+    from factbook.recall.time_expressions import Window
     from factbook.sources.original import Original
     from factbook.surface.output import Screen
-    from factbook.upkeep.maintenance import RuleUse
 
 __all__ = [
     "answer",

@@ -15,13 +15,13 @@ from factbook.surface.render import rows_of
 from factbook.surface.text import Column, count, home_path, moment
 
 if TYPE_CHECKING:
-    from factbook.model import Evidence, Fact, Millis, Proposal, Run
-    from factbook.surface.keep import Living, Successor
+    from factbook.maintenance.changes_report import Account, Moved
+    from factbook.maintenance.confidence_history import Course, Step
+    from factbook.maintenance.consolidate import Question
+    from factbook.maintenance.metrics import Metrics, Share
+    from factbook.model.facts import Evidence, Fact, Millis, Proposal, Run
+    from factbook.surface.maintenance import Living, Successor
     from factbook.surface.output import Screen
-    from factbook.upkeep.account import Account, Moved
-    from factbook.upkeep.consolidate import Question
-    from factbook.upkeep.course import Course, Step
-    from factbook.upkeep.metrics import Metrics, Share
 
 __all__ = [
     "account",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from factbook.surface.text import Column, count, fit, moment, one_line, wrap
 
 if TYPE_CHECKING:
+    from factbook.maintenance.meter import CostLine
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.keyed import RetriedTold
     from factbook.pipelines.typed import Judged, TypedReport
-    from factbook.surface.keep import Unanswered
+    from factbook.surface.maintenance import Unanswered
     from factbook.surface.output import Screen
-    from factbook.upkeep.meter import CostLine
 
 Redact = Callable[[str], str]
 

@@ -13,19 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.model import Millis, Trigger, Trust
+from factbook.language.words import STOPWORDS, stem, words
+from factbook.model.entities import EngagementType, NoticeState, PreferenceType
+from factbook.model.facts import Millis, Trigger, Trust
 from factbook.surface import text
 from factbook.surface.plots_interest import Standing, interest_lines
 from factbook.surface.text import Column, count, moment, one_line
-from factbook.words import STOPWORDS, stem, words
-from factbook.world import EngagementType, NoticeState, PreferenceType
 
 if TYPE_CHECKING:
-    from factbook.interest.interests import EntityView, InterestRow, LearnStatus
-    from factbook.interest.loops import LoopReport
-    from factbook.model import Fact
-    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
-    from factbook.world import (
+    from factbook.interests.interests import EntityView, InterestRow, LearnStatus
+    from factbook.interests.scheduler import LoopReport
+    from factbook.model.entities import (
         Entity,
         Notice,
         NotifyState,
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
         Schedule,
         SearchAnswer,
     )
+    from factbook.model.facts import Fact
+    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
 
 __all__ = [
     "Look",

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from factbook.model import Millis
+from factbook.model.facts import Millis
 
 __all__ = [
     "OFF",

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from factbook import policy
-from factbook.apply import apply
+from factbook.apply.apply import apply
 from factbook.context import Context, Resources
 from factbook.errors import EmbedderMismatch, ModelError, NotAllowed, NotFound, UsageError
-from factbook.model import (
+from factbook.model.facts import (
     Candidate,
     Cursor,
     Episode,
@@ -36,7 +36,7 @@ from factbook.model import (
     Trigger,
     Trust,
 )
-from factbook.ops import (
+from factbook.model.ops import (
     AdvanceCursor,
     AssertFact,
     BeginCall,

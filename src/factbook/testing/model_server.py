@@ -24,7 +24,7 @@ from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
-from factbook.model import Millis
+from factbook.model.facts import Millis
 from factbook.testing.dialects import (
     MODEL_PATHS,
     BadRequest,

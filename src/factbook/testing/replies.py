@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from factbook.model import Millis
+from factbook.model.facts import Millis
 
 Change = Callable[[dict[str, Any]], object]
 

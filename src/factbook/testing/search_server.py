@@ -25,10 +25,10 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, quote
 
 from factbook import policy
+from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.testing.dialects import Wire, render
 from factbook.testing.model_server import ModelServer
 from factbook.testing.replies import Reply, Request
-from factbook.world import SearchAnswer, SearchResult
 
 __all__ = ["Hits", "Reply", "ScriptedSearch", "Search", "SearchServer", "hit"]
 

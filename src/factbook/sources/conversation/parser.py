@@ -11,7 +11,8 @@ from typing import ClassVar, Final
 
 import orjson
 
-from factbook.model import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.model.facts import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.redaction.base import Redacting
 from factbook.sources.conversation.turn import (
     clean,
     is_global,
@@ -30,7 +31,6 @@ from factbook.sources.imports import (
     conversation_of,
 )
 from factbook.sources.imports.base import moment
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import (
     BadRecord,
     Call,

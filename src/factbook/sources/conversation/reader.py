@@ -14,7 +14,8 @@ from typing import Final
 import orjson
 
 from factbook import policy
-from factbook.model import Cursor, Millis
+from factbook.model.facts import Cursor, Millis
+from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
 from factbook.sources.conversation.document import (
     Element,
@@ -28,7 +29,6 @@ from factbook.sources.conversation.parser import ChatParser
 from factbook.sources.encoding import open_utf8, utf8
 from factbook.sources.files import ZIP, may_be_chat
 from factbook.sources.imports import chat, conversation_of, host_of
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.parser import LogFile, Outcome
 from factbook.sources.session_log.reader import Reading, is_document
 from factbook.sources.session_log.reader import read as read_log

@@ -26,10 +26,10 @@ from typing import Final
 from urllib.parse import quote
 
 from factbook import policy
-from factbook.model import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
-from factbook.ops import Op, RecordEpisode, RecordSource
-from factbook.sources.redact.records import identity_of
-from factbook.sources.redacting import Redacting
+from factbook.model.facts import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.model.ops import Op, RecordEpisode, RecordSource
+from factbook.redaction.base import Redacting
+from factbook.redaction.records import identity_of
 from factbook.sources.session_log.outputs import condense, shape_of
 from factbook.sources.session_log.parser import MEMORY_TAG
 from factbook.sources.session_log.text import abridge, storable, without

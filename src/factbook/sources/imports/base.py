@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from factbook.model import Millis, Role
+from factbook.model.facts import Millis, Role
 from factbook.sources.session_log.text import ident, kind_name, millis
 
 _DEPTH: Final = 16  # blocks inside blocks; real ones have three levels

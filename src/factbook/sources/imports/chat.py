@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from factbook.model import Role
+from factbook.model.facts import Role
 from factbook.sources.imports.base import (
     BadMessage,
     Call,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from factbook import policy
-from factbook.model import EpisodeKind, Millis, Role, Trust
-from factbook.sources.redacting import Redacting
+from factbook.model.facts import EpisodeKind, Millis, Role, Trust
+from factbook.redaction.base import Redacting
 from factbook.sources.session_log.parser import (
     BadRecord,
     Call,

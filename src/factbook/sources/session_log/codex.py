@@ -15,8 +15,8 @@ from typing import ClassVar, Final
 import orjson
 
 from factbook import policy
-from factbook.model import Millis
-from factbook.sources.redacting import Redacting
+from factbook.model.facts import Millis
+from factbook.redaction.base import Redacting
 from factbook.sources.session_log.parser import BadRecord, Call, LogFile, Outcome, Parser
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from factbook.model import Millis
-from factbook.sources.redacting import Redacting
+from factbook.model.facts import Millis
+from factbook.redaction.base import Redacting
 from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
 from factbook.sources.session_log.text import ident, kind_name
 

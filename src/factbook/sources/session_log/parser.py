@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
-from factbook import drafts, policy
-from factbook.model import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
-from factbook.sources.redact.records import identity_of
-from factbook.sources.redacting import Redacting
+from factbook import policy
+from factbook.model import fast_dataclass
+from factbook.model.facts import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
+from factbook.redaction.base import Redacting
+from factbook.redaction.records import identity_of
 from factbook.sources.session_log.outputs import condense, exit_code, shape_of
 from factbook.sources.session_log.text import (
     MAX_ID_CHARS,
@@ -45,8 +46,8 @@ MODEL: Final[Mapping[str, str]] = {"author": "model"}
 """Attribute of a prompt that stands where the user's stand but was written by a model."""
 
 
-_episode: Final = drafts.by_name(Episode)
-_field: Final = drafts.by_name(Field)
+_episode: Final = fast_dataclass.by_name(Episode)
+_field: Final = fast_dataclass.by_name(Field)
 
 
 class Outcome(NamedTuple):

@@ -17,10 +17,10 @@ import orjson
 
 from factbook import policy
 from factbook.errors import PathMissing, PathUnreadable, UnsupportedHost
-from factbook.model import Cursor, Episode, LineCount, Millis, RejectedLine
+from factbook.model.facts import Cursor, Episode, LineCount, Millis, RejectedLine
+from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
 from factbook.sources.encoding import WESTERN, Transcoded, decoded, open_utf8, status
-from factbook.sources.redacting import Redacting
 from factbook.sources.session_log.claude import ClaudeParser
 from factbook.sources.session_log.codex import CodexParser
 from factbook.sources.session_log.gemini import GeminiParser

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from factbook.model import Millis
+from factbook.model.facts import Millis
 
 MAX_ID_CHARS: Final = 200  # ids are shorter; what is longer is not an id
 MAX_KIND_CHARS: Final = 60  # names of record types in the account of lines

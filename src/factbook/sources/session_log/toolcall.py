@@ -15,9 +15,10 @@ from typing import Final
 
 import orjson
 
-from factbook import drafts, policy
-from factbook.model import Field
-from factbook.sources.redacting import Redacting
+from factbook import policy
+from factbook.model import fast_dataclass
+from factbook.model.facts import Field
+from factbook.redaction.base import Redacting
 from factbook.sources.session_log.text import MAX_KIND_CHARS, clip, storable
 
 PATH_CHARS: Final = 4_096  # PATH_MAX of Linux: a path cut in the middle would be another path
@@ -102,7 +103,7 @@ _LAUNCHERS: Final = frozenset({"pipx", "python", "python3", "uv", "uvx"})
 _PREFIXES: Final = frozenset({"command", "env", "exec", "nohup", "sudo", "time"})
 
 
-_field: Final = drafts.by_name(Field)
+_field: Final = fast_dataclass.by_name(Field)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ import apsw
 import orjson
 
 from factbook.errors import StoreCorrupt
-from factbook.model import (
+from factbook.model.facts import (
     EVERYONE,
     Event,
     Everyone,
@@ -61,7 +61,7 @@ from factbook.store.sqlite.rows import (
     json_list,
     source_states,
 )
-from factbook.store.sqlite.scouring import EraseReads
+from factbook.store.sqlite.secure_delete import EraseReads
 from factbook.store.sqlite.world import WorldReads
 from factbook.store.sqlite.writer import SQLiteWriter
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import apsw
 
-from factbook.model import EpisodeKind, FactKind, Role, Stance, Status, Trigger, Trust
+from factbook.model.facts import EpisodeKind, FactKind, Role, Stance, Status, Trigger, Trust
 from factbook.store.base import Problem, claim_digest
 from factbook.store.sqlite.erasing import mark_of
 from factbook.store.sqlite.rows import VECTOR_TABLES

@@ -15,10 +15,11 @@ from typing import Final
 import apsw
 import orjson
 
-from factbook.model import Millis, Taken
+from factbook.model.facts import Millis, Taken
+from factbook.model.text import asks
 from factbook.store.base import claim_digest
 from factbook.store.base_erase import Doomed, same_words
-from factbook.store.sqlite.doomed import IN, DoomedVerbs
+from factbook.store.sqlite.delete_cascade import IN, DoomedVerbs
 from factbook.store.sqlite.repeating import (
     PLAIN,
     Repeats,
@@ -30,7 +31,6 @@ from factbook.store.sqlite.repeating import (
     wordless,
 )
 from factbook.store.sqlite.rows import json_list
-from factbook.text import asks
 
 MASK: Final = "█"  # in the place of every character that is erased from an episode that stays
 WORD_CHARS: Final = (3, 40)  # ours: a value in these bounds is looked for as a word of its own

@@ -30,7 +30,7 @@ from factbook.errors import (
     UsageError,
 )
 from factbook.store.base import Mode
-from factbook.store.parts import becoming
+from factbook.store.partial_files import becoming
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
 APPLICATION_ID = 0x66616374  # "fact"

@@ -12,7 +12,7 @@ import orjson
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.model import (
+from factbook.model.facts import (
     Event,
     FactKind,
     Injection,

@@ -9,7 +9,7 @@ import apsw
 import orjson
 
 from factbook import policy
-from factbook.model import Fact, Millis, ModelTask, StoredEpisode
+from factbook.model.facts import Fact, Millis, ModelTask, StoredEpisode
 from factbook.store.base import CallCount, Keyed
 from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, json_list
 

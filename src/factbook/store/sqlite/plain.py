@@ -14,7 +14,7 @@ from typing import Final
 import apsw
 
 from factbook.errors import UsageError
-from factbook.model import SQLValue
+from factbook.model.facts import SQLValue
 
 __all__ = ["select"]
 

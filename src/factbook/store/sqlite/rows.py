@@ -9,7 +9,7 @@ import apsw
 import orjson
 
 from factbook import policy
-from factbook.model import (
+from factbook.model.facts import (
     EVERYONE,
     Cursor,
     Episode,

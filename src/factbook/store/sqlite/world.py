@@ -10,22 +10,7 @@ import apsw
 import orjson
 
 from factbook import policy
-from factbook.model import (
-    EVERYONE,
-    ME,
-    EpisodeKind,
-    Everyone,
-    Fact,
-    Millis,
-    Role,
-    StoredEpisode,
-    Trigger,
-    Trust,
-)
-from factbook.store.base_world import ResultState
-from factbook.store.leases import due, stands
-from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, hold, json_list
-from factbook.world import (
+from factbook.model.entities import (
     Engagement,
     EngagementType,
     Entity,
@@ -42,6 +27,21 @@ from factbook.world import (
     SearchTask,
     Valence,
 )
+from factbook.model.facts import (
+    EVERYONE,
+    ME,
+    EpisodeKind,
+    Everyone,
+    Fact,
+    Millis,
+    Role,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+from factbook.store.base_world import ResultState
+from factbook.store.leases import due, stands
+from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, hold, json_list
 
 _IN = "(SELECT value FROM json_each(?))"
 _OF_UID = "(SELECT id FROM episode_row WHERE uid = ?)"

@@ -10,7 +10,17 @@ import orjson
 
 from factbook import policy
 from factbook.errors import EmbedderMismatch
-from factbook.model import Cursor, Episode, LineCount, Millis, Source, SourceState, Trigger, Trust
+from factbook.model.facts import (
+    Cursor,
+    Episode,
+    LineCount,
+    Millis,
+    Source,
+    SourceState,
+    Trigger,
+    Trust,
+)
+from factbook.model.text import asks
 from factbook.store.base import FactState, NewEvent, NewEvidence, NewFact, NewRejection, Place
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
@@ -23,7 +33,6 @@ from factbook.store.sqlite.rows import (
     with_pasted,
 )
 from factbook.store.sqlite.world import WorldVerbs
-from factbook.text import asks
 
 
 class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):

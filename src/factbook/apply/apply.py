@@ -1,0 +1,703 @@
+"""4 apply: the only writer. Ops go in, one transaction is written, a truthful Receipt comes out.
+
+Ops of one call are applied in the order sources, episodes, facts, refusals, cursors, so that what
+an Op refers to may stand anywhere in the same call. All of them are written, or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from factbook import policy
+from factbook.apply.facts import CHANGING, Changes
+from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.model.facts import (
+    Cursor,
+    Episode,
+    FactKind,
+    LineCount,
+    Millis,
+    Receipt,
+    Source,
+    Stance,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import (
+    EMBEDDED,
+    AddAlias,
+    AdvanceCursor,
+    AssertFact,
+    BeginCall,
+    ClaimNotice,
+    Count,
+    CreateEntity,
+    EndCall,
+    FailResult,
+    FailSearch,
+    FailTask,
+    Fence,
+    FinishNotice,
+    FinishRun,
+    FinishTask,
+    KeepLoose,
+    KeepSeen,
+    MarkDiscovered,
+    MarkExtracted,
+    MarkHeard,
+    MarkProgress,
+    MarkResultRead,
+    NoteAction,
+    NoteReaders,
+    Op,
+    QueueSearch,
+    QueueTask,
+    RecordEpisode,
+    RecordInjection,
+    RecordSource,
+    RecordUse,
+    RejectCandidate,
+    RejectLine,
+    RetryTasks,
+    StartRun,
+    StoreVectors,
+    SupportFact,
+)
+from factbook.model.text import stands_at
+from factbook.store.base import (
+    FactState,
+    NewEvent,
+    NewEvidence,
+    NewFact,
+    NewRejection,
+    Place,
+    Store,
+    Writer,
+    claim_digest,
+)
+
+_BESIDE_MEMORY = frozenset(
+    {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
+    | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
+    | {NoteAction, QueueSearch, FailSearch, MarkExtracted, MarkHeard, ClaimNotice, FinishNotice}
+    | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult, NoteReaders}
+)  # ops after which all that was found still is what it was
+
+_TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
+
+
+def apply(
+    store: Store,
+    ops: Sequence[Op],
+    *,
+    trigger: Trigger,
+    actor: str,
+    now: Millis,
+    run_id: int | None = None,
+    screened: bool = False,
+) -> Receipt:
+    """Write all of the ops in one transaction and return what the database changed.
+
+    Every text of every Op goes through the store's `screen` first. `run_id` names the consolidation
+    that the changes belong to, so that it can be undone. `screened` says that the Ops went through
+    `propose.batch_ops`, which screens them while a log is read.
+
+    Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
+    or an episode that does not exist; nothing is written then.
+    """
+    allowed = policy.MAY_EMIT[trigger]
+    if not screened:
+        ops = [store.screen(op) for op in ops]
+    if any(type(op) is RecordEpisode for op in ops) and (readers := store.readers()):
+        ops = [*ops, NoteReaders(readers=readers)]
+    sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
+    changing: list[Op] = []
+    for op in ops:
+        sorted_ops[type(op)].append(op)
+        if type(op) in CHANGING:
+            changing.append(op)
+    for kind, given in sorted_ops.items():
+        if given and kind.__name__ not in allowed:
+            raise NotAllowed(trigger=trigger, op=kind.__name__)
+    receipt = Receipt()
+    if not ops:
+        return receipt
+    with store.writing(trigger=trigger, actor=actor, now=now) as writer:
+        holed: frozenset[str] = frozenset()
+        if writer.any_tombstones():
+            from factbook.apply.erasure import sifted  # most files never had anything erased
+
+            left, holed = sifted(writer, receipt, ops)
+            sorted_ops = {kind: [] for kind in get_args(Op)}
+            for op in left:
+                sorted_ops[type(op)].append(op)
+            changing = [op for op in left if type(op) in CHANGING]
+        writer.run_id = run_id
+        writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
+        changes = Changes(writer, receipt, now=now, trigger=trigger)
+        run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
+        run.sources(sorted_ops[RecordSource])
+        run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
+        for op in sorted_ops[CreateEntity]:
+            changes.world.create(op)
+        for op in sorted_ops[AddAlias]:
+            changes.world.add_alias(op)
+        run.facts(sorted_ops[AssertFact])
+        run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
+        run.cursors(sorted_ops[AdvanceCursor])
+        run.readers(sorted_ops[NoteReaders], sorted_ops[RecordEpisode])
+        run.vectors(sorted_ops[StoreVectors])
+        run.may_support(sorted_ops[SupportFact])
+        changes.run(changing)
+        writer.add_events([*run.events, *changes.events])
+    return receipt
+
+
+@dataclass(slots=True)
+class _Claim:
+    """Everything that one call asserts of one claim."""
+
+    first: AssertFact
+    confidence: float
+    trust: Trust
+    evidence: dict[int, AssertFact]  # episode id -> surest assertion
+
+    def join(self, episode: int, op: AssertFact) -> None:
+        """Add an assertion of the same claim."""
+        if self.first.proposed and not op.proposed:
+            self.first = op
+        self.confidence = max(self.confidence, op.confidence)
+        self.trust = min(self.trust, op.trust, key=_TRUST_RANK.__getitem__)
+        before = self.evidence.get(episode)
+        if before is None or before.confidence < op.confidence:
+            self.evidence[episode] = op
+
+
+class _Run:
+    """The state of one call of `apply`."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        changes: Changes,
+        *,
+        now: Millis,
+        trigger: Trigger,
+        holed: frozenset[str],
+    ) -> None:
+        self._writer = writer
+        self._receipt = receipt
+        self._changes = changes
+        self._holed = holed  # uids of episodes that something was erased from
+        self._now = now
+        self._trigger = trigger
+        self._source_ids: dict[str, int] = {}
+        self._episode_ids: dict[str, int] = {}
+        self._texts: dict[int, str] = {}  # of the episodes that facts point to
+        self._places: dict[int, Place] = {}  # of the same episodes
+        self._refused: list[RejectCandidate] = []  # claims that are not let in here
+        self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
+        self.events: list[NewEvent] = []
+
+    # --- sources --------------------------------------------------------------------------------
+
+    def sources(self, ops: Sequence[RecordSource]) -> None:
+        latest = {op.source.key: op.source for op in ops}
+        known = self._writer.sources(list(latest))
+        for key, state in known.items():
+            self._source_ids[key] = state.id
+            merged = _merge_source(state.source, latest[key])
+            if merged != state.source:
+                self._writer.update_source(state.id, source=merged, cursor=None, lines=None)
+                self._event("update", "source", state.id)
+        new = [source for key, source in latest.items() if key not in known]
+        for key, source_id in self._writer.add_sources(new).items() if new else ():
+            self._source_ids[key] = source_id
+            self._receipt.sources += 1
+            self._event("store", "source", source_id)
+
+    def readers(self, ops: Sequence[NoteReaders], read: Sequence[RecordEpisode]) -> None:
+        """Remember with what the sources of these episodes were read."""
+        sources = sorted({self._source_id(op.episode.source) for op in read})
+        for op in ops:
+            self._writer.note_readers(sources, op.readers)
+
+    def _source_id(self, key: str) -> int:
+        found = self._source_ids.get(key)
+        if found is None:
+            state = self._writer.sources([key]).get(key)
+            if state is None:
+                raise NotFound(what="source", name=key, hint="record it in the same call.")
+            found = self._source_ids[key] = state.id
+        return found
+
+    # --- episodes -------------------------------------------------------------------------------
+
+    def episodes(self, episodes: Sequence[Episode]) -> None:
+        if not episodes:
+            return
+        known = self._writer.episodes(list({episode.uid for episode in episodes}))
+        self._episode_ids.update(known)
+        self._texts.update(self._writer.texts(list(known.values())))
+        kept: dict[str, Episode] = {}
+        retold: dict[str, tuple[str, Episode]] = {}
+        for episode in episodes:
+            uid = episode.uid
+            if uid not in known and uid not in kept:
+                kept[uid] = episode
+                continue
+            stored = kept[uid].text if uid in kept else self._texts[known[uid]]
+            completed = episode.text.startswith(stored)
+            if stored != episode.text and (completed or episode.kind in policy.RETOLD_KINDS):
+                # Another record with the same id: a copy would say the same, and one that was
+                # written again when it was whole says more.
+                other = f"{uid}#{_digest(episode.text).hex()[:8]}"
+                retold[other] = (uid, replace(episode, uid=other))
+        known_retold = self._writer.episodes(list(retold))
+        kept.update({uid: one for uid, (_, one) in retold.items() if uid not in known_retold})
+        self._add_episodes(list(kept.values()))
+        self._episode_ids.update(known_retold)
+        self._texts.update(self._writer.texts(list(known_retold.values())))
+        for uid, (original, _) in retold.items():
+            self._retold.setdefault(original, []).append(self._episode_ids[uid])
+        self._receipt.episodes_unchanged += len(episodes) - len(kept)
+
+    def _add_episodes(self, episodes: Sequence[Episode]) -> None:
+        new = [(self._source_id(episode.source), episode) for episode in episodes]
+        ids = self._writer.add_episodes(new)
+        per_source: Counter[int] = Counter()
+        for (source_id, episode), episode_id in zip(new, ids, strict=True):
+            self._episode_ids[episode.uid] = episode_id
+            self._texts[episode_id] = episode.text
+            self._places[episode_id] = Place(
+                source_id, episode.occurred_at, episode.position, episode.offset
+            )
+            per_source[source_id] += 1
+        self._receipt.episodes += len(ids)
+        # Episodes are immutable and dated, so the history needs a line per step only.
+        for source_id, count in per_source.items():
+            self._event("add_episodes", "source", source_id, {"episodes": count})
+
+    # --- facts ----------------------------------------------------------------------------------
+
+    def facts(self, ops: Sequence[AssertFact]) -> None:
+        if not ops:
+            return
+        self._find_episodes({op.episode for op in ops})
+        ops = [self._as_heard(op) for op in ops]
+        if any(op.candidate.kind is FactKind.WORLD for op in ops) or (
+            self._trigger in policy.MAY_ASSERT
+        ):
+            ops = self._about_known(ops)
+        claims = self._claims(ops)
+        states = self._writer.facts(list(claims))
+        claims = self._grow_known(claims, states)
+        places = self._find_places(
+            {episode for claim in claims.values() for episode in claim.evidence}
+        )
+        known = self._writer.evidence(
+            [
+                (states[digest].id, episode)
+                for digest, claim in claims.items()
+                if digest in states
+                for episode in claim.evidence
+            ]
+        )
+        rule_ids = self._writer.rules(
+            (op.candidate.rule, op.candidate.method)
+            for claim in claims.values()
+            for op in claim.evidence.values()
+        )
+        evidence: list[NewEvidence] = []
+        new: list[tuple[_Claim, NewFact]] = []
+        changed: list[FactState] = []
+        for digest, claim in claims.items():
+            state = states.get(digest)
+            if state is None:
+                new.append((claim, _new_fact(digest, claim, places, self._now)))
+                continue
+            fresh = [one for one in claim.evidence if (state.id, one) not in known]
+            after = _grown(state, claim, [places[one] for one in fresh])
+            if after == state:
+                self._receipt.unchanged += 1
+                continue
+            changed.append(after)
+            evidence += [self._evidence(state.id, one, claim, rule_ids) for one in fresh]
+            self._event("update", "fact", state.id, _difference(state, after))
+        ids = self._writer.add_facts([fact for _, fact in new])
+        for (claim, fact), fact_id in zip(new, ids, strict=True):
+            evidence += [self._evidence(fact_id, one, claim, rule_ids) for one in claim.evidence]
+            detail: dict[str, object] = {"confidence": fact.confidence}
+            if claim.first.factors:
+                detail["factors"] = claim.first.factors
+            self._event("store", "fact", fact_id, detail)
+            if fact.kind is FactKind.WORLD:
+                self._changes.world.stored(fact.owner, fact.subject, fact.object, fact_id)
+        self._writer.update_facts(changed)
+        self._receipt.stored += len(ids)
+        self._receipt.proposed += sum(fact.status == Status.PROPOSED for _, fact in new)
+        self._receipt.updated += len(changed)
+        self._receipt.evidence += self._writer.add_evidence(evidence)
+
+    def may_support(self, ops: Sequence[SupportFact]) -> None:
+        """Raise NotAllowed for support of a fact of a kind that the trigger may not touch."""
+        allowed = policy.MAY_SUPPORT.get(self._trigger)
+        if not ops or allowed is None:
+            return
+        for life in self._writer.lives([op.fact_id for op in ops]).values():
+            if life.kind not in allowed:
+                raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
+
+    def _as_heard(self, op: AssertFact) -> AssertFact:
+        """Return an assertion no surer than the words that it stands on.
+
+        What was observed of a message (a path that it names) is true whoever wrote it.
+        """
+        one = op.candidate
+        if op.trust is not Trust.DIRECT or one.kind is FactKind.OBSERVATION:
+            return op
+        trust = self._changes.heard(self._episode_ids[op.episode], one.start, one.end)
+        if trust is Trust.DIRECT:
+            return op
+        return replace(op, trust=trust, confidence=min(op.confidence, policy.TRUST_CAP[trust]))
+
+    def _about_known(self, ops: Sequence[AssertFact]) -> list[AssertFact]:
+        """Return what may be asserted: of the world, only what is about a known entity.
+
+        What an episode says of the world is as trusted as the episode, whoever says otherwise.
+        Raises NotAllowed for a kind of fact that the trigger may not assert.
+        """
+        allowed = policy.MAY_ASSERT.get(self._trigger)
+        ids = [self._episode_ids[op.episode] for op in ops]
+        witnesses = self._writer.witness(sorted(set(ids)))
+        kept: list[AssertFact] = []
+        for op, episode_id in zip(ops, ids, strict=True):
+            one = op.candidate
+            if allowed is not None and one.kind not in allowed:
+                raise NotAllowed(trigger=self._trigger, op=f"AssertFact of a {one.kind} fact")
+            if one.kind is not FactKind.WORLD:
+                kept.append(op)
+                continue
+            witness = witnesses[episode_id]
+            known = self._changes.world.knows(op.owner, one.subject)
+            if not known or witness.owner != op.owner or witness.injected:
+                self._refused.append(
+                    RejectCandidate(
+                        candidate=one,
+                        episode=op.episode,
+                        owner=op.owner,
+                        reason="injected" if witness.injected else "unknown_entity",
+                        detail="" if known else f"{one.subject!r} is no entity of {op.owner}",
+                    )
+                )
+                continue
+            trust = max(op.trust, witness.trust, key=_TRUST_RANK.__getitem__)
+            bound = min(op.confidence, policy.TRUST_CAP[trust])
+            kept.append(replace(op, trust=trust, confidence=bound))
+        return kept
+
+    def _grow_known(
+        self, claims: dict[bytes, _Claim], states: Mapping[bytes, FactState]
+    ) -> dict[bytes, _Claim]:
+        """Let known facts of kinds that fade grow, and return the claims that are left.
+
+        A claim that was merged into another fact is evidence for that one.
+        """
+        fading = {
+            digest: claim
+            for digest, claim in claims.items()
+            if claim.first.candidate.kind not in policy.LASTING_KINDS
+        }
+        if not fading:
+            return claims
+        targets = {digest: states[digest].id for digest in fading if digest in states}
+        targets.update(self._writer.merged([one for one in fading if one not in targets]))
+        places = self._find_places(
+            {episode for digest in targets for episode in fading[digest].evidence}
+        )
+        self._changes.run(
+            SupportFact(
+                fact_id=fact_id,
+                episode_id=episode,
+                quote=op.quote,
+                start=op.candidate.start,
+                end=op.candidate.end,
+                rule=op.candidate.rule,
+                method=op.candidate.method,
+                trust=op.trust,
+                confidence=op.confidence,
+            )
+            for digest, fact_id in targets.items()
+            for episode, op in sorted(
+                fading[digest].evidence.items(), key=lambda one: places[one[0]].occurred_at or 0
+            )
+        )
+        return {digest: claim for digest, claim in claims.items() if digest not in targets}
+
+    def _find_episodes(self, uids: set[str]) -> None:
+        missing = [uid for uid in uids if uid not in self._episode_ids]
+        self._episode_ids.update(self._writer.episodes(missing))
+        for uid in missing:
+            if uid not in self._episode_ids:
+                raise NotFound(what="episode", name=uid, hint="record it in the same call.")
+
+    def _find_places(self, ids: set[int]) -> Mapping[int, Place]:
+        self._places.update(self._writer.places(sorted(ids - self._places.keys())))
+        return self._places
+
+    def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
+        """Group the assertions by claim; those whose quote does not stand are refused and counted.
+
+        No span, no fact: a record that carries a known id and other words is not the episode that
+        is stored.
+        """
+        episode_ids, texts = self._episode_ids, self._texts
+        known = {episode_ids[op.episode] for op in ops} - texts.keys()
+        texts.update(self._writer.texts(sorted(known)))
+        claims: dict[bytes, _Claim] = {}
+        for op in ops:
+            one = op.candidate
+            if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
+                raise UsageError(
+                    detail=f"the confidence {op.confidence} of {one.predicate} is not"
+                    " between 0 and 1"
+                )
+            episode = episode_ids[op.episode]
+            if not stands_at(op.quote, texts[episode], one.start, one.end):
+                found = self._retelling(op)
+                if found is None and op.episode in self._holed:
+                    self._receipt.kept_out += 1  # a refusal would keep the words after all
+                    continue
+                if found is None:
+                    self._refused.append(
+                        RejectCandidate(
+                            candidate=one, episode=op.episode, owner=op.owner, reason="not_quoted"
+                        )
+                    )
+                    continue
+                episode = found
+            digest = claim_digest(op.owner, one.subject, one.predicate, one.object)
+            claim = claims.get(digest)
+            if claim is None:
+                claims[digest] = _Claim(op, op.confidence, op.trust, {episode: op})
+            else:
+                claim.join(episode, op)
+        return claims
+
+    def _retelling(self, op: AssertFact) -> int | None:
+        """Return the record with the same id in which the quote does stand, if there is one."""
+        one = op.candidate
+        for episode in self._retold.get(op.episode, ()):
+            if stands_at(op.quote, self._texts[episode], one.start, one.end):
+                return episode
+        return None
+
+    def _refuse(self, reason: str) -> None:
+        self._receipt.rejected += 1
+        counts = self._receipt.rejections
+        counts[reason] = counts.get(reason, 0) + 1
+
+    def _evidence(
+        self, fact_id: int, episode_id: int, claim: _Claim, rule_ids: dict[tuple[str, str], int]
+    ) -> NewEvidence:
+        op = claim.evidence[episode_id]
+        one = op.candidate
+        rule_id = rule_ids[one.rule, one.method]
+        quote = op.quote[: policy.QUOTE_CHARS]
+        return NewEvidence(fact_id, episode_id, rule_id, Stance.SUPPORTS, quote, one.start, one.end)
+
+    # --- refusals -------------------------------------------------------------------------------
+
+    def rejections(
+        self, candidates: Sequence[RejectCandidate], lines: Sequence[RejectLine]
+    ) -> None:
+        candidates = [*candidates, *self._refused]
+        if not candidates and not lines:
+            return
+        self._find_episodes({op.episode for op in candidates})
+        ids = [self._episode_ids[op.episode] for op in candidates]
+        places = self._find_places(set(ids))
+        rows = [
+            NewRejection(
+                claim=_digest("candidate", op.episode, op.candidate.rule, op.candidate.object),
+                source_id=places[episode_id].source_id,
+                episode_id=episode_id,
+                position=places[episode_id].position,
+                offset=places[episode_id].offset,
+                reason=op.reason,
+                detail=op.detail,
+                excerpt=op.candidate.object[: _room(op)],
+                rule=op.candidate.rule,
+                predicate=op.candidate.predicate,
+                owner=op.owner,
+                type=op.type,
+                confidence=op.confidence,
+                threshold=op.threshold,
+                validation=op.validation,
+            )
+            for op, episode_id in zip(candidates, ids, strict=True)
+        ]
+        rows += [
+            NewRejection(
+                claim=_digest("line", op.source, str(op.line.offset), op.line.excerpt),
+                source_id=self._source_id(op.source),
+                episode_id=None,
+                position=op.line.position,
+                offset=op.line.offset,
+                reason=op.line.reason,
+                detail=op.line.detail,
+                excerpt=op.line.excerpt,
+            )
+            for op in lines
+        ]
+        rows = self._not_erased(rows)
+        for row, inserted in zip(rows, self._writer.add_rejections(rows), strict=True):
+            if inserted:
+                self._refuse(row.reason)
+
+    def _not_erased(self, rows: list[NewRejection]) -> list[NewRejection]:
+        """Return the refusals that were not erased from the log."""
+        if not self._writer.any_tombstones():
+            return rows
+        marks = [self._writer.mark("refusal", row.claim.hex()) for row in rows]
+        erased = self._writer.tombstones(marks)
+        kept = [row for row, mark in zip(rows, marks, strict=True) if mark not in erased]
+        self._receipt.kept_out += len(rows) - len(kept)
+        return kept
+
+    # --- cursors and vectors --------------------------------------------------------------------
+
+    def cursors(self, ops: Sequence[AdvanceCursor]) -> None:
+        latest: dict[str, tuple[Cursor, LineCount]] = {}
+        for op in ops:
+            if op.source not in latest:
+                state = self._writer.sources([op.source]).get(op.source)
+                latest[op.source] = (
+                    (state.cursor, state.lines) if state else (Cursor(), LineCount())
+                )
+            cursor, lines = latest[op.source]
+            if not op.restart and op.began is not None and op.began != cursor.offset:
+                continue  # another run has read on from there meanwhile: its lines are counted
+            total = LineCount()
+            if not op.restart:
+                total.add(replace(lines, waiting=0))  # what waited is in the new count, if still
+            total.add(op.lines)
+            latest[op.source] = (op.cursor, total)
+        for key, (cursor, total) in latest.items():
+            self._writer.update_source(
+                self._source_id(key), source=None, cursor=cursor, lines=total
+            )
+
+    def vectors(self, ops: Sequence[StoreVectors]) -> None:
+        for op in ops:
+            if op.target not in EMBEDDED or len(op.vectors) != 2 * op.dim * len(op.ids):
+                raise UsageError(
+                    detail=f"{len(op.ids)} vectors of {op.dim} half-precision numbers for"
+                    f" {op.target} are {2 * op.dim * len(op.ids)} bytes, not {len(op.vectors)}"
+                )
+            ids, vectors = op.ids, op.vectors
+            if op.token is not None:
+                # Another worker may have taken over rows whose lease had ended.
+                held = self._writer.held(op.target, op.ids, op.token)
+                ids = [one for one in op.ids if one in held]
+                width = 2 * op.dim
+                vectors = b"".join(
+                    op.vectors[n * width : (n + 1) * width]
+                    for n, one in enumerate(op.ids)
+                    if one in held
+                )
+            written = self._writer.set_vectors(op.target, ids, vectors, model=op.model, dim=op.dim)
+            self._receipt.embedded += len(written)
+            if op.target == "fact":
+                for fact_id in written:
+                    self._event("embed", "fact", fact_id)
+
+    def _event(
+        self, op: str, kind: str, target: int, detail: dict[str, object] | None = None
+    ) -> None:
+        self.events.append(NewEvent(op, kind, target, detail))
+
+
+def _room(op: RejectCandidate) -> int:
+    """Return how much of a refused candidate is kept: a memory whole, of other things a start."""
+    return policy.VALUE_CHARS if op.type else policy.EXCERPT_CHARS
+
+
+def _merge_source(known: Source, new: Source) -> Source:
+    """Take over what is newly known of a source, and keep what the new reading does not say."""
+    return replace(
+        known,
+        session=new.session or known.session,
+        uri=new.uri or known.uri,
+        project=new.project or known.project,
+        title=new.title or known.title,
+        agent=new.agent or known.agent,
+    )
+
+
+def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Millis) -> NewFact:
+    one = claim.first.candidate
+    occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
+    lasting = one.kind in policy.LASTING_KINDS
+    status = Status.PENDING_EMBED if one.embed else Status.ACTIVE
+    # A second observation confirms; what was overheard is the same words, pasted once more.
+    once = len(claim.evidence) == 1 or one.rule == policy.OVERHEARD
+    if once and claim.first.proposed:
+        status = Status.PROPOSED
+    # By place: a log makes thousands, and names would double what each costs.
+    return NewFact(
+        digest,
+        claim.first.owner,
+        one.subject,
+        one.predicate,
+        one.object,
+        one.statement,
+        one.kind,
+        status,
+        claim.confidence,
+        claim.trust,
+        len(claim.evidence),
+        min(claim.evidence),
+        occurred_at,
+        one.embed,
+        # What fades does so from when it was said; a date in the future counts as now.
+        now if lasting or occurred_at is None else min(occurred_at, now),
+    )
+
+
+def _grown(state: FactState, claim: _Claim, fresh: Sequence[Place]) -> FactState:
+    """Return the fact after new evidence: as sure and as trusted as its best evidence."""
+    if not fresh:
+        return state
+    return state._replace(
+        confidence=max(state.confidence, claim.confidence),
+        trust=min(state.trust, claim.trust, key=_TRUST_RANK.__getitem__),
+        evidence_count=state.evidence_count + len(fresh),
+        occurred_at=_latest([state.occurred_at, *(place.occurred_at for place in fresh)]),
+    )
+
+
+def _difference(before: FactState, after: FactState) -> dict[str, object]:
+    found: dict[str, object] = {"evidence": after.evidence_count - before.evidence_count}
+    if after.confidence != before.confidence:
+        found["confidence"] = [before.confidence, after.confidence]
+    if after.trust != before.trust:
+        found["trust"] = [before.trust, after.trust]
+    return found
+
+
+def _latest(times: Sequence[Millis | None]) -> Millis | None:
+    if len(times) == 1:  # nearly always
+        return times[0]
+    return max((time for time in times if time is not None), default=None)
+
+
+def _digest(*parts: str) -> bytes:
+    data = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()

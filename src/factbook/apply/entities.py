@@ -1,0 +1,925 @@
+"""4 apply: what people care about (seed 003). Called by `apply` alone, inside its transaction.
+
+Who caused a text decides what it may do, and it is decided here, on the rows as they are under the
+write lock: an entity comes in by what its owner said or asked for, or by a result of a search that
+its owner caused, whatever an extractor or a model says. Everything about entities can be taken
+back; what was told unasked is counted before it is sent, so that no two processes tell too much.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from factbook import policy
+from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
+from factbook.gate.names import command_problem, structural_problem
+from factbook.model.backoff import may_send
+from factbook.model.entities import (
+    Engagement,
+    Entity,
+    Notice,
+    NoticeKind,
+    NoticeState,
+    Schedule,
+    SearchLog,
+    SearchState,
+    SearchTask,
+    Valence,
+)
+from factbook.model.facts import EpisodeKind, Event, Millis, Receipt, Status, Trigger, Trust
+from factbook.model.keys import entity_name
+from factbook.model.ops import (
+    AddAlias,
+    Announce,
+    ClaimNotice,
+    CreateEntity,
+    DropPreference,
+    DropSchedule,
+    FailResult,
+    FailSearch,
+    Fence,
+    FinishNotice,
+    KeepSeen,
+    MarkDiscovered,
+    MarkExtracted,
+    MarkHeard,
+    MarkResultRead,
+    MergeEntities,
+    MergeFacts,
+    MuteEntity,
+    MuteOwner,
+    NoteAction,
+    Op,
+    OpenLearnPrompt,
+    PlanLearning,
+    QueueSearch,
+    RecordEngagement,
+    RecordSearch,
+    RestoreEntity,
+    RetireEntity,
+    RetrySearches,
+    RunSchedule,
+    SetPreference,
+    SetSchedule,
+    UnmergeEntity,
+    UnmergeFact,
+)
+from factbook.store.base import Life, Writer, claim_digest
+from factbook.store.leases import stands
+
+if TYPE_CHECKING:
+    from factbook.extract.voice import OwnWords
+
+# The searches that may bring entities in (seed 003's trigger table).
+_ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
+_SEARCHING = _ASKED | {Trigger.ENRICHMENT}
+
+
+class FactChanges(Protocol):
+    """What changes of entities need of the changes of facts (`Changes`)."""
+
+    def change(
+        self,
+        op: str,
+        before: Life,
+        after: Life,
+        *,
+        why: str,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write a fact with its event."""
+
+    def event(
+        self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
+    ) -> None:
+        """Append to the history."""
+
+    def merge(self, op: MergeFacts) -> None:
+        """Merge facts."""
+
+    def unmerge(self, op: UnmergeFact) -> None:
+        """Take a merged fact out again."""
+
+    def voice(self, episode_id: int) -> OwnWords:
+        """Return which words of an episode are its owner's own; None where that is no question."""
+
+
+class WorldChanges:
+    """The changes of entities, engagements, searches and notices of one call of `apply`."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        facts: FactChanges,
+        *,
+        now: Millis,
+        trigger: Trigger,
+    ) -> None:
+        self._writer = writer
+        self._receipt = receipt
+        self._facts = facts
+        self._now = now
+        self._trigger = trigger
+        self._stored: dict[tuple[str, str], dict[str, int]] = {}  # (owner, name) -> object -> id
+        self._known: dict[tuple[str, str], Entity | None] = {}
+
+    def run(self, op: Op) -> None:
+        """Apply one op."""
+        _HANDLERS[type(op)](self, op)
+
+    # --- what facts need ------------------------------------------------------------------------
+
+    def knows(self, owner: str, name: str) -> bool:
+        """Tell whether a canonical name is that of a current entity of an owner."""
+        found = self._entity(owner, name)
+        return found is not None and found.name == name
+
+    def stored(self, owner: str, name: str, text: str, fact_id: int) -> None:
+        """Take note of a fact about an entity that this call stored."""
+        self._stored.setdefault((owner, name), {})[text] = fact_id
+
+    # --- entities -------------------------------------------------------------------------------
+
+    def create(self, op: CreateEntity) -> None:
+        """Make an entity known, if what brings it in may."""
+        if op.name != entity_name(op.name):
+            raise UsageError(
+                detail=f"{op.name!r} is not the canonical name of an entity;"
+                f" {entity_name(op.name)!r} is"
+            )
+        episode_id, kind = self._cause(op)
+        typed = kind is EpisodeKind.COMMAND  # a person's word for a thing is a name
+        problem = command_problem(op.name) if typed else structural_problem(op.name)
+        if problem:
+            raise UsageError(detail=f"{op.name!r:.80} is no name of an entity: {problem}")
+        if self._entity(op.owner, op.name) is not None:
+            self._receipt.unchanged += 1
+            return
+        deleted = self._writer.deleted_entity(op.owner, op.name)
+        if deleted is not None:
+            event = self._last(deleted.id, "retire")
+            by_owner = event.trigger is not Trigger.UPKEEP
+            if by_owner and kind is not EpisodeKind.COMMAND:  # and its owner did not ask again
+                counts = self._receipt.rejections
+                counts["deleted_by_owner"] = counts.get("deleted_by_owner", 0) + 1
+                return
+            self._bring_back(deleted, why="it is spoken of again")
+            return
+        entity_id = self._writer.add_entity(op.owner, op.name, self._trigger, episode_id)
+        self._known.pop((op.owner, op.name), None)
+        self._receipt.entities += 1
+        self._facts.event("store", "entity", entity_id, {"cause": f"episode:{episode_id}"})
+
+    def _cause(self, op: CreateEntity) -> tuple[int, EpisodeKind]:
+        """Return the episode that brings an entity in; raises NotAllowed where it must not."""
+        episode_id = self._episode(op.episode)
+        witness = self._writer.witness([episode_id])[episode_id]
+        kind = self._writer.episode_kinds([episode_id])[episode_id]
+        if witness.owner != op.owner or witness.injected:
+            raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
+        if not _stands_in(op.name, self._own_text(episode_id)):
+            raise NotAllowed(
+                trigger=self._trigger, op=f"CreateEntity of what {op.episode} does not name"
+            )
+        if witness.trust is Trust.DIRECT:
+            return episode_id, kind
+        asked = self._writer.search_triggers(op.owner, episode_id) & _ASKED
+        if kind is EpisodeKind.SEARCH_RESULT and asked:
+            return episode_id, kind
+        raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
+
+    def add_alias(self, op: AddAlias) -> None:
+        """Let an entity be known by another name, unless that is another entity's."""
+        entity = self._entity(op.owner, op.entity)
+        if (
+            entity is None
+            or not op.alias
+            or op.alias != entity_name(op.alias)
+            or self._entity(op.owner, op.alias) is not None
+            or not self._writer.put_alias(op.owner, op.alias, entity.id)
+        ):
+            self._receipt.unchanged += 1
+            return
+        self._known.clear()
+        self._receipt.updated += 1
+        self._facts.event("alias", "entity", entity.id, {"alias": op.alias})
+
+    def merge(self, op: MergeEntities) -> None:
+        """Give the winner the loser's facts, engagements and names, and retire the loser."""
+        winner, loser = self._life(op.winner_id), self._life(op.loser_id)
+        if winner.owner != loser.owner:
+            raise UsageError(
+                detail=f"entity {winner.id} is of {winner.owner} and entity {loser.id} of"
+                f" {loser.owner}; a merge stays with one owner"
+            )
+        if not (winner.current and loser.current) or winner.id == loser.id:
+            self._receipt.unchanged += 1  # somebody changed one of them: the next run looks again
+            return
+        moved, merged = self._move_facts(loser, winner, op)
+        engagements = self._writer.move_engagements(None, loser.id, winner.id)
+        self._writer.write_entity(loser._replace(retired_at=self._now, merged_into_id=winner.id))
+        names = [*loser.aliases]
+        self._writer.move_aliases(loser.owner, names, winner.id)
+        if self._writer.put_alias(loser.owner, loser.name, winner.id):
+            names.append(loser.name)
+        mutes = loser.muted and not winner.muted
+        if mutes:
+            self._writer.write_entity(winner._replace(muted=True))
+        self._hand_over(loser, winner, muted=winner.muted or mutes)
+        self._writer.touch_entities([winner.id])
+        self._known.clear()
+        self._receipt.merged += 1
+        self._facts.event(
+            "merge",
+            "entity",
+            loser.id,
+            {
+                "winner": winner.id,
+                "why": op.rule,
+                "says": op.detail,
+                "moved": moved,
+                "merged": merged,
+                "engagements": engagements,
+                "names": names,
+                "muted_by_it": mutes,
+            },
+        )
+
+    def _hand_over(self, loser: Entity, winner: Entity, *, muted: bool) -> None:
+        """Let what waits to be told of one entity be told of the other."""
+        waiting = self._writer.waiting_notice(loser.owner, loser.id)
+        if waiting is None:
+            return
+        if not muted and winner.current:
+            other = self._writer.waiting_notice(winner.owner, winner.id)
+            if other is not None:
+                self._writer.add_notice_facts(other.id, waiting.fact_ids)
+            else:
+                self._writer.add_notice(
+                    waiting._replace(entity_id=winner.id, kind=NoticeKind.LEARNED)
+                )
+        self._drop(waiting, f"it is now known as {winner.name}")
+
+    def _move_facts(
+        self, loser: Entity, winner: Entity, op: MergeEntities
+    ) -> tuple[list[int], list[int]]:
+        """Let the facts about one entity be about another; what both have is merged."""
+        lives = self._writer.lives(self._writer.world_ids(loser.owner, loser.name))
+        claims = {
+            one: claim_digest(life.owner, winner.name, life.predicate, life.object)
+            for one, life in lives.items()
+        }
+        there = self._writer.facts(list(claims.values()))
+        moved: list[int] = []
+        merged: list[int] = []
+        for one, life in sorted(lives.items()):
+            known = there.get(claims[one])
+            if known is None:
+                self._writer.move_fact(one, winner.name, claims[one])
+                self._facts.event("move", "fact", one, {"from": loser.name, "to": winner.name})
+                moved.append(one)
+                continue
+            counts = [known.evidence_count, life.evidence_count]
+            self._facts.merge(
+                MergeFacts(
+                    winner_id=known.id, loser_ids=[one], evidence_counts=counts, rule=op.rule
+                )
+            )
+            merged.append(one)
+        return moved, merged
+
+    def unmerge(self, op: UnmergeEntity) -> None:
+        """Take an entity out of the one it was merged into, with what was its own then."""
+        loser = self._life(op.entity_id)
+        if loser.merged_into_id is None:
+            raise UsageError(detail=f"entity {loser.id} was not merged into another one")
+        if self._plain(loser.owner, loser.name) is not None:
+            raise UsageError(
+                detail=f"{loser.name} was brought in again since and is another entity now;"
+                " there is nothing to take out"
+            )
+        event: Mapping[str, Any] = self._last(loser.id, "merge").detail
+        winner = self._life(int(event["winner"]))
+        if winner.merged_into_id is not None:
+            # What is this one's went on with it, and comes back only the way it went.
+            raise UsageError(
+                detail=f"{winner.name}, which {loser.name} was merged into, was itself merged into"
+                f" entity {winner.merged_into_id}; take entity {winner.id} out of there first"
+            )
+        for name in event["names"]:
+            self._writer.drop_alias(loser.owner, name)
+        self._writer.write_entity(loser._replace(retired_at=None, merged_into_id=None))
+        self._known.clear()
+        for name in event["names"]:
+            if name != loser.name:
+                self._writer.put_alias(loser.owner, name, loser.id)
+        lives = self._writer.lives([*event["moved"], *event["merged"]])
+        for one in event["moved"]:
+            life = lives[one]
+            claim = claim_digest(life.owner, loser.name, life.predicate, life.object)
+            if life.current and life.owner == loser.owner and not self._writer.facts([claim]):
+                self._writer.move_fact(one, loser.name, claim)
+                self._facts.event("move", "fact", one, {"from": life.subject, "to": loser.name})
+        for one in event["merged"]:
+            if lives[one].merged_into_id is not None:
+                self._facts.unmerge(UnmergeFact(fact_id=one))
+        self._writer.move_engagements(event["engagements"], winner.id, loser.id)
+        if event.get("muted_by_it") and winner.current:
+            self._writer.write_entity(winner._replace(muted=False))
+        self._writer.touch_entities([winner.id])
+        self._receipt.unmerged += 1
+        self._facts.event("unmerge", "entity", loser.id, {"winner": winner.id})
+
+    def retire(self, op: RetireEntity) -> None:
+        """Forget an entity and the facts about it."""
+        entity = self._life(op.entity_id)
+        if not entity.current:
+            self._receipt.unchanged += 1
+            return
+        gone: list[int] = []
+        for one, life in self._writer.lives(
+            self._writer.world_ids(entity.owner, entity.name)
+        ).items():
+            self._writer.drop_vectors("fact", [one])
+            retired = life._replace(
+                status=Status.RETRACTED,
+                retired_at=self._now,
+                valid_to=life.valid_to,
+            )
+            self._facts.change("retract", life, retired, why=op.why)
+            gone.append(one)
+        waiting = self._writer.waiting_notice(entity.owner, entity.id)
+        if waiting is not None:
+            self._drop(waiting, "its entity was removed")
+        self._writer.write_entity(entity._replace(retired_at=self._now))
+        self._known.clear()
+        self._receipt.retracted += 1
+        self._facts.event("retire", "entity", entity.id, {"why": op.why, "facts": gone})
+
+    def restore(self, op: RestoreEntity) -> None:
+        """Bring an entity back that was forgotten."""
+        entity = self._life(op.entity_id)
+        if entity.merged_into_id is not None:
+            raise UsageError(
+                detail=f"entity {entity.id} was merged into entity {entity.merged_into_id};"
+                " take it out of there"
+            )
+        if entity.current:
+            self._receipt.unchanged += 1
+            return
+        if self._writer.is_erased("entity", entity.id):
+            raise UsageError(
+                detail=f"entity {entity.id} was erased; there is nothing to bring back"
+            )
+        if self._plain(entity.owner, entity.name) is not None:
+            raise UsageError(detail=f"{entity.name} is known again as another entity")
+        self._bring_back(entity, why="its owner brought it back")
+
+    def _bring_back(self, entity: Entity, *, why: str) -> None:
+        event: Mapping[str, Any] = self._last(entity.id, "retire").detail
+        self._writer.drop_alias(entity.owner, entity.name)  # another may go by that name since
+        self._writer.write_entity(entity._replace(retired_at=None))
+        for one, life in self._writer.lives(event["facts"]).items():
+            claim = claim_digest(life.owner, life.subject, life.predicate, life.object)
+            if life.status is not Status.RETRACTED or self._writer.facts([claim]):
+                continue
+            awake = Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
+            self._facts.change(
+                "restore", life, life._replace(status=awake, retired_at=None), why=why
+            )
+            del one
+        self._known.clear()
+        self._receipt.entities += 1
+        self._facts.event("restore", "entity", entity.id, {"why": why})
+
+    def mute(self, op: MuteEntity) -> None:
+        """Tell nothing more of an entity, or begin again."""
+        entity = self._life(op.entity_id)
+        if entity.muted == op.muted:
+            self._receipt.unchanged += 1
+            return
+        self._writer.write_entity(entity._replace(muted=op.muted))
+        waiting = self._writer.waiting_notice(entity.owner, entity.id)
+        if op.muted and waiting is not None:
+            self._drop(waiting, "its owner wants to hear no more of it")
+        self._receipt.updated += 1
+        self._facts.event("mute" if op.muted else "unmute", "entity", entity.id)
+
+    def mute_owner(self, op: MuteOwner) -> None:
+        """Tell an owner nothing, or begin again."""
+        state = self._writer.notify_state(op.owner)
+        if state.muted == op.muted:
+            self._receipt.unchanged += 1
+            return
+        self._writer.write_notify_state(state._replace(muted=op.muted))
+        self._receipt.updated += 1
+
+    # --- engagements and preferences ------------------------------------------------------------
+
+    def engage(self, op: RecordEngagement) -> None:
+        """Keep an engagement; one with a thing that is not known is none."""
+        if not 0.0 <= op.strength <= 1.0:  # also refuses NaN
+            raise UsageError(
+                detail=f"the strength {op.strength} of {op.type} is not between 0 and 1"
+            )
+        if not (op.entity or op.preference):
+            raise UsageError(detail=f"{op.type} is about an entity or a preference")
+        entity = self._entity(op.owner, op.entity) if op.entity else None
+        liked = self._writer.preference(op.owner, op.preference) if op.preference else None
+        if entity is None and liked is None:
+            self._receipt.unchanged += 1
+            return
+        named = op.valence is Valence.NEUTRAL  # what others said may name what is known
+        episode_id = self._own_words(op.owner, op.episode, heard=named)
+        said = self._writer.places([episode_id])[episode_id].occurred_at
+        at = self._now if said is None else min(said, self._now)
+        one = Engagement(
+            0,
+            op.owner,
+            entity.id if entity else None,
+            liked.id if liked else None,
+            op.type,
+            op.valence,
+            op.strength,
+            episode_id,
+            at,
+        )
+        engagement_id = self._writer.add_engagement(one)
+        if engagement_id is None:
+            self._receipt.unchanged += 1
+            return
+        if entity is not None:
+            self._writer.touch_entities([entity.id])
+        self._receipt.engagements += 1
+        self._facts.event("store", "engagement", engagement_id, {"type": op.type})
+
+    def set_preference(self, op: SetPreference) -> None:
+        """Keep a like or a dislike; the opposite one of the same topic goes."""
+        if not op.topic or op.topic != entity_name(op.topic):
+            raise UsageError(
+                detail=f"{op.topic!r:.80} is not a canonical topic; {entity_name(op.topic)!r} is"
+            )
+        episode_id = self._own_words(op.owner, op.episode)
+        known = self._writer.preference(op.owner, op.topic)
+        if known is not None and known.type is op.type:
+            self._receipt.unchanged += 1
+            return
+        if known is not None:
+            self._writer.retire_preference(known.id)
+            self._facts.event("retire", "preference", known.id, {"why": f"now a {op.type}"})
+        preference_id = self._writer.add_preference(op.owner, op.topic, op.type, episode_id)
+        self._receipt.preferences += 1
+        self._facts.event("store", "preference", preference_id, {"type": op.type})
+
+    def drop_preference(self, op: DropPreference) -> None:
+        """Take back a like or a dislike."""
+        known = self._writer.preference(op.owner, op.topic)
+        if known is None or known.type is not op.type:
+            self._receipt.unchanged += 1
+            return
+        self._writer.retire_preference(known.id)
+        self._receipt.preferences += 1
+        self._facts.event("retire", "preference", known.id, {"why": "its owner took it back"})
+
+    # --- searches -------------------------------------------------------------------------------
+
+    def open_prompt(self, op: OpenLearnPrompt) -> None:
+        """Keep what is to be learned, and let its searches wait."""
+        episode_id = self._own_words(op.owner, op.episode)
+        prompt_id = self._writer.add_learn_prompt(op.owner, op.text, episode_id)
+        self._facts.event("store", "learn_prompt", prompt_id)
+        if op.queries:
+            self.plan(PlanLearning(prompt_id=prompt_id, queries=op.queries, planner="rules"))
+
+    def plan(self, op: PlanLearning) -> None:
+        """Give what is to be learned its searches; once, whoever is faster."""
+        low, high = policy.LEARN_QUERIES
+        if not low <= len(op.queries) <= high or not all(one.strip() for one in op.queries):
+            raise UsageError(
+                detail=f"learning takes {low} to {high} searches, not {len(op.queries)}"
+            )
+        cause = self._writer.prompt_cause(op.prompt_id)
+        if cause is None:
+            raise NotFound(what="prompt", name=op.prompt_id, hint="`factbook learn` lists them.")
+        if self._writer.has_tasks(op.prompt_id):
+            self._receipt.unchanged += 1
+            return
+        owner, cause_id = cause
+        for query in op.queries:
+            self._writer.add_search_task(
+                owner,
+                query,
+                Trigger.LEARN_COMMAND,
+                learn_prompt_id=op.prompt_id,
+                cause_id=cause_id,
+            )
+        self._receipt.searches += len(op.queries)
+        detail = {"searches": len(op.queries), "planner": op.planner}
+        self._facts.event("plan", "learn_prompt", op.prompt_id, detail)
+
+    def queue_search(self, op: QueueSearch) -> None:
+        """Let a search wait."""
+        if op.entity_id is not None and not self._life(op.entity_id).current:
+            self._receipt.unchanged += 1
+            return
+        cause_id = self._own_words(op.owner, op.episode) if op.episode else None
+        self._writer.add_search_task(
+            op.owner,
+            op.query,
+            self._search_trigger(),
+            entity_id=op.entity_id,
+            cause_id=cause_id,
+        )
+        self._receipt.searches += 1
+
+    def record_search(self, op: RecordSearch) -> None:
+        """Keep a search and its results; its task is done."""
+        trigger = self._search_trigger()
+        task = None if op.task_id is None else self._writer.search_task(op.task_id)
+        if op.task_id is not None:
+            if task is None:
+                raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
+            if task.trigger is not trigger or task.owner != op.owner:
+                raise NotAllowed(trigger=self._trigger, op=f"RecordSearch of task {task.id}")
+            self._own(task, op.claimer)
+            if task.state is SearchState.DONE:
+                self._receipt.unchanged += 1  # another process was faster
+                return
+        ids = list(dict.fromkeys(self._episode(uid) for uid in op.results))
+        kinds, witnesses = self._writer.episode_kinds(ids), self._writer.witness(ids)
+        for one in ids:
+            external = witnesses[one].trust is Trust.EXTERNAL
+            if kinds[one] is not EpisodeKind.SEARCH_RESULT or not external:
+                raise UsageError(
+                    detail=f"episode {one} is no result of a search: results are external text"
+                )
+            if witnesses[one].owner != op.owner:
+                raise UsageError(detail=f"episode {one} is of {witnesses[one].owner}")
+        entity_id = op.entity_id if task is None else task.entity_id
+        cause_id = task.cause_id if task else None
+        if op.episode:
+            cause_id = self._own_words(op.owner, op.episode)
+        search_id = self._writer.add_search_log(
+            SearchLog(
+                0,
+                op.owner,
+                self._now,
+                op.query,
+                trigger,
+                op.provider,
+                op.duration_ms,
+                False,
+                task.learn_prompt_id if task else None,
+                entity_id,
+                cause_id,
+                ids,
+            ),
+            uid=op.uid,
+        )
+        self._facts.event("store", "search", search_id, {"results": len(ids)})
+        if task is not None:
+            self._writer.write_search_task(task._replace(state=SearchState.DONE, error=""))
+        if not ids:
+            self._writer.set_extracted(search_id)  # there is nothing to read
+        if task is not None and task.learn_prompt_id is not None:
+            self._settle(task.learn_prompt_id)
+        self._receipt.searches += 1
+
+    def fail_search(self, op: FailSearch) -> None:
+        """Leave a search waiting, later with each failure, and set it aside after a few."""
+        task = self._writer.search_task(op.task_id)
+        if task is None:
+            raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
+        self._own(task, op.claimer)
+        if task.state not in (SearchState.QUEUED, SearchState.FAILED):
+            self._receipt.unchanged += 1
+            return
+        attempts = task.attempts + op.tried
+        aside = op.aside or attempts >= policy.SEARCH_ATTEMPTS
+        self._writer.write_search_task(
+            task._replace(
+                state=SearchState.ASIDE if aside else SearchState.FAILED,
+                attempts=attempts,
+                error=op.error,
+                until=self._now + policy.SEARCH_BACKOFF_MS * 2 ** max(0, attempts - 1),
+            )
+        )
+        self._receipt.updated += 1
+
+    def retry_searches(self, op: RetrySearches) -> None:
+        """Let searches that were set aside be tried again, and what could not be read be read."""
+        del op
+        self._receipt.updated += self._writer.retry_searches()
+        for kind in ("search", "hear"):
+            self._receipt.updated += self._writer.retry_tasks(kind)
+
+    def _own(self, task: SearchTask, claimer: str) -> None:
+        """Raise TakenOver where another worker makes a search, or has made it."""
+        holder, _, until = self._writer.lease(f"search {task.id}")
+        if claimer != holder and (claimer or stands(holder, until, now=self._now)):
+            raise TakenOver(what=f"search {task.id}")
+
+    def fence(self, op: Fence) -> None:
+        """Raise TakenOver where a lease has another holder by now."""
+        if self._writer.lease(op.lease)[1] != op.token:
+            raise TakenOver(what=op.lease)
+
+    def keep_seen(self, op: KeepSeen) -> None:
+        """Remember the new names that a model saw in a result."""
+        places = [(one.start, one.end) for one in op.names]
+        self._writer.set_seen(op.search_id, op.episode_id, places)
+
+    def mark_discovered(self, op: MarkDiscovered) -> None:
+        """Remember that a search was looked through for new things."""
+        if not self._writer.set_discovered(op.search_id):
+            self._receipt.unchanged += 1
+
+    def mark_result_read(self, op: MarkResultRead) -> None:
+        """Remember that a result was read, and which facts of it this call stored."""
+        log = self._log(op.search_id)
+        if not self._writer.set_read(log.id, op.episode_id):
+            self._receipt.unchanged += 1
+            return
+        finds: list[tuple[int, float | None]] = []
+        for one in op.finds:
+            entity = self._entity(log.owner, one.entity)
+            stored = self._stored.get((log.owner, entity.name), {}) if entity else {}
+            if one.object in stored:
+                finds.append((stored[one.object], one.nearest))
+        self._writer.add_finds(log.id, finds)
+
+    def fail_result(self, op: FailResult) -> None:
+        """Remember that a result could not be read."""
+        self._writer.count_failure(op.search_id, op.episode_id)
+
+    def mark_extracted(self, op: MarkExtracted) -> None:
+        """Remember that a search was read."""
+        log = self._log(op.search_id)
+        if not self._writer.set_extracted(log.id):
+            self._receipt.unchanged += 1
+            return
+        if log.learn_prompt_id is not None:
+            self._settle(log.learn_prompt_id)
+
+    def _log(self, search_id: int) -> SearchLog:
+        log = self._writer.search_log(search_id)
+        if log is None:
+            raise NotFound(what="search", name=search_id, hint="it was never made.")
+        return log
+
+    def mark_heard(self, op: MarkHeard) -> None:
+        """Remember that a message was read."""
+        if not self._writer.set_heard(op.episode_id):
+            self._receipt.unchanged += 1
+
+    def _settle(self, prompt_id: int) -> None:
+        if self._writer.settle_learn_prompt(prompt_id):
+            self._facts.event("complete", "learn_prompt", prompt_id)
+
+    def _search_trigger(self) -> Trigger:
+        if self._trigger is Trigger.COMMAND:
+            return Trigger.USER_MESSAGE  # seed 003: a command of a person is a person's search
+        if self._trigger not in _SEARCHING:
+            raise NotAllowed(trigger=self._trigger, op="RecordSearch")
+        return self._trigger
+
+    # --- notices --------------------------------------------------------------------------------
+
+    def announce(self, op: Announce) -> None:
+        """Let new facts about an entity wait to be told, together with those that wait already."""
+        entity = self._entity(op.owner, op.entity)
+        if entity is None or entity.muted or self._writer.notify_state(op.owner).muted:
+            return
+        known = self._writer.world_ids(op.owner, entity.name)
+        if op.search_id is None:
+            stored = self._stored.get((op.owner, entity.name), {})
+            new = set(stored.values())
+            told = [one for text, one in stored.items() if op.facts is None or text in op.facts]
+        else:
+            new = set(self._writer.finds(op.search_id)).intersection(known)
+            told = sorted(new.intersection(op.fact_ids))
+            self._writer.drop_finds(op.search_id, told)
+        if not told:
+            return
+        waiting = self._writer.waiting_notice(op.owner, entity.id)
+        if waiting is not None:
+            self._writer.add_notice_facts(waiting.id, told)
+            if op.image and not waiting.image:
+                self._writer.write_notice(waiting._replace(image=op.image))
+            self._receipt.notices += 1
+            return
+        first = new.issuperset(known)
+        notice_id = self._writer.add_notice(
+            Notice(
+                0,
+                op.owner,
+                entity.id,
+                NoticeKind.DISCOVERED if first else NoticeKind.LEARNED,
+                self._search_trigger(),
+                told,
+                op.image,
+                NoticeState.WAITING,
+                self._now,
+                None,
+                (),
+                "",
+            )
+        )
+        self._receipt.notices += 1
+        self._facts.event("store", "notice", notice_id, {"facts": len(told)})
+
+    def claim(self, op: ClaimNotice) -> None:
+        """Begin to deliver a notice; it counts as told from here on, so that none goes twice."""
+        notice = self._notice(op.notice_id)
+        entity = self._life(notice.entity_id)
+        state = self._writer.notify_state(notice.owner)
+        ready = notice.state is NoticeState.WAITING and entity.current and not entity.muted
+        if not ready or may_send(state, self._now) != self._now:
+            self._receipt.unchanged += 1
+            return
+        self._writer.write_notice(notice._replace(state=NoticeState.CLAIMED, sent_at=self._now))
+        self._writer.set_lease(f"notice {notice.id}", op.holder)
+        self._writer.write_notify_state(
+            state._replace(unanswered=state.unanswered + 1, last_sent_at=self._now)
+        )
+        self._receipt.notices += 1
+        self._facts.event("claim", "notice", notice.id)
+
+    def finish(self, op: FinishNotice) -> None:
+        """Say what became of a notice."""
+        notice = self._notice(op.notice_id)
+        ends = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED, NoticeState.WAITING}
+        may = {
+            NoticeState.CLAIMED: ends,
+            NoticeState.WAITING: {NoticeState.DROPPED},
+        }.get(notice.state, set())
+        if op.state not in ends:
+            raise UsageError(detail=f"{op.state} is no end of a notice")
+        if op.state not in may:
+            self._receipt.unchanged += 1
+            return
+        if op.state is NoticeState.DROPPED:
+            self._drop(notice, op.reason)
+            return
+        self._writer.set_lease(f"notice {notice.id}", "")
+        again = op.state is NoticeState.WAITING  # it counts as told all the same: no storm
+        self._writer.write_notice(
+            notice._replace(
+                state=op.state,
+                channels=tuple(op.channels),
+                reason=op.reason,
+                sent_at=None if again else notice.sent_at,
+            )
+        )
+        self._receipt.updated += 1
+        self._facts.event(str(op.state), "notice", notice.id, {"channels": list(op.channels)})
+
+    def _drop(self, notice: Notice, reason: str) -> None:
+        self._writer.write_notice(notice._replace(state=NoticeState.DROPPED, reason=reason))
+        self._receipt.updated += 1
+        self._facts.event("drop", "notice", notice.id, {"why": reason})
+
+    def note_action(self, op: NoteAction) -> None:
+        """Remember that an owner did something: notices may come at once again."""
+        state = self._writer.notify_state(op.owner)
+        self._writer.write_notify_state(state._replace(unanswered=0, engaged_at=self._now))
+
+    # --- schedules ------------------------------------------------------------------------------
+
+    def set_schedule(self, op: SetSchedule) -> None:
+        """Let a topic be searched for again and again."""
+        if op.every_ms <= 0:
+            raise UsageError(detail=f"a schedule every {op.every_ms} ms is none")
+        episode_id = self._own_words(op.owner, op.episode)
+        schedule_id = self._writer.add_schedule(
+            Schedule(0, op.owner, op.topic, op.every_ms, op.next_at, self._now), episode_id
+        )
+        self._receipt.updated += 1
+        self._facts.event("store", "schedule", schedule_id, {"every_ms": op.every_ms})
+
+    def drop_schedule(self, op: DropSchedule) -> None:
+        """End a schedule."""
+        known = self._writer.schedule(op.schedule_id)
+        if known is None:
+            self._receipt.unchanged += 1
+            return
+        self._writer.write_schedule(known.id, next_at=known.next_at, ends=True)
+        self._receipt.updated += 1
+        self._facts.event("retire", "schedule", known.id)
+
+    def run_schedule(self, op: RunSchedule) -> None:
+        """Queue the search of a schedule that is due, once however long it was not looked at."""
+        known = self._writer.schedule(op.schedule_id)
+        if known is None or known.next_at > self._now:
+            self._receipt.unchanged += 1
+            return
+        missed = (self._now - known.next_at) // known.every_ms
+        self._writer.write_schedule(known.id, next_at=known.next_at + (missed + 1) * known.every_ms)
+        cause_id = self._writer.schedule_cause(known.id)
+        if not self._writer.is_asked(cause_id):  # what nobody could make does not pile up
+            self._writer.add_search_task(
+                known.owner, known.topic, Trigger.USER_MESSAGE, cause_id=cause_id
+            )
+            self._receipt.searches += 1
+        self._facts.event("run", "schedule", known.id)
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    def _entity(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity of a name or alias."""
+        key = (owner, name)
+        if key not in self._known:
+            self._known[key] = self._writer.entities_named(owner, [name]).get(name)
+        return self._known[key]
+
+    def _plain(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity whose own name this is."""
+        found = self._writer.entities_named(owner, [name]).get(name)
+        return found if found is not None and found.name == name else None
+
+    def _life(self, entity_id: int) -> Entity:
+        found = self._writer.entity_lives([entity_id]).get(entity_id)
+        if found is None:
+            raise NotFound(what="entity", name=entity_id, hint="`factbook memory` lists them.")
+        return found
+
+    def _notice(self, notice_id: int) -> Notice:
+        found = self._writer.notice(notice_id)
+        if found is None:
+            raise NotFound(what="notice", name=notice_id, hint="`factbook why` shows them.")
+        return found
+
+    def _last(self, entity_id: int, op: str) -> Event:
+        return [one for one in self._writer.history("entity", entity_id) if one.op == op][-1]
+
+    def _episode(self, uid: str) -> int:
+        found = self._writer.episodes([uid]).get(uid)
+        if found is None:
+            raise NotFound(what="episode", name=uid, hint="record it in the same call.")
+        return found
+
+    def _own_words(self, owner: str, uid: str, *, heard: bool = False) -> int:
+        """Return an episode that its owner said; raises NotAllowed for anything else.
+
+        With `heard`, what its owner only handed on is enough.
+        """
+        episode_id = self._episode(uid)
+        witness = self._writer.witness([episode_id])[episode_id]
+        if witness.owner != owner or witness.injected or witness.trust is not Trust.DIRECT:
+            raise NotAllowed(trigger=self._trigger, op=f"this by {uid}, which {owner} did not say")
+        if not heard and not self._own_text(episode_id).strip():
+            raise NotAllowed(trigger=self._trigger, op=f"this by {uid}, all of which is another's")
+        return episode_id
+
+    def _own_text(self, episode_id: int) -> str:
+        """Return an episode with line breaks for what is not its owner's own words."""
+        return self._facts.voice(episode_id).text
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Tell whether a text holds every word of a name, in whatever number and spelling of signs."""
+    words = set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    words |= {one.removesuffix("s") for one in words} | {f"{one}s" for one in words}
+    return all(one in words for one in _WORD.findall(name))
+
+
+_HANDLERS: Mapping[type[Op], Callable[[WorldChanges, Any], None]] = {
+    CreateEntity: WorldChanges.create,
+    AddAlias: WorldChanges.add_alias,
+    MergeEntities: WorldChanges.merge,
+    UnmergeEntity: WorldChanges.unmerge,
+    RetireEntity: WorldChanges.retire,
+    RestoreEntity: WorldChanges.restore,
+    MuteEntity: WorldChanges.mute,
+    MuteOwner: WorldChanges.mute_owner,
+    RecordEngagement: WorldChanges.engage,
+    SetPreference: WorldChanges.set_preference,
+    DropPreference: WorldChanges.drop_preference,
+    OpenLearnPrompt: WorldChanges.open_prompt,
+    PlanLearning: WorldChanges.plan,
+    QueueSearch: WorldChanges.queue_search,
+    RecordSearch: WorldChanges.record_search,
+    FailSearch: WorldChanges.fail_search,
+    RetrySearches: WorldChanges.retry_searches,
+    KeepSeen: WorldChanges.keep_seen,
+    MarkDiscovered: WorldChanges.mark_discovered,
+    MarkResultRead: WorldChanges.mark_result_read,
+    FailResult: WorldChanges.fail_result,
+    Fence: WorldChanges.fence,
+    MarkExtracted: WorldChanges.mark_extracted,
+    MarkHeard: WorldChanges.mark_heard,
+    Announce: WorldChanges.announce,
+    ClaimNotice: WorldChanges.claim,
+    FinishNotice: WorldChanges.finish,
+    NoteAction: WorldChanges.note_action,
+    SetSchedule: WorldChanges.set_schedule,
+    DropSchedule: WorldChanges.drop_schedule,
+    RunSchedule: WorldChanges.run_schedule,
+}

@@ -1,0 +1,339 @@
+"""4 apply: set, move and clear keyed facts (seed 004). Called by `apply` alone, in its transaction.
+
+The lists are read under the write lock, the steps are taken on them one after the other, and what
+is written is the difference between before and after: so ranks stay unique whoever writes beside
+us, and what counts as stored or updated is what the database really changed. A key has one current
+row; what it held before is superseded by it and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from factbook import policy
+from factbook.errors import Overtaken, UsageError
+from factbook.extract.keyed import lists
+from factbook.extract.voice import OwnWords, in_layout, overheard_at
+from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
+from factbook.model.keys import fold_value, split_rank_key, topic_title
+from factbook.model.ops import ChangeKeys, KeyStep
+from factbook.store.base import Keyed, Life, NewEvidence, NewFact, Writer, claim_digest
+
+_EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
+
+
+class Change(Protocol):
+    """Writes what became of a fact, with its event (`Changes`)."""
+
+    def __call__(
+        self,
+        op: str,
+        before: Life,
+        after: Life,
+        *,
+        why: str,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write the row and the event."""
+
+
+class KeyChanges:
+    """The changes of keyed facts that one message asks for."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        *,
+        now: Millis,
+        change: Change,
+        event: Callable[[str, str, int, Mapping[str, object] | None], None],
+        voice: Callable[[int], OwnWords],
+    ) -> None:
+        self._writer = writer
+        self._voice = voice
+        self._receipt = receipt
+        self._now = now
+        self._change = change
+        self._event = event
+
+    def run(self, op: ChangeKeys) -> None:
+        """Take the steps; raises UsageError, with nothing written, where one cannot be taken.
+
+        Without `op.atomic` such a step is left out and said in the receipt. With `op.late` nothing
+        is changed that a later message has changed since: raises Overtaken.
+        """
+        episode_id, text, at = self._message(op)
+        # What is told to factbook itself is its owner's, but for what its layout shows as a paste.
+        voice = self._voice(episode_id)
+        if not voice.in_question:
+            voice = OwnWords(text, in_layout(text))
+        keys = sorted({one.key for one in op.steps})
+        before = self._writer.keyed(op.owner, keys)
+        times = self._writer.key_times(op.owner, keys) if op.late else {}
+        lives = self._writer.lives([one.id for one in before.values()])
+        after = {key: one.value for key, one in before.items()}
+        by: dict[str, KeyStep] = {}  # key -> the step that gave it its value
+        problems: list[str] = []
+        for step in op.steps:
+            was, was_by = dict(after), dict(by)
+            problem = self._check(step, voice) or self._take(step, after, by)
+            if problem is None and op.late:
+                _check_later(step, was, after, times, at)
+            if problem is not None:
+                after, by = was, was_by
+                problems.append(f"operation {step.number or 1}: {problem}")
+        if problems and op.atomic:
+            raise UsageError(detail="; ".join(problems) + "; nothing was changed")
+        self._receipt.problems += problems
+        self._write(op, episode_id, text, at, before, lives, after, by)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _message(self, op: ChangeKeys) -> tuple[int, str, Millis | None]:
+        found = self._writer.episodes([op.episode])
+        if op.episode not in found:
+            raise UsageError(detail=f"there is no message {op.episode}; record it in the same call")
+        episode_id = found[op.episode]
+        witness = self._writer.witness([episode_id])[episode_id]
+        if witness.injected or witness.owner != op.owner:
+            whose = "text of our own" if witness.injected else f"a message of {witness.owner}"
+            raise UsageError(detail=f"{op.episode} is {whose} and says nothing of {op.owner}")
+        if witness.trust not in (Trust.DIRECT, Trust.OBSERVED):
+            raise UsageError(
+                detail=f"{op.episode} is {witness.trust}: only its owner's own words change keys"
+            )
+        place = self._writer.places([episode_id])[episode_id]
+        return episode_id, self._writer.texts([episode_id])[episode_id], place.occurred_at
+
+    def _check(self, step: KeyStep, voice: OwnWords) -> str | None:
+        text = voice.message
+        if step.action not in policy.KEY_STEPS:
+            return f"{step.action!r} is no step; use one of {', '.join(policy.KEY_STEPS)}"
+        if not 0.0 <= step.confidence <= 1.0:  # also refuses NaN
+            return f"the confidence {step.confidence} is not between 0 and 1"
+        if not 0 <= step.start < step.end <= len(text):
+            return f"the span {step.start} to {step.end} does not stand in the message"
+        if why := overheard_at(voice, step.start, step.end):
+            return f"{text[step.start : step.end]!r} is not in the owner's own words: it {why}"
+        return None
+
+    def _take(self, step: KeyStep, after: dict[str, str], by: dict[str, KeyStep]) -> str | None:
+        """Take one step on the state as it is; return why it cannot be taken."""
+        if step.action == "set":
+            if not step.value.strip():
+                return "the value is empty"
+            if fold_value(after.get(step.key, "")) != fold_value(step.value):
+                after[step.key] = step.value
+            by[step.key] = step
+            return None
+        if step.action == "unset":
+            if after.pop(step.key, None) is None:
+                return f"nothing stands under {step.key}"
+            return None
+        ranks = _ranks(after, step.key)
+        done = lists.apply_steps(ranks, [_list_step(step)])
+        if done.problems:
+            return next(iter(done.problems.values()))
+        for rank in ranks:
+            del after[f"{step.key}.{rank}"]
+        after.update({f"{step.key}.{rank}": value for rank, value in done.ranks.items()})
+        for change in done.changes:
+            by[f"{step.key}.{change.rank}"] = step
+        if step.action in ("rank", "append") and not done.changes:
+            held = lists.rank_of(done.ranks, step.value)
+            by[f"{step.key}.{held}"] = step  # said again
+        return None
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def _write(
+        self,
+        op: ChangeKeys,
+        episode_id: int,
+        text: str,
+        at: Millis | None,
+        before: Mapping[str, Keyed],
+        lives: Mapping[int, Life],
+        after: Mapping[str, str],
+        by: Mapping[str, KeyStep],
+    ) -> None:
+        changed = [key for key, value in after.items() if _differs(before.get(key), value)]
+        gone = [key for key in before if key not in after]
+        said_again = [key for key in by if key in after and key in before and key not in changed]
+        retired = [lives[before[key].id] for key in (*changed, *gone) if key in before]
+        # First out, then in: a key has one current row.
+        for life in retired:
+            self._writer.write_lives([_out(life, self._now, at, heir=None)])
+        rule_id = self._writer.rules([(op.rule, op.method)])[op.rule, op.method]
+        new = [_new(op, key, after[key], by[key], episode_id, at, self._now) for key in changed]
+        ids = dict(zip(changed, self._writer.add_facts(new), strict=True))
+        holders = {fold_value(after[key]): ids[key] for key in changed}
+        self._writer.add_evidence(
+            [_evidence(ids[key], episode_id, rule_id, by[key], text) for key in changed]
+        )
+        self._receipt.evidence += len(changed)
+        for key in changed:
+            action = "update" if key in before else "store"
+            detail: dict[str, object] = {
+                "key": key,
+                "action": action,
+                "confidence": by[key].confidence,
+            }
+            if key in before:
+                detail |= {"before": before[key].value, "replaces": before[key].id}
+            self._event("store", "fact", ids[key], detail)
+            self._count(key, action)
+        for life in retired:
+            # What moved to another rank lives on there; what gave way, in what took its place.
+            heir = ids.get(life.predicate, holders.get(fold_value(life.object)))
+            after_ = _out(life, self._now, at, heir=heir)
+            self._change(
+                "supersede" if heir else "retract",
+                life,
+                after_,
+                why=op.rule,
+                detail={"episode": episode_id},
+            )
+        self._writer.drop_vectors("fact", [life.id for life in retired])
+        for key in gone:
+            self._count(key, "clear")
+        for key in said_again:
+            self._say_again(lives[before[key].id], episode_id, rule_id, by[key], text)
+            self._count(key, "noop")
+
+    def _say_again(
+        self, life: Life, episode_id: int, rule_id: int, step: KeyStep, text: str
+    ) -> None:
+        """Let a message that says what is known be evidence for it; it counts as no change."""
+        if episode_id in self._writer.stances([life.id])[life.id]:
+            return
+        self._writer.add_evidence([_evidence(life.id, episode_id, rule_id, step, text)])
+        self._receipt.evidence += 1
+        place = self._writer.places([episode_id])[episode_id]
+        times = [one for one in (life.occurred_at, place.occurred_at) if one is not None]
+        after = life._replace(
+            evidence_count=life.evidence_count + 1,
+            occurred_at=max(times, default=None),
+            confidence=max(life.confidence, step.confidence),
+        )
+        self._change("support", life, after, why="said again", detail={"added": [episode_id]})
+
+    def _count(self, key: str, action: str) -> None:
+        self._receipt.keys.append((key, action))
+        if action == "store":
+            self._receipt.stored += 1
+        elif action == "update":
+            self._receipt.updated += 1
+        elif action == "clear":
+            self._receipt.retracted += 1
+        else:
+            self._receipt.unchanged += 1
+
+
+def _check_later(
+    step: KeyStep,
+    was: Mapping[str, str],
+    now: Mapping[str, str],
+    times: Mapping[str, Millis],
+    at: Millis | None,
+) -> None:
+    """Raise Overtaken where a step changes what a later message has changed, or cleared, since."""
+    if at is None:
+        return
+    for key, changed_at in times.items():
+        same_list = key == step.key or key.startswith(step.key + ".")
+        if same_list and changed_at > at and was.get(key) != now.get(key):
+            raise Overtaken(key=key)
+
+
+def statement_of(key: str, value: str) -> str:
+    """Return the readable sentence of a keyed fact: "Favorite crypto #1: BTC"."""
+    ranked = split_rank_key(key)
+    if ranked is not None:
+        return f"Favorite {topic_title(ranked[0])} #{ranked[1]}: {value}"
+    name = key.removeprefix("user.").replace(".", " ").replace("_", " ")
+    return f"{name[:1].upper()}{name[1:]}: {value}"
+
+
+def _ranks(state: Mapping[str, str], list_key: str) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for key, value in state.items():
+        ranked = key.rpartition(".")
+        if ranked[0] == list_key and ranked[2].isdigit():
+            found[int(ranked[2])] = value
+    return found
+
+
+def _list_step(step: KeyStep) -> lists.Step:
+    value = step.value or None
+    if step.action == "rank":
+        return lists.Place(
+            rank=step.rank or 0, value=step.value, mode="insert" if step.insert else "replace"
+        )
+    if step.action == "append":
+        return lists.Append(values=[step.value])
+    if step.action == "move":
+        return lists.Move(to=step.rank or 0, value=value, from_rank=step.from_rank)
+    if step.action == "remove":
+        return lists.Remove(value=value, rank=step.rank)
+    return lists.Clear()
+
+
+def _differs(known: Keyed | None, value: str) -> bool:
+    return known is None or fold_value(known.value) != fold_value(value)
+
+
+def _new(
+    op: ChangeKeys,
+    key: str,
+    value: str,
+    step: KeyStep,
+    episode_id: int,
+    at: Millis | None,
+    now: Millis,
+) -> NewFact:
+    return NewFact(
+        claim=claim_digest(op.owner, op.owner, key, value),
+        owner=op.owner,
+        subject=op.owner,
+        predicate=key,
+        object=value,
+        statement=statement_of(key, value),
+        kind=FactKind.KEYED,
+        status=Status.PENDING_EMBED,
+        confidence=min(step.confidence, policy.TRUST_CAP[op.trust]),
+        trust=op.trust,
+        evidence_count=1,
+        episode_id=episode_id,
+        occurred_at=at,
+        embeddable=_EMBEDDED,
+        confidence_at=now,
+    )
+
+
+def _evidence(fact_id: int, episode_id: int, rule_id: int, step: KeyStep, text: str) -> NewEvidence:
+    end = min(step.end, step.start + policy.QUOTE_CHARS)
+    return NewEvidence(
+        fact_id=fact_id,
+        episode_id=episode_id,
+        rule_id=rule_id,
+        stance=Stance.SUPPORTS,
+        quote=text[step.start : end],
+        start=step.start,
+        end=step.end,
+    )
+
+
+def _out(life: Life, now: Millis, at: Millis | None, *, heir: int | None) -> Life:
+    """Return a keyed fact that holds no more: in favour of another one, or taken back."""
+    return life._replace(
+        status=Status.SUPERSEDED if heir else Status.RETRACTED,
+        superseded_by=heir,
+        retired_at=now,
+        valid_to=at if at is not None else now,
+    )
+
+
+__all__ = ["KeyChanges", "statement_of"]

@@ -1,0 +1,143 @@
+"""Ask back where a message names no list: code decides this, whatever a model guesses (seed 004).
+
+| the message | the owner's lists | an operation on a list |
+|---|---|---|
+| names its topic ("my #1 crypto") | any | is taken |
+| names a topic in other words ("my #1 coin") | any | is taken: the model may know that coins are crypto |
+| names none ("Make BTC my #1") | none | is taken: there is nothing to mix up |
+| names none | one, which the operation means | is taken |
+| names none | one, and the operation means another | is asked back |
+| names none | two or more | is asked back |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from factbook.extract.keyed.contracts import (
+    FactsOp,
+    FactsOpsResponse,
+    FactsQueryPlan,
+    list_key_of,
+    op_values,
+)
+from factbook.extract.keyed.mentions import Heard, singular, topic_places
+from factbook.extract.keyed.wording import FAVORITE, RANK
+from factbook.model.keys import canonical_list_key, extract_topic_from_list_key, topic_title
+
+__all__ = [
+    "SHOWN_LISTS",
+    "WHICH_LIST",
+    "clarification",
+    "forced_clarification",
+    "names_a_topic",
+    "names_topic",
+    "plan_clarification",
+]
+
+WHICH_LIST: Final = "Which favorites list?"
+SHOWN_LISTS: Final = 8  # names that a question offers; the dots stand for the rest and a new one
+
+
+def clarification(list_keys: Iterable[str]) -> str:
+    """Return the question for a list, which names those there are: `crypto/colors/...`."""
+    titles = list(dict.fromkeys(topic_title(key) for key in list_keys))[:SHOWN_LISTS]
+    if not titles:
+        return f"{WHICH_LIST} There is none yet; name one, as in 'my #1 favorite movie'"
+    return f"{WHICH_LIST} {'/'.join(titles)}/..."
+
+
+def forced_clarification(
+    message: str, response: FactsOpsResponse, list_keys: Sequence[str]
+) -> list[str]:
+    """Return what has to be asked before operations may be applied; empty where nothing has to.
+
+    `list_keys` are the lists the owner has, as `user.favorites.<topic>`, in the order in which the
+    question is to name them. What the answer itself wants to ask comes first.
+    """
+    asked = [question for question in response.needs_clarification if question.strip()]
+    if asked:
+        return asked
+    known = list(dict.fromkeys(canonical_list_key(key) for key in list_keys))
+    unnamed = _unnamed(message, response.ops, known)
+    if len(known) >= 2 and unnamed:
+        return [clarification(known)]
+    if len(known) == 1 and any(key not in known for key in unnamed):
+        return [clarification([*known, *unnamed])]
+    return []
+
+
+def plan_clarification(question: str, plan: FactsQueryPlan, list_keys: Sequence[str]) -> list[str]:
+    """Return what has to be asked before a plan for one list is carried out.
+
+    "What is my #1?" names no list. Only a question that speaks of a rank or of favorites can leave
+    one out: "what coins do I like" names one in its own words.
+    """
+    known = list(dict.fromkeys(canonical_list_key(key) for key in list_keys))
+    meant = plan.list_key or plan.topic or plan.fact_key or ""
+    topic = extract_topic_from_list_key(meant) or (plan.topic and meant)
+    if len(known) < 2 or not topic or plan.intent == "facts_get_by_prefix":
+        return []
+    if names_topic(question, topic, values=()) or names_a_topic(question, values=()):
+        return []
+    return [clarification(known)] if _BARE.search(question) else []
+
+
+_BARE: Final = re.compile(rf"(?:{RANK}|(?<!\w)(?:{FAVORITE})|\blist\b)", re.IGNORECASE)
+
+
+def _unnamed(message: str, ops: Sequence[FactsOp], known: Sequence[str]) -> list[str]:
+    """Return the lists of operations for which the message names no topic at all.
+
+    "BTC is my #1 crypto, red is my #1" names one list, which says nothing of another one.
+    """
+    values = [value for op in ops for value in op_values(op)]
+    meant = list(dict.fromkeys(key for op in ops if (key := list_key_of(op))))
+    rest = Heard(message).without(values)
+    literal = {key for key in {*meant, *known} if names_topic(rest, key, values=())}
+    spoken = {singular(word) for key in literal for word in topic_title(key).split()}
+    others = [word for word in _topic_words(rest) if singular(word) not in spoken]
+    return [] if others else [key for key in meant if key not in literal]
+
+
+def names_topic(message: str, topic: str, *, values: Sequence[str]) -> bool:
+    """Say whether a message names a topic, in the singular or the plural.
+
+    The values do not count: "Make Crypto my #1" names no list of cryptos.
+    """
+    rest = Heard(message).without(values) if values else message
+    return bool(topic_places(rest, topic))
+
+
+_TOPIC_AFTER: Final = re.compile(
+    rf"(?:(?<!\w)(?:my|our)\s+(?:{RANK}|{FAVORITE})|(?<!\w){FAVORITE}|{RANK})"
+    r"(?:\s+(?:favou?rites?|favs?|faves?|picks?|choices?|spot|place|one))*"
+    r"(?:\s+(?:in|on|for|of|among|from)(?:\s+(?:my|the))?(?:\s+(?:favou?rites?|list\s+of))?)?"
+    r"\s+(?P<word>[^\W\d_][\w'’-]*)",
+    re.IGNORECASE,
+)
+_LIST_OF: Final = re.compile(
+    r"(?<!\w)my\s+(?P<one>[^\W\d_][\w'’-]*)\s+(?:list|ranking|favou?rites)(?!\w)", re.IGNORECASE
+)
+_NO_TOPIC: Final = frozenset(
+    """
+    a an and are as at again actually also be because but by change ever favorite favorites
+    favourite favourites for from here i if in instead is it item items just list lists make move
+    my no not now of ok on one ones only or our out please rank replace right so spot thanks that
+    the them then there these thing things this those to today too top was we were what when where
+    which while who will with yes you your
+    """.split()  # noqa: SIM905
+)
+
+
+def names_a_topic(message: str, *, values: Sequence[str]) -> bool:
+    """Say whether a message names any topic where one stands: "my #1 coin", "my coin list"."""
+    return bool(_topic_words(Heard(message).without(values) if values else message))
+
+
+def _topic_words(rest: str) -> list[str]:
+    found = [match["word"] for match in _TOPIC_AFTER.finditer(rest)]
+    found += [match["one"] for match in _LIST_OF.finditer(rest)]
+    return [word for word in found if word.lower() not in _NO_TOPIC]

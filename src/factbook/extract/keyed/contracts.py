@@ -1,0 +1,446 @@
+"""The JSON that a model may answer with, and what becomes of it (seed 004).
+
+The shapes are strict: unknown keys, other types, numbers out of range and too many operations make
+the whole answer invalid. What only makes one operation useless (no key, a rank missing) parses, and
+`op_problem` says so of that operation alone, so that a person learns which one it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from factbook import policy
+from factbook.model.facts import Millis
+from factbook.model.keys import (
+    FAVORITES,
+    extract_topic_from_list_key,
+    fold_value,
+    names_something,
+    normalize_fact_key,
+    normalize_fact_value,
+    split_rank_key,
+)
+
+__all__ = [
+    "ApplyResult",
+    "FactsAnswer",
+    "FactsOp",
+    "FactsOpsResponse",
+    "FactsQueryPlan",
+    "KeyedFact",
+    "OpName",
+    "batch_problems",
+    "list_key_of",
+    "op_problem",
+    "op_values",
+    "plan_problem",
+    "plan_window",
+]
+
+NOTE_CHARS: Final = 1_000  # of a note or of one clarification
+MAX_NOTES: Final = 20
+
+OpName = Literal[
+    "set",
+    "clear",
+    "ranked_list_set",
+    "ranked_list_insert",
+    "ranked_list_append",
+    "ranked_list_move",
+    "ranked_list_remove",
+    "ranked_list_clear",
+]
+PlanIntent = Literal[
+    "facts_get_ranked_list",
+    "facts_get_by_prefix",
+    "facts_get_exact_key",
+    "facts_get_by_predicate",
+    "facts_get_by_entity",
+    "facts_get_by_time",
+]
+_Key = Annotated[str, StringConstraints(max_length=policy.KEY_CHARS)]
+_Value = Annotated[str, StringConstraints(max_length=policy.VALUE_CHARS)]
+_Note = Annotated[str, StringConstraints(max_length=NOTE_CHARS)]
+_Rank = Annotated[int, Field(ge=1, le=policy.MAX_RANK)]
+_Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class FactsOp(BaseModel):
+    """One change that a message asks for."""
+
+    model_config = _STRICT
+
+    op: OpName
+    fact_key: _Key | None = Field(default=None, description="for set and clear: user.timezone")
+    list_key: _Key | None = Field(
+        default=None, description="for ranked_list_*: user.favorites.<topic>"
+    )
+    rank: _Rank | None = Field(
+        default=None, description="where the value is to stand; for remove, the rank to remove"
+    )
+    from_rank: _Rank | None = Field(
+        default=None, description="for ranked_list_move without a value: where it stands now"
+    )
+    value: _Value | None = Field(default=None, description="as it stands in the message")
+    values: Annotated[list[_Value], Field(max_length=policy.MAX_OPS)] | None = Field(
+        default=None, description="for ranked_list_append: one string per item"
+    )
+    mode: Literal["replace", "insert"] | None = Field(
+        default=None, description="for ranked_list_set; replace unless the message says insert"
+    )
+    confidence: _Share | None = None
+
+
+class FactsOpsResponse(BaseModel):
+    """Everything that one message asks for, or what has to be asked back first."""
+
+    model_config = _STRICT
+
+    ops: Annotated[list[FactsOp], Field(max_length=policy.MAX_OPS)]
+    needs_clarification: Annotated[list[_Note], Field(max_length=MAX_NOTES)] = Field(
+        default_factory=list, description="questions to the person; nothing is written then"
+    )
+    notes: Annotated[list[_Note], Field(max_length=MAX_NOTES)] = Field(default_factory=list)
+
+
+class FactsQueryPlan(BaseModel):
+    """How a question is answered without a model."""
+
+    model_config = _STRICT
+
+    intent: PlanIntent
+    list_key: _Key | None = None
+    topic: _Key | None = None
+    key_prefix: _Key | None = None
+    fact_key: _Key | None = None
+    predicate: _Key | None = None
+    entity: _Value | None = None
+    since: Annotated[str, StringConstraints(max_length=40)] | None = Field(
+        default=None, description="ISO 8601, inclusive"
+    )
+    until: Annotated[str, StringConstraints(max_length=40)] | None = Field(
+        default=None, description="ISO 8601, exclusive"
+    )
+    limit: Annotated[int, Field(ge=1, le=policy.PAGE_MAX)] = policy.PLAN_LIMIT
+    include_ranks: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyResult:
+    """What the database did with operations; every count is its own."""
+
+    store_count: int = 0  # keys that had no current value before
+    update_count: int = 0  # keys whose current value changed
+    stored_fact_keys: Sequence[str] = ()  # of both, in the order of the operations
+    cleared_fact_keys: Sequence[str] = ()  # keys that have no current value any more
+    unchanged_fact_keys: Sequence[str] = ()  # held that value already: counted nowhere
+    warnings: Sequence[str] = ()  # what was changed in a key or a value on the way
+    errors: Sequence[str] = ()  # which operation could not be done, and why
+    rolled_back: bool = False  # an error undid the other operations too (atomic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedFact:
+    """One current value, as an answer shows it."""
+
+    fact_key: str  # user.favorites.crypto.1
+    value: str
+    rank: int | None = None  # of an item of a list
+    fact_id: int | None = None  # its row, for `explain`
+    confidence: float | None = None  # now
+    set_at: Millis | None = None  # when it was said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsAnswer:
+    """What a plan found."""
+
+    facts: Sequence[KeyedFact] = ()  # lists in the order of their ranks
+    count: int = 0  # of facts
+    canonical_keys: Sequence[str] = ()  # distinct; a list counts once, and `Facts-R` counts these
+    left_out: int = 0  # facts that the plan's limit left out
+
+
+# --- one operation --------------------------------------------------------------------------------
+
+_LIST_OPS: Final = frozenset(
+    {
+        "ranked_list_set",
+        "ranked_list_insert",
+        "ranked_list_append",
+        "ranked_list_move",
+        "ranked_list_remove",
+        "ranked_list_clear",
+    }
+)
+
+
+# What stands where a secret stood; a model may write it in another case or lose its brackets. The
+# shape is that of `sources.redact.labels`, which a reader of keys does not import.
+_LABEL: Final = re.compile(
+    r"\[\s*redacted\s*:[^\]\n]{0,80}\]?|\bredacted:[a-z0-9-]{3,40}(?::[0-9a-f]{1,12})?\]?",
+    re.IGNORECASE,
+)
+
+
+def list_key_of(op: FactsOp) -> str | None:
+    """Return the canonical key of the list that an operation is about, or None.
+
+    A `set` of `user.favorites.crypto.1` is about a list as well: there is one way to change it.
+    """
+    if op.op in _LIST_OPS:
+        if op.list_key is None or _list_key_problem(op.list_key):
+            return None
+        return normalize_fact_key(op.list_key)[0]
+    ranked = split_rank_key(op.fact_key) if op.fact_key is not None else None
+    return ranked[0] if ranked else None
+
+
+def op_values(op: FactsOp) -> list[str]:
+    """Return every value that an operation would write or look for, as it was proposed."""
+    return [*([] if op.value is None else [op.value]), *(op.values or ())]
+
+
+def op_problem(op: FactsOp) -> str | None:
+    """Say why an operation cannot be done, in one sentence, or None where it can.
+
+    Looks at the operation alone: not at the message, the list or the other operations.
+    """
+    if op.confidence is not None and op.confidence < policy.MIN_CONFIDENCE_ACTIVE:
+        return (
+            f"the model is not sure enough: its confidence is {op.confidence:g}, and"
+            f" {policy.MIN_CONFIDENCE_ACTIVE:g} is the least"
+        )
+    for key in (op.fact_key, op.list_key):
+        if key is not None and _LABEL.search(key):
+            return f"the key {key!r} holds the label of a redacted secret, which names nothing"
+    if op.op in ("set", "clear"):
+        return _key_op_problem(op)
+    if op.list_key is None:
+        return f"{op.op} names no list_key; give one like {FAVORITES}.crypto"
+    problem = _list_key_problem(op.list_key)
+    if problem:
+        return problem
+    if op.fact_key is not None:
+        return f"{op.op} takes a list_key and no fact_key"
+    return _LIST_RULES[op.op](op)
+
+
+def _key_op_problem(op: FactsOp) -> str | None:
+    if op.fact_key is None:
+        return f"{op.op} names no fact_key; give one like user.timezone"
+    if op.list_key is not None or op.values is not None or op.from_rank is not None:
+        return f"{op.op} takes a fact_key and a value; a list has operations of its own"
+    if not names_something(op.fact_key):
+        return f"the fact_key {op.fact_key!r} has no letter or digit"
+    key = normalize_fact_key(op.fact_key)[0]
+    if "." not in key:
+        return f"the fact_key {key!r} has one part; say whose it is, as in user.{key}"
+    problem = _rank_problem(op.fact_key)
+    if problem:
+        return problem
+    if key == FAVORITES or (extract_topic_from_list_key(key) and not split_rank_key(key)):
+        if op.op == "clear":
+            return f"{key} is no single fact; clear a list with ranked_list_clear"
+        return f"{key} is no single fact; a list is set by ranks, as in {FAVORITES}.crypto.1"
+    if op.rank is not None and split_rank_key(key) is None:
+        return f"{key} has no ranks; only lists below {FAVORITES} have"
+    ranked = split_rank_key(key)
+    if ranked and op.rank not in (None, ranked[1]):
+        return f"the key {key} and the rank {op.rank} differ"
+    if op.op == "clear":
+        return None if op.value is None else "clear takes no value"
+    return _value_problem(op.value, "set", ranked=ranked is not None)
+
+
+def _set_problem(op: FactsOp) -> str | None:
+    if op.rank is None:
+        return f"{op.op} has no rank; give one from 1 to {policy.MAX_RANK}"
+    if op.values is not None or op.from_rank is not None:
+        return f"{op.op} takes one value and its rank"
+    if op.op == "ranked_list_insert" and op.mode == "replace":
+        return "ranked_list_insert cannot replace; that is ranked_list_set"
+    return _value_problem(op.value, op.op, ranked=True)
+
+
+def _append_problem(op: FactsOp) -> str | None:
+    values = op_values(op)
+    if not values:
+        return "ranked_list_append has no values"
+    if op.rank is not None or op.from_rank is not None:
+        return "ranked_list_append takes no rank; ranked_list_insert does"
+    for value in values:
+        problem = _value_problem(value, op.op, ranked=True)
+        if problem:
+            return problem
+    return None
+
+
+def _move_problem(op: FactsOp) -> str | None:
+    if op.rank is None:
+        return "ranked_list_move has no rank to move to"
+    if (op.value is None) == (op.from_rank is None) or op.values is not None:
+        return "ranked_list_move takes either a value or a from_rank"
+    return None if op.value is None else _value_problem(op.value, op.op, ranked=True)
+
+
+def _remove_problem(op: FactsOp) -> str | None:
+    if (op.value is None) == (op.rank is None) or op.values is not None or op.from_rank is not None:
+        return "ranked_list_remove takes either a value or a rank"
+    return None if op.value is None else _value_problem(op.value, op.op, ranked=True)
+
+
+def _clear_problem(op: FactsOp) -> str | None:
+    if op_values(op) or op.rank is not None or op.from_rank is not None:
+        return "ranked_list_clear takes no value and no rank; ranked_list_remove does"
+    return None
+
+
+_LIST_RULES: Final = {
+    "ranked_list_set": _set_problem,
+    "ranked_list_insert": _set_problem,
+    "ranked_list_append": _append_problem,
+    "ranked_list_move": _move_problem,
+    "ranked_list_remove": _remove_problem,
+    "ranked_list_clear": _clear_problem,
+}
+
+
+def _list_key_problem(list_key: str) -> str | None:
+    key = normalize_fact_key(list_key)[0]
+    if not key.startswith(FAVORITES + "."):
+        return f"the list_key {list_key!r} is not below {FAVORITES}"
+    ranked = split_rank_key(key)
+    if ranked is not None:
+        return f"the list_key {key} names a rank; give the list {ranked[0]} and the rank apart"
+    return _rank_problem(list_key)
+
+
+def _rank_problem(key: str) -> str | None:
+    """Say where a key ends in a number that is no rank: `user.favorites.crypto.0`."""
+    segments = [segment for segment in key.split(".") if segment.strip()]
+    last = segments[-1].strip() if len(segments) > 3 else ""
+    normal = normalize_fact_key(key)[0]
+    if last.isdecimal() and normal.startswith(FAVORITES) and split_rank_key(normal) is None:
+        return f"the key {key!r} ends in a rank outside 1 to {policy.MAX_RANK}"
+    return None
+
+
+def _value_problem(value: str | None, op: str, *, ranked: bool) -> str | None:
+    if value is None:
+        return f"{op} has no value"
+    kept = normalize_fact_value(value, ranked)[0]
+    if not kept:
+        return f"{op} has an empty value"
+    if _LABEL.search(kept) and not names_something(_LABEL.sub(" ", kept)):
+        return f"the value of {op} is the label of a redacted secret, and the secret is not kept"
+    return None
+
+
+# --- operations together --------------------------------------------------------------------------
+
+
+def batch_problems(ops: Sequence[FactsOp]) -> dict[int, str]:
+    """Return what is wrong with each operation, by its place; also where two of them disagree.
+
+    The same operation twice is no conflict: the second one changes nothing.
+    """
+    problems: dict[int, str] = {}
+    set_to: dict[str, tuple[int, str]] = {}  # key -> (place, folded value)
+    stands: dict[tuple[str, str], tuple[int, str]] = {}  # (list, folded value) -> (place, key)
+    filled: dict[str, int] = {}  # list or key -> the place of the last operation that filled it
+    for place, op in enumerate(ops):
+        problem = op_problem(op)
+        if problem is not None:
+            problems[place] = problem
+            continue
+        list_key = list_key_of(op)
+        target = _target(op)
+        if op.op in ("clear", "ranked_list_clear"):
+            whole = target if op.op == "clear" else (list_key or "")
+            if whole in filled:
+                problems[place] = f"operation {filled[whole] + 1} fills {whole}, this one clears it"
+            continue
+        for one in {list_key or "", target} - {""}:
+            filled[one] = place
+        if op.op not in ("set", "ranked_list_set") or op.mode == "insert" or op.value is None:
+            continue
+        value = fold_value(normalize_fact_value(op.value, list_key is not None)[0])
+        before = set_to.get(target)
+        if before is not None and before[1] != value:
+            problems[place] = f"operation {before[0] + 1} sets {target} to another value"
+            continue
+        if list_key is not None:
+            other = stands.get((list_key, value))
+            if other is not None and other[1] != target:
+                problems[place] = f"operation {other[0] + 1} sets the same value at {other[1]}"
+                continue
+            stands[list_key, value] = (place, target)
+        set_to[target] = (place, value)
+    return problems
+
+
+def _target(op: FactsOp) -> str:
+    """Return the one key that an operation without problem writes, or "" where it is a list's."""
+    if op.fact_key is not None:
+        return normalize_fact_key(op.fact_key)[0]
+    if op.op == "ranked_list_set" and op.list_key is not None:
+        return f"{normalize_fact_key(op.list_key)[0]}.{op.rank}"
+    return ""
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+def plan_problem(plan: FactsQueryPlan) -> str | None:
+    """Say why a plan cannot be carried out, in one sentence, or None where it can."""
+    if plan.intent == "facts_get_ranked_list":
+        return _list_plan_problem(plan)
+    if plan.intent in ("facts_get_by_prefix", "facts_get_exact_key"):
+        name = "key_prefix" if plan.intent == "facts_get_by_prefix" else "fact_key"
+        key = plan.key_prefix if name == "key_prefix" else plan.fact_key
+        if key is None:
+            return f"{plan.intent} has no {name}"
+        return None if names_something(key) else f"the {name} {key!r} has no letter or digit"
+    if plan.intent in ("facts_get_by_predicate", "facts_get_by_entity"):
+        name = plan.intent.removeprefix("facts_get_by_")
+        what = plan.predicate if name == "predicate" else plan.entity
+        return None if what and what.strip() else f"{plan.intent} has no {name}"
+    return None if plan.since or plan.until else f"{plan.intent} has neither since nor until"
+
+
+def _list_plan_problem(plan: FactsQueryPlan) -> str | None:
+    if plan.list_key is None and plan.topic is None:
+        return "facts_get_ranked_list has neither a list_key nor a topic"
+    if plan.list_key is not None:
+        return _list_key_problem(plan.list_key)
+    topic = plan.topic or ""
+    return None if names_something(topic) else f"the topic {topic!r} has no letter or digit"
+
+
+def plan_window(
+    plan: FactsQueryPlan, *, zone: tzinfo = UTC
+) -> tuple[Millis | None, Millis | None, str | None]:
+    """Return (since, until, problem) of a plan; a moment without a zone is one of `zone`."""
+    moments: list[Millis | None] = []
+    for name, text in (("since", plan.since), ("until", plan.until)):
+        if not text:
+            moments.append(None)
+            continue
+        try:
+            moment = datetime.fromisoformat(text.strip())
+            moments.append(int(moment.replace(tzinfo=moment.tzinfo or zone).timestamp() * 1000))
+        except (ValueError, OverflowError):
+            return None, None, f"{name} is {text!r}; give a moment like 2026-11-02T10:30:00Z"
+    since, until = moments
+    if since is not None and until is not None and since >= until:
+        return None, None, f"since {plan.since} is not before until {plan.until}"
+    return since, until, None

@@ -1,0 +1,147 @@
+"""Read what a person tells by rules alone: the planner that is chosen by `--planner rules`.
+
+Knows the common English phrasings of setting a favorite, a list, a rank or a fact about oneself.
+It takes a message whole or not at all: one sentence that it does not understand, and nothing is
+done, because that sentence may take back another one. It never guesses, and says why it refuses.
+
+Every value is a span of the message. Questions are read by `questions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from factbook import policy
+from factbook.extract.keyed.clarify import clarification
+from factbook.extract.keyed.clauses import Found, Reader, Refused
+from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, batch_problems
+from factbook.extract.keyed.questions import Asked, parse_ask
+from factbook.model.keys import canonical_list_key
+
+__all__ = ["MESSAGE_CHARS", "Asked", "ParsedOp", "Told", "parse_ask", "parse_tell"]
+
+MESSAGE_CHARS: Final = 4_000
+"""The longest message that the rules read: nobody states a favorite in more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedOp:
+    """One operation, and where the message asks for it."""
+
+    op: FactsOp
+    start: int  # of its value, or of the first of them; of the clause where there is none
+    end: int
+    values: tuple[tuple[int, int], ...]  # of each of its values, in their order
+    clause_start: int  # of the words that say it
+    clause_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the rules made of a message."""
+
+    ops: tuple[ParsedOp, ...] = ()
+    needs_clarification: tuple[str, ...] = ()  # what to ask; there are no operations then
+    reason: str = ""  # why the message was not understood; there are no operations then
+
+    @property
+    def understood(self) -> bool:
+        """Say whether the operations may be applied."""
+        return bool(self.ops)
+
+    @property
+    def response(self) -> FactsOpsResponse:
+        """The same in the shape in which a model answers."""
+        return FactsOpsResponse(
+            ops=[parsed.op for parsed in self.ops],
+            needs_clarification=list(self.needs_clarification),
+            notes=[self.reason] if self.reason else [],
+        )
+
+
+# --- the message ----------------------------------------------------------------------------------
+
+
+def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> Told:
+    """Return the operations that a message asks for, or why there are none.
+
+    `lists` are the owner's lists, `{"user.favorites.crypto": {1: "BTC"}}`: a message that names no
+    topic means the only one, and is asked back where there are more.
+    """
+    if not message.strip():
+        return Told(reason="the message is empty")
+    if len(message) > MESSAGE_CHARS:
+        return Told(
+            reason=f"the message has {len(message)} characters; the rules read up to"
+            f" {MESSAGE_CHARS}, so say it in fewer words"
+        )
+    known = list(dict.fromkeys(map(canonical_list_key, lists)))
+    try:
+        found = Reader(message, frozenset(known)).read()
+    except Refused as refused:
+        return Told(reason=str(refused))
+    if not found:
+        return Told(reason="there is nothing to set in the message")
+    return _resolved(message, found, known)
+
+
+def _resolved(message: str, found: Sequence[Found], known: Sequence[str]) -> Told:
+    """Give every operation its list, ask back where that would be a guess."""
+    named = list(dict.fromkeys(canonical_list_key(one.topic) for one in found if one.topic))
+    default = named[0] if len(named) == 1 else None
+    if default is None and not named and len(known) == 1:
+        default = known[0]
+    if default is None and any(not one.key and one.topic is None for one in found):
+        return Told(needs_clarification=(clarification(dict.fromkeys([*named, *known])),))
+    parsed: list[ParsedOp] = []
+    for one in found:
+        op = _op(message, one, default)
+        if isinstance(op, str):
+            return Told(reason=op)
+        places = tuple((span.start, span.end) for span in one.values)
+        parsed.append(
+            ParsedOp(
+                op=op,
+                start=places[0][0] if places else one.clause.start,
+                end=places[-1][1] if places else one.clause.end,
+                values=places,
+                clause_start=one.clause.start,
+                clause_end=one.clause.end,
+            )
+        )
+    problems = batch_problems([one.op for one in parsed])
+    if problems:
+        return Told(reason=next(iter(problems.values())))
+    if len(parsed) > policy.MAX_OPS:
+        return Told(reason=f"the message asks for more than {policy.MAX_OPS} changes at once")
+    return Told(ops=tuple(parsed))
+
+
+def _op(message: str, one: Found, default: str | None) -> FactsOp | str:
+    """Return an operation, or why it is none."""
+    texts = [span.of(message) for span in one.values]
+    for text in texts:
+        if len(text) > policy.VALUE_CHARS:
+            return f"a value has {len(text)} characters; it may have {policy.VALUE_CHARS}"
+    for rank in (one.rank, one.from_rank):
+        if rank is not None and not 1 <= rank <= policy.MAX_RANK:
+            return f"there is no rank {rank}; ranks are 1 to {policy.MAX_RANK}"
+    if one.key:
+        return FactsOp(
+            op=one.op,
+            fact_key=one.key,
+            value=texts[0] if texts else None,
+            confidence=policy.TOLD,
+        )
+    many = one.op == "ranked_list_append"
+    return FactsOp(
+        op=one.op,
+        list_key=canonical_list_key(one.topic) if one.topic else default,
+        rank=one.rank,
+        from_rank=one.from_rank,
+        value=None if many or not texts else texts[0],
+        values=texts if many else None,
+        confidence=policy.TOLD,
+    )

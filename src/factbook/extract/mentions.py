@@ -1,0 +1,764 @@
+"""Read one message of an owner: which names it speaks of, and what the owner does about each.
+
+Knows: how people say that they like or dislike something, ask for it, come back to it, or mention
+it; and where the words are not theirs (quotes, and what `pasted` tells), not so (wishes,
+suppositions, the past) or of somebody else ("my wife loves jazz"). Does not know a store: the names
+that are known already and those spoken of lately are given.
+
+Rules are English. Of a message in another language, known names are mentions and nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from factbook import policy
+from factbook.extract.names import (
+    BLANK,
+    VARIANTS,
+    NameSign,
+    NameSpan,
+    is_english,
+    is_uncommon,
+    masked,
+    names_in,
+)
+from factbook.extract.opinions import (
+    BLAME,
+    HEARD_CHARS,
+    SPOKEN_OF,
+    Place,
+    PreferenceSpan,
+    Sentence,
+    declared,
+    is_object,
+    is_question,
+    judged,
+    names_other_things,
+    opinions,
+    preferences_in,
+    pronoun_at,
+    referred,
+    sentences_of,
+    spaced,
+)
+from factbook.extract.topics import asks_of, named_topic, topic_of
+from factbook.extract.voice import OwnWords, own_words
+from factbook.language.common_words import (
+    is_calendar_word,
+    is_function_word,
+    is_greeting,
+    is_nationality,
+    is_place,
+    opens_sentences,
+)
+from factbook.language.nouns import counted, is_plural
+from factbook.model.entities import EngagementType, Valence
+from factbook.model.keys import entity_name
+from factbook.net import cancel
+
+__all__ = [
+    "PASSING_NAMES",
+    "PASTED_CHARS",
+    "RECENT_MESSAGES",
+    "Named",
+    "PreferenceSpan",
+    "asked_about",
+    "called",
+    "hear",
+    "named_in",
+    "preferences_in",
+    "spoken_of",
+]
+
+PASSING_NAMES: Final = 6  # ours: new names that one message may mention in passing; a text with
+# more of them was pasted, and its names are not what its owner cares about
+PASTED_CHARS: Final = 2_000  # ours: own words that are longer hold pasted text
+RECENT_MESSAGES: Final = 6  # ours: of the conversation, that "it" and a follow-up may refer to
+QUOTED_CHARS: Final = 300  # ours: of a line of others that one hands on for what it says; more is
+# a page, and what it names whoever pastes it did not mention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A name in a message, and what its owner does about it."""
+
+    name: str  # canonical; of a known entity its own name, whatever was written
+    start: int  # where it is written
+    end: int
+    type: EngagementType
+    valence: Valence
+    is_known: bool
+    why: str  # the rule, in words
+
+
+# --- questions and requests -----------------------------------------------------------------------
+
+_SMALL_TALK: Final = spaced(
+    r"\b(?:(?:do|did|don['’]?t|would|have|haven['’]?t|had) (?:you|u|ya|your \w+) (?:(?:ever|also"
+    r"|really|guys|even|still|all) )*(?:like|love|enjoy|prefer|watch|watched|play|played|read"
+    r"|seen|see|tried|try|been|visit|visited|go|went|hate|listen|listened|want|have|own|live|eat"
+    r"|follow)|are you (?:a (?:big |huge )?fan|into|interested|from|a)|what(?:['’]?s| is"
+    r"| are) your|who(?:['’]?s| is| are) your|which \w+ do you|what do you (?:think|like|do)"
+    r"|how (?:do|did) you (?:like|feel|find|know)|what about you|how about you|remember when"
+    r"|can i (?:tell|ask)|guess what|you (?:like|know)\b)",
+)
+_SEARCH: Final = spaced(
+    r"(?:^|[,;:.!–—]\s{0,12}|\b(?:then|please|pls) )\W{0,12}"
+    r"(?:(?:hey|hi|hello|ok|okay|so|now|then|please|pls|also|and|penny|kindly|just)\b[\s,:!]*)*"
+    r"(?:(?:can|could|would|will) (?:you"
+    r"|u) (?:please |just |maybe |also )*|(?:i|we)(?:['’]d| would)? (?:just |really )?(?:want"
+    r"|need|like|love) (?:you )?to (?:please )?|i was wondering if you could |let['’]?s "
+    r"|help me (?:to )?|go (?:ahead )?(?:and )?|try (?:to |and )?|i['’]?m (?:trying"
+    r"|hoping) to )?(?P<verb>search(?: (?:the (?:web|internet|net)|online|google|around))? (?:for"
+    r"|up|about)|search(?=\s)|google|look up|look (?=\S+(?: \S+){0,5} up\b)|look into|read up on"
+    r"|research|find (?:me |us )?(?:out )?(?:(?:some|any|more|all|the|latest|good|recent"
+    r"|a bit of) )*(?:stuff|things|info|information|news|articles?|reviews?|details|facts"
+    r"|something|anything|everything|more)?\s*(?:about|on|regarding|for|of)|find (?:me|us)"
+    r"|find out|learn(?: \w+)? about|tell me (?:(?:all|more|everything|something|a bit"
+    r"|a little) )*about|teach me about|show me (?:(?:stuff|news|info|reviews|the latest"
+    r"|more) )*(?:about|on|of|for)|know (?:more )?about|hear (?:more )?about|keep an eye on"
+    r"|get me (?:info|news|details|information) (?:on|about)|compare)(?=\s)",
+)
+_NO_SEARCH: Final = spaced(
+    r"\b(?:do\s*n['’]?t|do not|never|no need to|stop|without|instead of|rather than"
+    r"|needn['’]?t) (?:\w+ ){0,2}?$",
+)
+_ASKED: Final = spaced(
+    r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|also|oh|penny)\b\W*)*(?:what(?:['’]?s| (?:is|are"
+    r"|was|were))|who(?:['’]?s| (?:is|are|was|were))|what do you know about|(?:do"
+    r"|have) you (?:know|heard?) (?:anything |something |much )?(?:about|of)"
+    r"|what can you tell me about|any (?:news|info|updates?|word) (?:on|about|from|of)"
+    r"|what['’]?s (?:new|going on|up|happening) with|what about|how about|how good (?:is|are)"
+    r"|when (?:is|are|does|do|did|was)|where (?:is|are|can i (?:buy|get|find)))(?=\s)",
+)
+_PRONOUN: Final = spaced(
+    r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
+    r"|he)\b",
+)
+_IDLE: Final = spaced(
+    r"\b(?:what (?:time|day|date|year) is it|how\s*(?:['’]?s| is| was) (?:it|that) (?:going|been"
+    r"|hanging)|how (?:was|is) it\s*\W*$|is it (?:true|possible|ok|okay|fine|just me|raining"
+    r"|snowing|cold|hot|warm|sunny|still raining|late|time|me|really)|was it (?:you|me|something)"
+    r"|it['’]?s (?:me|raining|late)|does it matter|how does (?:it|that) (?:sound|feel|look)"
+    r"|what is it\b|is it\s*\W*$|isn['’]?t it|where were they)\b",
+)
+_BAD_WORDS: Final = spaced(
+    rf"\b(?:hates?|hated|dislikes?|can['’]?t stand|despises?|sucks?|{BLAME}|does\s*n['’]?t like"
+    rf"|not into)\b",
+)
+_NO_MORE: Final = spaced(
+    r"^\W*(?:(?:please|ugh|ok|okay|no|nah|hey|just|thanks)\b\W*)*(?:stop(?: (?:it|that|this"
+    r"|please|now|already|(?:telling|sending|messaging|showing|bothering|spamming) me.*))?"
+    r"|not interested.*|i['’]?m not interested.*|don['’]?t (?:care|tell me|send me|message me"
+    r"|want (?:this|that|these|to (?:know|hear))).*|i don['’]?t (?:care|want (?:this|that|these"
+    r"|to (?:know|hear))).*|enough(?: (?:about|of|with) (?:this|that|it|these))?"
+    r"|no more(?: (?:of )?(?:this|that|these))?|who cares|boring|unsubscribe|shut up.*"
+    r"|less (?:of )?(?:this|that|like this).*|leave me alone.*)\W*$",
+)
+_MORE: Final = spaced(
+    r"^\W*(?:(?:please|ok|okay|oh|wow|yes|yeah|thanks|thank you|ha|cool"
+    r"|nice)\b\W*)*(?:more (?:like|of) (?:this|that|these)|(?:tell|send|show) me more"
+    r"|more\s*(?:please)?|keep (?:it|them|these) coming|keep me (?:posted|updated)|(?:that|this"
+    r"|it)(?:['’]?s| is) (?:so |really |very |super )?(?:interesting|cool|great|awesome|amazing"
+    r"|good to know|useful|fascinating|wonderful)|(?:so |very |really |super )?(?:interesting"
+    r"|fascinating|awesome|amazing|love (?:it|this|that)|good to know|i love (?:it|this|that)"
+    r"|i like (?:it|this|that)))\W*$",
+)
+
+
+# --- finding names --------------------------------------------------------------------------------
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
+_ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
+
+
+class _Place(NamedTuple):
+    """A name and where it is written."""
+
+    name: str
+    start: int
+    end: int
+    is_known: bool
+    why: str = ""  # where only the way it is asked for shows that it is a name
+
+
+def _known_in(
+    text: str, known: Mapping[str, str], sentence_starts: Collection[int]
+) -> list[_Place]:
+    """Return every known name or alias that is written in a text, the longest first, none twice."""
+    if not known:
+        return []
+    longest = min(max(len(alias.split()) for alias in known) + 1, policy.NAME_WORDS + 2)
+    tokens = [match.span() for match in _WORD.finditer(text)]
+    found: list[_Place] = []
+    index = 0
+    while index < len(tokens):
+        for last in range(min(index + longest, len(tokens)) - 1, index - 1, -1):
+            start, end = tokens[index][0], tokens[last][1]
+            if "\n" in text[start:end] or BLANK in text[start:end]:
+                continue
+            entity = _entity_of(text[start:end], known)
+            after = _WORD.match(text, end + 1) if text[end : end + 1] == " " else None
+            if after and after[0].casefold() in VARIANTS:
+                continue  # another model of it
+            if entity is not None and _is_named(text, start, end, sentence_starts):
+                cut = _ENDING.search(text[start:end])
+                found.append(_Place(entity, start, end - (len(cut[0]) if cut else 0), True))
+                index = last
+                break
+        index += 1
+    return found
+
+
+def _entity_of(surface: str, known: Mapping[str, str]) -> str | None:
+    """Return the known entity that a text is the name of, in either number."""
+    for form in _forms(surface):
+        entity = known.get(form)
+        if entity is not None:
+            return entity
+    return None
+
+
+@lru_cache(maxsize=8192)
+def _forms(surface: str) -> tuple[str, ...]:
+    name = entity_name(surface)
+    if not name:
+        return ()
+    forms = [name]
+    head, _, last = name.rpartition(" ")
+    lead = head + " " if head else ""
+    if last.endswith("'s"):
+        forms += [name[:-2], name[:-2] + "s"]  # McDonald's, McDonalds
+    elif last.endswith("s") and len(last) > 2:
+        forms += [lead + last[:-1], f"{lead}{last[:-1]}'s"]
+        if last.endswith("es") and len(last) > 4:
+            forms.append(lead + last[:-2])
+    elif any(char.isalpha() for char in last):
+        forms.append(lead + last + "s")
+    other = counted(last)
+    if other != last:
+        forms.append(lead + other)
+    if not name.startswith("the "):
+        forms.append("the " + name)
+    return tuple(dict.fromkeys(forms))
+
+
+def _is_named(text: str, start: int, end: int, sentence_starts: Collection[int]) -> bool:
+    """Say whether a known name is meant where it is written: "go" and "it" are mostly words."""
+    surface = text[start:end]
+    words = surface.casefold().split()
+    if len(words) > 1 or not _is_weak(words[0]):
+        return True
+    return not surface.islower() and start not in sentence_starts
+
+
+@lru_cache(maxsize=8192)
+def _is_weak(word: str) -> bool:
+    """Say whether a word is said all the time without being a name."""
+    word = _ENDING.sub("", word.replace("’", "'"))
+    return is_function_word(word) or is_greeting(word) or opens_sentences(word) or len(word) < 2
+
+
+def _part_of(name: str, recent: Collection[str]) -> str | None:
+    """Return the one recent name that a part of a name stands for: "ls50", "denton 85"."""
+    forms = set(_forms(name))
+    found = []
+    for whole in recent:
+        words = whole.split()
+        parts = {
+            word for word in words if any(char.isdigit() for char in word) and not word.isdigit()
+        }
+        parts |= {" ".join(words[index:]) for index in range(1, len(words))}
+        parts = {part for part in parts if any(map(is_uncommon, part.split()))}
+        if whole != name and parts & forms:
+            found.append(whole)
+    return found[0] if len(found) == 1 else None
+
+
+def _parts_in(text: str, recent: Collection[str], taken: Sequence[_Place]) -> Iterator[_Place]:
+    """Yield where a recent entity is called by a part of its name."""
+    covered = bytearray(len(text))
+    for place in taken:
+        covered[place.start : place.end] = b"\1" * (place.end - place.start)
+    for match in _WORD.finditer(text):
+        cancel.check()
+        if not is_uncommon(match[0]) or any(covered[match.start() : match.end()]):
+            continue
+        whole = _part_of(entity_name(match[0]), recent)
+        if whole is not None:
+            cut = _ENDING.search(match[0])
+            yield _Place(whole, match.start(), match.end() - (len(cut[0]) if cut else 0), True)
+
+
+_SPOKEN_TO: Final = spaced(
+    r"(?:\b(?:my name(?:['’]?s| is)|call me|i go by|named me|meet you(?: too)?,?"
+    r"|thanks?(?: you)?,?|sincerely,?|cheers,?|regards,?|love,)"
+    r"|(?:^|[.!?\n]\s{0,4})(?:best|yours|best wishes|all the best),"
+    r"|(?:merry christmas|happy (?:birthday|bday|new year|easter|holidays|thanksgiving"
+    r"|anniversary)),?(?: to)?|(?:^|[\s,])(?:hi|hey|hello|hiya"
+    r"|yo|bye|goodbye|dear|morning|afternoon|evening|night),?(?: there,?)?|(?:^"
+    r"|[.!?,\n]\s*)(?:i['’]?m|i am|this is|it['’]?s)(?= \S+(?: \S+)?\s*(?:[.,!?\n]|and\s|$)))\s*$",
+)
+"""Before the name of who speaks or is spoken to: neither is what a message is about."""
+
+
+def _is_new_name(span: NameSpan, text: str) -> bool:
+    """Say whether a name that nobody spoke of so far may be one (the gate judges it again)."""
+    words = span.name.split()
+    if (
+        _SPOKEN_TO.search(text, max(0, span.start - 60), span.start)
+        and span.how is not NameSign.QUOTED
+    ):
+        return False
+    if not 1 <= len(words) <= policy.NAME_WORDS or is_place(span.name):
+        return False
+    if all(is_calendar_word(word) or is_nationality(word) for word in words):
+        return False
+    if span.how is NameSign.CAPITALISED and all(is_greeting(word) for word in words):
+        return False
+    return not all(_is_weak(word) for word in words) or span.how is NameSign.QUOTED
+
+
+# --- reading a message ----------------------------------------------------------------------------
+
+
+def hear(
+    text: str,
+    *,
+    known: Mapping[str, str],
+    recent: Collection[str] = (),
+    proactive: str = "",
+    voice: OwnWords | None = None,
+) -> list[Named]:
+    """Return what a message of its owner does about which names, one for each, the strongest.
+
+    Args:
+        text: The message.
+        known: Canonical names and aliases of known entities, each with its entity's own name.
+        recent: Names of entities that the last few turns spoke of.
+        proactive: Name of the entity of the notice that this message answers, if it does.
+        voice: Which words of it are their own, where that is known already.
+
+    Returns:
+        The names in the order in which they stand. New names are quoted, written as names, or asked
+        for, always in the writer's own words; whoever creates an entity lets the gate judge them
+        first. Of what others said in a few words, known names are mentions that count for nothing.
+    """
+    whole = text[:HEARD_CHARS]
+    voice = voice or own_words(text)
+    text = voice.text[:HEARD_CHARS]
+    cancel.check()
+    plain = masked(text)
+    english = is_english(plain.replace(BLANK, " "))
+    cancel.check()
+    sentences = sentences_of(plain)
+    starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}
+    places = _places(text, plain, known=known, recent=recent, starts=starts)
+    heard = list(_handed_on(whole, voice, known))
+    if proactive:
+        heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
+    named: list[str] = []  # entities in the order in which the message names them
+    meant = _Meant(*list(recent) * 2) if len(recent) == 1 else _Meant()
+    for sentence in sentences:
+        cancel.check()
+        stop = sentence.start + len(sentence.text)
+        here = [place for place in places if sentence.start <= place.start < stop]
+        if sentence.theirs:
+            heard += [_passing(place, Valence.NEUTRAL) for place in here if place.is_known]
+            continue
+        here = [p for p in here if p.is_known or not _is_spoken(sentence, p)]
+        if english:
+            here += _asked_for(sentence, here, known=known)
+            lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
+            heard += _in_sentence(sentence, here, recent=recent, lately=lately, meant=meant)
+        else:
+            heard += [_passing(place, Valence.NEUTRAL) for place in here]
+        said = [place for place in here if not _is_spoken(sentence, place)]
+        named += [place.name for place in sorted(said, key=lambda place: place.start)]
+        meant = _meant_behind(sentence, said, meant)
+    return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
+
+
+class _Meant(NamedTuple):
+    """What the next sentence may call by a pronoun alone; "" for nothing or several."""
+
+    thing: str = ""  # "it", "them"
+    somebody: str = ""  # "him", "her"
+
+
+def _meant_behind(sentence: Sentence, said: Sequence[_Place], before: _Meant) -> _Meant:
+    """Return what pronouns mean behind a sentence."""
+    if not said:
+        return before._replace(thing="") if names_other_things(sentence.text) else before
+    spans = _within(sentence, said)
+    thing, somebody = (referred(sentence.text, spans, one) for one in ("it", "her"))
+    return _Meant(thing.name if thing else "", somebody.name if somebody else "")
+
+
+def _within(sentence: Sentence, places: Sequence[_Place]) -> list[Place]:
+    base = sentence.start
+    return [Place(place.name, place.start - base, place.end - base) for place in places]
+
+
+def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Named]:
+    """Yield the known names in the few words of others that a message hands on."""
+    for one in voice.overheard:
+        if one.end - one.start <= QUOTED_CHARS and "\n" not in text[one.start : one.end].strip():
+            for place in _known_in(masked(text[one.start : one.end]), known, ()):
+                start, end = place.start + one.start, place.end + one.start
+                yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+def _is_spoken(sentence: Sentence, place: _Place) -> bool:
+    """Say whether a name stands inside quotes that hold what somebody said."""
+    at = place.start - sentence.start
+    return SPOKEN_OF in sentence.text[max(0, at - 1) : at + 1]
+
+
+def _answered(text: str, name: str, is_known: bool) -> Iterator[Named]:
+    """Yield what an answer to a notice says of it."""
+    signs = text.strip().replace("\ufe0f", "")
+    marks = (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
+    only = {sign.replace("\ufe0f", "") for sign in marks}
+    bare = signs.strip(" !.")
+    if bare and all(char in "".join(only) for char in bare.replace(" ", "")):
+        negative = any(sign.replace("\ufe0f", "") in bare for sign in policy.NEGATIVE_REACTIONS)
+        positive = any(sign.replace("\ufe0f", "") in bare for sign in policy.POSITIVE_REACTIONS)
+        if negative == positive:
+            return
+    else:
+        negative, positive = bool(_NO_MORE.match(text)), bool(_MORE.match(text))
+    if negative or positive:
+        kind = (
+            EngagementType.PROACTIVE_NEGATIVE_REACTION
+            if negative
+            else EngagementType.PROACTIVE_POSITIVE_REACTION
+        )
+        why = "wants to hear no more of it" if negative else "wants to hear more of it"
+        valence = Valence(policy.ENGAGEMENTS[kind][1])
+        yield Named(
+            name=name,
+            start=0,
+            end=len(text),
+            type=kind,
+            valence=valence,
+            is_known=is_known,
+            why=why,
+        )
+
+
+def _places(
+    text: str,
+    plain: str,
+    *,
+    known: Mapping[str, str],
+    recent: Collection[str],
+    starts: Collection[int],
+) -> list[_Place]:
+    """Return where a message names something, known or new, no two places overlapping."""
+    found = _known_in(plain, known, starts)
+    cancel.check()
+    for span in names_in(text):
+        cancel.check()
+        over = [place for place in found if place.start < span.end and span.start < place.end]
+        if over and not _is_longer(span, over, plain):
+            continue
+        entity = _entity_of(span.surface, known)
+        if entity is None and not over:
+            entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
+        if entity is None and not _is_new_name(span, plain):
+            continue
+        found = [place for place in found if place not in over]
+        found.append(_Place(entity or span.name, span.start, span.end, entity is not None))
+    found += list(_parts_in(plain, recent, found))
+    return sorted(found, key=lambda place: place.start)
+
+
+def _is_longer(span: NameSpan, known: Sequence[_Place], text: str) -> bool:
+    """Say whether a name around a known one is another: "Blade Runner 2049", not "Dune Trailer"."""
+    if any(place.start < span.start or place.end > span.end for place in known):
+        return False
+    rest = list(span.surface)
+    for place in known:
+        rest[place.start - span.start : place.end - span.start] = " " * (place.end - place.start)
+    last = max(place.end for place in known) - span.start
+    before, behind = "".join(rest[:last]).split(), "".join(rest[last:]).split()
+    if any(word.isdigit() or is_uncommon(word) for word in before):
+        return True
+    return _is_another(behind)
+
+
+def _is_another(behind: Sequence[str]) -> bool:
+    """Say whether the words behind a known name make it the name of another thing.
+
+    "Blade Runner 2049" and "Apple Watch" are others, so is "denton mini"; "Dune Trailer" is none.
+    """
+    if not behind or asks_of(" ".join(behind)):
+        return False
+    if behind[0].casefold() in VARIANTS:
+        return True
+    if any(word.isdigit() or is_uncommon(word) for word in behind):
+        return True
+    return all(word[0].isupper() for word in behind) and not is_plural(behind[-1].casefold())
+
+
+_DEFINITE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
+
+
+def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | None:
+    """Return the one known entity whose last words a name with an article is: "the Denton 85".
+
+    Without the article it may as well be somebody's first or family name.
+    """
+    if not _DEFINITE.search(text, max(0, span.start - 5), span.start):
+        return None
+    if not any(map(is_uncommon, span.name.split())):
+        return None
+    found = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
+    return found.pop() if len(found) == 1 else None
+
+
+_NOT_ASKED: Final = spaced(
+    r"\b(?:my|your|his|her|their|our|me|you|it|them|him|this|that|these|those|here|there|near"
+    r"|nearby|to|for|with|in|on|at|from|and|or|how|what|when|where|why|who|which|if|is|are|was|i"
+    r"|we|can|could|do|does|should|best|good|cheap|nice|new|any|some|more|other|another|something"
+    r"|someone|weather|time|today|tomorrow|tonight|next|last)\b",
+)
+
+
+_POINTED: Final = spaced(r"\b(?:my|your|our|his|her|their|this|that|these|those|some|any) $")
+
+
+def _asked_for(
+    sentence: Sentence, here: Sequence[_Place], *, known: Mapping[str, str]
+) -> Iterator[_Place]:
+    """Yield the topic of a request or a question that names nothing otherwise.
+
+    "look up sourdough starters", "who is ada lovelace?": its owner names it, in lower case too.
+    """
+    if here or sentence.theirs:
+        return
+    text = sentence.text
+    order = _search_order(text)
+    asked = None if order else _ASKED.match(text)
+    if order is None and asked is None:
+        return
+    begin = order.start("verb") if order else (asked.start() if asked else 0)
+    topic = topic_of(text[begin:])
+    words = topic.topic.split()
+    name = entity_name(topic.topic)
+    if not 1 <= len(words) <= 5 or not name or is_place(name) or _NOT_ASKED.search(topic.topic):
+        return
+    if asked and not all(is_uncommon(word) or word.isdigit() for word in words):
+        return  # "what is love?" names nothing; "what is kubernetes?" does
+    if all(_is_weak(word.casefold()) or is_calendar_word(word.casefold()) for word in words):
+        return
+    if len(words) == 1 and not is_uncommon(words[0]) and not is_plural(name):
+        return  # "search for love"
+    start = sentence.start + begin + topic.start
+    if _POINTED.search(text, 0, begin + topic.start):
+        return  # "search for my keys", "look up the weather"
+    entity = _entity_of(topic.topic, known)
+    yield _Place(
+        entity or name, start, start + len(topic.topic), entity is not None, "is asked for"
+    )
+
+
+def asked_about(request: str, *, known: Mapping[str, str]) -> str:
+    """Return the canonical name of what a typed request asks about; empty where it names nothing.
+
+    A known name stands for its entity, also where everyday words follow it: "blade runner
+    soundtrack" is about the film, "blade runner 2049" about another one.
+    """
+    whole = _entity_of(request, known)
+    if whole is not None:
+        return whole
+    span = named_topic(request)
+    topic = span.topic if span else topic_of(request).topic
+    words = [match.span() for match in _WORD.finditer(topic)]
+    for count in range(len(words), 1, -1):
+        entity = _entity_of(topic[words[0][0] : words[count - 1][1]], known)
+        if entity is not None and not _is_another([topic[a:b] for a, b in words[count:]]):
+            return entity
+    return entity_name(span.topic) if span else ""
+
+
+def _search_order(text: str) -> re.Match[str] | None:
+    """Return where a sentence asks for a search, and with which words."""
+    order = _SEARCH.search(text)
+    if order is None or _NO_SEARCH.search(text[: order.start("verb")]):
+        return None
+    return order
+
+
+def _in_sentence(
+    sentence: Sentence,
+    here: Sequence[_Place],
+    *,
+    recent: Collection[str],
+    lately: Sequence[str],
+    meant: _Meant,
+) -> Iterator[Named]:
+    """Yield what a sentence does about the names in it, and about the one that it goes on about."""
+    text = sentence.text
+    stated: set[int] = set()
+    words = declared(sentence)
+    if words is not None:
+        for named in _stated(sentence, words, here, meant):
+            stated.add(named.start)
+            yield named
+    order = _search_order(text)
+    asks = (sentence.asks or is_question(text)) and not stated
+    idle = asks and _SMALL_TALK.search(text) is not None
+    valence = Valence.NEUTRAL if _BAD_WORDS.search(text) else None
+    for place in here:
+        if place.start in stated:
+            continue
+        at = place.start - sentence.start
+        if _is_spoken(sentence, place):
+            yield _passing(place, Valence.NEUTRAL)
+        elif order is not None and at >= order.end("verb") - 1:
+            kind = EngagementType.FOLLOW_UP_QUESTION if _is_more(text, place, recent) else None
+            yield _engaged(place, kind or EngagementType.SEARCH_INITIATED, "is to be searched for")
+        elif asks and not idle:
+            if place.name in recent:
+                yield _engaged(place, EngagementType.FOLLOW_UP_QUESTION, "is asked about further")
+            else:
+                yield _engaged(place, EngagementType.SEARCH_INITIATED, "is asked about")
+        else:
+            yield _passing(place, valence)
+    if asks and not here and lately and not idle:
+        pronoun = _PRONOUN.search(text)
+        if pronoun and not _IDLE.search(text):
+            place = _Place(
+                lately[0], sentence.start + pronoun.start(), sentence.start + pronoun.end(), True
+            )
+            kind = (
+                EngagementType.FOLLOW_UP_QUESTION
+                if lately[0] in recent
+                else EngagementType.SEARCH_INITIATED
+            )
+            yield _engaged(place, kind, "is asked about further")
+
+
+def _is_more(text: str, place: _Place, recent: Collection[str]) -> bool:
+    """Say whether a request asks for more about what was just spoken of: "tell me more of it"."""
+    return (
+        place.name in recent
+        and re.search(
+            r"\b(?:tell|know|hear|more)\b",
+            text,
+            re.I,
+        )
+        is not None
+    )
+
+
+def _stated(
+    sentence: Sentence, words: str, here: Sequence[_Place], meant: _Meant
+) -> Iterator[Named]:
+    """Yield what its owner says to like or dislike of the names in a sentence."""
+    base = sentence.start
+    for opinion in opinions(words):
+        at = opinion.start
+        inside = [p for p in here if opinion.start <= p.start - base < opinion.end]
+        for place in inside:
+            if not is_object(words, at, place.start - base):
+                break
+            yield _said(place, liked=opinion.liked, why=opinion.why)
+            at = place.end - base
+        told = pronoun_at(words, opinion.start)
+        if told and not inside:
+            pronoun, lead = told["pronoun"].casefold(), words[: opinion.start]
+            before = [place for place in here if place.start - base < opinion.start]
+            thing = referred(lead, _within(sentence, before), pronoun)
+            name = meant.somebody if pronoun in ("him", "her") else meant.thing
+            if thing is not None:
+                place = next(one for one in before if one.name == thing.name)
+                yield _said(place, liked=opinion.liked, why=opinion.why)
+            elif name and not before and not names_other_things(lead):
+                place = _Place(name, base + told.start(), base + told.end(), True)
+                yield _said(place, liked=opinion.liked, why=opinion.why)
+    for place in here:
+        judgement = judged(words, place.start - base, place.end - base)
+        if judgement:
+            yield _said(place, liked=judgement[0], why=judgement[1])
+
+
+def _said(place: _Place, *, liked: bool, why: str) -> Named:
+    valence = Valence.POSITIVE if liked else Valence.NEGATIVE
+    return _engaged(place, EngagementType.EXPLICIT_STATEMENT, why, valence)
+
+
+def _passing(place: _Place, valence: Valence | None) -> Named:
+    return _engaged(place, EngagementType.MENTIONED_IN_PASSING, "is mentioned", valence)
+
+
+def _engaged(
+    place: _Place, kind: EngagementType, why: str, valence: Valence | None = None
+) -> Named:
+    return Named(
+        name=place.name,
+        start=place.start,
+        end=place.end,
+        type=kind,
+        valence=Valence(policy.ENGAGEMENTS[kind][1]) if valence is None else valence,
+        is_known=place.is_known,
+        why=why,
+    )
+
+
+def _strongest(heard: Sequence[Named], *, pasted: bool) -> list[Named]:
+    """Keep one for each name: the strongest, of equals the last; few new ones in passing."""
+    best: dict[str, Named] = {}
+    for one in heard:
+        other = best.get(one.name)
+        if other is None:
+            best[one.name] = one
+        elif policy.ENGAGEMENTS[one.type][0] >= policy.ENGAGEMENTS[other.type][0]:
+            # A name that "it" stands for later in the message keeps the place of its own words.
+            named = other if one.is_known and not other.is_known else one
+            best[one.name] = replace(
+                one, start=named.start, end=named.end, is_known=one.is_known and other.is_known
+            )
+    passing = [
+        one.name
+        for one in best.values()
+        if not one.is_known and one.type is EngagementType.MENTIONED_IN_PASSING
+    ]
+    if pasted or len(passing) > PASSING_NAMES:
+        for name in passing:
+            del best[name]
+    return sorted(best.values(), key=lambda one: one.start)
+
+
+# --- who is spoken of -----------------------------------------------------------------------------
+
+
+def named_in(text: str, names: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the entities that a text names; `names` gives for each what it is called."""
+    folded = f" {' '.join(entity_name(part) for part in text.split())} "
+    return [
+        name
+        for name, surfaces in names.items()
+        if any(f" {entity_name(one)} " in folded for one in surfaces if one)
+    ]
+
+
+def spoken_of(texts: Sequence[str], known: Mapping[str, str]) -> list[str]:
+    """Return the entities that the last messages name, those of the newest first."""
+    names = called(known)
+    return list(dict.fromkeys(name for text in texts for name in named_in(text, names)))
+
+
+def called(known: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what each entity is called; `known` leads from every such name to its entity."""
+    found: dict[str, list[str]] = {}
+    for surface, name in known.items():
+        found.setdefault(name, []).append(surface)
+    return found

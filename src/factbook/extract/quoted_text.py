@@ -1,0 +1,600 @@
+"""Tell the words of a message that its writer pasted from the writer's own, where layout shows it.
+
+Knows: how people hand on what others wrote: behind "my boss wrote:", as quoted lines, as mails with
+their headers, as logs with a name before each line, between fences and rules, under a byline or an
+address. Does not know names, nor what is said; what has none of these forms `voice` weighs.
+
+Where a paste shows its own end (a closing quote, the last quoted line, a fence, the last turn of a
+log), what follows is its writer's again. A mail shows none: it reaches to the end of the message,
+whatever it says of its own end, for that is the first thing a forger writes. A word of one's own
+that is missed can be said again; a stranger's word that is believed cannot be unsaid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from factbook.language.common_words import is_everyday, is_function_word
+
+__all__ = ["Pasted", "pasted"]
+
+READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
+FULL_LINE: Final = 45  # ours: a shorter line was not wrapped by a program
+LINE_CHARS: Final = 400  # ours: of a line, to see what it is
+CLAUSE_CHARS: Final = 160  # ours: of the words before a colon that say who speaks
+
+
+class Pasted(NamedTuple):
+    """A piece of a message that others wrote."""
+
+    start: int
+    end: int
+    why: str  # in words
+
+
+_PIECES: Final = re.compile(r"(\\.|\[(?:\\.|[^\]\\])*\])| ([?*]?)")
+
+
+def _spaced(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern, case aside, in which a blank stands for blanks inside a line.
+
+    A blank that may be missing (" ?", " *") stands for any number of them; those in brackets stay.
+    """
+    spread = _PIECES.sub(lambda piece: piece[1] or ("[ \\t]*" if piece[2] else "[ \\t]+"), pattern)
+    return re.compile(spread, re.IGNORECASE)
+
+
+# --- who is said to speak -------------------------------------------------------------------------
+
+_TEXT: Final = (
+    r"(?:articles?|e-?mails?|mails?|messages?|msgs?|texts?|letters?|notes?|posts?|posting|pages?"
+    r"|reviews?|comments?|repl(?:y|ies)|responses?|answers?|quotes?|quotations?|excerpts?|passages?"
+    r"|snippets?|paragraphs?|tweets?|threads?|blurbs?|ads?|adverts?|advertisements?|descriptions?"
+    r"|newsletters?|transcripts?|logs?|chats?|conversations?|output|outputs|statements?|captions?"
+    r"|lyrics|dms?|reports?|blogs?|site|website|stor(?:y|ies)|documents?|docs?|readme|tickets?"
+    r"|issues?|announcements?|press release|abstract|paste|pasted text|results?|forum|wiki"
+    r"|instructions|prompt|error|stack ?trace|recipe|poem|listing|offer|invitation|discussion"
+    r"|bio|profile|status|slogan|(?:exact |very |last )?words)"
+)
+_SAID: Final = (
+    r"(?:said|says|saying|say|wrote|writes|writing|written|told|tells|replied|replies|answered"
+    r"|answers|asked|asks|texted|texts|messaged|e-?mailed|mailed|posted|posts|tweeted|commented"
+    r"|claimed|claims|stated|states|reads?|goes|went|quoted|announced|explained|added|adds"
+    r"|mentioned|noted|notes|argued|argues|insisted|insists|shouted|yelled|sent|sends|shared"
+    r"|forwarded|responded|responds|concluded|concludes|put it|sang|sings|was like|is like)"
+)
+_WHO_SAYS: Final = _spaced(
+    rf"\b(?P<verb>{_SAID})(?: (?:me|us|him|her|them|you|back|this|that|it|the following|so|in"
+    rf"|on|at|to|about|yesterday|today|last|earlier|again|once|when|the|a|an|my|his|our|their|all"
+    rf"|everyone|everybody|there|here|also|then|like|just|now|as follows|follows|\w+day|night|week"
+    rf"|month|morning|group|team|chat|channel|list|{_TEXT})){{0,7}} ?[:：]"
+)
+_WHO_IS_IT_FROM: Final = _spaced(
+    rf"(?:\b(?:the|a|an|this|that|his|her|their|its|your|these|those|\w+['’]s|\w+s['’])(?: [\w-]+)"
+    rf"{{0,3}} {_TEXT}(?: (?:(?:from|by|of|on|in|to|about|at|for|is|was|i|we|that|they|he|she|got"
+    rf"|were|are|found|received|below|here|again|as follows) ?(?:[\w'’.&-]+ ?){{0,3}}){{0,3}})?"
+    rf"|\b{_TEXT} (?:from|by) (?:[\w'’.&-]+ ?){{1,5}}|\baccording to (?:[\w'’.&-]+ ?){{1,5}}"
+    rf"|\bas (?:[\w'’.&-]+ ){{1,4}}puts? it|^\W*(?:quotes?|quotation|begin quote"
+    r"|excerpt|passage|snippet|lyrics|transcript|article|e-?mail|mail|message|newsletter|tweet"
+    r"|press release|abstract|caption|output|logs?|copy|paste|pasted|copied|fwd|forwarded"
+    r"|fw)) ?[:：]"
+)
+_BY_MYSELF: Final = _spaced(
+    r"\b(?:i|i['’]ve|i['’]d|i['’]ll|we|we['’]ve|let me|let us|let['’]s|to|can i|my(?: own)?)"
+    rf"(?: (?:just|also|already|then|have|had|always|once|will|would|must|should|never"
+    rf"|only|honestly|really|can|could|own|first|short|quick|new|last))* (?:{_SAID}|say|tell|add"
+    rf"|ask|answer|write|note|post|reply|{_TEXT})\b[^:]*[:：]$"
+)
+_OPENING_QUOTES: Final = {
+    '"': '"',
+    "“": "”",
+    "”": "”",
+    "„": "“”",
+    "«": "»",
+    "»": "«",
+    "'": "'",
+    "‘": "’",
+}
+
+
+def _reporting(line: str) -> int:
+    """Return where the words of another begin in a line; -1 where none speaks.
+
+    They stand behind a colon or a dash ("my boss wrote: ...", "translate this: ..."), or in a quote
+    that the line does not close.
+    """
+    for mark in _SPEAKS_UP.finditer(line):
+        if mark["quote"] and any(sign in line[mark.end() :] for sign in _closing(mark["quote"])):
+            continue
+        begin = max(0, mark.start() - CLAUSE_CHARS)
+        stops = [stop.end() for stop in _CLAUSE_END.finditer(line, begin, mark.start())]
+        clause = line[stops[-1] if stops else begin : mark.start()] + ":"
+        patterns = (_WHO_SAYS, _WHO_IS_IT_FROM) if mark["colon"] else (_WHO_SAYS,)
+        for pattern in patterns:
+            ends = (one for one in pattern.finditer(clause) if one.end() == len(clause))
+            found = next(ends, None)
+            if found is not None and not _is_mine(clause, found):
+                return mark.end() - len(mark["quote"] or "")
+    return -1
+
+
+_SPEAKS_UP: Final = re.compile(
+    r"(?P<colon>[:：])(?=\s|$|[\"“„«'‘])|\s(?:-{1,2}|[–—])(?=\s)|,?\s(?P<quote>[\"“„«])"
+)
+
+
+def _closing(quote: str) -> str:
+    return _OPENING_QUOTES.get(quote, "")
+
+
+_CLAUSE_END: Final = re.compile(r"[.!?;](?=\s)|[:：](?=\s)")
+
+
+def _is_mine(clause: str, found: re.Match[str]) -> bool:
+    """Say whether it is the writer who speaks: "I wrote: ...", "my answer: ..."."""
+    mine = _BY_MYSELF.search(clause)
+    return mine is not None and mine.start() <= found.start() + len("my own ")
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    start: int
+    end: int  # with its break
+    text: str  # without its break
+    said: str  # the same with single blanks, cut where it is long
+
+    @property
+    def blank(self) -> bool:
+        """Tell whether nothing stands in it."""
+        return not self.said
+
+    @property
+    def begin(self) -> int:
+        """Return where its first word stands."""
+        return self.start + len(self.text) - len(self.text.lstrip())
+
+
+def _lines(text: str) -> list[_Line]:
+    found = []
+    for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
+        line = match[0].rstrip("\r\n")
+        said = " ".join(line.split())
+        if len(said) > LINE_CHARS:
+            said = said[:LINE_CHARS] + "\0"  # so that nothing takes it for a whole line
+        found.append(_Line(match.start(), match.end(), line, said))
+    return found
+
+
+_FENCES: Final = re.compile(
+    r'(?:[^`\n]{0,200}: )?(?P<sign>`{3,}|~{3,})|(?P<quote>"{3,}|\'{3,}|<{3,})'
+)
+_FENCE_ENDS: Final = {"<": ">"}
+_CLOSING_TAG: Final = re.compile(r"(?:</|\[/)([a-z][\w:-]{0,30})[>\]]", re.IGNORECASE)
+_RULE: Final = re.compile(r"[ \t]*([-=_*~#])[ \t]?(?:\1[ \t]?){2,}[ \t]*$")
+_WRAPPER: Final = re.compile(
+    r"[ \t]*(?:<(?P<tag>[a-z][\w:-]{1,30})(?: [^<>\n]{0,200})?>"
+    r"|\[(?P<bracket>quote|paste|article|mail|email|page|log|code|spoiler|text)(?:=[^\]\n]{0,80})?\])",
+    re.IGNORECASE,
+)
+_HEADER: Final = _spaced(
+    r"[>* \t]*(?P<key>from|to|cc|bcc|subject|date|sent|reply-to|message-id|received|return-path|von"
+    r"|an|betreff|gesendet|datum|de|à|objet|asunto|para|fecha|onderwerp)\**[ \t]*:\**(?:[ \t]|$)"
+)
+_ONLY_MAIL: Final = frozenset(
+    ("subject", "betreff", "reply-to", "message-id", "return-path", "objet", "asunto")
+)
+_ATTRIBUTION: Final = _spaced(
+    r"[> \t]*(?:(?:on|at|am|le|el|op) [^\n]{4,200}?(?:wrote|writes|schrieb(?: [^\n:]{0,80})?"
+    r"|a écrit|escribió|schreef) ?:[ \t]*$|[^\n]{2,120}<[^<>\s]+@[^<>\s]+>[^\n]{0,40}:[ \t]*$)"
+)
+_FORWARDED: Final = _spaced(
+    r"[> \t]*(?:[-_=* \t]{2,}(?:original message|forwarded (?:message|mail)|original mail"
+    r"|ursprüngliche nachricht|weitergeleitete nachricht|message transféré|mensaje reenviado)"
+    r"|begin forwarded message|(?:fwd?|fw) ?:)"
+)
+_CLOCK: Final = r"\d{1,2}[:.h]\d\d(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?"
+_STAMP: Final = (
+    rf"(?:\[[^\]\n]{{0,20}}{_CLOCK}[^\]\n]{{0,12}}\]|\(?(?:\d[\d./-]{{5,10}},? )?{_CLOCK}\)?)"
+)
+_ROLE: Final = (
+    r"(?:users?|human|assistant|system|ai|bot|chatbot|chatgpt|gpt|claude|gemini|model|agent|tool"
+    r"|developer|customer|support|moderator|admin|owner|seller|buyer|interviewer|speaker|client"
+    r"|host|guest|q|a|op)"
+)
+_OWN_LABELS: Final = (
+    r"(?:me|i|ps|p\.s|note|edit|update|btw|fyi|also|question|todo|to do|tl;?dr|favou?rites?"
+    r"(?: \w+)*|facts?|reminder|thought|idea|plan|goal|task|decision|status|summary"
+    r"|my \w+(?: \w+)*|currently \w+|\w*ing|likes?|dislikes?|loves?|hates?)"
+)
+_STAMPED: Final = _spaced(
+    rf"[ \t>*-]*(?:{_STAMP}[ \t\-–—|*]*[<@]?[\w.'’~-]{{1,30}}(?: [\w.'’~-]{{1,30}}){{0,2}}[>*]*"
+    r"[ \t]?(?::|>|-)(?:[ \t]|$)"
+    r"|<[\w.@+~-]{1,30}> \S|@[\w.+~-]{1,30} ?: \S|[\w.+~-]{1,30}> \S"
+    r"|\[[A-Z][\w.'’ -]{0,30}\] ?:? \S"
+    # a line of underscores is signs of both kinds, and of none it can be said where they part
+    rf"|[*_]{{0,3}}(?P<who>[\w.'’-]{{1,30}}(?: [\w.'’-]{{1,30}}){{0,2}})[*_]{{0,3}},?[ \t]*{_STAMP}"
+    r"[*_]*[ \t]*"
+    r"(?::|>|$))"
+)
+_ROLED: Final = _spaced(
+    rf"[ \t>*_#\[(-]*{_ROLE}(?: ?\d{{1,2}})?(?: ?\([^)\n]{{1,30}}\))?[*_\])]*[ \t]*(?::|>>|->|=>)"
+    rf"[*_]*(?:[ \t]|$)"
+)
+_TURN: Final = re.compile(
+    r"^[ \t>*_-]*\#{1,6}[ \t]*(?:users?|human|assistant|system|prompt|response)\W*$"
+    r"|<\|\w{1,30}\|>|\[/?(?:INST|SYS)\]|</?(?:system|user|assistant|human)>",
+    re.IGNORECASE,
+)
+_LABEL: Final = re.compile(
+    rf"[ \t]*(?:[-*][ \t]+)?[*_]{{0,2}}(?!{_OWN_LABELS.replace(' ', '[ ]')}[ \t]*:)"
+    r"(?P<who>[^\W\d_][\w.'’-]{0,30}(?:[ ][^\W_][\w.'’-]{0,30}){0,2})"
+    r"(?:[ ]?\([^)\n]{1,30}\))?[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]+\S",
+    re.IGNORECASE,
+)
+_OWN_TURN: Final = _spaced(r"[ \t]*(?:me|i|myself|you)[ \t]*: \S")
+_PROMPT: Final = _spaced(
+    r"[ \t]*(?:[\w.@~:/-]{0,60}[$%❯] \S|[\w.@~:/-]{1,60}# \S|>>> \S|PS [A-Z]:\\|Traceback \(most"
+    r"|npm (?:ERR|WARN)|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL"
+    r"|TRACE)\b[ :\]]|\[(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\]|error(?:\[\w+\])?: "
+    r"|warning: )"
+)
+
+
+_YOU_SAID: Final = _spaced(rf"\b(?:you|u)(?: \w+)? {_SAID}(?: me)? ?[:：]\s*$")
+_SENTENCE_END: Final = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)")
+
+
+_BEGINS_TO_SAY: Final = _spaced(
+    rf"^\W*(?:(?:and|so|then|but|well|ok)\W+)?(?!(?:i|we|what|that|as|like|if|when|how)\b)"
+    rf"(?:[\w'’.()-]+ ){{1,4}}{_SAID}\W*$"
+)
+_BYLINE: Final = _spaced(
+    r"[ \t]*(?:[-–—~]{1,3}|(?:posted|written|reviewed|review|submitted) by|by|source:|from:?)"
+    r"[ \t]*[A-Z@u][\w.'’@/-]*(?:[ ,|(][^\n]{0,80})?$"
+)
+_ADDRESS: Final = _spaced(r"[ \t>*_<(\[-]*(?:(?:source|link|url): ?)?(?:https?://|www\.)\S+ ?$")
+_ITEM: Final = re.compile(r"[-–—~*•+] |\d{1,3}[.)] ")
+_CLOSED: Final = re.compile(r"[.!?…。！？:;,][\"'”’)\]*_]*$")
+
+
+class _Reader:
+    """Reads one message line by line, and notes what others wrote."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = _lines(text)
+        self.theirs: list[Pasted] = []
+        self.free = [True] * len(self.lines)  # whether a line begins with its writer's own words
+        self.first = list(range(len(self.lines)))  # where the paragraph of each line begins
+        self.last = list(self.first)  # and with which line it ends
+        for n in range(1, len(self.lines)):
+            if not self.lines[n].blank and not self.lines[n - 1].blank:
+                self.first[n] = self.first[n - 1]
+        for n in range(len(self.lines) - 2, -1, -1):
+            if not self.lines[n].blank and not self.lines[n + 1].blank:
+                self.last[n] = self.last[n + 1]
+
+    def read(self) -> list[Pasted]:
+        """Return the pieces that others wrote, in order, none overlapping."""
+        self._fenced()
+        self._ruled()
+        self._quoted()
+        self._speech_over_lines()
+        self._logs()
+        self._mails()
+        self._turns()
+        self._reports()
+        self._single_turns()
+        self._outputs()
+        self._signed()
+        return _joined(self.theirs)
+
+    # --- parts
+
+    def _mark(self, first: int, last: int, why: str) -> None:
+        """Note the lines from `first` to `last`, both included."""
+        self.theirs.append(Pasted(self.lines[first].start, self.lines[last].end, why))
+        self.free[first : last + 1] = [False] * (last + 1 - first)
+
+    def _own(self) -> list[tuple[int, str]]:
+        """Return (number, words) of the lines that are the writer's as far as is known."""
+        return [(n, one.said) for n, one in enumerate(self.lines) if self.free[n] and one.said]
+
+    def _next(self, index: int) -> int:
+        """Return the next line that holds something; the number of lines where there is none."""
+        while index < len(self.lines) and self.lines[index].blank:
+            index += 1
+        return index
+
+    def _to_the_end(self, first: int, why: str) -> None:
+        """Note everything from a line on."""
+        self._mark(first, len(self.lines) - 1, why)
+
+    # --- pieces that show their end
+
+    def _fenced(self) -> None:
+        closed: dict[str, int] = {}  # the last line that closes each tag
+        for n, line in enumerate(self.lines):
+            for tag in _CLOSING_TAG.finditer(line.said):
+                closed[tag[1].casefold()] = n
+        index = 0
+        while index < len(self.lines):
+            end = self._fence_end(index, closed)
+            if end > index:
+                self._mark(index, end, "stands between fences")
+            index = max(end, index) + 1
+
+    def _fence_end(self, index: int, closed: Mapping[str, int]) -> int:
+        """Return the line that closes what a line opens; -1 where it opens nothing."""
+        said = self.lines[index].said
+        fence = _FENCES.match(said)
+        if fence is not None:
+            opening = (fence["sign"] or fence["quote"])[0]
+            sign = _FENCE_ENDS.get(opening, opening) * 3
+            if sign in said[fence.end() :]:
+                return -1  # closed in its own line
+            ends = [n for n in range(index + 1, len(self.lines)) if self._closes(n, sign)]
+            # What is pasted may hold fences too: those of its writer's own are the outermost.
+            return ends[-1] if ends else len(self.lines) - 1
+        wrapper = _WRAPPER.match(said)
+        if wrapper is None:
+            return -1
+        return closed.get((wrapper["tag"] or wrapper["bracket"]).casefold(), -1)
+
+    def _closes(self, index: int, sign: str) -> bool:
+        return self.lines[index].said.endswith(sign)
+
+    def _ruled(self) -> None:
+        """Note what stands between two rules, the first and the last."""
+        rules = [n for n, said in self._own() if _RULE.match(said)]
+        if len(rules) > 1:
+            self._mark(rules[0], rules[-1], "stands between rules")
+
+    def _quoted(self) -> None:
+        for index, said in self._own():
+            if not self.free[index] or not said.startswith(">"):
+                continue
+            last = index
+            # a program wraps quoted lines without quoting what it wrapped
+            while (
+                last < self.last[index]
+                and not self.lines[last + 1].said.startswith(">")
+                and len(self.lines[last].said) >= FULL_LINE
+                and not _CLOSED.search(self.lines[last].said)
+            ):
+                last += 1
+            self._mark(index, last, "is quoted")
+        own = [n for n, _ in self._own()]
+        indented = {n for n in own if self.lines[n].text.startswith((" " * 4, "\t"))}
+        if indented and len(indented) < len(own):  # code, as Markdown writes it
+            for n in sorted(indented):
+                if {self.first[n], self.last[n]} <= indented:
+                    self._mark(n, n, "is indented")
+
+    def _speech_over_lines(self) -> None:
+        """Note a quote that is opened at the beginning of a line and closed at the end of another.
+
+        Of the ends of lines that may close it, the last one does: what is quoted may quote.
+        """
+        closed: dict[str, int] = {}
+        for n, said in self._own():
+            bare = said.rstrip(".!?,")
+            closed[bare[-1:]] = n
+        for index, said in self._own():
+            closing = _closing(said[0])
+            if not self.free[index] or not closing or any(sign in said[1:] for sign in closing):
+                continue
+            end = max(closed.get(sign, -1) for sign in closing)
+            if end > index:
+                self._mark(index, end, "stands in quotes")
+
+    def _logs(self) -> None:
+        """Note the turns of a log: lines with a name or a time before them, and what is between."""
+        sure, named = self._labelled()
+        counts = Counter(who.casefold() for who in named.values())
+        again = {who for who, count in counts.items() if count > 1}
+        mine = [n for n, said in self._own() if _OWN_TURN.match(said)]
+        beside = [n for n in mine if n - 1 in named or n + 1 in named]
+        names = {n for n, who in named.items() if _is_name(who)}
+        turns = {*sure, *(n for n, who in named.items() if sure or who.casefold() in again)}
+        # two lines with other names are turns where they stand together
+        together = Counter(self.first[n] for n in names)
+        if sure or again or beside:
+            turns |= names
+        turns |= {n for n in names if together[self.first[n]] > 1}
+        if len(turns) > 1 or beside:
+            turns.update(mine)
+        if len(turns) > 1:
+            self._mark(min(turns), self.last[max(turns)], "is a turn of a log")
+
+    def _labelled(self) -> tuple[list[int], dict[int, str]]:
+        """Return the lines that are somebody's turn for sure, and those with a name before them."""
+        own = self._own()
+        sure = [n for n, said in own if _is_stamped(said) or _ROLED.match(said)]
+        named: dict[int, str] = {}
+        for n, said in own:
+            label = _LABEL.match(said)
+            if label is not None and not _HEADER.match(said):
+                named[n] = label["who"]
+        return sure, named
+
+    def _single_turns(self) -> None:
+        """Note a turn that stands alone: "user: i love jazz", "anna: i love jazz"."""
+        sure, named = self._labelled()
+        for n in sure:
+            self._mark(n, self.last[n], "is a turn of a log")
+        for n, who in named.items():
+            if self.free[n] and " " not in who and not is_everyday(who.casefold()):
+                self._mark(n, n, "is what somebody else said")
+
+    def _outputs(self) -> None:
+        for index, said in self._own():
+            if self.free[index] and _PROMPT.match(said):
+                self._mark(index, self.last[index], "is the output of a program")
+
+    # --- pieces that do not
+
+    def _mails(self) -> None:
+        for index, said in self._own():
+            if not self.free[index]:
+                continue
+            letter = _ATTRIBUTION.match(said) or _FORWARDED.match(said)
+            header = _HEADER.match(said)
+            if letter is not None:
+                below = self._next(index + 1)
+                if below < len(self.lines) and not self.free[below]:
+                    self._mark(index, index, "is a mail")  # what it quotes shows its own end
+                else:
+                    self._to_the_end(index, "is a mail")
+            elif header is not None and self._heads(header, index):
+                self._to_the_end(index, "is a mail")
+
+    def _heads(self, found: re.Match[str], index: int) -> bool:
+        """Say whether a line is a header of a mail: another one is near, or it can be no other."""
+        if found["key"].casefold() in _ONLY_MAIL or "@" in found.string:
+            return True
+        beside = [n for n in (index - 1, index + 1) if 0 <= n < len(self.lines)]
+        return any(_HEADER.match(self.lines[n].said) for n in beside)
+
+    def _signed(self) -> None:
+        """Note what has the name of another or an address below it or above it.
+
+        "Posted by Bob" stands below a paragraph, or heads a page: below its title, as an address
+        stands above it.
+        """
+        for index, said in self._own():
+            first, below = self.first[index], self._next(index + 1)
+            items = first < index and _ITEM.match(self.lines[index - 1].said)
+            if _ADDRESS.match(said) and below == index + 1 < len(self.lines):
+                if not _CLOSED.search(self.lines[below].said) and self.last[index] == below:
+                    self._to_the_end(index, "is a page")
+            elif first < index and _BYLINE.match(said) and not (items and said[0] in "-–—~"):
+                heads = first == index - 1 and not _CLOSED.search(self.lines[first].said)
+                last = len(self.lines) - 1 if heads else index
+                self._mark(first, last, "is signed by another")
+
+    def _turns(self) -> None:
+        """Note a forged turn of a conversation: whatever comes after it is of nobody."""
+        for index, _ in self._own():
+            line = self.lines[index]
+            turn = _TURN.search(line.text)
+            if turn is not None:
+                start = line.start + turn.start()
+                self._note(start, len(self.text), index, "plays a turn of a conversation")
+                return
+
+    def _note(self, start: int, end: int, index: int, why: str) -> None:
+        """Note a piece that begins within a line and may end within another."""
+        self.theirs.append(Pasted(start, end, why))
+        if start <= self.lines[index].begin:
+            self.free[index] = False
+        for n in range(index + 1, len(self.lines)):
+            if self.lines[n].begin >= end:
+                break
+            self.free[n] = False
+
+    def _reports(self) -> None:
+        """Note what stands behind "my boss wrote:"."""
+        for index, _ in self._own():
+            if not self.free[index]:
+                continue
+            line = self.lines[index]
+            at = len(line.text) if _BEGINS_TO_SAY.search(line.said) else _reporting(line.text)
+            while at >= 0:
+                rest = line.text[at:]
+                if not rest.strip():
+                    below = self._next(index + 1)
+                    if below < len(self.lines) and self.free[below]:
+                        self._to_the_end(below, "is announced as another's")
+                    break
+                start = line.start + at + len(rest) - len(rest.lstrip())
+                end = self._quote_end(start, index)
+                self._note(start, end, index, "is told as another's")
+                at = end - line.start
+                again = _reporting(line.text[at:]) if at < len(line.text) else -1
+                at = again + at if again >= 0 else -1
+
+    def _quote_end(self, start: int, index: int) -> int:
+        """Return where the words of another end: with their quote, or with the paragraph."""
+        stop = self.lines[self.last[index]].end
+        if _YOU_SAID.search(self.text, max(0, start - CLAUSE_CHARS), start):
+            over = _SENTENCE_END.search(self.text, start, stop)
+            return over.end() if over else stop
+        closing = _closing(self.text[start])
+        if not closing:
+            return stop
+        sign = rf"[{re.escape(closing)}](?!\w)"
+        inside = re.compile(sign).search(self.text, start + 1, stop)
+        if inside is not None:
+            return inside.end()
+        beyond = re.compile(sign + r"[.!?,]?[ \t]*$", re.MULTILINE)
+        ends = [one.end() for one in beyond.finditer(self.text, stop)]
+        return ends[-1] if ends else stop
+
+
+def _is_stamped(said: str) -> bool:
+    """Say whether a time stands beside a name: "Anna, 12:03", not "see you at 12:03"."""
+    found = _STAMPED.match(said)
+    return found is not None and not any(
+        is_function_word(word.casefold()) for word in (found["who"] or "").split()
+    )
+
+
+def _is_name(label: str) -> bool:
+    """Say whether a label is written as a name."""
+    words = label.split()
+    tall = all(word[:1].isupper() or word[:1].isdigit() for word in words)
+    return tall and not (len(words) == 1 and is_everyday(label.casefold()))  # "Pros: ..."
+
+
+def _joined(spans: Sequence[Pasted]) -> list[Pasted]:
+    """Return spans in order, those that overlap or touch as one."""
+    found: list[Pasted] = []
+    for one in sorted(spans):
+        if found and one.start <= found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, one.end))
+        else:
+            found.append(one)
+    return found
+
+
+_SALUTATION: Final = _spaced(
+    r"(?:^|(?<=\n))[ \t]*(?:dear (?:sir|madam|sirs|hiring|recruit|recruiting|recruitment|selection"
+    r"|admissions?|search|mr|mrs|ms|dr|prof|professor|customer|editor|editors|committee"
+    r"|human resources|hr|valued|support|all)\b|to whom it may concern)[^\n]{0,200}"
+)
+_COMPLIMENT: Final = _spaced(
+    r"(?:(?<=\n)[ \t]*|(?<=[.!?])\s)(?:sincerely(?: yours)?|yours (?:sincerely|faithfully|truly)"
+    r"|respectfully(?: yours)?|(?:(?:kind|best|warm|with kind) )?regards)[ \t]*[,.\n]"
+)
+
+
+_RATED: Final = re.compile(r"^[ \t]*[★☆⭐]{3}[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
+
+
+def _letter(text: str) -> Iterator[Pasted]:
+    """Yield what speaks to others by its form, whoever wrote it.
+
+    A formal letter, from its salutation on; a paragraph that begins with stars.
+    """
+    for review in _RATED.finditer(text):
+        yield Pasted(*review.span(), "is a review")
+    opened = _SALUTATION.search(text)
+    if opened and _COMPLIMENT.search(text, opened.start()):
+        yield Pasted(opened.start(), len(text), "is a letter")
+
+
+@lru_cache(maxsize=64)
+def pasted(text: str) -> tuple[Pasted, ...]:
+    """Return the pieces of a message that others wrote, in order, none overlapping."""
+    read = text[:READ_CHARS]
+    found = _joined([*_Reader(read).read(), *_letter(read)])
+    if len(text) > READ_CHARS:
+        found = _joined([*found, Pasted(READ_CHARS, len(text), "is too long to be one's own")])
+    return tuple(found)

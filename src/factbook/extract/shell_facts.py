@@ -1,0 +1,399 @@
+"""Read facts off the commands of a shell: hosts, archives, checks, commits, installed packages.
+
+Knows: the options of the programs that it names. Does not know the shell's grammar (`shell` does).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from factbook import policy
+from factbook.extract import shell
+from factbook.extract.base import Found, Rule, shorten, word_set
+from factbook.model.facts import Episode
+
+__all__ = ["archives", "checks", "commits", "hosts", "packages"]
+
+# --- hosts ----------------------------------------------------------------------------------------
+
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
+_IPV6: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?")
+_LABEL: Final = re.compile(r"\[REDACTED:")
+
+_COPY_VALUED: Final = {
+    "scp": "cDFiJloPSX",
+    "sftp": "BbcDFiJloPRSsX",
+    "rsync": "efMTB@",
+    "sshfs": "opF",
+    "mosh": "p",
+    "ssh-copy-id": "ioptF",
+}
+_COPY_LONG_VALUED: Final = word_set("""
+    --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from --filter
+    --bwlimit --log-file --password-file --port --timeout --out-format --chown --chmod
+    --compress-level --max-size --min-size --partial-dir --temp-dir --backup-dir --suffix
+    --block-size --ssh --client --server --bind-server
+    """)
+_URL_SCHEMES: Final = ("ssh://", "scp://", "sftp://", "rsync://")
+
+
+def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+    """Find the machines that the command logs in to or copies to and from."""
+    del rule, episode
+    for command in shell.parse(text):
+        name = command.name
+        if name in {"ssh", "autossh"}:
+            destination, _ = shell.ssh_parts(command.args, name=name)
+            words = [destination] if destination else []
+            bare = True
+        elif name in _COPY_VALUED:
+            _, words = shell.options_and_operands(
+                command.args, valued=_COPY_VALUED[name], long_valued=_COPY_LONG_VALUED
+            )
+            bare = name in {"sftp", "mosh", "ssh-copy-id"}
+            words = words[:1] if bare else words
+        else:
+            continue
+        for word in words:
+            found = _destination(word, bare=bare)
+            if found:
+                host, at = found
+                start, end = word.span(at, at + len(host))
+                yield Found(host, start, end, {"program": name})
+
+
+def _destination(word: shell.Word, *, bare: bool) -> tuple[str, int] | None:
+    """Return the host of `[user@]host`, `[user@]host:path` or a URL, and where it stands.
+
+    `bare` says that a word without a colon is a host (ssh) and not a local file (scp).
+    """
+    value = word.value
+    at, end = 0, len(value)
+    url = value.startswith(_URL_SCHEMES)
+    if url:
+        at = value.index("://") + 3
+        slash = value.find("/", at)
+        end = end if slash < 0 else slash
+    bracket = value.find("[", at, end)
+    if bracket >= 0 and not _LABEL.match(value, bracket):
+        close = value.find("]", bracket, end)
+        inside = value[bracket + 1 : close]
+        return (inside, bracket + 1) if close > 0 and _is_ipv6(inside) else None
+    colon = value.find(":", at, end)
+    slash = value.find("/", at, end)
+    if not bare and not url and (colon < 0 or 0 <= slash < colon):
+        return None  # a local file
+    user = value.rfind("@", at, colon if colon >= 0 and not bare else end)
+    start = user + 1 if user >= 0 else at
+    if bare and not url and _is_ipv6(value[start:end]):
+        return value[start:end], start
+    colon = value.find(":", start, end)
+    host = value[start : colon if colon >= 0 else end]
+    if len(host) == 1 and not bare and value[colon + 1 : colon + 2] in {"\\", "/"}:
+        return None  # C:/Users
+    return (host, start) if _HOST.fullmatch(host) else None
+
+
+def _is_ipv6(text: str) -> bool:
+    return text.count(":") >= 2 and _IPV6.fullmatch(text) is not None
+
+
+# --- archives -------------------------------------------------------------------------------------
+
+_UNPACK: Final = word_set(
+    "unzip gunzip unrar bunzip2 unxz unzstd untar unlzma uncompress zcat bzcat xzcat zstdcat"
+)
+_TOGGLED: Final = word_set("gzip bzip2 xz zstd lz4 lzma pigz")  # -d turns them round
+
+
+def archives(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+    """Find the commands that pack, unpack or list archives."""
+    del episode
+    programs = frozenset(rule.keywords)
+    for command in shell.parse(text):
+        if command.name not in programs or not command.args:
+            continue
+        verb = _archive_verb(command)
+        if verb:
+            yield Found(
+                "archive_manipulation",
+                command.start,
+                command.end,
+                {"verb": verb, "part": text[command.start : command.end]},
+            )
+
+
+def _archive_verb(command: shell.Command) -> str:
+    """Say what is done to the archive; empty where only help or the version is asked for."""
+    name = command.name
+    options = [word.value for word in command.args if word.value.startswith("-")]
+    if any(option in {"--help", "--version", "-h"} for option in options) and name != "gzip":
+        return ""
+    if name in {"tar", "bsdtar", "gtar"}:
+        return _tar_verb(command, options)
+    if name in {"7z", "7za", "7zz", "rar", "unrar"}:
+        first = command.args[0].value[:1]
+        verbs = {"x": "unpacked", "e": "unpacked", "a": "packed", "u": "packed", "l": "listed"}
+        return verbs.get(first, "tested" if first == "t" else "")
+    short = "".join(option[1:] for option in options if option[1:].isalnum())
+    if name == "zip":
+        return "tested" if "T" in short else "packed"
+    if "t" in short or "--test" in options:
+        return "tested"
+    if "l" in short or "--list" in options or name == "zipinfo":
+        return "listed"
+    if name in _UNPACK or (name in _TOGGLED and ("d" in short or "--decompress" in options)):
+        return "unpacked"
+    return "packed"
+
+
+def _tar_verb(command: shell.Command, options: Sequence[str]) -> str:
+    first = command.args[0].value
+    letters = first if not first.startswith("-") else ""  # `tar xzf` has no dash
+    letters += "".join(option[1:] for option in options if not option.startswith("--"))
+    for letter, long, verb in (
+        ("x", "--extract", "unpacked"),
+        ("x", "--get", "unpacked"),
+        ("c", "--create", "packed"),
+        ("t", "--list", "listed"),
+        ("r", "--append", "packed"),
+        ("u", "--update", "packed"),
+    ):
+        if letter in letters or long in options:
+            return verb
+    return ""
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+_QUOTES_OTHERS: Final = word_set(
+    "echo printf grep egrep fgrep rg ag ack sed awk gawk find fd jq cat man which type export"
+)  # a flag among their words is a text that they search or print
+_CHECK_FLAGS: Final = ("--verify", "--check", "--dry-run", "--test")
+_ONLY_ASKS: Final = word_set(
+    "--help --version --markers --collect-only --co --listTests --list-tests --fixtures"
+)  # tells about tests and runs none
+_SUMS: Final = re.compile(r"(?:(?:sha\d*|md5|b2|b3|ck)sum|shasum)")
+_TEST_OF_ARCHIVE: Final = {
+    "tar": "t", "bsdtar": "t", "gtar": "t", "unzip": "t", "gzip": "t", "gunzip": "t", "bzip2": "t",
+    "xz": "t", "zstd": "t", "zip": "T",
+}  # fmt: skip
+_RUNNERS: Final = word_set("""
+    npm pnpm yarn bun deno cargo go make gmake just task dotnet mvn mvnw gradle gradlew mix swift
+    flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng forge
+    """)
+_TEST_TASK: Final = re.compile(r"tests?(?:[:_-][\w:.-]+)?")
+_TEST_PROGRAMS: Final = word_set(
+    "pytest py.test vitest jest mocha ava rspec phpunit ctest unittest tox nox bats"
+)
+_LAUNCHERS: Final = word_set("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm hatch rye")
+_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
+
+
+def checks(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+    """Find the commands that check something: verification flags, checksums, tests."""
+    del rule, episode
+    for command in shell.parse(text):
+        if command.name and command.name not in _QUOTES_OTHERS and _is_check(command):
+            yield Found(
+                "verification",
+                command.start,
+                command.end,
+                {"part": text[command.start : command.end]},
+            )
+
+
+def _is_check(command: shell.Command) -> bool:
+    name, args = command.name, command.args
+    values = [word.value for word in args]
+    if any(value in _ONLY_ASKS for value in values):
+        return False
+    if name == "test" or name in _TEST_PROGRAMS:
+        return bool(args) or name != "test"
+    before_dashes = values[: values.index("--")] if "--" in values else values
+    if any(_is_check_flag(value) for value in before_dashes):
+        return True
+    letter = _TEST_OF_ARCHIVE.get(name)
+    if letter and values:
+        cluster = values[0] if name.endswith("tar") else ""
+        clusters = [value[1:] for value in values if re.fullmatch(r"-[A-Za-z]+", value)]
+        if any(letter in part for part in [*clusters, *([cluster] if cluster.isalpha() else [])]):
+            return name != "tar" or _tar_verb(command, values) == "listed"
+    if _SUMS.fullmatch(name):
+        return any(value in {"-c", "--check"} for value in values)
+    if name in {"7z", "7za", "7zz", "unrar"}:
+        return values[:1] == ["t"]
+    return _runs_tests(name, values)
+
+
+def _is_check_flag(value: str) -> bool:
+    flag, _, setting = value.partition("=")
+    return flag in _CHECK_FLAGS and setting.lower() not in {"false", "no", "none", "0"}
+
+
+def _runs_tests(name: str, values: Sequence[str]) -> bool:
+    """Tell `npm run test:unit`, `cargo test` and `uv run pytest` from everything else."""
+    plain = [value for value in values if not value.startswith("-")]
+    if name in _RUNNERS:
+        tasks = plain[1:2] if plain[:1] in (["run"], ["workspace"], ["exec"]) else plain[:1]
+        if any(_TEST_TASK.fullmatch(value) for value in tasks):
+            return True
+        if "test" in plain[:3] and name in {"npm", "pnpm", "yarn", "mvn", "gradle", "gradlew"}:
+            return True
+    if name in _LAUNCHERS:
+        rest = [value for value in plain if value not in {"run", "exec", "dlx", "x"}]
+        return bool(rest) and rest[0] in _TEST_PROGRAMS
+    if _PYTHON.fullmatch(name):
+        return any(flag == "-m" and module in _TEST_PROGRAMS for flag, module in pairwise(values))
+    return False
+
+
+# --- commits --------------------------------------------------------------------------------------
+
+
+def commits(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+    """Find the subject lines of the commits that the command makes."""
+    del rule, episode
+    for command in shell.parse(text):
+        if command.name != "git":
+            continue
+        words = _git_command(command.args)
+        if not words or words[0].value != "commit" or _is_rehearsal(words):
+            continue
+        message = _message(words)
+        if message is None:
+            continue
+        body = next(
+            (place for place in command.heredocs if message.start < place[0] < message.end), None
+        )
+        if body:
+            written = text[slice(*body)]
+        elif message.value.startswith("$("):
+            continue
+        else:
+            written = message.value
+        line = next((line for line in written.split("\n") if line.strip()), "")
+        subject = line.strip()
+        if subject and not subject.startswith(("$", "`")):
+            at = text.find(subject, message.start, message.end)
+            # Escapes in a message can make it differ from how it is written.
+            place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
+            yield Found(shorten(subject, policy.SNIPPET_CHARS), *place)
+
+
+def _git_command(args: Sequence[shell.Word]) -> Sequence[shell.Word]:
+    """Return the words from git's own subcommand on."""
+    at = 0
+    while at < len(args) and args[at].value.startswith("-"):
+        at += 2 if args[at].value in {"-C", "-c", "--git-dir", "--work-tree"} else 1
+    return args[at:]
+
+
+def _is_rehearsal(words: Sequence[shell.Word]) -> bool:
+    return any(word.value == "--dry-run" for word in words)
+
+
+def _message(words: Sequence[shell.Word]) -> shell.Word | None:
+    """Return the word that holds the commit's message."""
+    for at, word in enumerate(words):
+        value = word.value
+        if value.startswith("--message="):
+            cut = len("--message=")
+            inner = word.inner + cut if word.inner >= 0 else -1
+            return shell.Word(value[cut:], word.start, word.end, inner)
+        is_flag = value == "--message" or re.fullmatch(r"-[a-zA-Z]*m", value) is not None
+        if is_flag and at + 1 < len(words):
+            return words[at + 1]
+    return None
+
+
+# --- packages -------------------------------------------------------------------------------------
+
+_INSTALLERS: Final[dict[str, frozenset[str]]] = {
+    "pip": frozenset({"install"}),
+    "pip3": frozenset({"install"}),
+    "pipx": frozenset({"install"}),
+    "uv": frozenset({"add"}),
+    "poetry": frozenset({"add"}),
+    "pdm": frozenset({"add"}),
+    "conda": frozenset({"install"}),
+    "mamba": frozenset({"install"}),
+    "npm": frozenset({"install", "i", "add"}),
+    "pnpm": frozenset({"add", "install", "i"}),
+    "yarn": frozenset({"add"}),
+    "bun": frozenset({"add", "install", "i"}),
+    "cargo": frozenset({"add", "install"}),
+    "go": frozenset({"get", "install"}),
+    "gem": frozenset({"install"}),
+    "composer": frozenset({"require"}),
+    "brew": frozenset({"install"}),
+    "apt": frozenset({"install"}),
+    "apt-get": frozenset({"install"}),
+    "dnf": frozenset({"install"}),
+    "yum": frozenset({"install"}),
+    "zypper": frozenset({"install"}),
+    "apk": frozenset({"add"}),
+    "snap": frozenset({"install"}),
+    "choco": frozenset({"install"}),
+    "winget": frozenset({"install"}),
+    "scoop": frozenset({"install"}),
+}
+_PACKAGE: Final = re.compile(r"@?[A-Za-z0-9][\w.+/-]*")
+_VERSION: Final = re.compile(r"[<>=!~\[;^]|(?<=.)@")
+_VALUED: Final[dict[str, frozenset[str]]] = {
+    # options that take the next word, by family of package managers
+    "python": word_set("""
+        -r -c -e -i -f -t -p -n -G -C --requirement --constraint --editable --index-url --find-links
+        --extra-index-url --index --target --prefix --python --group --extra --optional --source
+        --channel --name
+        """),
+    "npm": word_set("-w -F -C --workspace --filter --registry --prefix --cwd --dir --tag --omit"),
+    "apt": word_set("-t -o -c --target-release --repo --repository --enablerepo --virtual"),
+    "other": word_set("""
+        -v -F -p --version --features --path --git --branch --tag --rev --registry --source --id
+        --bucket --channel --root --target
+        """),
+}
+_FAMILY: Final = {
+    **dict.fromkeys(("pip", "pip3", "pipx", "uv", "poetry", "pdm", "conda", "mamba"), "python"),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), "npm"),
+    **dict.fromkeys(("apt", "apt-get", "dnf", "yum", "zypper", "apk"), "apt"),
+}
+
+
+def packages(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+    """Find the packages that a package manager is told to install by name."""
+    del rule, episode
+    for command in shell.parse(text):
+        name, args = command.name, list(command.args)
+        if _PYTHON.fullmatch(name) and [word.value for word in args[:2]] == ["-m", "pip"]:
+            name, args = "pip", args[2:]
+        elif name == "uv" and args and args[0].value in {"pip", "tool"}:
+            name, args = "pip", args[1:]
+        verbs = _INSTALLERS.get(name)
+        if verbs is None:
+            continue
+        valued = _VALUED[_FAMILY.get(name, "other")]
+        _, operands = shell.options_and_operands(args, long_valued=valued)
+        if not operands or operands[0].value not in verbs:
+            continue
+        for word in operands[1:]:
+            package = _VERSION.split(word.value, maxsplit=1)[0]
+            if _PACKAGE.fullmatch(package) and not _is_place(name, word.value, package):
+                start, end = word.span(0, len(package))
+                yield Found(package, start, end, {"program": name})
+
+
+def _is_place(program: str, value: str, package: str) -> bool:
+    """Tell a file or a URL (or a bare number) from the name of a package."""
+    if package.startswith("@"):
+        return "/" not in package
+    if "://" in value or not any(char.isalpha() for char in package):
+        return True
+    if package.endswith((".whl", ".gz", ".zip", ".txt", ".deb", ".tgz", ".rpm", "/")):
+        return True
+    owner_and_name = package.count("/") == 1 and "." not in package
+    return owner_and_name and program not in {"composer", "brew"}

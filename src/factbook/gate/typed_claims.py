@@ -1,0 +1,407 @@
+"""Judge typed memories: stored, stored as a proposal, or refused with its reason (seed 002).
+
+Knows: claims, the passage they are said to come from, the rules per type, the thresholds. Does not
+know: the store, a model. Pure but for its log, whose lines are the seed's.
+
+The layers are asked in the seed's order, and the first that refuses names the reason:
+
+1. grounded in the owner's words, or in what is told of the owner
+2. at least the confidence under which nothing of any type is let in
+3. none of the rules of its type is broken, and the threshold of its type is reached
+4. says something that could be true
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from factbook import policy
+from factbook.gate.claim_inversion import turned
+from factbook.gate.grounding import Grounding, Passage, Support
+from factbook.gate.paraphrase import preference_in_would, rewritten, swapped
+from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
+from factbook.gate.type_rules import (
+    Rule,
+    broken_rule,
+    is_nonsensical,
+    shown_by,
+    told_of_another,
+)
+from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
+
+__all__ = [
+    "Action",
+    "TypedVerdict",
+    "judge_all",
+    "judge_typed",
+    "log_stored",
+    "rejection_details",
+    "threshold_of",
+]
+
+log: Final = logging.getLogger("factbook.model.memory_types")
+RETOLD: Final = 3  # ours: how often a claim is written anew; a conflict may hide another one
+SHOWN_CHARS: Final = 120  # ours: of a claim in a line of the log
+
+
+class Action(StrEnum):
+    """Say what becomes of a claim."""
+
+    STORED_ACTIVE = "stored_active"  # it is applied from now on
+    STORED_PROPOSED = "stored_proposed"  # a pattern that waits for a yes or for being seen again
+    REJECTED = "rejected"  # nothing is stored of it; the refusal is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedVerdict:
+    """What the gate says of one claim, with all that it went by."""
+
+    claim: TypedClaim
+    action: Action
+    reason: RejectionReason | None  # why it was refused; None where it was stored
+    detail: str  # one clause for a person; "" where it was stored as active
+    proposal: bool  # refused, and kept as a candidate for a proposal
+    threshold: float  # of its type; the floor of every type where that refused it
+    final: float  # the confidence that the gate went by, Score.final
+    score: Score
+    grounding: Grounding
+    rule: Rule | None  # the rule of its type that it breaks
+    shown: tuple[str, ...]  # what it shows of its type: explicit, current, factual ...
+
+    @property
+    def stored(self) -> bool:
+        """Say whether it is stored, active or waiting."""
+        return self.action is not Action.REJECTED
+
+
+def threshold_of(kind: MemoryType) -> float:
+    """Return the confidence from which on a memory of a type is stored (seed 002)."""
+    return policy.TYPE_THRESHOLD[kind]
+
+
+def judge_typed(
+    claim: TypedClaim,
+    passage: Passage,
+    *,
+    embed: Embed | None = None,
+    known: Sequence[str] = (),
+) -> TypedVerdict:
+    """Judge one claim against the passage that it is said to come from.
+
+    `known` are texts of what is known of the owner. Without `embed` nothing is grounded by
+    similarity. A pattern is stored as a proposal from its threshold on and as active from
+    `policy.PATTERN_APPLIES` on, if it was seen more than once or is told of as a habit; below its
+    threshold it is refused and from `policy.PROPOSED_FROM` on kept as a candidate.
+    """
+    grounding, objection = _grounding(claim, passage, embed)
+    scored = score(claim, grounding, known=known, embed=embed)
+    refusal = _refusal(claim, passage, grounding, scored, objection)
+    threshold = threshold_of(claim.type)
+    action, detail = Action.REJECTED, ""
+    shown: tuple[str, ...] = ()
+    if refusal is None:
+        shown = shown_by(claim, grounding, passage, keeps_rules=True)
+        action, detail = _stored(claim, scored, shown)
+    elif refusal.reason is RejectionReason.LOW_CONFIDENCE:
+        threshold = policy.ANY_TYPE_FLOOR
+    return TypedVerdict(
+        claim=claim,
+        action=action,
+        reason=refusal.reason if refusal else None,
+        detail=refusal.detail if refusal else detail,
+        proposal=(
+            refusal is not None
+            and refusal.reason is RejectionReason.FACT_BELOW_THRESHOLD
+            and claim.type is MemoryType.USER_PATTERN
+            and scored.final >= policy.PROPOSED_FROM
+        ),
+        threshold=threshold,
+        final=scored.final,
+        score=scored,
+        grounding=grounding,
+        rule=refusal.rule if refusal else None,
+        shown=shown,
+    )
+
+
+# ------------------------------------------------------------------ the layers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refusal:
+    """Why a claim is refused."""
+
+    reason: RejectionReason
+    detail: str
+    rule: Rule | None = None
+
+
+def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tuple[Grounding, str]:
+    """Return what grounds a claim in its owner's words, and what stands against that all the same.
+
+    What the assistant did is no fact about the user, but a narrative may tell of it where the
+    writer of a summary does: "The assistant helped with the project".
+    """
+    grounding = _grounded_or_retold(claim, passage, embed)
+    if grounding.grounded and (objection := _turned(claim, grounding)):
+        return grounding, objection
+    if grounding.grounded or all(one.speaker in _OWNERS for one in passage.lines):
+        return grounding, ""
+    anybody = ground_claim(claim, passage, embed=embed, speaker=None)
+    if not anybody.grounded:
+        return grounding, ""
+    utterance = passage.speaker_at(anybody.start)
+    if (
+        claim.type is MemoryType.SHARED_NARRATIVE
+        and utterance is not None
+        and not utterance.speaker
+    ):
+        return anybody, ""
+    if anybody.speaker == "assistant" or utterance is None or not utterance.name:
+        return grounding, "said by the assistant, and not by the user"
+    return grounding, f"said by {' '.join(utterance.name.split())}, and not by the user"
+
+
+def _turned(claim: TypedClaim, grounding: Grounding) -> str:
+    """Say what a claim turns round although its words are there; "" for nothing."""
+    pattern = claim.type is MemoryType.USER_PATTERN
+    if told_of_another(claim.text, grounding, pattern=pattern):
+        return "the user said it of another one, and not of themselves"
+    if swapped(claim.text, grounding.quote):
+        return "the source chooses it the other way round"
+    return turned(claim.text, grounding, pattern=pattern)
+
+
+def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None) -> Grounding:
+    """Hold a claim against its owner's words, and once more without its linking words."""
+    first = ground_claim(claim, passage, embed=embed)
+    if first.grounded:
+        return first
+    again = first
+    for _ in range(RETOLD):
+        if again.conflict in ("", "hypothetical") and preference_in_would(
+            claim.text, missing=again.missing, quote=again.quote
+        ):
+            return replace(
+                again,
+                support=Support.PHRASES,
+                conflict="",
+                key_phrases=True,
+                missing=(),
+                mentions=max(1, again.mentions),
+            )
+        text = rewritten(
+            claim.text,
+            missing=again.missing,
+            conflict=again.conflict,
+            source=first.quote,
+            pattern=claim.type is MemoryType.USER_PATTERN,
+        )
+        if not text:
+            break
+        claim = replace(claim, text=text)
+        again = ground_claim(claim, passage)
+        if again.grounded:
+            return again
+    return first
+
+
+def _refusal(
+    claim: TypedClaim, passage: Passage, grounding: Grounding, scored: Score, objection: str
+) -> _Refusal | None:
+    """Ask the layers in their order; None where all of them let the claim pass."""
+    found: _Refusal | None = None
+    if objection or not grounding.grounded:
+        found = _ungrounded(claim, grounding, objection)
+    elif scored.final < policy.ANY_TYPE_FLOOR:
+        found = _Refusal(
+            reason=RejectionReason.LOW_CONFIDENCE,
+            detail=_below(claim, scored, policy.ANY_TYPE_FLOOR),
+        )
+    elif rule := broken_rule(claim, grounding, passage):
+        found = _Refusal(
+            reason=RejectionReason.TYPE_RULE_VIOLATION,
+            detail=f"{rule.name}: refuses {rule.refuses}",
+            rule=rule,
+        )
+    elif scored.final < threshold_of(claim.type):
+        found = _Refusal(
+            reason=RejectionReason.FACT_BELOW_THRESHOLD,
+            detail=_below(claim, scored, threshold_of(claim.type)),
+        )
+    # What says nothing is grounded nowhere and no proposal, and why is the better reason for it.
+    if (found is None or found.reason in _OUTRANKED) and is_nonsensical(claim.text):
+        return _NONSENSE
+    return found
+
+
+_OWNERS: Final = frozenset({"owner", ""})
+_OUTRANKED: Final = frozenset(
+    {RejectionReason.NOT_GROUNDED_IN_SUMMARY, RejectionReason.FACT_BELOW_THRESHOLD}
+)
+_NONSENSE: Final = _Refusal(
+    reason=RejectionReason.SEMANTICALLY_INVALID, detail="it says nothing that could be true"
+)
+_SAID_OTHERWISE: Final = frozenset(
+    {
+        "negated",
+        "hypothetical",
+        "question",
+        "over",
+        "someone_else",
+        "speaker",
+        "reported",
+        "hearsay",
+    }
+)  # conflicts of words that are all there: nothing was made up, and still nothing supports it
+
+
+def _ungrounded(claim: TypedClaim, grounding: Grounding, objection: str) -> _Refusal:
+    """Say whether nothing supports a claim, or a part of it was made up."""
+    if objection:
+        return _Refusal(reason=RejectionReason.NOT_GROUNDED_IN_SUMMARY, detail=objection)
+    made_up = grounding.conflict not in _SAID_OTHERWISE and partly_supported(claim.text, grounding)
+    return _Refusal(
+        reason=(
+            RejectionReason.HALLUCINATION if made_up else RejectionReason.NOT_GROUNDED_IN_SUMMARY
+        ),
+        detail=grounding.why.rstrip("."),
+    )
+
+
+def _below(claim: TypedClaim, scored: Score, threshold: float) -> str:
+    parts = [f"{number(scored.final)} < {number(threshold)}"]
+    if scored.factor != 1.0:
+        parts.append(f"{number(claim.confidence)} by the model, supported by similarity alone")
+    if scored.contradicts:
+        parts.append(f'contradicts "{_short(scored.contradicts)}"')
+    return "; ".join(parts)
+
+
+def _stored(claim: TypedClaim, scored: Score, shown: Sequence[str]) -> tuple[Action, str]:
+    """Say whether a claim that passed is applied, or waits."""
+    if claim.type is not MemoryType.USER_PATTERN:
+        return Action.STORED_ACTIVE, ""
+    if scored.final < policy.PATTERN_APPLIES:
+        return (
+            Action.STORED_PROPOSED,
+            f"{number(scored.final)} < {number(policy.PATTERN_APPLIES)}, "
+            "from where on a pattern is applied",
+        )
+    if "consistent" not in shown:
+        return Action.STORED_PROPOSED, "it was seen once; waits for a second time, or for a yes"
+    return Action.STORED_ACTIVE, ""
+
+
+def number(value: float) -> str:
+    """Write a confidence with two decimals, or with more where two would round it up to a bound."""
+    short = f"{value:.2f}"
+    return short if float(short) <= value or abs(float(short) - value) < 1e-9 else f"{value:.4f}"
+
+
+# ------------------------------------------------------------------ many claims, and the log
+
+
+def judge_all(
+    claims: Sequence[TypedClaim],
+    passage: Passage,
+    *,
+    subject: str,
+    refused: Sequence[RefusedItem] = (),
+    embed: Embed | None = None,
+    known: Sequence[str] = (),
+) -> list[TypedVerdict]:
+    """Judge all claims of one answer, and log it in the seed's lines.
+
+    `subject` is whom it is about ("user:12345"), `refused` the items of the answer that are no
+    claims; they are counted and named in the log.
+    """
+    log.info("[EXTRACTION] Processing summary for %s", _short(subject))
+    log.info("[EXTRACT] Found %d candidate extractions", len(claims) + len(refused))
+    for item in refused:
+        log.info(
+            '[VALIDATE] %s "%s" → validation: FAIL (%s)',
+            item.claim.type.label,
+            _short(item.claim.text),
+            item.detail,
+        )
+    verdicts = [judge_typed(claim, passage, embed=embed, known=known) for claim in claims]
+    for verdict in verdicts:
+        _log_validation(verdict)
+    for kind in MemoryType:
+        _log_gate(kind, [one for one in verdicts if one.claim.type is kind and _validated(one)])
+    return verdicts
+
+
+def log_stored(stored: int, found: int, *, store: str) -> None:
+    """Log what was written of one answer: `stored` memories of `found` items, into `store`.
+
+    To be called with the store's own count once its transaction is committed.
+    """
+    log.info("[STORE] Writing %d memories to %s", stored, store)
+    log.info("[RESULT] %d/%d extractions stored successfully", stored, found)
+
+
+_INVALID: Final = frozenset(
+    {
+        RejectionReason.NOT_GROUNDED_IN_SUMMARY,
+        RejectionReason.HALLUCINATION,
+        RejectionReason.SEMANTICALLY_INVALID,
+    }
+)
+
+
+def _validated(verdict: TypedVerdict) -> bool:
+    return verdict.reason not in _INVALID
+
+
+def _log_validation(verdict: TypedVerdict) -> None:
+    claim = verdict.claim
+    if _validated(verdict):
+        outcome = f"PASS ({number(claim.confidence)} confidence)"
+    elif verdict.reason is RejectionReason.NOT_GROUNDED_IN_SUMMARY and (
+        not verdict.grounding.conflict and verdict.detail == verdict.grounding.why.rstrip(".")
+    ):
+        outcome = "FAIL (not in summary)"
+    else:
+        outcome = f"FAIL ({verdict.detail})"
+    log.info('[VALIDATE] %s "%s" → validation: %s', claim.type.label, _short(claim.text), outcome)
+
+
+def _log_gate(kind: MemoryType, verdicts: Sequence[TypedVerdict]) -> None:
+    if not verdicts:
+        return
+    threshold = number(threshold_of(kind))
+    passed = [one for one in verdicts if one.stored]
+    parts = []
+    if passed:
+        parts.append(f"{', '.join(number(one.final) for one in passed)} >= {threshold}")
+    parts += [one.detail for one in verdicts if not one.stored]
+    log.info(
+        "[GATE] %s %d/%d passed confidence gate (%s)",
+        kind.label,
+        len(passed),
+        len(verdicts),
+        "; ".join(parts),
+    )
+
+
+def rejection_details(verdict: TypedVerdict) -> Mapping[str, object]:
+    """Return the `validation_details` of the seed's rejection record."""
+    grounding = verdict.grounding
+    return {
+        "exact_match": grounding.exact_match,
+        "key_phrases": grounding.key_phrases,
+        "semantic_similarity": grounding.similarity,
+        "reason": verdict.detail,
+    }
+
+
+def _short(text: str) -> str:
+    """Return a text as one line of bounded length: a log's lines are not the model's to break."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"

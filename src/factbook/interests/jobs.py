@@ -1,0 +1,288 @@
+"""The work behind a memory: plan, search, read, embed, tell and clean, step by step or in loops.
+
+Each step is separate and can be off; each composes one part of `interest` or `upkeep` (seed 003).
+In their order the loops make the searches that wait, read what is unread, embed, tell, and when
+nothing of that is left look something up by themselves; once a day, they clean.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.context import part
+from factbook.embed.minilm import BundledEmbedder
+from factbook.errors import FactbookError, UsageError
+from factbook.interests.deliver import Notifier
+from factbook.interests.enrich import enrich
+from factbook.interests.learning import plan_learning
+from factbook.interests.lookup import Lookup
+from factbook.interests.notify_config import load_notify_config, open_channels
+from factbook.interests.scheduler import IDLE_MS, Budget, Loop, LoopResult, Worker, moved
+from factbook.llm.config import config_path
+from factbook.maintenance.cleaner import clean
+from factbook.maintenance.embedding import EmbeddingQueue
+from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
+from factbook.model.ops import RetrySearches, RunSchedule
+from factbook.pipelines.world import WorldReading
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.interests.deliver import Channel
+    from factbook.interests.enrich import Enriched
+    from factbook.interests.interests import Interests
+    from factbook.interests.lookup import LookupReport
+    from factbook.interests.scheduler import Step
+    from factbook.maintenance.cleaner import CleanReport
+    from factbook.pipelines.world import ExtractionReport
+
+__all__ = ["Background", "WorkReport", "prepare"]
+
+NAMES: Final = ("searches", "extraction", "embedding", "notices", "enrichment", "cleaner")
+_SECOND: Final = 1_000
+_HOUR: Final = 3_600 * _SECOND
+SMALL_BATCH: Final = 16  # ours: texts embedded between two looks at whether somebody acts
+STEPS_PER_MINUTE: Final = 600  # ours: of one loop; a bound against a loop that never ends
+
+
+@dataclass(slots=True, kw_only=True)
+class WorkReport:
+    """What one round of the background work did."""
+
+    planned: int = 0  # searches thought of
+    lookups: LookupReport | None = None
+    extraction: ExtractionReport | None = None
+    embedded: int = 0
+    enriched: Enriched | None = None
+
+
+@part
+class Background:
+    """What a memory does when nobody acts; `Memory.background`."""
+
+    def __init__(self, context: Context, interests: Interests) -> None:
+        """Compose over what the memory works with, and what its owners care about."""
+        self._context = context
+        self._store = context.store
+        self._interests = interests
+
+    # --- one step at a time ---------------------------------------------------------------------
+
+    def plan_learning(self) -> Receipt:
+        """Think of the searches for what is to be learned and has none yet."""
+        return plan_learning(self._context)
+
+    def run_schedules(self) -> Receipt:
+        """Queue the searches of schedules whose time has come."""
+        due = self._store.schedules(EVERYONE, due=self._context.clock())
+        if not due:
+            return Receipt()
+        return self._context.write(
+            [RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE
+        )
+
+    def run_searches(self, *, limit: int | None = None) -> LookupReport:
+        """Make the searches that wait, oldest first, `limit` at most.
+
+        One that fails waits for a later pass, and the others are made.
+        """
+        return Lookup(self._context).run_due(limit=limit)
+
+    def retry_searches(self) -> int:
+        """Let what failed too often be tried again: searches, and reading them and messages."""
+        return self._context.write([RetrySearches()], Trigger.COMMAND).updated
+
+    def run_extraction(self, *, limit: int | None = None) -> ExtractionReport:
+        """Read unread searches and messages for entities, facts and engagements.
+
+        With `limit` so many pieces at most: a message is one, a search one for each of its results
+        and some for what they come to together.
+        """
+        reading = WorldReading(self._context, interests=self._interests.interest_scores)
+        return reading.run(limit=limit)
+
+    def run_enrichment(self, *, daily: int = policy.ENRICH_DAILY) -> Enriched:
+        """Queue one search about what its owner cares about and little is known of."""
+        return enrich(self._context, interests=self._interests.interest_scores, daily=daily)
+
+    def clean(self) -> CleanReport:
+        """Merge entities that are the same thing and drop those that came to nothing, now."""
+        return clean(self._context, interest=self._interests.interest_scores)
+
+    def notifier(
+        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
+    ) -> Notifier:
+        """Return what delivers an owner's notices: to these channels, else to the configured."""
+        return Notifier(
+            self._context,
+            channels=self.channels() if channels is None else channels,
+            owner=owner,
+        )
+
+    def channels(self) -> list[Channel]:
+        """Return where notices go as the environment and the configuration file say; or nowhere."""
+        return open_channels(load_notify_config(os.environ, config_path(os.environ)), os.environ)
+
+    # --- together -------------------------------------------------------------------------------
+
+    def work(self, *, enrich: bool = False) -> WorkReport:
+        """Do one round of what waits, in this thread: plan, search, read, embed.
+
+        With `enrich`, also queue a search of our own when nothing else waits, make it and read it.
+        What `factbook worker` does over time, at once; for scripts and tests.
+        """
+        report = WorkReport()
+        report.planned = self.plan_learning().searches + self.run_schedules().searches
+        if self._context.resources.has_search:
+            report.lookups = self.run_searches()
+        report.extraction = self.run_extraction()
+        report.embedded = self._embed()
+        if enrich and self._context.resources.has_search and not self._store.search_tasks():
+            report.enriched = self.run_enrichment()
+            if report.enriched.query:
+                self.run_searches()
+                self.run_extraction()
+                report.embedded += self._embed()
+        return report
+
+    def loops(self, channels: Sequence[Channel] = (), *, off: Collection[str] = ()) -> list[Loop]:
+        """Return the work behind in its order, each loop on unless it stands in `off`.
+
+        Raises UsageError for a name in `off` that is no loop.
+        """
+        unknown = sorted(set(off) - set(NAMES))
+        if unknown:
+            raise UsageError(
+                detail=f"there is no loop {unknown[0]!r}; the loops are {', '.join(NAMES)}"
+            )
+        return _loops_of(self, self._context, channels, off=frozenset(off))
+
+    def worker(
+        self,
+        channels: Sequence[Channel] | None = None,
+        *,
+        off: Collection[str] = (),
+        idle_ms: int | None = None,
+        on_step: Callable[[Step], object] | None = None,
+    ) -> Worker:
+        """Return a worker that does the work behind when nobody acts; start it or let it serve.
+
+        What an owner does in any process cancels the step that runs, at once.
+        """
+        shown = self.channels() if channels is None else channels
+        return Worker(
+            self.loops(shown, off=off),
+            clock=self._context.clock,
+            idle_ms=IDLE_MS if idle_ms is None else idle_ms,
+            foreground=moved(self._store.generation, self._store.last_action),
+            on_step=on_step,
+            prepare=lambda: prepare(self._context),
+        )
+
+    def _embed(self) -> int:
+        return EmbeddingQueue(self._context).drain().receipt.embedded
+
+
+# --- the loops ------------------------------------------------------------------------------------
+
+
+def _loops_of(
+    steps: Background, context: Context, channels: Sequence[Channel], *, off: Collection[str]
+) -> list[Loop]:
+    """Return the loops over a memory, in their order; those in `off` are there and do not run."""
+    queue = EmbeddingQueue(context)
+
+    def searches() -> LoopResult:
+        planned = steps.plan_learning().searches + steps.run_schedules().searches
+        if not context.resources.has_search:
+            return LoopResult(did=planned)
+        done = steps.run_searches(limit=1)  # those that fail are passed over
+        if done.failed and not done.made:
+            raise _failed(done.failed)
+        return LoopResult(did=planned + done.made, more=bool(done.made), note=_said(done.failed))
+
+    def extraction() -> LoopResult:
+        done = steps.run_extraction(limit=1)
+        if done.failed and not done.pieces:
+            raise _failed(done.failed)
+        note = _said(done.failed) or done.note
+        return LoopResult(did=done.pieces, more=bool(done.pieces), note=note)
+
+    def embedding() -> LoopResult:
+        done = queue.drain(limit=SMALL_BATCH)
+        return LoopResult(did=done.receipt.embedded, more=done.claimed == SMALL_BATCH)
+
+    def notices() -> LoopResult:
+        done = steps.notifier(channels, owner=EVERYONE).pass_once()
+        return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
+
+    def enrichment() -> LoopResult:
+        if not context.resources.has_search:
+            return LoopResult(note="no search provider is configured")
+        done = steps.run_enrichment()
+        return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
+
+    def cleaner() -> LoopResult:
+        last = context.store.mark("cleaned_at")
+        if last and context.clock() - last < policy.CLEANER_EVERY_MS:
+            return LoopResult()
+        done = steps.clean()
+        return LoopResult(did=done.merged + done.retired, note=done.note)
+
+    bound = Budget(steps=STEPS_PER_MINUTE, per_ms=60 * _SECOND)
+    daily = Budget(steps=policy.ENRICH_DAILY, per_ms=24 * _HOUR)
+    loops = [
+        Loop(name="searches", every_ms=_SECOND, run=searches, budget=bound),
+        Loop(name="extraction", every_ms=_SECOND, run=extraction, budget=bound),
+        Loop(name="embedding", every_ms=_SECOND, run=embedding, budget=bound),
+        Loop(name="notices", every_ms=5 * _SECOND, run=notices, budget=bound),
+        Loop(
+            name="enrichment",
+            every_ms=60 * _SECOND,
+            run=enrichment,
+            last_resort=True,
+            budget=daily,
+        ),
+        Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
+    ]
+    return [replace(one, enabled=one.name not in off) for one in loops]
+
+
+_STEPS: Final = (
+    "factbook.interests.enrich",
+    "factbook.interests.learning",
+    "factbook.interests.lookup",
+    "factbook.pipelines.world",
+    "factbook.maintenance.cleaner",
+    "factbook.maintenance.embedding",
+)
+
+
+def prepare(context: Context) -> None:
+    """Import and load what the steps need; up to a second, which is then part of no step."""
+    for name in _STEPS:
+        import_module(name)
+    if context.resources.has_model or context.resources.has_search:
+        with suppress(ImportError):  # whoever needs it names the extra that brings it
+            import_module("httpx2")
+    if context.store.counts_waiting() and isinstance(context.embedder, BundledEmbedder):
+        context.embedder.embed([""])  # loads the model
+
+
+def _said(failed: Sequence[tuple[str, str]]) -> str:
+    """Return what failed beside what was done; it waits, and its reason is kept."""
+    return "; ".join(f"{what}: {why}" for what, why in failed)
+
+
+def _failed(failed: Sequence[tuple[str, str]]) -> FactbookError:
+    """Return what ends a step that could do nothing: its loop waits, longer each time.
+
+    Nothing is looked up by itself meanwhile, since the provider or the model is down.
+    """
+    what, why = failed[0]
+    return FactbookError(detail=f"{what}: {why}")

@@ -1,0 +1,127 @@
+"""Read where notices go: nowhere, unless something is set.
+
+A setting comes from the environment (`FACTBOOK_NOTIFY_WEBHOOK`), else from the table `[notify]` of
+the configuration file, else it has its default. The key that signs what goes to the webhook stands
+in FACTBOOK_NOTIFY_KEY, or in the variable that `key_env` names; it turns nothing on by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from factbook import policy
+from factbook.interests.deliver import Channel, Desktop
+from factbook.interests.webhook import Webhook, read_target, signing_key
+from factbook.model.facts import NOTIFY_ON, Trigger
+from factbook.net import settings
+from factbook.net.http import Secret
+from factbook.net.settings import Table, wrong
+
+KEY_VARIABLE: Final = "FACTBOOK_NOTIFY_KEY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifyConfig:
+    """Where notices go, besides a chat that is open, and about what."""
+
+    webhook: str = field(default="", repr=False)  # an address; its path may be a secret
+    key_env: str = KEY_VARIABLE  # the variable that holds the key of the webhook
+    allow_private: bool = False  # the webhook may be on this machine or in a private network
+    desktop: bool = False  # show them in the corner of the screen, where there is a notifier
+    on: frozenset[Trigger] = NOTIFY_ON  # what may lead to a notice at all
+
+
+def load_notify_config(environ: Mapping[str, str], path: Path | None = None) -> NotifyConfig | None:
+    """Return where notices go; None where nothing is set.
+
+    `path` is the configuration file, which need not exist; None reads none. Raises UsageError,
+    which names the file or the variable and what to do, also for a webhook that cannot be used.
+    """
+    found = _TABLE.found(environ, path)
+    if not found:
+        return None
+    config = NotifyConfig(**found)
+    if config.webhook:
+        read_target(config.webhook, allow_private=config.allow_private)
+        signing_key(_key(config, environ).reveal())
+    return config
+
+
+def open_channels(config: NotifyConfig | None, environ: Mapping[str, str]) -> list[Channel]:
+    """Return the channels that are configured and there; none of them sends anything yet.
+
+    A desktop without a notifier gives none. Raises UsageError where the key of a webhook is not
+    set.
+    """
+    channels: list[Channel] = []
+    if config is None:
+        return channels
+    if config.webhook:
+        key = _key(config, environ)
+        channels.append(Webhook(config.webhook, key, allow_private=config.allow_private))
+    desktop = Desktop.find(environ) if config.desktop else None
+    if desktop is not None:
+        channels.append(desktop)
+    return channels
+
+
+def _key(config: NotifyConfig, environ: Mapping[str, str]) -> Secret:
+    if not environ.get(config.key_env):
+        raise wrong(
+            f"The variable {config.key_env}, with which notices to the webhook are signed, is not"
+            " set",
+            "set it to a long random text, such as from `openssl rand -hex 24`, here and at the"
+            " receiver",
+        )
+    key = settings.read_key(config.key_env, "the webhook", environ)
+    assert key is not None  # a variable is named
+    return key
+
+
+# --- what a setting may be ------------------------------------------------------------------------
+
+
+def _address(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be an address such as https://example.org/notices")
+    return value.strip()
+
+
+def _yes(value: object) -> bool:
+    named = value.strip().lower() if isinstance(value, str) else value
+    if named in ("true", "1", "yes"):
+        return True
+    if named in ("false", "0", "no"):
+        return False
+    if isinstance(value, bool):
+        return value
+    raise ValueError("must be true or false")
+
+
+def _triggers(value: object) -> frozenset[Trigger]:
+    names = value.split(",") if isinstance(value, str) else value
+    known = sorted(policy.NOTIFY_ON)
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise ValueError(f"must be a list of {', '.join(known)}")
+    found = [one.strip().lower() for one in names if one.strip()]
+    for one in found:
+        if one not in known:
+            raise ValueError(f"must name some of {', '.join(known)}, and {one[:40]!r} is none")
+    return frozenset(Trigger(one) for one in found)
+
+
+_TABLE: Final = Table(
+    name="notify",
+    prefix="FACTBOOK_NOTIFY_",
+    settings={
+        "webhook": _address,
+        "key_env": settings.variable(KEY_VARIABLE),
+        "allow_private": _yes,
+        "desktop": _yes,
+        "on": _triggers,
+    },
+    key_variable=KEY_VARIABLE,
+)

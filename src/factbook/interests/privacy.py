@@ -1,0 +1,145 @@
+"""Ask memory whose matter a text is, and whether it may be sent to somebody.
+
+A text is read (`extract.matter`), what its owner said and what pages say of its names is looked up
+(`recall.known`), and `gate.leaving` decides.
+
+Knows: the order in which these are asked. Does not know: a rule of any kind, a provider.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from factbook.extract.asked import asked_text, asks_for_search, is_broad_word, wanted
+from factbook.extract.mentions import hear, spoken_of
+from factbook.extract.opinions import HEARD_CHARS
+from factbook.extract.private_matters import (
+    OWN_LATELY,
+    Before,
+    Pronoun,
+    as_things,
+    own_names_in,
+    privacy,
+    pronoun_in,
+    refers_to_own,
+    spoken_in,
+    titles_in,
+    told_names,
+    with_article,
+)
+from factbook.extract.things import Earlier, Things, things_asked
+from factbook.extract.voice import own_words
+from factbook.gate.names import structural_problem
+from factbook.gate.outgoing import Matter, Verdict, contacts_in, may_leave
+from factbook.language.words import words
+from factbook.recall.known import is_public, on_pages, said_about
+
+if TYPE_CHECKING:
+    from factbook.store.base import Store
+
+__all__ = ["own_names", "read_matter", "things_about", "verdict_on"]
+
+
+def things_about(message: str, known: Mapping[str, str], recent: Sequence[str]) -> Things:
+    """Return the things that a message is about; `recent` was said before it, newest first."""
+    before = [Earlier(one, spoken_of([one], known)) for one in recent]
+    return things_asked(message, known, before, problem=structural_problem)
+
+
+def verdict_on(
+    store: Store,
+    message: str,
+    query: str,
+    *,
+    owner: str,
+    recent: Sequence[str] = (),
+    pasted: Sequence[tuple[int, int]] = (),
+) -> Verdict:
+    """Return whether a query may leave that is made for a message of its owner.
+
+    The message has to be one that may, and so has what the query adds to it: a model that writes a
+    query has read more than the message. `recent` are the texts said before it, newest first, and
+    `pasted` are parts of it that ask for nothing in its owner's name.
+    """
+    message = message[:HEARD_CHARS]
+    with store.snapshot():
+        things = things_about(message, store.known_names(owner), recent).every
+        matter = read_matter(
+            store, message, owner=owner, recent=recent, names=things, pasted=pasted
+        )
+        asks = bool(wanted(message))
+        if not asks:  # what is sure stays, and the query stands for itself
+            matter = replace(matter, private=-math.inf)
+        verdict = may_leave(matter)
+        said = {word for text in (message, *things) for word in words(text)}
+        adds = any(word not in said and not is_broad_word(word) for word in words(query))
+        if not verdict.leaves or (asks and not adds):
+            return verdict
+        return may_leave(read_matter(store, query, owner=owner))
+
+
+def read_matter(
+    store: Store,
+    text: str,
+    *,
+    owner: str,
+    recent: Sequence[str] = (),
+    names: Sequence[str] = (),
+    pasted: Sequence[tuple[int, int]] | None = None,
+) -> Matter:
+    """Return what is read of a text that would be searched for.
+
+    `recent` are the texts said before it in its conversation, newest first, and `names` the things
+    that it is about where it only points at them ("how heavy is it?"). `pasted` are its parts that
+    are not its owner's words; None where all of it is a query, which asks for nothing.
+    """
+    text = text[:HEARD_CHARS]
+    known = store.known_names(owner)
+    things = list(dict.fromkeys([*names, *(one.name for one in hear(text, known=known))]))
+    no_person = [one for one in things if with_article(one, (text, *recent[:OWN_LATELY]))]
+    asked = as_things(asked_text(text, names), no_person)
+    read = tuple(one for one in things if is_public(store, owner, one))
+    marked = (*titles_in(asked), *no_person)
+    said = said_about(store, f"{asked} {' '.join(names)}", owner)
+    pronoun = Pronoun.NONE if things else pronoun_in(asked)
+    before = [
+        Before(one, bool(own_names(store, one, owner=owner)), bool(spoken_of([one], known)))
+        for one in recent[: pronoun.looked_back]
+    ]
+    told = told_names(asked, [*read, *marked], said)
+    spoken = spoken_in(asked, text, public=bool(read or marked))
+    named = f"{asked}. {'. '.join(names).title()}"
+    return Matter(
+        asked_for=pasted is not None and asks_for_search(own_words(text, pasted=pasted).text),
+        own=_own(store, named, [*said, *recent[:OWN_LATELY]], owner),
+        kin=spoken.kin,
+        pronoun=refers_to_own(pronoun, before),
+        recalls=spoken.recalls,
+        possessive=spoken.possessive,
+        first_person=spoken.first_person,
+        told=tuple(one for one in told if not is_public(store, owner, one)),
+        read=read,
+        marked=marked,
+        contacts=contacts_in(text),
+        private=privacy(asked),
+    )
+
+
+def own_names(store: Store, text: str, *, owner: str) -> list[str]:
+    """Return the names in a text that are known from its owner's own words alone, in lower case.
+
+    Whom they only met counts where no page says anything of that name.
+    """
+    text = text[:HEARD_CHARS]
+    return list(_own(store, text, said_about(store, text, owner), owner))
+
+
+def _own(store: Store, text: str, said: Sequence[str], owner: str) -> tuple[str, ...]:
+    return tuple(
+        one.name
+        for one in own_names_in(text, said)
+        if one.introduced or not on_pages(store, owner, one.name)
+    )

@@ -1,0 +1,119 @@
+"""Say how much an owner cares about an entity, from what the owner did about it (seed 003).
+
+    interest = sum(valence sign * strength * 0.5 ** (days since / 30))
+
+Knows: engagements, times, and how an entity relates to a preference where the caller says so. Does
+not know: the store, names, or what the score is used for. Nothing is kept: as a confidence, an
+interest is a function of what happened and of the time that it is asked for.
+
+Two decisions that the seed leaves open:
+
+- An engagement that names an entity counts for that entity in full, and once, also where it names a
+  preference beside it (`/like espresso machines` makes both).
+- An engagement that names a preference also counts for the other entities that the preference is
+  about, by the share that `relate.share` gives each: `/dislike sports` makes no entity, and without
+  this it would stop nothing. A caller who wants the bare sum passes no shares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from factbook import policy
+from factbook.errors import UsageError
+from factbook.model.entities import Engagement
+from factbook.model.facts import Millis
+
+__all__ = ["course", "decayed", "interests", "preference_interests", "signed", "weight"]
+
+DAY_MS: Final = 24 * 3600 * 1000
+
+Shares = Mapping[int, Mapping[int, float]]
+"""For each preference the entities that it is about, each with its share, above 0 and at most 1."""
+
+
+def weight(age_ms: Millis) -> float:
+    """Return what is left of an engagement of that age, from 1 down to 0; the future counts as now.
+
+    It halves with every `policy.INTEREST_HALF_LIFE_DAYS`.
+    """
+    return float(0.5 ** (max(0, age_ms) / (policy.INTEREST_HALF_LIFE_DAYS * DAY_MS)))
+
+
+def signed(engagement: Engagement) -> float:
+    """Return an engagement's strength with the sign of its valence, from -1 to 1.
+
+    Raises UsageError for a strength that is no number from 0 to 1.
+    """
+    strength = engagement.strength
+    if not 0.0 <= strength <= 1.0:  # also false for NaN
+        raise UsageError(
+            detail=f"engagement {engagement.id} of {engagement.owner} has the strength {strength};"
+            " a strength is a number from 0 to 1"
+        )
+    return policy.VALENCE_SIGN[engagement.valence] * strength
+
+
+def decayed(engagements: Iterable[Engagement], now: Millis) -> float:
+    """Return the interest that some engagements of one entity make up at a time.
+
+    Summed exactly, so that no order of the engagements gives another result. Raises UsageError for
+    a strength that is no number from 0 to 1.
+    """
+    return math.fsum(signed(one) * weight(now - one.at) for one in engagements)
+
+
+def interests(
+    engagements: Iterable[Engagement], now: Millis, *, shares: Shares | None = None
+) -> dict[int, float]:
+    """Return the interest of every entity that an engagement touches, by the entity's id.
+
+    `shares` says which entities a preference is about (`relate.shares`); engagements that name a
+    preference count for these too. Raises UsageError for a strength or a share out of its range.
+    """
+    parts: dict[int, list[float]] = {}
+    for one in engagements:
+        value = signed(one) * weight(now - one.at)
+        if one.entity_id is not None:
+            parts.setdefault(one.entity_id, []).append(value)
+        if one.preference_id is not None and shares:
+            for entity_id, share in shares.get(one.preference_id, {}).items():
+                if not 0.0 < share <= 1.0:
+                    raise UsageError(
+                        detail=f"preference {one.preference_id} has the share {share} in entity"
+                        f" {entity_id}; a share is a number above 0 and at most 1"
+                    )
+                if entity_id != one.entity_id:
+                    parts.setdefault(entity_id, []).append(share * value)
+    return {entity_id: math.fsum(values) for entity_id, values in parts.items()}
+
+
+def preference_interests(engagements: Iterable[Engagement], now: Millis) -> dict[int, float]:
+    """Return what the engagements that name a preference make up, by the preference's id.
+
+    Raises UsageError for a strength that is no number from 0 to 1.
+    """
+    parts: dict[int, list[float]] = {}
+    for one in engagements:
+        if one.preference_id is not None:
+            parts.setdefault(one.preference_id, []).append(signed(one) * weight(now - one.at))
+    return {preference_id: math.fsum(values) for preference_id, values in parts.items()}
+
+
+def course(engagements: Sequence[Engagement], moments: Sequence[Millis]) -> list[float]:
+    """Return the interest at each of some moments, as known then: what came later is left out.
+
+    An engagement that is dated after the last moment counts as made at the last moment, so that the
+    end of the course is what `decayed` gives for it. Raises UsageError for a strength that is no
+    number from 0 to 1.
+    """
+    if not moments:
+        return []
+    last = max(moments)
+    made = [(min(one.at, last), signed(one)) for one in engagements]
+    return [
+        math.fsum(value * weight(moment - at) for at, value in made if at <= moment)
+        for moment in moments
+    ]

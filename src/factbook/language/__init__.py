@@ -1,0 +1,1 @@
+"""What is known of languages as such: words and their forms, lists, names of places."""

@@ -1,0 +1,247 @@
+"""What a consolidation changed, fact by fact and grouped by kind, from the history that it wrote.
+
+Knows: the store and a run in it, also one of long ago. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from factbook.maintenance.confidence_history import moved
+from factbook.model.confidence import as_of
+from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
+from factbook.store.base import Pair, Store
+
+__all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A fact that became surer, or less so."""
+
+    fact_id: int
+    before: float  # at the moment that the change is about
+    after: float
+    episodes: int  # how many moved it
+    why: tuple[str, ...]  # the rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opposed:
+    """Two facts that contradict each other."""
+
+    fact_ids: tuple[int, ...]  # those that lost confidence: a pinned one does not
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    other_ids: tuple[int, ...]  # what stayed as it was
+    rule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """A fact that a newer one took the place of."""
+
+    old_id: int
+    new_id: int
+    rule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """Facts that became part of another one."""
+
+    winner_id: int
+    loser_ids: tuple[int, ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Every change of one run."""
+
+    run: Run
+    new: Sequence[int]
+    supported: Sequence[Moved]
+    doubted: Sequence[Moved]
+    contradicted: Sequence[Opposed]
+    superseded: Sequence[Replaced]
+    merged: Sequence[Merged]
+    faded: Sequence[int]
+    queued: Sequence[Pair]  # that wait for a verdict
+    settled: Sequence[tuple[int, int, str]]  # (low id, high id, verdict)
+    proposed: Sequence[tuple[int, str]]  # (proposal id, title)
+    other: Sequence[tuple[str, int]]  # (what, fact id) of any other change
+    facts: Mapping[int, Fact]  # every fact named here, as it was at the time of the run
+
+    @property
+    def changes(self) -> int:
+        """Count what happened."""
+        parts = (
+            self.new,
+            self.supported,
+            self.doubted,
+            self.contradicted,
+            self.superseded,
+            self.merged,
+            self.faded,
+            self.queued,
+            self.settled,
+            self.proposed,
+            self.other,
+        )
+        return sum(len(part) for part in parts)
+
+
+_GROUPED = ("store", "support", "doubt", "contradict", "supersede", "absorb", "merge", "settle")
+
+
+def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
+    """Return what a run changed of an owner's; pairs that it queued are those that still wait."""
+    events = store.run_events(run.id)
+    of_facts = [one for one in events if one.target.startswith("fact:")]
+    queued = [
+        one
+        for one in store.pairs(waiting=True)
+        if one.judged_at == run.started_at and one.relation == "ambiguous"
+    ]
+    faded = _numbers(run.report.get("faded"))
+    named = {_target(one) for one in of_facts}
+    named.update(number for one in of_facts for number in _others(one))
+    named.update(faded)
+    named.update(number for one in queued for number in one[:2])
+    facts = {
+        number: one
+        for number, one in store.facts_by_id(sorted(named)).items()
+        if owner in (one.owner, EVERYONE)
+    }
+    of_facts = [one for one in of_facts if _target(one) in facts]
+    faded = [one for one in faded if one in facts]
+    queued = [one for one in queued if one.low_id in facts and one.high_id in facts]
+    mine = {
+        one.id
+        for state in ("open", "accepted", "edited", "refused")
+        for one in store.proposals(state=state)
+        if owner in (one.payload.get("owner", ME), EVERYONE)
+    }
+    by_op: dict[str, list[Event]] = {}
+    for one in of_facts:
+        by_op.setdefault(one.op, []).append(one)
+    return Account(
+        run=run,
+        new=[_target(one) for one in by_op.get("store", ())],
+        supported=_moved(by_op.get("support", ()), facts, store),
+        doubted=_moved(by_op.get("doubt", ()), facts, store),
+        contradicted=_opposed(by_op.get("contradict", ()), facts, store),
+        superseded=[
+            Replaced(old_id=_target(one), new_id=number, rule=_text(one, "why"), why=_says(one))
+            for one in by_op.get("supersede", ())
+            for number in _others(one)
+        ],
+        merged=_merged(by_op.get("merge", ())),
+        faded=faded,
+        queued=queued,
+        settled=[
+            (_target(one), number, _text(one, "verdict"))
+            for one in by_op.get("settle", ())
+            for number in _others(one)
+        ],
+        proposed=[
+            (_target(one), _text(one, "title"))
+            for one in events
+            if one.op == "propose" and one.target.startswith("proposal:")
+            if _target(one) in mine
+        ],
+        other=[(one.op, _target(one)) for one in of_facts if one.op not in _GROUPED],
+        facts={number: as_of(one, run.started_at) for number, one in facts.items()},
+    )
+
+
+def _values(fact: Fact, events: Sequence[Event], store: Store) -> tuple[float, float]:
+    return moved(fact, events, history=lambda: store.events_of("fact", fact.id))
+
+
+def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> list[Moved]:
+    """Return one change for each fact, however many episodes moved it."""
+    by_fact: dict[int, list[Event]] = {}
+    for one in events:
+        by_fact.setdefault(_target(one), []).append(one)
+    found = []
+    for fact_id, mine in by_fact.items():
+        before, after = _values(facts[fact_id], mine, store)
+        found.append(
+            Moved(
+                fact_id=fact_id,
+                before=before,
+                after=after,
+                episodes=sum(len(_numbers(one.detail.get("added"))) for one in mine),
+                why=tuple(dict.fromkeys(_text(one, "why") for one in mine)),
+            )
+        )
+    return found
+
+
+def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> list[Opposed]:
+    """Return one contradiction for each pair; each of its facts wrote an event of its own."""
+    by_pair: dict[tuple[int, ...], list[Event]] = {}
+    for one in events:
+        pair = tuple(sorted((_target(one), *_others(one))))
+        by_pair.setdefault(pair, []).append(one)
+    found = []
+    for pair, mine in by_pair.items():
+        values = [_values(facts[_target(one)], [one], store) for one in mine]
+        ids = tuple(_target(one) for one in mine)
+        found.append(
+            Opposed(
+                fact_ids=ids,
+                before=tuple(before for before, _ in values),
+                after=tuple(after for _, after in values),
+                other_ids=tuple(one for one in pair if one not in ids),
+                rule=_text(mine[0], "why"),
+                why=_says(mine[0]),
+            )
+        )
+    return found
+
+
+def _merged(events: Iterable[Event]) -> list[Merged]:
+    by_winner: dict[int, list[Event]] = {}
+    for one in events:
+        for winner in _others(one):
+            by_winner.setdefault(winner, []).append(one)
+    return [
+        Merged(
+            winner_id=winner,
+            loser_ids=tuple(_target(one) for one in mine),
+            rule=_text(mine[0], "why"),
+        )
+        for winner, mine in by_winner.items()
+    ]
+
+
+def _target(event: Event) -> int:
+    return int(event.target.rpartition(":")[2])
+
+
+def _others(event: Event) -> list[int]:
+    """Return the other facts that an event names."""
+    detail = event.detail
+    found = [detail.get("other"), detail.get("loser")]
+    after = detail.get("after")
+    if isinstance(after, dict):
+        found += [after.get("merged_into_id"), after.get("superseded_by")]
+    return [one for one in found if isinstance(one, int)]
+
+
+def _says(event: Event) -> str:
+    return _text(event, "says")
+
+
+def _text(event: Event, name: str) -> str:
+    return str(event.detail.get(name) or "")
+
+
+def _numbers(value: object) -> list[int]:
+    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []

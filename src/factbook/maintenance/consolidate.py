@@ -1,0 +1,662 @@
+"""The nightly work in the seed's order, one run at a time, resumable, undoable, and told in full.
+
+extract what recurs -> queue and embed -> confidence (support, doubt) -> contradictions and merges
+by rules -> one batched judgement of what is ambiguous, if there is a judge -> what faded -> embed
+what changed. Every step goes through `apply` under the run's number. What was read may be stale by
+then: `apply` decides on the rows as they are, so concurrent writes are never overwritten. Marks
+move with the work, so a killed run loses at most one batch, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.errors import FactbookError, StoreError, UsageError
+from factbook.gate.frames import frames_of
+from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
+from factbook.maintenance import support
+from factbook.maintenance.embedding import EmbeddingQueue
+from factbook.maintenance.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
+from factbook.maintenance.learning import learning_ops
+from factbook.maintenance.verdict_queue import (
+    MERGE_RULE,
+    CallReport,
+    Question,
+    Resolver,
+    Ruling,
+    category,
+    settle,
+    settle_pairs,
+    task_ops,
+    waiting_questions,
+)
+from factbook.model.confidence import is_deprecated, value_at
+from factbook.model.facts import (
+    EVERYONE,
+    MERGED_KINDS,
+    Event,
+    Everyone,
+    Millis,
+    Receipt,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import (
+    ContradictFacts,
+    FinishRun,
+    JudgePair,
+    MarkProgress,
+    MergeFacts,
+    Op,
+    RevertFact,
+    StartRun,
+    SupersedeFact,
+)
+from factbook.pipelines.stated import claim_of, extract_ops
+from factbook.store.base import Life
+from factbook.store.leases import due, holder_name
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+
+__all__ = [
+    "PHASES",
+    "AlreadyRunning",
+    "Consolidation",
+    "Question",
+    "Resolver",
+    "RunReport",
+    "settle_pairs",
+    "waiting_questions",
+]
+
+Floats = NDArray[np.float32]
+PHASES = ("embed", "extract", "support", "judge", "merge", "resolve", "fade", "embed again")
+_LEASE = "consolidation"
+_LOOK_AGAIN_S = 0.05
+
+
+class AlreadyRunning(FactbookError):
+    """A consolidation is running already; wait for it, or try again in {seconds:.0f} seconds if it was killed on another machine."""  # noqa: E501
+
+    exit_code = 4
+
+
+@dataclass(slots=True, kw_only=True)
+class RunReport:
+    """What one consolidation did."""
+
+    run_id: int
+    as_of: Millis
+    state: str = "running"
+    receipt: Receipt = field(default_factory=Receipt)
+    seconds: dict[str, float] = field(default_factory=dict)  # by phase
+    faded: list[int] = field(default_factory=list)  # facts that fell under 0.3 since the last run
+    waiting: int = 0  # ambiguous pairs without a verdict
+    aside: int = 0  # rows that cannot be embedded
+    judge_aside: int = 0  # of these, pairs that a model was asked about too often in vain
+    calls: list[CallReport] = field(default_factory=list)  # of the batched judgement
+    error: str = ""  # why the batched judgement, or a part of it, gave no answer
+    events: Sequence[Event] = ()  # every change, oldest first
+
+
+class Consolidation:
+    """The nightly work over one store."""
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        resolver: Resolver | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> None:
+        """Compose the work; `on_phase` hears the name of each phase as it begins."""
+        self._context = context
+        self._store = context.store
+        self._queue = EmbeddingQueue(context)
+        self._clock = context.clock
+        self._redact = context.redact
+        self._resolver = resolver
+        self._on_phase = on_phase
+        self._holder = holder_name()
+        self._readings: dict[str, Reading] = {}
+        self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
+        self._mark: int | None = None  # of the facts that this run has judged
+        self._renew: Callable[[], None] = lambda: None  # the lease
+
+    # --- running --------------------------------------------------------------------------------
+
+    def run(self) -> RunReport:
+        """Do all phases, once each.
+
+        Raises AlreadyRunning while another process does it.
+        """
+        now = self._clock()
+        with self._lease(now) as renew:
+            self._renew = renew
+            self._close_interrupted(now)
+            last = self._store.runs(limit=1)
+            report = RunReport(run_id=last[0].id + 1 if last else 1, as_of=now)
+            since = next(
+                (one.started_at for one in self._store.runs() if one.state == "done"), None
+            )
+            self._write(report, [StartRun(run_id=report.run_id)])
+            phases: dict[str, Callable[[RunReport], None]] = {
+                "embed": self._embed,
+                "extract": self._extract,
+                "support": self._support,
+                "judge": self._judge,
+                "merge": self._merge,
+                "resolve": self._resolve,
+                "fade": lambda one: self._fade(one, since),
+                "embed again": self._embed,
+            }
+            try:
+                for name in PHASES:
+                    if self._on_phase:
+                        self._on_phase(name)
+                    began = time.perf_counter()
+                    phases[name](report)
+                    report.seconds[name] = round(time.perf_counter() - began, 3)
+                    renew()
+                    if name != PHASES[-1]:
+                        self._write(report, [self._finish(report, "running", name)])
+            except BaseException:
+                # Stopped or failed: what is written is whole, and the next run goes on.
+                report.state = "failed"
+                with suppress(StoreError):  # the error that ended the run says more
+                    self._end(report)
+                raise
+            report.state = "done"
+            left = waiting_questions(self._store, now=report.as_of, redact=self._redact)
+            report.waiting = len(left)
+            report.judge_aside = sum(one.aside for one in left)
+            report.aside = len(self._store.set_aside())
+            self._end(report)
+            report.events = self._store.run_events(report.run_id)
+        return report
+
+    def _end(self, report: RunReport) -> None:
+        phase = list(report.seconds)[-1] if report.seconds else ""
+        self._context.write(
+            [self._finish(report, report.state, phase)],
+            Trigger.UPKEEP,
+            now=max(self._clock(), report.as_of),
+            run_id=report.run_id,
+        )
+
+    def undo(self, run_id: int, *, owner: str | Everyone) -> RunReport:
+        """Take back what a run changed of an owner's facts, the newest change first.
+
+        A fact that changed since keeps what it has; the receipt counts it as unchanged. A run is
+        undone once nothing that it changed of others is left.
+        """
+        now = self._clock()
+        with self._lease(now):
+            run = next((one for one in self._store.runs(limit=1 << 30) if one.id == run_id), None)
+            if run is None or run.state == "undone":
+                known = "was undone already" if run else "does not exist"
+                raise UsageError(detail=f"run {run_id} {known}; `factbook runs` lists the runs")
+            events = [
+                one for one in self._store.run_events(run_id) if one.target.startswith("fact:")
+            ]
+            undoable = [one for one in events if "after" in one.detail or one.op == "store"]
+            facts = [int(one.target.removeprefix("fact:")) for one in undoable]
+            whose = {one.id: one.owner for one in self._store.lives_by_id(facts).values()}
+            theirs = [
+                one
+                for one, fact in zip(undoable, facts, strict=True)
+                if owner in (whose[fact], EVERYONE)
+            ]
+            ops: list[Op] = [RevertFact(event_id=one.id) for one in reversed(theirs)]
+            state = "undone" if len(theirs) == len(undoable) else run.state
+            report = RunReport(run_id=run_id, as_of=now, state=state)
+            if state == "undone":
+                ops.append(
+                    FinishRun(run_id=run_id, state=state, phase=run.phase, report=run.report)
+                )
+            report.receipt = self._context.write(ops, Trigger.COMMAND, now=now)
+        return report
+
+    @contextmanager
+    def _lease(self, now: Millis) -> Iterator[Callable[[], None]]:
+        def take() -> int:
+            at = self._clock()
+            token = self._store.take_lease(_LEASE, holder=self._holder, now=at)
+            if token is None:
+                raise AlreadyRunning(seconds=policy.LEASE_MS / 1000)
+            return token
+
+        token = take()
+        try:
+            yield lambda: void(take())
+        finally:
+            self._store.drop_lease(_LEASE, token=token)
+
+    def _close_interrupted(self, now: Millis) -> None:
+        """Say of runs that were killed that they did not end; what they wrote is whole."""
+        for one in self._store.runs():
+            if one.state == "running":
+                op = FinishRun(run_id=one.id, state="failed", phase=one.phase, report=one.report)
+                self._context.write([op], Trigger.UPKEEP, now=now)
+
+    def _finish(self, report: RunReport, state: str, phase: str) -> FinishRun:
+        counts = {
+            name: value
+            for name in report.receipt.__slots__
+            if (value := getattr(report.receipt, name))
+        }
+        return FinishRun(
+            run_id=report.run_id,
+            state=state,
+            phase=phase,
+            report={
+                "seconds": report.seconds,
+                "receipt": counts,
+                "faded": report.faded,
+                "error": report.error,
+                "calls": [asdict(one) for one in report.calls],
+            },
+        )
+
+    def _write(self, report: RunReport, ops: Sequence[Op]) -> None:
+        """Apply ops in batches under the run's number and count what they changed."""
+        for first in range(0, len(ops), policy.UPKEEP_BATCH):
+            receipt = self._context.write(
+                ops[first : first + policy.UPKEEP_BATCH],
+                Trigger.UPKEEP,
+                now=report.as_of,
+                run_id=report.run_id,
+            )
+            report.receipt.add(receipt)
+            self._renew()
+
+    # --- the phases -----------------------------------------------------------------------------
+
+    def _embed(self, report: RunReport) -> None:
+        report.receipt.add(self._drained())
+
+    def _drained(self) -> Receipt:
+        """Embed what waits, and let others end who embed at this moment, for a short while."""
+        receipt = self._queue.drain(progress=lambda _: self._renew()).receipt
+        patience = time.monotonic() + policy.EMBED_PATIENCE_S
+        while self._store.held_now(now=self._clock()) and time.monotonic() < patience:
+            time.sleep(_LOOK_AGAIN_S)
+        return receipt
+
+    def _extract(self, report: RunReport) -> None:
+        while True:
+            ops = extract_ops(
+                self._context,
+                same=lambda a, b, cosine: self._relation(a, b, cosine) is Relation.SAME,
+                now=report.as_of,
+            )
+            if not ops:
+                break
+            # In one transaction: the mark must not move ahead of what it stands for.
+            report.receipt.add(
+                self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
+            )
+            self._renew()
+        self._write(report, learning_ops(self._store))
+        report.receipt.add(self._drained())  # the new facts take part in what follows
+
+    def _support(self, report: RunReport) -> None:
+        ops = support.support_ops(self._store, now=report.as_of, reading=self._reading)
+        self._write(report, ops)
+
+    def _judge(self, report: RunReport) -> None:
+        """Look at every pair of near facts of which one is new: contradictions now, merges next."""
+        lives, vectors, new, mark = self._facts("judge")
+        self._alike = []
+        if not new:
+            return
+        known = self._store.judged()
+        ops: list[Op] = []
+        for left, right, cosine in self._candidates(lives, vectors, new):
+            one, other = lives[left], lives[right]
+            if one.owner != other.owner or _ids(one, other) in known:
+                continue
+            older, newer = _by_age(one, other)
+            found = self._judgement(older, newer, cosine)
+            if found.relation is Relation.SAME:
+                self._alike.append((one.id, other.id))
+            else:
+                ops += _pair_ops(older, newer, found, cosine)
+        self._write(report, ops)
+        self._mark = mark
+
+    def _candidates(
+        self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield the pairs that rules should look at, each once.
+
+        What says that something has ended ("moved to", "no longer") may share few words with what
+        it ends, so it is compared with more.
+        """
+        pairs = _pairs(vectors, new)
+        seen = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+        yield from _each(pairs)
+        for low, high, cosine in self._same_slot(lives, vectors, new):
+            if (low, high) not in seen:
+                seen.add((low, high))
+                yield low, high, cosine
+        ending = [n for n in new if self._reading(lives[n].statement).cues]
+        if not ending:
+            return
+        far = cross_pairs(vectors[ending], vectors, threshold=policy.ENDING_SIMILARITY)
+        for left, right, cosine in _each(far):
+            low, high = sorted((ending[left], right))
+            if low != high and (low, high) not in seen:
+                seen.add((low, high))
+                yield low, high, cosine
+
+    def _same_slot(
+        self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield the pairs that speak of one slot ("my home", "my editor") in whatever words."""
+        by_slot: dict[tuple[str, str], list[int]] = {}
+        for n, life in enumerate(lives):
+            for slot in {one.slot for one in frames_of(life.statement)}:
+                by_slot.setdefault((life.owner, slot), []).append(n)
+        fresh = set(new)
+        for rows in by_slot.values():
+            for at, low in enumerate(rows):
+                for high in rows[at + 1 : at + 1 + policy.SLOT_NEIGHBOURS]:
+                    if low in fresh or high in fresh:
+                        yield low, high, float(vectors[low] @ vectors[high])
+
+    def _merge(self, report: RunReport) -> None:
+        """Merge what says the same: the components of the pairs that the rules found alike."""
+        ids = sorted({one for pair in self._alike for one in pair})
+        lives = {one: life for one, life in self._store.lives_by_id(ids).items() if life.current}
+        numbers = {one: n for n, one in enumerate(lives)}
+        pairs = [
+            (numbers[one], numbers[other])
+            for one, other in self._alike
+            if one in numbers and other in numbers
+        ]
+        ops: list[Op] = []
+        if pairs:
+            rows = list(lives.values())
+            have, data = self._store.vector_rows("fact", ids)
+            vectors = dict(zip(have, unit_rows(data, len(have)), strict=True))
+            known = self._store.judged()
+            left, right = np.asarray(pairs, np.int64).T
+            for group in components(len(rows), left, right):
+                members = [rows[n] for n in group if rows[n].id in vectors]
+                stacked = np.stack([vectors[one.id] for one in members])
+                ops += self._merge_ops(members, stacked, known, report.as_of)
+        before = report.receipt.merged
+        self._write(report, ops)
+        asked = sum(len(one.loser_ids) for one in ops if isinstance(one, MergeFacts))
+        if self._mark is not None and report.receipt.merged - before == asked:
+            # Only now: a run that is killed before, or finds that somebody changed a fact
+            # meanwhile, looks at the same facts again.
+            self._write(report, [MarkProgress(name="judge", value=self._mark)])
+
+    def _merge_ops(
+        self, group: Sequence[Life], vectors: Floats, known: set[tuple[int, int]], now: Millis
+    ) -> list[Op]:
+        """Return the merges of one connected component; every member must hold against its winner.
+
+        A chain A-B-C whose ends do not say the same falls apart here: who does not hold against
+        the winner is looked at again without it.
+        """
+        ops: list[Op] = []
+        values = [value_at(one, now) for one in group]
+        # Its owner's own words stay in their wording, however sure the others are.
+        left = sorted(
+            range(len(group)),
+            key=lambda n: (
+                group[n].trust is not Trust.DIRECT,
+                -values[n],
+                -group[n].evidence_count,
+                group[n].id,
+            ),
+        )
+        while len(left) > 1:
+            best, rest = left[0], left[1:]
+            losers: list[int] = []
+            cosines = vectors[rest] @ vectors[best]
+            for n, cosine in zip(rest, cosines.tolist(), strict=True):
+                said = self._may_merge(group[best], group[n], cosine, known)
+                if said is None:
+                    continue
+                if any(_ids(group[n], group[other]) in known for other in losers):
+                    continue  # they were told apart: a third fact must not join them
+                sure = values[best] > policy.MERGE_MIN_CONFIDENCE
+                alike = abs(values[best] - values[n]) <= policy.MERGE_WITHIN
+                if sure and alike:
+                    losers.append(n)
+                else:
+                    low, high = _ids(group[best], group[n])
+                    why = "both are uncertain" if not sure else "their confidences differ by much"
+                    ops.append(
+                        JudgePair(
+                            low_id=low,
+                            high_id=high,
+                            relation="ambiguous",
+                            rule=MERGE_RULE,
+                            detail=f"they say the same, but {why}",
+                            similarity=cosine,
+                        )
+                    )
+                    known.add((low, high))
+            if losers:
+                members = [group[best], *(group[n] for n in losers)]
+                ops.append(
+                    MergeFacts(
+                        winner_id=members[0].id,
+                        loser_ids=[one.id for one in members[1:]],
+                        evidence_counts=[one.evidence_count for one in members],
+                        rule="same",
+                    )
+                )
+            left = [n for n in rest if n not in losers]
+        return ops
+
+    def _may_merge(
+        self, winner: Life, loser: Life, cosine: float, known: set[tuple[int, int]]
+    ) -> Judgement | None:
+        if category(winner) != category(loser) or _ids(winner, loser) in known:
+            return None
+        found = self._judgement(*_by_age(winner, loser), cosine)
+        return found if found.relation is Relation.SAME else None
+
+    def _resolve(self, report: RunReport) -> None:
+        """Ask the judge, if there is one, about all waiting pairs at once."""
+        if self._resolver is None:
+            return
+        questions = [
+            one
+            for one in waiting_questions(self._store, now=report.as_of, redact=self._redact)
+            if not one.aside and due(one.until, now=report.as_of) and one.rule != policy.OVERHEARD
+        ]
+        if not questions:
+            return
+        self._renew()
+        try:
+            answer = self._resolver(questions)
+        except FactbookError as error:
+            report.error = self._redact(str(error))  # the pairs wait on; nothing is decided
+            return
+        finally:
+            self._renew()  # a judge may take its time
+        ruling = answer if isinstance(answer, Ruling) else Ruling(verdicts=answer)
+        unsettled = settle(
+            self._store,
+            ruling.verdicts,
+            now=report.as_of,
+            write=lambda ops: self._write(report, ops),
+            questions=questions,
+        )
+        for ids, why in unsettled.items():
+            if call := ruling.about.get(ids):
+                call.skipped[why.reason] = call.skipped.get(why.reason, 0) + 1
+        for call in ruling.calls:
+            call.error = self._redact(call.error)  # it may quote an answer
+        report.calls = list(ruling.calls)
+        self._write(report, task_ops(self._store, ruling, unsettled, redact=self._redact))
+        errors = [one.told() for one in ruling.calls if one.error]
+        errors += [one.says for one in unsettled.values() if one.reason != "changed"]
+        report.error = "; ".join(dict.fromkeys(errors))
+
+    def _fade(self, report: RunReport, since: Millis | None) -> None:
+        """Find what fell under the threshold since the last run; nothing need be written."""
+        for one in self._store.lives_of(MERGED_KINDS):
+            if not is_deprecated(value_at(one, report.as_of)):
+                continue
+            if since is None or not is_deprecated(value_at(one, max(since, one.confidence_at))):
+                report.faded.append(one.id)
+
+    # --- shared ---------------------------------------------------------------------------------
+
+    def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], int]:
+        """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
+        with self._store.snapshot():  # or a swap of models could come between the vectors
+            after = self._store.mark(phase)
+            fresh = self._store.vectors("fact", after=after)
+            if not fresh.ids:
+                return [], np.empty((0, 0), np.float32), [], after
+            lives = {one.id: one for one in self._store.lives_of(MERGED_KINDS)}
+            ids, data = self._store.vector_rows("fact", list(lives))
+        vectors = unit_rows(data, len(ids))
+        new = set(fresh.ids)
+        rows = [n for n, one in enumerate(ids) if one in new]
+        return [lives[one] for one in ids], vectors, rows, fresh.last
+
+    def _reading(self, text: str) -> Reading:
+        found = self._readings.get(text)
+        if found is None:
+            if len(self._readings) > 200_000:
+                self._readings.clear()
+            found = self._readings[text] = read(text)
+        return found
+
+    def _judgement(self, older: Life, newer: Life, cosine: float) -> Judgement:
+        return judge(
+            claim_of(older),
+            claim_of(newer),
+            similarity=cosine,
+            older_reading=self._reading(older.statement),
+            newer_reading=self._reading(newer.statement),
+        )
+
+    def _relation(self, one: str, other: str, cosine: float) -> Relation:
+        return judge(
+            Claim(text=one),
+            Claim(text=other),
+            similarity=cosine,
+            older_reading=self._reading(one),
+            newer_reading=self._reading(other),
+        ).relation
+
+
+def void(_: object) -> None:
+    """Forget a result."""
+
+
+def unit_rows(data: bytes, count: int) -> Floats:
+    """Return stored half-precision vectors as unit float32 rows."""
+    if not count:
+        return np.empty((0, 0), np.float32)
+    rows = np.frombuffer(data, np.float16).reshape(count, -1).astype(np.float32)
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
+
+
+def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:
+    """Return what follows from a judgement other than SAME."""
+    low, high = _ids(older, newer)
+    changed = found.relation is Relation.SUPERSEDES
+    if found.relation is Relation.CONTRADICTION:
+        # Halving both would also kill the newer word: what the owner says on a later day about
+        # the same thing takes the place of what the owner said before.
+        if not _changed_mind(older, newer):
+            return [
+                ContradictFacts(
+                    low_id=low,
+                    high_id=high,
+                    rule=found.rule,
+                    detail=found.detail,
+                    similarity=cosine,
+                )
+            ]
+        changed = True
+    if changed:
+        return [
+            SupersedeFact(
+                old_id=older.id,
+                new_id=newer.id,
+                rule=found.rule,
+                detail=found.detail,
+                similarity=cosine,
+            )
+        ]
+    if found.relation is Relation.AMBIGUOUS:
+        return [
+            JudgePair(
+                low_id=low,
+                high_id=high,
+                relation="ambiguous",
+                rule=found.rule,
+                detail=found.detail,
+                similarity=cosine,
+            )
+        ]
+    return []
+
+
+def _pairs(vectors: Floats, new: Sequence[int]) -> Pairs:
+    """Return the pairs of near facts of which at least one is new."""
+    threshold = _threshold(vectors, new)
+    if len(new) * 2 > len(vectors):
+        return near_pairs(vectors, threshold=threshold)
+    return near_pairs_of(np.asarray(new, np.int64), vectors, threshold=threshold)
+
+
+def _threshold(vectors: Floats, new: Sequence[int]) -> float:
+    """Return from which cosine on pairs are looked at, so that a run has an end.
+
+    It is `policy.JUDGED_SIMILARITY`, unless a sample tells that more than `policy.JUDGED_PAIRS`
+    pairs lie above it; then as much higher as leaves about that many.
+    """
+    rows = np.asarray(new, np.int64)
+    sample = rows[:: max(1, len(rows) // policy.JUDGED_SAMPLE)][: policy.JUDGED_SAMPLE]
+    cosines = (vectors[sample] @ vectors.T).ravel()
+    above = cosines[cosines >= policy.JUDGED_SIMILARITY]
+    allowed = int(policy.JUDGED_PAIRS * len(sample) / len(rows)) + len(sample)  # and themselves
+    if len(above) <= allowed:
+        return policy.JUDGED_SIMILARITY
+    return float(np.partition(above, len(above) - allowed)[len(above) - allowed])
+
+
+def _each(pairs: Pairs) -> Iterable[tuple[int, int, float]]:
+    return zip(pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True)
+
+
+def _ids(one: Life, other: Life) -> tuple[int, int]:
+    return (one.id, other.id) if one.id < other.id else (other.id, one.id)
+
+
+def _by_age(one: Life, other: Life) -> tuple[Life, Life]:
+    """Return (older, newer) by when they were last said; equal times by id."""
+    first, second = sorted((one, other), key=lambda life: (life.occurred_at or 0, life.id))
+    return first, second
+
+
+def _changed_mind(older: Life, newer: Life) -> bool:
+    """Tell whether the owner said the newer one, in person, on a later day than the older."""
+    if older.occurred_at is None or newer.occurred_at is None:
+        return False
+    said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
+    return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS

@@ -1,0 +1,269 @@
+"""The embedding queue: rows wait, workers lease them, and nothing that fails blocks the others.
+
+A worker claims a batch for a while under a token that is given out once. Killed, it holds nothing
+any more; slow, it finds that a newer token has taken over, and its vectors are not taken.
+A row that fails is tried again later, twice as late each time, and put aside with the reason after
+a few attempts. Waiting rows are found by text all the while.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.errors import EmbedderMismatch, FactbookError
+from factbook.model.facts import Receipt, Trigger
+from factbook.model.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
+from factbook.store.base import Claimed
+from factbook.store.leases import holder_name
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.embed import Embedder
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class EmbedReport:
+    """What one pass over the queue did."""
+
+    receipt: Receipt = field(default_factory=Receipt)
+    failed: int = 0  # rows to be tried again
+    aside: int = 0  # rows put aside
+    claimed: int = 0
+    lost: int = 0  # rows that another worker had taken over before their vectors were ready
+
+    def add(self, other: EmbedReport) -> None:
+        """Add the counts of another pass."""
+        self.receipt.add(other.receipt)
+        self.failed += other.failed
+        self.aside += other.aside
+        self.claimed += other.claimed
+        self.lost += other.lost
+
+
+class EmbeddingQueue:
+    """Works off the rows of one store that wait for their vector."""
+
+    def __init__(
+        self,
+        context: Context,
+    ) -> None:
+        """Compose the queue; the embedder is made when there is something to embed."""
+        self._context = context
+        self._store = context.store
+        self._clock = context.clock
+
+    def drain(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> EmbedReport:
+        """Embed what waits, `limit` rows at most; rows that fail now are left for later."""
+        total = EmbedReport()
+        for target in EMBEDDED:
+            while limit is None or total.claimed < limit:
+                room = policy.EMBED_BATCH
+                if limit is not None:
+                    room = min(room, limit - total.claimed)
+                done = self.work(target, limit=room)
+                if not done.claimed:
+                    break
+                total.add(done)
+                if done.lost:
+                    break  # left to whoever has them: two clocks apart would take over for ever
+                if progress:
+                    progress(done.claimed)
+        return total
+
+    def work(self, target: str, *, limit: int) -> EmbedReport:
+        """Claim one batch and embed it.
+
+        Raises EmbedderMismatch where the file holds vectors of another model; the rows wait on.
+        """
+        now = self._clock()
+        claim = self._store.claim_waiting(target, limit=limit, holder=holder_name(), now=now)
+        report = EmbedReport(claimed=len(claim.rows))
+        if not claim.rows:
+            return report
+        try:
+            embedder = self._context.embedder
+            self._check_model(embedder)
+            good, vectors, bad = self._vectors(embedder, claim.rows)
+        except BaseException as error:
+            # Given back at once, for the next worker may have the right model.
+            ids = [one for one, _ in claim.rows]
+            self._store.release(claim, ids, error=_said(error), until=now, tried=False)
+            raise
+        if good:
+            op = StoreVectors(
+                target=target,
+                model=embedder.id,
+                ids=good,
+                vectors=vectors.astype(np.float16).tobytes(),
+                dim=embedder.dim,
+                token=claim.token,
+            )
+            report.receipt = self._context.write([op], Trigger.UPKEEP)
+            report.lost = len(good) - report.receipt.embedded
+        for one, why in bad.items():
+            self._fail(claim, one, why, report)
+        return report
+
+    def _check_model(self, embedder: Embedder) -> None:
+        found = self._store.embedder()
+        if found is not None and found != (embedder.id, embedder.dim):
+            raise EmbedderMismatch(path=self._store.path, found=found[0], given=embedder.id)
+
+    def _vectors(
+        self, embedder: Embedder, rows: Sequence[tuple[int, str]]
+    ) -> tuple[list[int], NDArray[np.float32], dict[int, str]]:
+        """Return (ids with a good vector, their vectors, id -> what was wrong)."""
+        failed = ""
+        try:
+            made = embedder.embed([text for _, text in rows])
+        except FactbookError:
+            raise
+        except Exception as error:  # noqa: BLE001 - any embedder may be plugged in
+            failed, made = _said(error), None
+        if made is None:
+            if len(rows) == 1:
+                return [], np.empty((0, embedder.dim), np.float32), {rows[0][0]: failed}
+            # One row may have spoiled the batch: halves tell which.
+            half = len(rows) // 2
+            parts = [self._vectors(embedder, part) for part in (rows[:half], rows[half:])]
+            return (
+                [one for ids, _, _ in parts for one in ids],
+                np.concatenate([vectors for _, vectors, _ in parts]),
+                {one: why for _, _, bad in parts for one, why in bad.items()},
+            )
+        array = np.asarray(made, np.float32)
+        if array.shape != (len(rows), embedder.dim):
+            raise EmbedderMismatch(
+                path=self._store.path,
+                found=f"vectors of {embedder.dim} numbers",
+                given=f"{embedder.id} with an array of shape {array.shape}",
+            )
+        length = np.sqrt(np.einsum("ij,ij->i", array.astype(np.float64), array))
+        usable = np.isfinite(length) & (length > 0)
+        bad = {
+            rows[n][0]: "its vector is zero" if length[n] == 0 else "its vector is not finite"
+            for n in np.flatnonzero(~usable).tolist()
+        }
+        keep = np.flatnonzero(usable)
+        unit = (array[keep] / length[keep, None]).astype(np.float32)
+        return [rows[n][0] for n in keep.tolist()], unit, bad
+
+    def _fail(self, claim: Claimed, one: int, why: str, report: EmbedReport) -> None:
+        tried = self._store.attempts(claim.target, [one]).get(one, 0) + 1
+        aside = tried >= policy.EMBED_ATTEMPTS
+        wait = min(policy.EMBED_BACKOFF_MS * 2 ** (tried - 1), policy.EMBED_BACKOFF_MAX_MS)
+        self._store.release(claim, [one], error=why, until=self._clock() + wait, aside=aside)
+        report.failed += not aside
+        report.aside += aside
+        if aside:
+            _LOG.warning(
+                "%s %d cannot be embedded and was put aside after %d attempts: %s",
+                claim.target,
+                one,
+                tried,
+                why,
+            )
+
+    # --- another model --------------------------------------------------------------------------
+
+    def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
+        """Make every vector anew with this embedder and swap them all at the end.
+
+        Recall goes on with the vectors in use until then. Killed, it goes on where it stopped.
+        Returns how many vectors are in use after the swap, 0 where the model is the one in use.
+        """
+        embedder = self._context.embedder
+        if self._store.embedder() in (None, (embedder.id, embedder.dim)):
+            return 0
+        while True:
+            left = 0
+            for target in EMBEDDED:
+                while True:
+                    rows = self._store.without_next(
+                        target, model=embedder.id, dim=embedder.dim, limit=policy.EMBED_BATCH
+                    )
+                    if not rows:
+                        break
+                    left += len(rows)
+                    self._store_next(embedder, target, rows)
+                    if progress:
+                        progress(len(rows))
+            if not left:
+                break  # another worker may have embedded new rows with the old model meanwhile
+        self._context.write([ReplaceVectors(model=embedder.id, dim=embedder.dim)], Trigger.UPKEEP)
+        counts = self._store.counts()
+        return counts["episode_vectors"] + counts["fact_vectors"]
+
+    def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:
+        good, vectors, bad = self._vectors(embedder, rows)
+        if bad:
+            one, why = next(iter(bad.items()))
+            raise FactbookError(
+                detail=f"{target} {one} cannot be embedded by {embedder.id} ({why}); the vectors in"
+                " use were kept"
+            )
+        op = StoreNextVectors(
+            target=target,
+            model=embedder.id,
+            ids=good,
+            vectors=vectors.astype(np.float16).tobytes(),
+            dim=embedder.dim,
+        )
+        self._context.write([op], Trigger.UPKEEP)
+
+
+class Worker:
+    """A thread that works off the queue until it is closed."""
+
+    def __init__(self, queue: EmbeddingQueue, *, idle_seconds: float = 1.0) -> None:
+        """Start the thread; `idle_seconds` is how long it sleeps when nothing waits."""
+        self._queue = queue
+        self._idle = idle_seconds
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self.error: str = ""  # what ended the last pass, empty when all is well
+        self._thread = threading.Thread(target=self._run, name="factbook-embedding", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Tell the thread that something waits."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """End the thread after the batch that it is in."""
+        self._stop.set()
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._wake.clear()
+            try:
+                reports = [
+                    self._queue.work(target, limit=policy.EMBED_BATCH) for target in EMBEDDED
+                ]
+                done = sum(one.claimed for one in reports if not one.lost)
+                self.error = ""
+            except FactbookError as error:
+                done = 0
+                if self.error != str(error):
+                    _LOG.warning("embedding stopped: %s", error)
+                self.error = str(error)
+            if not done:
+                self._wake.wait(self._idle)
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:500]

@@ -1,0 +1,333 @@
+"""What takes things out of a memory for good, and shows that they are gone.
+
+It composes the Ops of erasing with what the store says of its file, and holds no rule.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.apply.facts import Changes
+from factbook.context import part
+from factbook.errors import NotFound, UsageError
+from factbook.extract.identifying import Gone, How, Telltales
+from factbook.model import ops
+from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger, whose
+from factbook.model.keys import entity_name
+from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.model.facts import Erasure as PastErasure
+    from factbook.model.facts import Scoured, Sighting
+    from factbook.model.ops import Op
+
+__all__ = ["ROW_NAMES", "Erased", "Erasure", "Standing", "Stands"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stands:
+    """A row that was kept and still tells of what was erased."""
+
+    row: str  # e34, f12, ...: `factbook erase` takes it by that name
+    what: str  # a "name", a "value", "words" in a row; "beside": it stood beside, and speaks of it
+    excerpt: str  # what stands around it, redacted, with a sign in its place
+    owners: frozenset[str] = frozenset()  # whose row it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What of something erased still stands in what was kept, as far as it was looked for."""
+
+    rows: Sequence[Stands]  # at most policy.STANDING_SHOWN
+    more: int  # how many other rows there are
+    others: int  # and how many that are not all its owner's: nothing is shown of these
+    names: int  # how many of its names were looked for, in every text of every row
+    values: int  # of its numbers, codes and addresses
+    words: int  # of its runs of words
+    common: int  # of all these, how many so many rows have that they tell nothing here
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What one act of erasing took."""
+
+    receipt: Receipt  # `erased` counts the rows by what they were
+    file: Scoured | None  # what became of the file's bytes; None where nothing was written
+    standing: Standing | None = None  # None where nothing was written
+    owner: str | Everyone = ME  # for whom it was erased, and who is shown where it stands
+
+    @property
+    def nothing_left(self) -> bool:
+        """Tell whether the file is clean of it, and neither a row nor another file tells of it."""
+        return (
+            self.file is not None
+            and self.file.clean
+            and not self.file.copies
+            and self.standing is not None
+            and not self.standing.rows
+            and not self.standing.others
+            and not self.standing.common
+        )
+
+
+ROW_NAMES: Final = (
+    "give f12 a fact, e34 an episode, s5 a source, r7 a refusal, n2 a thing cared about, p3 a"
+    " preference, l4 what was to be learned, c5 a schedule, q6 a search, t7 one that waits, o8 a"
+    " proposal"
+)
+_TARGETS: Final[Mapping[str, str]] = {  # what a row is called by -> what it is
+    "f": "fact",
+    "e": "episode",
+    "s": "source",
+    "r": "rejection",
+    "n": "entity",
+    "p": "preference",
+    "l": "learn_prompt",
+    "c": "schedule",
+    "q": "search_log",
+    "t": "search_task",
+    "o": "proposal",
+}
+
+
+class _Rehearsed(Exception):
+    """Take back a transaction that was only to show what it would do."""
+
+
+@part
+class Erasure:
+    """What erases for good; `Memory.erasure`.
+
+    Everything else in a memory keeps what it changes. What is erased is gone from every row, index
+    and vector, from the history and from the bytes of the file, and a tombstone without content
+    keeps it from coming back. With `dry_run` nothing is written: the receipt says what would go.
+    A row that is not all the owner's is not there; with EVERYONE it is erased whosever it is.
+    """
+
+    def __init__(self, context: Context, *, let_go: Callable[[], None]) -> None:
+        """Compose; `let_go` makes this process forget what it holds of the memory's texts."""
+        self._context = context
+        self._store = context.store
+        self._let_go = let_go
+
+    def erase_fact(
+        self,
+        fact_id: int,
+        *,
+        owner: str | Everyone = ME,
+        whole_episodes: bool = False,
+        dry_run: bool = False,
+    ) -> Erased:
+        """Erase a fact with all that stands behind it, and its words in what it was read from.
+
+        That is what was merged into it or superseded by it, and all that its key has held. The rest
+        of the episodes stays unless `whole_episodes` erases them too. Raises NotFound.
+        """
+        self._check_row("fact", fact_id, owner)
+        op = EraseFact(fact_id=fact_id, whole_episodes=whole_episodes)
+        return self._erase(op, dry_run, owner)
+
+    def erase_episode(
+        self, episode_id: int, *, owner: str | Everyone = ME, dry_run: bool = False
+    ) -> Erased:
+        """Erase an episode, and the facts that stand on nothing else; raises NotFound."""
+        return self.erase_row(f"e{episode_id}", owner=owner, dry_run=dry_run)
+
+    def erase_source(
+        self, source: int | str, *, owner: str | Everyone = ME, dry_run: bool = False
+    ) -> Erased:
+        """Erase a log, a chat or a note, by its number, its path or its key.
+
+        What the same file holds from before this moment is not read again. Raises NotFound, and
+        UsageError where several sources have that path.
+        """
+        whose(owner)
+        return self.erase_row(f"s{self._source_id(source)}", owner=owner, dry_run=dry_run)
+
+    def erase_rejection(
+        self, rejection_id: int, *, owner: str | Everyone = ME, dry_run: bool = False
+    ) -> Erased:
+        """Erase one entry of the log of what was refused; raises NotFound."""
+        return self.erase_row(f"r{rejection_id}", owner=owner, dry_run=dry_run)
+
+    def erase_entity(self, name: str, *, owner: str = ME, dry_run: bool = False) -> Erased:
+        """Erase a thing that its owner cares about, and everything about it.
+
+        Its facts, engagements, notices and searches go, its name in what its owner said of it and
+        in pages that stay, and each sentence of an answer that names it. Where its name still
+        stands is in `Erased.standing`. Raises NotFound.
+        """
+        wanted = entity_name(name)
+        entity = self._store.entity_named(owner, wanted)
+        if entity is None:  # one that was forgotten before can be erased too
+            forgotten = [
+                one
+                for one in self._store.entities(owner, include_retired=True)
+                if one.name == wanted
+            ]
+            if not forgotten:
+                raise NotFound(what="entity", name=name, hint=f"{owner} has none of that name.")
+            entity = forgotten[-1]
+        return self._erase(EraseEntity(entity_id=entity.id), dry_run, owner)
+
+    def erase_owner(self, owner: str, *, dry_run: bool = False) -> Erased:
+        """Erase everything of an owner; raises NotFound where there is nothing."""
+        return self._erase(EraseOwner(owner=owner), dry_run, owner)
+
+    def erase_row(
+        self,
+        name: str,
+        *,
+        owner: str | Everyone = ME,
+        whole_episodes: bool = False,
+        dry_run: bool = False,
+    ) -> Erased:
+        """Erase a row by what it is called: f12, e34, s5, r7, and what `Standing` names besides.
+
+        That is n12 a thing cared about, p3 a preference, l4 what was to be learned, c5 a schedule,
+        q6 a search that was made, t7 one that waits, o8 a proposal. Raises NotFound, and UsageError
+        for what is no such name.
+        """
+        letter, digits = name[:1], name[1:]
+        number = int(digits[:20]) if digits.isascii() and digits.isdigit() else -1
+        if not 0 <= number < 1 << 63 or letter not in _TARGETS:
+            raise UsageError(detail=f"{name!r} is no id; {ROW_NAMES}")
+        if letter == "f":
+            return self.erase_fact(
+                number, owner=owner, whole_episodes=whole_episodes, dry_run=dry_run
+            )
+        self._check_row(_TARGETS[letter], number, owner)
+
+        op: Op
+        match letter:
+            case "e":
+                op = ops.EraseEpisode(episode_id=number)
+            case "s":
+                op = ops.EraseSource(source_id=number)
+            case "r":
+                op = ops.EraseRejection(rejection_id=number)
+            case "n":
+                op = ops.EraseEntity(entity_id=number)
+            case _:
+                op = ops.EraseNoted(target=_TARGETS[letter], row_id=number)
+        return self._erase(op, dry_run, owner)
+
+    # --- afterwards -----------------------------------------------------------------------------
+
+    def erasures(self, *, limit: int = 100) -> list[PastErasure]:
+        """Return what was erased, newest first: how much and when, never what it said."""
+        return self._store.erasures(limit=limit)
+
+    def allow_again(self, erasure_id: int) -> Receipt:
+        """Let what one erasure took be kept again, where it is met again; raises NotFound."""
+        return self._context.write([AllowAgain(erasure_id=erasure_id)], Trigger.COMMAND)
+
+    def finish_erasing(self) -> Scoured | None:
+        """Clean the file where an erasure could not, for somebody was reading it; None if none."""
+        return self._store.scour()
+
+    def sight(self, text: str) -> Sighting:
+        """Say where a text stands: in rows, in the bytes of the file, in copies of it."""
+        if not text.strip():
+            raise UsageError(detail="there is nothing to look for: the text is empty")
+        return self._store.sight(text)
+
+    def standing(self, done: Sequence[Erased]) -> Standing:
+        """Look for what several acts of erasing took in everything that is kept now.
+
+        Its names, values and runs of words are looked for in every text of every row, and that it
+        is spoken of in the episodes right beside; not ordinary words on their own, and not what
+        nearly every row has. Of rows that are not all theirs who erased is told how many there are.
+        """
+        files = [one.file for one in done if one.file is not None]
+        tells = Telltales(Gone(text, How(how)) for file in files for text, how in file.taken)
+        beside = frozenset(row for file in files for row in file.beside)
+        with self._store.snapshot():
+            found = tells.look(self._store.kept_texts(), beside=beside) if tells else []
+            redact = self._context.redact
+            whose_rows = [(one, frozenset(self._owners_of(one.key))) for one in found]
+            asking = {one.owner for one in done}
+            if EVERYONE not in asking:
+                whose_rows = [(one, whom) for one, whom in whose_rows if whom <= asking]
+            owners = [whom for _, whom in whose_rows[: policy.STANDING_SHOWN]]
+            shown = [
+                tells.again(one, redact(one.text)) for one, _ in whose_rows[: policy.STANDING_SHOWN]
+            ]
+        counts = Counter(one.what for one in tells.tells)
+        return Standing(
+            rows=[
+                Stands(row=one.key, what=one.what, excerpt=one.shown(), owners=whom)
+                for one, whom in zip(shown, owners, strict=True)
+            ],
+            more=len(whose_rows) - len(shown),
+            others=len(found) - len(whose_rows),
+            names=counts["name"],
+            values=counts["value"],
+            words=counts["words"],
+            common=len(tells.common),
+        )
+
+    def _owners_of(self, row: str) -> set[str]:
+        """Return whose a row is, by what it is called; what has no number belongs to none."""
+        if not row[1:].isdigit():
+            return set()
+        return self._store.row_owners(_TARGETS[row[0]], int(row[1:]))
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _check_row(self, target: str, row_id: int, owner: str | Everyone) -> None:
+        """Raise NotFound where a row is, or is partly, another's."""
+        if whose(owner) is not EVERYONE and self._store.row_owners(target, row_id) - {owner}:
+            raise NotFound(
+                what=target,
+                name=row_id,
+                hint=f"{owner!r} has none of that number; name whose it is, or all owners.",
+            )
+
+    def _erase(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
+        if dry_run:
+            return Erased(receipt=self._rehearsed([op]), file=None, owner=owner)
+        receipt = self._context.write([op], Trigger.COMMAND)
+        self._let_go()
+        file = self._store.last_scour()
+        if file is None:
+            return Erased(receipt=receipt, file=None, owner=owner)
+        done = Erased(receipt=receipt, file=file, owner=owner)
+        return replace(done, standing=self.standing([done]))
+
+    def _rehearsed(self, ops: Sequence[Op]) -> Receipt:
+        """Return what ops of erasing would do, by doing it and taking it back."""
+        receipt, now = Receipt(), self._context.clock()
+        try:
+            with self._store.writing(
+                trigger=Trigger.COMMAND, actor=self._context.actor, now=now
+            ) as writer:
+                Changes(writer, receipt, now=now, trigger=Trigger.COMMAND).run(ops)
+                raise _Rehearsed
+        except _Rehearsed:
+            return receipt
+
+    def _source_id(self, source: int | str) -> int:
+        if isinstance(source, int):
+            return source
+        states = self._store.source_states()
+        if source in states:
+            return states[source].id
+        same = {source, str(Path(source).expanduser()), str(Path(source).expanduser().absolute())}
+        found = [one.id for one in states.values() if one.source.uri in same]
+        if len(found) > 1:
+            raise UsageError(
+                detail=f"{source} is the path of {len(found)} sources; erase one by its name, or"
+                f" all: `factbook erase {' '.join(f's{one}' for one in found)}`"
+            )
+        if not found:
+            raise NotFound(
+                what="source", name=source, hint="`factbook sessions` lists the sources."
+            )
+        return found[0]

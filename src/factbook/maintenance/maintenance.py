@@ -1,0 +1,207 @@
+"""What keeps a memory in order: the embedding queue, the nightly work, and what it all came to.
+
+It composes the parts of `upkeep` and holds no rule.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from factbook.context import part
+from factbook.extract.rule_noise import measure_noise
+from factbook.maintenance.consolidate import Consolidation
+from factbook.maintenance.embedding import EmbeddingQueue, Worker
+from factbook.maintenance.meter import cost
+from factbook.maintenance.verdicts import model_resolver
+from factbook.model.facts import ME, Everyone, Receipt, Trigger
+from factbook.model.ops import RetryTasks
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.extract.rules import Rule
+    from factbook.maintenance.consolidate import Resolver, RunReport
+    from factbook.maintenance.embedding import EmbedReport
+    from factbook.maintenance.meter import CostLine
+    from factbook.model.facts import ModelTask, Run
+    from factbook.store.base import Store
+
+__all__ = ["Maintenance", "RuleNoise", "RuleUse"]
+
+_STARTING: Final = threading.Lock()  # two threads that start the worker at once must not make two
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleUse:
+    """A rule, and how often it has fired."""
+
+    rule: Rule
+    fired: int  # evidence rows
+    noise: RuleNoise | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleNoise:
+    """What of a rule's facts looks like noise, by signs that need no reading."""
+
+    facts: int
+    objects: int  # distinct objects
+    top_object: str  # the most frequent object
+    top_share: float  # its share of the facts, 0 to 1
+    rejected: int  # candidates of the rule that the gate refused
+    score: float  # 0 to 1, the larger the noisier
+    why: str
+
+
+@part
+class Maintenance:
+    """What looks after what is there; `Memory.maintenance`."""
+
+    def __init__(self, context: Context) -> None:
+        """Compose over what the memory works with."""
+        self._context = context
+        self._store = context.store
+        self._worker: Worker | None = None
+
+    # --- embedding ------------------------------------------------------------------------------
+
+    def embed(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> EmbedReport:
+        """Give waiting rows their vectors, facts first; safe to stop, and for several at once.
+
+        A row that fails is tried again later and put aside after a few attempts; none blocks the
+        others. Raises EmbedderMismatch where the file holds vectors of another model.
+        """
+        return self._queue().drain(limit=limit, progress=progress)
+
+    def _queue(self) -> EmbeddingQueue:
+        return EmbeddingQueue(self._context)
+
+    def start_worker(self, *, idle_seconds: float = 1.0) -> Worker:
+        """Embed in a thread of this process until the memory is closed."""
+        with _STARTING:
+            if self._worker is None:
+                self._worker = Worker(self._queue(), idle_seconds=idle_seconds)
+            return self._worker
+
+    def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
+        """Make all vectors anew with this memory's embedder, and swap them at the end."""
+        return self._queue().reembed(progress=progress)
+
+    def set_aside(self) -> list[tuple[str, int, str]]:
+        """Return (target, id, reason) of rows that cannot be embedded."""
+        return self._store.set_aside()
+
+    def retry_aside(self) -> int:
+        """Let rows that were put aside be tried again; return how many."""
+        return self._store.retry_aside()
+
+    def waiting(self) -> int:
+        """Return how many rows wait for a vector."""
+        return self._store.counts_waiting()
+
+    # --- the nightly work -----------------------------------------------------------------------
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        resolver: Resolver | None = None,
+        on_phase: Callable[[str], None] | None = None,
+        on_done: Callable[[Store, RunReport], None] | None = None,
+    ) -> RunReport:
+        """Do the nightly work; with `dry_run` on a copy in memory, with the same report.
+
+        What rules cannot decide is asked of `resolver`, else of the configured language model, if
+        there is one; a dry run asks it too.
+
+        `on_done` is given the store that was worked on, where the facts of the report stand as they
+        are after it; that of a dry run is gone afterwards.
+
+        Raises AlreadyRunning while another process does it.
+        """
+        resolver = resolver or self._judge()
+        if not dry_run:
+            report = self._consolidation(self._store, resolver, on_phase).run()
+            if on_done:
+                on_done(self._store, report)
+            return report
+        with self._store.rehearsal() as store:
+            report = self._consolidation(store, resolver, on_phase).run()
+            if on_done:
+                on_done(store, report)
+            return report
+
+    def undo(self, run_id: int, *, owner: str | Everyone = ME) -> RunReport:
+        """Take back what a consolidation changed of an owner's; what changed since stays so."""
+        return self._consolidation(self._store, None, None).undo(run_id, owner=owner)
+
+    def runs(self, *, limit: int = 20) -> list[Run]:
+        """Return the newest consolidations, newest first."""
+        return self._store.runs(limit=limit)
+
+    def _consolidation(
+        self,
+        store: Store,
+        resolver: Resolver | None,
+        on_phase: Callable[[str], None] | None,
+    ) -> Consolidation:
+        context = replace(self._context, store=store)
+        return Consolidation(context, resolver=resolver, on_phase=on_phase)
+
+    # --- counts ---------------------------------------------------------------------------------
+
+    def rule_uses(self, *, noise: bool = False) -> list[RuleUse]:
+        """Return every rule with how often it fired; with `noise`, what of it looks like noise."""
+        fired = self._store.rule_counts()
+        return [
+            RuleUse(
+                rule=rule,
+                fired=fired.get(rule.name, 0),
+                noise=self._noise(rule) if noise and fired.get(rule.name) else None,
+            )
+            for rule in self._context.resources.rules.rules
+        ]
+
+    def _noise(self, rule: Rule) -> RuleNoise:
+        facts, rejected = self._store.rule_objects(rule.name)
+        total = sum(count for _, count in facts)
+        score, why = measure_noise(rule, facts, rejected)
+        top, top_count = max(facts, key=lambda one: one[1], default=("", 0))
+        return RuleNoise(
+            facts=total,
+            objects=len(facts),
+            top_object=top,
+            top_share=top_count / total if total else 0.0,
+            rejected=rejected,
+            score=score,
+            why=why,
+        )
+
+    def model_tasks(self) -> list[ModelTask]:
+        """Return inputs whose calls failed: what waits for another try, and what is set aside."""
+        return self._store.model_tasks()
+
+    def retry_tasks(self, kind: str) -> Receipt:
+        """Let inputs that were set aside be tried again: typed, tell, commands or judge."""
+        return self._context.write([RetryTasks(kind=kind)], Trigger.COMMAND)
+
+    def cost(self, *, since: str = "") -> list[CostLine]:
+        """Return what calls of models came to from a day ("2026-11-21", UTC) on."""
+        return cost(self._store, since=since)
+
+    def _judge(self) -> Resolver | None:
+        """Return the model's batched judgement; None without a model."""
+        if not self._context.resources.has_model:
+            return None
+
+        return model_resolver(self._context.llm)
+
+    def close(self) -> None:
+        """End the embedding thread, if there is one."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None

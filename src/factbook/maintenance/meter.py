@@ -1,0 +1,101 @@
+"""Count the calls of a model in the store, and hold them to the budget of the day."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from factbook.model.facts import Millis, Trigger
+from factbook.model.ops import BeginCall, EndCall, Op
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.llm import LLM, Call
+    from factbook.llm.config import ModelConfig
+    from factbook.store.base import CallCount, Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a day may cost; None is no bound."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    money: float | None = None
+
+
+class DayMeter:
+    """Reserve every call in the store before it is made, and count it when it has ended.
+
+    The reservation is made under the write lock, so the number of calls holds between processes
+    too; tokens and money are known only afterwards, so what runs at the same moment may pass them
+    by one call each.
+    """
+
+    def __init__(self, context: Context, *, budget: Budget) -> None:
+        """Meter the calls of the context's store."""
+        self._context = context
+        self._budget = budget
+        self._began = threading.local()
+
+    def before(self, purpose: str, model: str) -> None:
+        """Reserve a call; raises ModelError of the kind over_budget where none is left."""
+        self._began.at = self._context.clock()
+        self._write(
+            BeginCall(
+                purpose=purpose,
+                model=model,
+                max_calls=self._budget.calls,
+                max_tokens=self._budget.tokens,
+                max_money=self._budget.money,
+            ),
+            self._began.at,
+        )
+
+    def after(self, call: Call) -> None:
+        """Count a call that was reserved in this thread, however it ended."""
+        self._write(
+            EndCall(
+                purpose=call.purpose,
+                model=call.model,
+                began_at=getattr(self._began, "at", call.at),
+                outcome=call.outcome,
+                prompt_tokens=call.prompt_tokens,
+                answer_tokens=call.answer_tokens,
+                latency_ms=call.latency_ms,
+                money=call.money or 0.0,
+            ),
+            self._context.clock(),
+        )
+
+    def _write(self, op: Op, now: Millis) -> None:
+        self._context.write([op], Trigger.COMMAND, now=now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostLine:
+    """What the calls of one day, purpose, model and outcome came to."""
+
+    day: str  # as 2026-11-21, in UTC
+    purpose: str
+    model: str
+    outcome: str  # "ok", "begun" (it has not ended, or its process was killed) or a ModelFailure
+    count: CallCount
+
+
+def cost(store: Store, *, since: str = "") -> list[CostLine]:
+    """Return what calls of models came to from a day on, oldest first."""
+    return [
+        CostLine(day=day, purpose=purpose, model=model, outcome=outcome, count=count)
+        for day, purpose, model, outcome, count in store.model_calls(since=since)
+        if count.calls
+    ]
+
+
+def open_metered(context: Context, config: ModelConfig) -> LLM:
+    """Return the model of a configuration, with its calls counted in the context's store."""
+    from factbook.llm.client import open_llm
+
+    budget = Budget(calls=config.daily_calls, tokens=config.daily_tokens, money=config.daily_money)
+    return open_llm(config, clock=context.clock, meter=DayMeter(context, budget=budget))

@@ -1,0 +1,153 @@
+"""Find the episodes that speak for a fact, or against it (seed 001's evidence accumulation).
+
+An episode that is close to a fact (cosine of 0.75 or more) supports it, once, unless it says the
+opposite, another value, or was not independent: what we injected ourselves, and what an assistant
+says, who has it from the owner or from us. A tool that was shown the fact is no witness either.
+Copies of a text that counts already are left out by `apply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from factbook import policy
+from factbook.extract.sentences import Sentence, split, words
+from factbook.gate.judge import Claim, Reading, Relation, judge
+from factbook.maintenance.join import cross_pairs
+from factbook.model.facts import MERGED_KINDS, Millis, Role, StoredEpisode, Trust
+from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
+from factbook.store.base import Life, Store
+
+_SUPPORT_RULE: Final = "supporting_episode"
+_SUPPORT_METHOD: Final = "An episode that says the same (cosine of 0.75 or more)"
+_DOUBT_RULE: Final = "opposing_episode"
+
+
+def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading]) -> list[Op]:
+    """Return the evidence that episodes since the last time give to facts, the oldest first."""
+    mark = store.mark("support")
+    fresh = store.vectors("episode", after=mark)
+    if not fresh.ids:
+        return []
+    done = MarkProgress(name="support", value=fresh.last)
+    lives = {one.id: one for one in store.lives_of(MERGED_KINDS)}
+    fact_ids, data = store.vector_rows("fact", list(lives))
+    if not fact_ids:
+        return [done]
+    facts = _rows(data, len(fact_ids))
+    episodes = _rows(fresh.rows, len(fresh.ids))
+    pairs = cross_pairs(facts, episodes, threshold=policy.EVIDENCE_SIMILARITY)
+    near: dict[int, list[tuple[int, float]]] = {}
+    for left, right, cosine in zip(
+        pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True
+    ):
+        near.setdefault(fresh.ids[right], []).append((fact_ids[left], cosine))
+    texts = store.episodes_by_id(sorted(near))
+    known = store.evidence_episodes(sorted({one for ids in near.values() for one, _ in ids}))
+    shown = _Shown(store)
+    # What is a fact itself is judged against the other facts; doubting too would count it twice.
+    stating = store.stating(sorted(near))
+    ops: list[Op] = []
+    for episode in sorted(texts.values(), key=lambda one: (one.occurred_at or 0, one.id)):
+        if episode.injected or episode.role is Role.ASSISTANT:
+            continue  # what an assistant says of its owner, it has from the owner or from us
+        for fact_id, cosine in sorted(near[episode.id]):
+            life = lives[fact_id]
+            if life.owner != episode.owner:
+                continue
+            seen = known.setdefault(fact_id, set())
+            if episode.id in seen:
+                continue
+            if shown.before(episode, fact_id, seen):
+                continue
+            op = _op(life, episode, cosine, reading)
+            if isinstance(op, DoubtFact) and episode.id in stating:
+                continue
+            if op is not None:
+                seen.add(episode.id)
+                ops.append(op)
+    return [*ops, done]
+
+
+def _op(
+    life: Life, episode: StoredEpisode, cosine: float, reading: Callable[[str], Reading]
+) -> SupportFact | DoubtFact | None:
+    sentence = best_sentence(episode.text, life.statement)
+    if sentence is None:
+        return None
+    found = judge(
+        Claim(text=life.statement, kind=life.kind, occurred_at=life.occurred_at),
+        Claim(text=sentence.text, occurred_at=episode.occurred_at),
+        similarity=cosine,
+        older_reading=reading(life.statement),
+        newer_reading=reading(sentence.text),
+    )
+    if found.relation is Relation.SAME:
+        return SupportFact(
+            fact_id=life.id,
+            episode_id=episode.id,
+            quote=sentence.text,
+            start=sentence.start,
+            end=sentence.end,
+            rule=_SUPPORT_RULE,
+            method=_SUPPORT_METHOD,
+            trust=episode.trust,
+        )
+    against = found.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
+    later = (episode.occurred_at or 0) >= (life.occurred_at or 0)
+    if against and later and episode.trust is Trust.DIRECT and not life.pinned:
+        return DoubtFact(
+            fact_id=life.id,
+            episode_id=episode.id,
+            quote=sentence.text,
+            start=sentence.start,
+            end=sentence.end,
+            rule=f"{_DOUBT_RULE}:{found.rule}",
+            method="An episode of the owner that says otherwise",
+        )
+    return None
+
+
+def best_sentence(text: str, statement: str) -> Sentence | None:
+    """Return the sentence of a text that shares most words with a statement."""
+    wanted = set(words(statement))
+    best: Sentence | None = None
+    most = 0.0
+    for sentence in split(text):
+        held = set(words(sentence.text))
+        share = len(wanted & held) / len(wanted | held) if wanted | held else 0.0
+        if best is None or share > most:
+            best, most = sentence, share
+    return best
+
+
+class _Shown:
+    """Which facts were put before the assistant, by session, and when."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Sequence[tuple[Millis, frozenset[str]]]] = {}
+
+    def before(self, episode: StoredEpisode, fact_id: int, behind: Iterable[int]) -> bool:
+        """Tell whether it was said where the fact had been shown, or what is behind it."""
+        if episode.role is Role.USER or not episode.session:
+            return False
+        if episode.session not in self._known:
+            self._known[episode.session] = [
+                (one.at, frozenset(one.items))
+                for one in self._store.injections(session=episode.session, limit=1 << 30)
+            ]
+        told = {f"f{fact_id}", *(f"e{one}" for one in behind)}
+        return any(not items.isdisjoint(told) for _, items in self._known[episode.session])
+
+
+def _rows(data: bytes, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    rows = np.frombuffer(data, np.float16).reshape(count, -1).astype(np.float32)
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
+
+
+__all__ = ["best_sentence", "support_ops"]

@@ -1,0 +1,410 @@
+"""Pairs of facts that wait for a verdict: as a judge is asked about them, and what follows.
+
+Knows: the queue of pairs, the three verdicts, and when a verdict is too late or cannot hold. Does
+not know who judges: a person, any callable, or a language model (`verdicts`). What it decides are
+Ops; `apply` looks at the rows once more.
+
+Who takes a verdict back (`undo` of its run) has decided the pair: a merge is parted and kept apart,
+what a contradiction took is given back, and no pair of that run waits again. A judge that answers
+alike to like questions would do the very same on the next night.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from factbook import policy
+from factbook.gate.judge import Relation
+from factbook.maintenance.join import components
+from factbook.model.confidence import value_at
+from factbook.model.facts import ME, Fact, Millis, Trust
+from factbook.model.ops import (
+    ContradictFacts,
+    FailTask,
+    FinishTask,
+    MergeFacts,
+    Op,
+    SettlePair,
+)
+from factbook.store.base import Life, Pair, Store
+
+__all__ = [
+    "MERGE_RULE",
+    "TASK",
+    "CallReport",
+    "Ids",
+    "Missed",
+    "Question",
+    "Resolver",
+    "Ruling",
+    "Unsettled",
+    "category",
+    "settle",
+    "settle_pairs",
+    "waiting_questions",
+]
+
+Ids: TypeAlias = tuple[int, int]
+"""The facts of a pair, the lower id first."""
+
+TASK: Final = "judge"  # the kind of the inputs of a model that pairs are
+MERGE_RULE: Final = "merge"  # queued what says the same and is not sure enough to be merged
+_LOW_BITS: Final = 31  # a pair's number holds both ids in the 63 bits of the store's integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A pair that rules cannot decide, as a judge is asked about it."""
+
+    low_id: int
+    high_id: int
+    texts: tuple[str, str]  # redacted
+    confidences: tuple[float, float]
+    why: str
+    rule: str = ""  # that queued it; MERGE_RULE for what says the same
+    relation: str = Relation.AMBIGUOUS.value  # or contradiction: both have lost half already
+    owner: str = ME
+    dates: tuple[Millis | None, Millis | None] = (None, None)  # when each was last said
+    attempts: int = 0  # how often a model was asked in vain
+    error: str = ""  # why, the last time
+    aside: bool = False  # it was asked too often: only a person is asked now
+    until: Millis = 0  # no model is asked before
+    seen: tuple[str, str] = ("", "")  # digests of the facts as they were
+    sources: tuple[str, str] = ("", "")  # where each was first said
+    heard: int = 0  # which of them was only overheard, against what was told; 0 for neither
+
+    @property
+    def ids(self) -> Ids:
+        """What names the pair."""
+        return self.low_id, self.high_id
+
+
+class Missed(NamedTuple):
+    """A pair that a model was asked about and has no verdict for."""
+
+    ids: Ids
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class CallReport:
+    """What came of one call for verdicts."""
+
+    about: str  # contradictions or merges
+    waiting: int  # pairs that the call is for
+    asked: int = 0  # of these, put before the model; the others did not fit its window
+    verdicts: dict[str, int] = field(default_factory=dict)  # verdict -> pairs
+    left_out: int = 0  # pairs that the answer says nothing of
+    refused: dict[str, int] = field(default_factory=dict)  # reason -> parts of the answer, or
+    # pairs that are too large to be asked about
+    skipped: dict[str, int] = field(default_factory=dict)  # reason -> verdicts without effect
+    failure: str = ""  # the model.ModelFailure that ended the call
+    error: str = ""  # that failure in a sentence
+
+    def told(self) -> str:
+        """Say it in one line."""
+        if self.error:
+            return f"{self.about}: {self.asked} of {self.waiting} pairs asked; {self.error}"
+        parts = [f"{self.asked} of {self.waiting} pairs asked"]
+        if self.asked < self.waiting:
+            parts[0] += " (the others do not fit the model's window and wait)"
+        parts += [f"{count} {name}" for name, count in sorted(self.verdicts.items())]
+        if self.left_out:
+            parts.append(f"{self.left_out} left out of the answer")
+        for word, counts in (("refused", self.refused), ("skipped", self.skipped)):
+            parts += [f"{n} {word} ({reason})" for reason, n in sorted(counts.items())]
+        return f"{self.about}: {', '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What a judge says of all questions, with an account of its calls."""
+
+    verdicts: Mapping[Ids, str]  # each one of policy.VERDICTS
+    calls: Sequence[CallReport] = ()
+    missed: Sequence[Missed] = ()  # asked in vain: counted, and set aside after too many times
+    about: Mapping[Ids, CallReport] = field(default_factory=dict)  # the call of each verdict
+    version: str = ""  # of the prompt
+
+
+Resolver = Callable[[Sequence[Question]], Mapping[Ids, str] | Ruling]
+"""Answers all questions at once: (low id, high id) -> one of policy.VERDICTS; what it leaves out
+waits on. It raises a FactbookError when it cannot answer; nothing is decided then."""
+
+
+class Unsettled(NamedTuple):
+    """Why a verdict has no effect."""
+
+    reason: str  # not_waiting, no_verdict, changed, told_apart or another_kind
+    says: str
+
+
+def task_of(ids: Ids) -> int:
+    """Return the number under which the store counts how often a pair was asked in vain."""
+    return ids[0] << _LOW_BITS | ids[1]
+
+
+def pair_of(task: int) -> Ids:
+    """Return the pair of such a number."""
+    return task >> _LOW_BITS, task & (1 << _LOW_BITS) - 1
+
+
+# --- asking ---------------------------------------------------------------------------------------
+
+
+def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]) -> list[Question]:
+    """Return every pair that waits for a verdict and whose facts are both current, oldest first."""
+    pairs = store.pairs(waiting=True)
+    facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
+    tasks = {pair_of(one.target): one for one in store.model_tasks() if one.kind == TASK}
+    sources = {
+        fact: found[0].source for fact, found in store.evidence_of(list(facts)).items() if found
+    }
+    owners = {facts[one.low_id].owner for one in pairs if one.rule == policy.OVERHEARD}
+    told = {life.id for owner in owners for life in store.vouched(owner)}
+    found = []
+    for pair in pairs:
+        low, high = facts[pair.low_id], facts[pair.high_id]
+        if low.retired_at is not None or high.retired_at is not None:
+            continue
+        task = tasks.get((pair.low_id, pair.high_id))
+        found.append(
+            Question(
+                low_id=pair.low_id,
+                high_id=pair.high_id,
+                texts=(redact(low.statement), redact(high.statement)),
+                confidences=(value_at(low, now), value_at(high, now)),
+                why=pair.detail,
+                rule=pair.rule,
+                relation=pair.relation,
+                owner=low.owner,
+                dates=(low.occurred_at, high.occurred_at),
+                attempts=task.attempts if task else 0,
+                error=task.error if task else "",
+                aside=task is not None and task.state == "aside",
+                until=task.until if task else 0,
+                seen=(_seen(low), _seen(high)),
+                sources=(sources.get(low.id, ""), sources.get(high.id, "")),
+                heard=_heard(low, high, told) if pair.rule == policy.OVERHEARD else 0,
+            )
+        )
+    return found
+
+
+def _heard(low: Fact, high: Fact, told: AbstractSet[int]) -> int:
+    """Return which of two facts was overheard, of which one was told or is its owner's own word."""
+    both = [one for one in (low, high) if one.id not in told]
+    both = [one for one in both if one.trust is not Trust.DIRECT] or both
+    return both[0].id if len(both) == 1 else 0
+
+
+def _seen(fact: Fact | Life) -> str:
+    """Return a digest of what a verdict rests on: another one means another question."""
+    parts = (
+        fact.statement,
+        fact.owner,
+        fact.evidence_count,
+        fact.confidence,
+        fact.confidence_at,
+        fact.occurred_at,
+        fact.retired_at,
+    )
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def task_ops(
+    store: Store,
+    ruling: Ruling,
+    settlement: Mapping[Ids, Unsettled],
+    *,
+    redact: Callable[[str], str],
+) -> list[Op]:
+    """Return what remembers which pairs were asked in vain, and forgets those that wait no more."""
+    waiting = {(one.low_id, one.high_id) for one in store.pairs(waiting=True)}
+    ops: list[Op] = [
+        FinishTask(kind=TASK, target=one.target, version=one.version)
+        for one in store.model_tasks()
+        if one.kind == TASK and pair_of(one.target) not in waiting
+    ]
+    missed = {one.ids: one.reason for one in ruling.missed}
+    for ids, why in settlement.items():
+        if why.reason in _MODELS_FAULT:
+            missed.setdefault(ids, why.says)
+    ops += [
+        FailTask(kind=TASK, target=task_of(ids), version=ruling.version, error=redact(reason))
+        for ids, reason in missed.items()
+        if ids in waiting
+    ]
+    return ops
+
+
+# --- what follows from verdicts -------------------------------------------------------------------
+
+_MODELS_FAULT: Final = frozenset({"no_verdict", "told_apart", "another_kind"})
+
+
+def settle_pairs(
+    store: Store,
+    verdicts: Mapping[Ids, str],
+    *,
+    now: Millis,
+    write: Callable[[Sequence[Op]], None],
+) -> list[str]:
+    """Do what follows from verdicts on waiting pairs, and return what is wrong with others."""
+    unsettled = settle(store, verdicts, now=now, write=write)
+    return list(dict.fromkeys(one.says for one in unsettled.values() if one.reason != "changed"))
+
+
+def settle(
+    store: Store,
+    verdicts: Mapping[Ids, str],
+    *,
+    now: Millis,
+    write: Callable[[Sequence[Op]], None],
+    questions: Iterable[Question] = (),
+) -> dict[Ids, Unsettled]:
+    """Do what follows from verdicts on waiting pairs, and say why others have no effect.
+
+    A verdict on a question is void where one of its facts is another than the question showed.
+    Pairs that are to be merged are merged by component, into the surest of them, unless two of the
+    component were told apart; a pair is settled only when its facts are one, so a merge that a
+    concurrent write prevented waits on.
+    """
+    waiting = {(one.low_id, one.high_id): one for one in store.pairs(waiting=True)}
+    unsettled = _changed(store, verdicts, questions)
+    ops: list[Op] = []
+    merging: list[Ids] = []
+    for ids, verdict in verdicts.items():
+        pair = waiting.get(ids)
+        if ids in unsettled:
+            continue
+        if pair is None:
+            unsettled[ids] = Unsettled(
+                "not_waiting", f"the facts {ids[0]} and {ids[1]} do not wait for a verdict"
+            )
+        elif verdict not in policy.VERDICTS:
+            says = f"{verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
+            unsettled[ids] = Unsettled("no_verdict", says)
+        elif verdict == "MERGE":
+            merging.append(ids)
+        else:
+            ops.append(_kept_op(pair, verdict))
+    ops += _merge_ops(store, merging, verdicts, unsettled, now=now)
+    merging = [ids for ids in merging if ids not in unsettled]
+    write(ops)
+    after = store.lives_by_id(sorted({one for ids in merging for one in ids}))
+    one_now = [ids for ids in merging if not all(after[one].current for one in ids)]
+    write([SettlePair(low_id=low, high_id=high, verdict="MERGE") for low, high in one_now])
+    for ids in set(merging).difference(one_now):
+        unsettled[ids] = _changed_meanwhile(ids)
+    return unsettled
+
+
+def _changed(
+    store: Store, verdicts: Mapping[Ids, str], questions: Iterable[Question]
+) -> dict[Ids, Unsettled]:
+    asked = [one for one in questions if one.ids in verdicts]
+    facts = store.lives_by_id(sorted({fact for one in asked for fact in one.ids}))
+    return {
+        one.ids: _changed_meanwhile(one.ids)
+        for one in asked
+        if tuple(_seen(facts[fact]) for fact in one.ids) != one.seen
+    }
+
+
+def _changed_meanwhile(ids: Ids) -> Unsettled:
+    return Unsettled("changed", f"the facts {ids[0]} and {ids[1]} changed meanwhile")
+
+
+def _kept_op(pair: Pair, verdict: str) -> Op:
+    if verdict == "CONTRADICTION" and pair.relation != Relation.CONTRADICTION:
+        return ContradictFacts(
+            low_id=pair.low_id,
+            high_id=pair.high_id,
+            rule="verdict",
+            detail=pair.detail,
+            similarity=pair.similarity,
+        )
+    return SettlePair(low_id=pair.low_id, high_id=pair.high_id, verdict=verdict)
+
+
+def _merge_ops(
+    store: Store,
+    merging: Sequence[Ids],
+    verdicts: Mapping[Ids, str],
+    unsettled: dict[Ids, Unsettled],
+    *,
+    now: Millis,
+) -> list[Op]:
+    """Return the merges of the components of these pairs; who cannot be merged is unsettled."""
+    rows = list(store.lives_by_id(sorted({one for ids in merging for one in ids})).values())
+    number = {one.id: n for n, one in enumerate(rows)}
+    edges = [(number[low], number[high]) for low, high in merging]
+    left, right = np.asarray(edges, np.int64).reshape(-1, 2).T
+    groups = [[rows[n] for n in group] for group in components(len(rows), left, right)]
+    apart = _apart(store, verdicts) if any(len(one) > 2 for one in groups) else set()
+    ops: list[Op] = []
+    for group in groups:
+        members = sorted(
+            group,
+            key=lambda one: (
+                one.trust is not Trust.DIRECT,
+                -value_at(one, now),
+                -one.evidence_count,
+                one.id,
+            ),
+        )
+        why = _cannot_merge(members, apart)
+        if why is not None:
+            inside = {one.id for one in members}
+            unsettled.update({ids: why for ids in merging if inside.issuperset(ids)})
+            continue
+        ops.append(
+            MergeFacts(
+                winner_id=members[0].id,
+                loser_ids=[one.id for one in members[1:]],
+                evidence_counts=[one.evidence_count for one in members],
+                rule="verdict",
+            )
+        )
+    return ops
+
+
+def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:
+    ids = sorted(one.id for one in members)
+    names = ", ".join(map(str, ids))
+    if len({category(one) for one in members}) > 1:
+        return Unsettled(
+            "another_kind", f"the facts {names} are of different kinds and cannot be merged"
+        )
+    for n, low in enumerate(ids if len(ids) > 2 else ()):
+        for high in ids[n + 1 :]:
+            if (low, high) in apart:
+                return Unsettled(
+                    "told_apart",
+                    f"the facts {names} cannot all be merged: {low} and {high} were told apart",
+                )
+    return None
+
+
+def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
+    """Return the pairs that are not to become one fact, by verdicts of now or before, or rules."""
+    found = {ids for ids, verdict in verdicts.items() if verdict != "MERGE"}
+    for one in store.pairs(waiting=False):
+        ids = (one.low_id, one.high_id)
+        by_rule = one.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES) and not one.verdict
+        by_verdict = one.verdict in ("KEEP_BOTH", "CONTRADICTION")
+        if (by_rule or by_verdict) and verdicts.get(ids) != "MERGE":
+            found.add(ids)
+    return found
+
+
+def category(life: Life) -> tuple[str, ...]:
+    """Return what two facts must share to be one (seed 001: "same category")."""
+    return life.owner, life.kind, life.predicate, life.subject

@@ -1,0 +1,653 @@
+"""Memory: open a file, put logs in, ask. Composes the parts and holds no rules itself."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast, overload
+
+from factbook import policy
+from factbook.context import Context, Resources, default_db, part
+from factbook.model.facts import (
+    ME,
+    MERGED_KINDS,
+    NOTIFY_ON,
+    Everyone,
+    Fact,
+    FactKind,
+    Hit,
+    LineCount,
+    Millis,
+    Receipt,
+    Role,
+    SQLValue,
+    Trigger,
+)
+from factbook.recall.plan import DEFAULT_TOOL_LIMIT
+from factbook.recall.search import Answer, Engine
+from factbook.recall.time_expressions import now_ms
+from factbook.store import open_store
+from factbook.store.base import Filters, Mode, Problem, Store
+from factbook.store.damage import name_damage
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.extract.rules import RuleSet
+    from factbook.interests.interests import Interests
+    from factbook.interests.jobs import Background
+    from factbook.llm import LLM
+    from factbook.llm.config import ModelConfig
+    from factbook.maintenance.consolidate import Resolver, RunReport
+    from factbook.maintenance.embedding import EmbedReport
+    from factbook.maintenance.erasure import Erasure
+    from factbook.maintenance.maintenance import Maintenance
+    from factbook.memory.answering import Asked
+    from factbook.memory.conversation import Conversation, Conversations
+    from factbook.memory.keyed import Keyed, Planner
+    from factbook.memory.review import Review
+    from factbook.memory.typed_memories import Typed
+    from factbook.pipelines.keyed import Told
+    from factbook.pipelines.observed import IngestReport
+    from factbook.pipelines.sources import Explanation, Sources
+    from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
+    from factbook.recall.plan import SearchType, Turn
+    from factbook.recall.prefetch import Streamed
+    from factbook.recall.query_expansion import Associations
+    from factbook.search_providers.base import SearchProvider
+    from factbook.search_providers.config import SearchConfig
+    from factbook.sources.session_log import Discovery
+
+__all__ = ["Memory", "Stats"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """The numbers of a database."""
+
+    tenant: str
+    path: Path
+    size_bytes: int  # 0 where it is no file
+    counts: dict[str, int]
+    predicates: Sequence[tuple[str, float, int, int]]  # name, confidence, facts, objects
+    lines: LineCount
+    hosts: dict[str, int] = field(default_factory=dict)
+    passive_failures: dict[str, int] = field(default_factory=dict)  # by the kind of error
+
+
+_T = TypeVar("_T")
+_MAKING: Final = threading.RLock()  # one part may name another
+
+
+class _Made(Generic[_T]):
+    """A part that is made when it is first named, and is the same for all threads.
+
+    `functools.cached_property` takes no lock from Python 3.12 on: two would have two of it.
+    """
+
+    def __init__(self, make: Callable[[Any], _T]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> _Made[_T]: ...
+    @overload
+    def __get__(self, instance: Memory, owner: type) -> _T: ...
+    def __get__(self, instance: Memory | None, owner: type) -> _Made[_T] | _T:
+        if instance is None:
+            return self
+        with _MAKING:
+            made = vars(instance)  # what stands there hides this from then on
+            if self._name not in made:
+                made[self._name] = self._make(instance)
+            found: _T = made[self._name]
+            return found
+
+
+@part
+class Memory:
+    """One tenant's memory in one file.
+
+    Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
+    rules. Use it as a context manager, or call `close`. What an agent needs is here; the rest is in
+    its parts: `interests`, `keyed`, `typed`, `review`, `sources`, `maintenance`, `background` and
+    `erasure`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        mode: Mode = "create",
+        clock: Callable[[], Millis] = now_ms,
+        embedder: Embedder | None = None,
+        redact: bool = True,
+        key_file: str | os.PathLike[str] | None = None,
+        rules: RuleSet | None = None,
+        llm: LLM | None = None,
+        model: ModelConfig | Literal["configured"] | None = "configured",
+        search: SearchProvider | None = None,
+        search_config: SearchConfig | Literal["configured"] | None = "configured",
+        notify_on: Collection[Trigger] = NOTIFY_ON,
+        actor: str = "python",
+    ) -> None:
+        """Open the file, making it where the mode is "create".
+
+        `path` may be a URL, as `open_store` takes it; without one it is what `default_db` says.
+
+        `embedder` is the bundled model unless another is given or configured; it is loaded when
+        first needed. `redact=False` keeps secrets as they are. `llm` is a language model; without
+        one, `model` says how to reach one: as the environment and the configuration file have it,
+        which is not at all unless they say so, or never for None. `search` is a search provider;
+        without one, `search_config` says how to reach one in the same way. `notify_on` are the
+        triggers whose new facts are told without being asked.
+        """
+        self.resources = Resources(
+            redact=redact,
+            key_file=key_file,
+            reading=mode == "read",
+            rules=rules,
+            embedder=embedder,
+            llm=llm,
+            model=model,
+            open_model=self._open_model,
+            search=search,
+            search_config=search_config,
+        )
+        self.clock = clock
+        self._mode = mode
+        self.store = open_store(
+            path if path is not None else default_db(),
+            mode=mode,
+            screen=self.resources.screened,
+            readers=self.resources.readers,
+        )
+        self.path = self.store.path
+        self._context = Context(
+            store=self.store,
+            clock=clock,
+            actor=actor,
+            resources=self.resources,
+            notify_on=frozenset(notify_on),
+        )
+        self._engine: Engine | None = None
+        self._associated: Associations | None = None
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            name_damage(self.store, error)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End the conversations and the worker, if there are any, and close the file."""
+        made = vars(self)  # a part that nobody has named holds nothing
+        if "conversations" in made:
+            self.conversations.close()
+        if "maintenance" in made:
+            self.maintenance.close()
+        if self._engine is not None:
+            self._engine.close()
+        self.store.close()
+
+    def reopen(self) -> Path | None:
+        """Open what stands at the path now, after saving what only this process holds.
+
+        For after StoreReplaced: somebody deleted or replaced the file, or its write-ahead log,
+        while it was open. What was acknowledged here and stands in no file that others can open is
+        written into the file where that is safe; else it becomes a copy beside it, whose path is
+        returned. No other call of this memory may be under way.
+        """
+        self._let_go()
+        return self.store.reopen()
+
+    def _let_go(self) -> None:
+        if "conversations" in vars(self):
+            self.conversations.close()
+        if self._engine is not None:
+            self._engine.close()
+        self._engine = None
+
+    # --- parts: made when first named, for each brings much code and most commands need few -------
+
+    @_Made
+    def conversations(self) -> Conversations:
+        """The conversations that are open here, and how many passive recalls have failed."""
+        from factbook.memory.conversation import Conversations
+
+        reading = self._mode == "read"
+        return Conversations(
+            self._context,
+            engine=lambda: self.engine,
+            review=lambda: self.review,
+            keyed=lambda: self.keyed,
+            release=self.store.close_thread,
+            reading=reading,
+        )
+
+    @_Made
+    def interests(self) -> Interests:
+        """What its owners care about: learn, like, look up, schedule, mute."""
+        from factbook.interests.interests import Interests
+
+        return Interests(self._context)
+
+    @_Made
+    def background(self) -> Background:
+        """What is done when nobody acts, step by step or by a worker."""
+        from factbook.interests.jobs import Background
+
+        return Background(self._context, self.interests)
+
+    @_Made
+    def keyed(self) -> Keyed:
+        """Facts under keys: operations, plans, lists."""
+        from factbook.memory.keyed import Keyed
+
+        return Keyed(self._context)
+
+    @_Made
+    def typed(self) -> Typed:
+        """Typed memories out of summaries, and what a model reads in commands."""
+        from factbook.memory.typed_memories import Typed
+
+        return Typed(self._context, like=self._facts_like)
+
+    @_Made
+    def review(self) -> Review:
+        """What waits for a person's word, and what that word does."""
+        from factbook.memory.review import Review
+
+        return Review(self._context, like=self._facts_like)
+
+    @_Made
+    def sources(self) -> Sources:
+        """What was read: logs, chats, notes, their episodes, and what was refused."""
+        from factbook.pipelines.sources import Sources
+
+        return Sources(self._context)
+
+    @_Made
+    def maintenance(self) -> Maintenance:
+        """What looks after what is there: the queue, the night, the counts."""
+        from factbook.maintenance.maintenance import Maintenance
+
+        return Maintenance(self._context)
+
+    @_Made
+    def erasure(self) -> Erasure:
+        """What erases for good, and shows that it is gone."""
+        from factbook.maintenance.erasure import Erasure
+
+        return Erasure(self._context, let_go=self._let_go)
+
+    def _open_model(self, config: ModelConfig) -> LLM:
+        from factbook.maintenance.meter import open_metered
+
+        return open_metered(self._context, config)
+
+    @property
+    def engine(self) -> Engine:
+        """The search that recall, the passive stream and `search_memory` share."""
+        if self._engine is None:
+            self._engine = Engine(
+                store=self.store,
+                embedder=lambda: self.resources.embedder,
+                rules=self.resources.rules,
+                clock=self._context.clock,
+                redact=self._context.redact,
+                associations=self._associations,
+                cares=lambda owner, entity: self.interests.cares(owner, entity),
+            )
+        return self._engine
+
+    def _associations(self) -> Associations:
+        if self._associated is None:
+            from factbook.recall.query_expansion import Associations
+
+            self._associated = Associations.of(self.resources.embedder)
+        return self._associated
+
+    def _facts_like(self, text: str, owner: str) -> dict[int, float]:
+        filters = Filters(owner=owner, kinds=MERGED_KINDS)
+        return self.engine.facts_like(text, filters=filters)
+
+    # --- putting in -----------------------------------------------------------------------------
+
+    def ingest(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        found: Discovery | None = None,
+        progress: Callable[[int], None] | None = None,
+        workers: int | None = None,
+        owner: str = ME,
+        kind: str | None = None,
+    ) -> IngestReport:
+        """Read logs, chats and notes from where the last run stopped, and write what they say.
+
+        `workers` processes read beside this one; None lets the amount of work decide, 0 is none.
+        `owner` is whom chats and notes are about, where a file does not say; logs of agents are
+        about `me`. `kind` ("session_log", "conversation", "note" or "summary") says what the files
+        are where their content does not: a folder of notes is read only with it, and a summary is
+        one only with it.
+
+        Nothing is embedded here: new rows wait for `embed` and are found by text at once.
+        """
+        from factbook.pipelines.observed import ingest_files
+
+        return ingest_files(
+            self._context,
+            self.sources.discover(paths, owner=owner, kind=kind) if found is None else found,
+            progress=progress,
+            workers=workers,
+        )
+
+    def conversation(
+        self, *, owner: str | Everyone = ME, session: str = "", share: float = 1.0
+    ) -> Conversation:
+        """Bind an owner and a session, for an agent's loop: turns, recall, context.
+
+        It is the same conversation whenever it is asked for. With `share` below 1, only that share
+        of all sessions has a passive stream (an A/B test). Of EVERYONE can be read only.
+        """
+        return self.conversations.of(owner, session, share=share)
+
+    def add_turn(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        session: str = "",
+        occurred_at: Millis | None = None,
+        uid: str | None = None,
+        owner: str = ME,
+        name: str = "",
+        pasted: Sequence[tuple[int, int]] = (),
+    ) -> Receipt:
+        """Keep one turn of a conversation; see `Conversation.add_turn`."""
+        talk = self.conversation(owner=owner, session=session)
+        return talk.add_turn(
+            text, role=role, occurred_at=occurred_at, uid=uid, name=name, pasted=pasted
+        )
+
+    def sync_turn(
+        self,
+        user: str,
+        assistant: str = "",
+        *,
+        session: str = "",
+        owner: str = ME,
+        at: Millis | None = None,
+    ) -> Receipt:
+        """Keep a turn that has ended and look ahead; see `Conversation.sync_turn`."""
+        return self.conversation(owner=owner, session=session).sync_turn(user, assistant, at=at)
+
+    def remember(self, text: str, *, owner: str = ME, at: Millis | None = None) -> Fact:
+        """Keep a statement that a person gives as a fact; see `Review.remember`."""
+        return self.review.remember(text, owner=owner, at=at)
+
+    def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
+        """Put a statement in the place of a fact; see `Review.correct`."""
+        return self.review.correct(fact_id, text, owner=owner)
+
+    def forget(self, what: int | str, *, owner: str = ME) -> None:
+        """Leave a fact (12 or "f12") or a thing (by its name) out of all that is recalled.
+
+        It can be brought back: `review.feedback(id, right=True)`, `interests.restore_entity(name)`.
+        What is to be gone for good, `erasure` takes. Raises NotFound.
+        """
+        text = str(what)
+        number = text.removeprefix("f")
+        if number.isascii() and number.isdigit():
+            self.review.feedback(int(number[:19]), right=False, owner=owner)
+        else:
+            self.interests.delete_entity(text, owner=owner)
+
+    def tell(
+        self,
+        message: str,
+        *,
+        owner: str = ME,
+        planner: Planner = "model",
+        atomic: bool = True,
+        at: Millis | None = None,
+        message_id: str | None = None,
+    ) -> Told:
+        """Turn a message into operations on keyed facts, and apply them in one transaction.
+
+        The message is kept first. The model (or, with `planner="rules"`, a parser of common
+        phrasings) proposes operations; each must name a value that the message holds. Raises
+        ModelError where the model fails: nothing is written then, and the message stays queued.
+        """
+        return self.keyed.tell(
+            message, owner=owner, planner=planner, atomic=atomic, at=at, message_id=message_id
+        )
+
+    def embed(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> EmbedReport:
+        """Give waiting rows their vectors; see `Maintenance.embed`."""
+        return self.maintenance.embed(limit=limit, progress=progress)
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        resolver: Resolver | None = None,
+        on_phase: Callable[[str], None] | None = None,
+        on_done: Callable[[Store, RunReport], None] | None = None,
+    ) -> RunReport:
+        """Do the nightly work; see `Maintenance.consolidate`."""
+        return self.maintenance.consolidate(
+            dry_run=dry_run, resolver=resolver, on_phase=on_phase, on_done=on_done
+        )
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def recall(
+        self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None
+    ) -> Answer:
+        """Answer a question with the facts and episodes that bear on it, best first."""
+        return self.engine.recall(question, limit=limit, filters=filters or Filters())
+
+    def search_memory(
+        self,
+        query: str,
+        search_type: SearchType = "both",
+        limit: int = DEFAULT_TOOL_LIMIT,
+        *,
+        session: str = "",
+        owner: str | Everyone = ME,
+    ) -> list[Hit]:
+        """Search facts, episodes or both, best first; see `Conversation.search_memory`."""
+        talk = self.conversation(owner=owner, session=session)
+        return talk.search_memory(query, search_type, limit)
+
+    def take(self, session: str = "", *, owner: str | Everyone = ME) -> Streamed:
+        """Return what is ready for the turn that begins; see `Conversation.take`."""
+        return self.conversation(owner=owner, session=session).take()
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        recent: Sequence[Turn] = (),
+        tool_results: Sequence[ToolResult] = (),
+        memories: Sequence[Hit] | None = None,
+        system: str = "",
+        limits: ContextLimits | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        session: str = "",
+        owner: str | Everyone = ME,
+    ) -> PromptContext:
+        """Build the context of a turn within its budget; see `Conversation.context`."""
+        return self.conversation(owner=owner, session=session).context(
+            question,
+            recent=recent,
+            tool_results=tool_results,
+            memories=memories,
+            system=system,
+            limits=limits,
+            count_tokens=count_tokens,
+        )
+
+    def ask(
+        self,
+        question: str,
+        *,
+        owner: str = ME,
+        planner: Planner = "model",
+        exclude_message: str | None = None,
+    ) -> Asked:
+        """Answer a question from keyed facts; see `Keyed.ask`."""
+        return self.keyed.ask(
+            question, owner=owner, planner=planner, exclude_message=exclude_message
+        )
+
+    def query_facts(
+        self,
+        *,
+        predicate: str | Sequence[str] | None = None,
+        min_confidence: float = 0.0,
+        subject: str = "",
+        object: str = "",  # the seeds' own word for this part of a fact
+        kind: FactKind | None = None,
+        since: Millis | None = None,
+        until: Millis | None = None,
+        host: str = "",
+        project: str = "",
+        session: str = "",
+        owner: str | Everyone = ME,
+        limit: int | None = None,
+        newest_first: bool = False,
+        include_deprecated: bool = False,
+    ) -> list[Fact]:
+        """Return the current facts that pass every given condition (seed 000's `query_facts`).
+
+        Confidence is what it is now. Facts that have faded below 0.3 are left out unless
+        `include_deprecated` asks for them (seed 001).
+        """
+        from factbook.recall.facts import query_facts
+
+        predicates = [predicate] if isinstance(predicate, str) else list(predicate or ())
+        filters = Filters(
+            predicates=predicates,
+            min_confidence=min_confidence,
+            subject=subject,
+            object=object,
+            kinds=[kind] if kind else (),
+            since=since,
+            until=until,
+            host=host,
+            project=project,
+            session=session,
+            owner=owner,
+            deprecated=include_deprecated,
+        )
+        return query_facts(self._context, filters, limit=limit, newest_first=newest_first)
+
+    def explain(self, fact_id: int, *, owner: str | Everyone = ME) -> Explanation:
+        """Return the evidence, the lines of the log, the rule and the history of a fact.
+
+        Raises NotFound for an id that is unknown, or of another owner.
+        """
+        from factbook.pipelines.sources import explain
+
+        found = explain(self._context, fact_id, owner=owner)
+        disputes = self.review.disputed(owner=found.fact.owner, among=[fact_id])
+        return replace(found, disputes=disputes.get(fact_id, ()))
+
+    # --- looking after --------------------------------------------------------------------------
+
+    def stats(self) -> Stats:
+        """Return the numbers of the database, counted now."""
+        lines, hosts = LineCount(), dict[str, int]()
+        with self.store.snapshot():
+            for state in self.store.source_states().values():
+                lines.add(state.lines)
+                hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
+            found = Stats(
+                tenant=self.store.tenant,
+                path=self.path,
+                size_bytes=self.path.stat().st_size if self.path.is_file() else 0,
+                counts=self.store.counts(),
+                predicates=self.store.predicate_counts(),
+                lines=lines,
+                hosts=hosts,
+            )
+        # Outside: they are partly this process's own, and of no moment of the file.
+        return replace(found, passive_failures=self.conversations.failures())
+
+    def sql(
+        self,
+        query: str,
+        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
+        *,
+        limit: int | None = policy.SQL_ROWS,
+        seconds: float = policy.SQL_SECONDS,
+    ) -> list[dict[str, SQLValue]]:
+        """Return the rows of one SELECT as dicts by column; texts are redacted again.
+
+        `params` are the values of `?`, or of `:name` where it is a mapping. It reads the views of
+        the seeds (`facts`, `sessions`, ...) and every table, of every owner; it writes nothing.
+        Unlike Python's own `sqlite3` in this process, it disturbs no lock of ours.
+        A name that two columns share is numbered: `id`, `id_2`. Vectors and digests are bytes.
+
+        Raises UsageError for a statement that is wrong or does anything but read, for more than
+        `limit` rows (None allows any number) and for one that takes longer than `seconds`.
+        """
+        redact = self.resources.redactor.redact_value
+        rows = self.store.sql(query, params, limit=limit, seconds=seconds)
+        return [cast("dict[str, SQLValue]", redact(row)) for row in rows]
+
+    def check(self) -> list[Problem]:
+        """Audit the database; an empty list is clean."""
+        return self.store.check()
+
+    def export(self, *, owner: str | Everyone = ME) -> Iterator[dict[str, object]]:
+        """Iterate over all of an owner as plain records: sources, episodes, facts, and so on.
+
+        Of EVERYONE it is all that the file says. Of one owner beside others, the history is that of
+        what is theirs: their sources, episodes, facts, entities and preferences.
+        """
+        if isinstance(owner, Everyone) or not self.store.has_others(owner):
+            records = self.store.export()
+        else:
+            records = self._exported_of(owner)
+        for record in records:
+            safe = self.resources.redactor.redact_value(record)
+            assert isinstance(safe, dict)
+            yield safe
+
+    def _exported_of(self, owner: str) -> Iterator[dict[str, object]]:
+        mine: dict[str, set[object]] = {
+            "source": {one.id for one in self.store.source_states(owner=owner).values()},
+            "episode": set(),
+            "fact": set(),
+            "entity": {one.id for one in self.store.entities(owner, include_retired=True)},
+            "preference": {one.id for one in self.store.preferences(owner, include_retired=True)},
+        }
+        for record in self.store.export():
+            kind = str(record["record"])
+            if kind in ("episode", "fact") and record["owner"] == owner:
+                mine[kind].add(record["id"])
+            is_mine = {
+                "evidence": record.get("fact_id") in mine["fact"],
+                "rejection": record.get("owner") == owner,
+                "event": record.get("target_id") in mine.get(str(record.get("target_kind")), ()),
+            }
+            if is_mine.get(kind, record.get("id") in mine.get(kind, ())):
+                yield record

@@ -1,0 +1,509 @@
+"""AsyncMemory: the same memory for an agent that lives in an event loop.
+
+    async with AsyncMemory("agent.db") as memory:
+        found = await memory.take("chat")                       # what came by itself; never waits
+        hits = await memory.search_memory("the ferry", "facts")  # what the agent asks for
+        await memory.sync_turn(question, answer, session="chat")
+
+Every method is that of `Memory` or of one of its parts, run in a thread: `_asked` and `_worked`
+take its parameters, its defaults, its result and its text over, and a class that lacks one is
+refused when it is made (`_mirrors`), so that nothing is written twice and nothing can drift.
+Errors come through unchanged. Callbacks (`progress`, `on_phase`, `on_done`) are called in the
+thread.
+
+Three kinds of threads, each with a connection of its own to the file: a few for what a turn needs,
+one for long work (reading logs, embedding, the night), so that no turn waits behind it, and one for
+iterations.
+
+A cancelled await takes nothing back: what its thread has begun it ends, whole, and what had not
+begun does not happen. An error that nobody waits for any more is logged.
+
+Knows: threads, futures, `Memory`, `Conversation`. Does not know: what any method does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import inspect
+import logging
+import os
+import threading
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar
+
+from factbook.context import default_db
+from factbook.errors import UsageError
+from factbook.interests.interests import Interests
+from factbook.interests.jobs import Background
+from factbook.maintenance.erasure import Erasure
+from factbook.maintenance.maintenance import Maintenance
+from factbook.memory import Memory
+from factbook.memory.conversation import Conversation
+from factbook.memory.keyed import Keyed
+from factbook.memory.review import Review
+from factbook.memory.typed_memories import Typed
+from factbook.model.facts import ME, NOTIFY_ON, Everyone, Millis, Trigger, whose
+from factbook.pipelines.sources import Sources
+from factbook.recall.time_expressions import now_ms
+from factbook.store.base import Mode, place_of
+
+if TYPE_CHECKING:
+    from factbook.embed import Embedder
+    from factbook.extract.rules import RuleSet
+    from factbook.llm import LLM
+    from factbook.llm.config import ModelConfig
+    from factbook.search_providers.base import SearchProvider
+    from factbook.search_providers.config import SearchConfig
+
+__all__ = ["AsyncConversation", "AsyncMemory"]
+
+_log = logging.getLogger(__name__)
+
+THREADS: Final = 4  # for what a turn needs; most of a call waits for the disk or the model
+ROWS_AT_ONCE: Final = 256  # rows that an iteration fetches with one change of threads
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")  # what blocks: the memory, a conversation, a part
+
+
+class _Awaited(Generic[T]):
+    """What has the methods of something that blocks, awaited."""
+
+    _memory: AsyncMemory
+
+    def _blocking(self) -> T:
+        """Return what blocks; opens the file where nobody has."""
+        raise NotImplementedError
+
+
+def _asked(
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
+    """Return the awaited form of a method that a turn needs."""
+    return _awaited(method, long=False)
+
+
+def _worked(
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
+    """Return the awaited form of a method that may take long."""
+    return _awaited(method, long=True)
+
+
+def _awaited(
+    method: Callable[Concatenate[T, P], R], *, long: bool
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
+    @functools.wraps(method)
+    async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        pool = self._memory._work if long else self._memory._turns
+        return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
+
+    awaited.__qualname__ = f"Async{method.__qualname__}"
+    return awaited
+
+
+def _mirrors(kind: type, *, but: Collection[str] = ()) -> Callable[[type[R]], type[R]]:
+    """Refuse a class, when it is made, that lacks a public method of `kind` or has one too many.
+
+    `but` are those that it has in another form, or not at all.
+    """
+
+    def checked(mirror: type[R]) -> type[R]:
+        wanted = {name for name in vars(kind) if not name.startswith("_")} - set(but)
+        wanted = {name for name in wanted if inspect.isfunction(getattr(kind, name))}
+        given = {name for name in vars(mirror) if not name.startswith("_")} - set(but)
+        if wanted != given:
+            differ = ", ".join(sorted(wanted ^ given))
+            raise TypeError(f"{mirror.__name__} and {kind.__name__} differ in {differ}")
+        return mirror
+
+    return checked
+
+
+class _Part(_Awaited[T]):
+    """A part of the memory, by its name there."""
+
+    def __init__(self, memory: AsyncMemory, name: str) -> None:
+        self._memory = memory
+        self._name = name
+
+    def _blocking(self) -> T:
+        found: T = getattr(self._memory._blocking(), self._name)
+        return found
+
+
+@_mirrors(Interests)
+class AsyncInterests(_Part[Interests]):
+    """What an owner cares about, awaited."""
+
+    search_web = _worked(Interests.search_web)
+    learn = _asked(Interests.learn)
+    learned = _asked(Interests.learned)
+    like = _asked(Interests.like)
+    dislike = _asked(Interests.dislike)
+    unlike = _asked(Interests.unlike)
+    undislike = _asked(Interests.undislike)
+    entities = _asked(Interests.entities)
+    entity = _asked(Interests.entity)
+    find_entity = _asked(Interests.find_entity)
+    delete_entity = _asked(Interests.delete_entity)
+    restore_entity = _asked(Interests.restore_entity)
+    unmerge_entity = _asked(Interests.unmerge_entity)
+    schedule = _asked(Interests.schedule)
+    schedules = _asked(Interests.schedules)
+    unschedule = _asked(Interests.unschedule)
+    mute = _asked(Interests.mute)
+    react = _asked(Interests.react)
+    interest_scores = _asked(Interests.interest_scores)
+    cares = _asked(Interests.cares)
+    ranked = _asked(Interests.ranked)
+    preferences = _asked(Interests.preferences)
+    notices = _asked(Interests.notices)
+    knowledge = _asked(Interests.knowledge)
+    search_for = _worked(Interests.search_for)
+    note_action = _asked(Interests.note_action)
+
+
+@_mirrors(Background)
+class AsyncBackground(_Part[Background]):
+    """The work behind, awaited."""
+
+    plan_learning = _worked(Background.plan_learning)
+    run_schedules = _worked(Background.run_schedules)
+    run_searches = _worked(Background.run_searches)
+    retry_searches = _asked(Background.retry_searches)
+    run_extraction = _worked(Background.run_extraction)
+    run_enrichment = _worked(Background.run_enrichment)
+    clean = _worked(Background.clean)
+    notifier = _asked(Background.notifier)
+    channels = _asked(Background.channels)
+    work = _worked(Background.work)
+    loops = _asked(Background.loops)
+    worker = _asked(Background.worker)
+
+
+@_mirrors(Keyed)
+class AsyncKeyed(_Part[Keyed]):
+    """The keyed facts, awaited."""
+
+    tell = _asked(Keyed.tell)
+    ask = _asked(Keyed.ask)
+    plan = _asked(Keyed.plan)
+    apply_facts = _asked(Keyed.apply_facts)
+    execute_plan = _asked(Keyed.execute_plan)
+    retry_told = _worked(Keyed.retry_told)
+    keyed_facts = _asked(Keyed.keyed_facts)
+    key_history = _asked(Keyed.key_history)
+    quotes_of = _asked(Keyed.quotes_of)
+
+
+@_mirrors(Typed)
+class AsyncTyped(_Part[Typed]):
+    """The typed memories, awaited."""
+
+    extract_typed = _worked(Typed.extract_typed)
+    keep_verdict = _asked(Typed.keep_verdict)
+    extract_commands = _worked(Typed.extract_commands)
+    rejection_summary = _asked(Typed.rejection_summary)
+
+
+@_mirrors(Review)
+class AsyncReview(_Part[Review]):
+    """What waits for a person's word, awaited."""
+
+    questions = _asked(Review.questions)
+    settle = _asked(Review.settle)
+    proposals = _asked(Review.proposals)
+    disputed = _asked(Review.disputed)
+    decide = _asked(Review.decide)
+    remember = _asked(Review.remember)
+    correct = _asked(Review.correct)
+    feedback = _asked(Review.feedback)
+    pin = _asked(Review.pin)
+    unmerge = _asked(Review.unmerge)
+
+
+@_mirrors(Sources)
+class AsyncSources(_Part[Sources]):
+    """What the memory was read from, awaited."""
+
+    discover = _worked(Sources.discover)
+    record = _asked(Sources.record)
+    episode = _asked(Sources.episode)
+    sessions = _asked(Sources.sessions)
+    timeline = _asked(Sources.timeline)
+    rejections = _asked(Sources.rejections)
+
+
+@_mirrors(Maintenance, but=("close",))
+class AsyncMaintenance(_Part[Maintenance]):
+    """What looks after what is there, awaited."""
+
+    embed = _worked(Maintenance.embed)
+    start_worker = _asked(Maintenance.start_worker)
+    reembed = _worked(Maintenance.reembed)
+    set_aside = _asked(Maintenance.set_aside)
+    retry_aside = _asked(Maintenance.retry_aside)
+    waiting = _asked(Maintenance.waiting)
+    consolidate = _worked(Maintenance.consolidate)
+    undo = _worked(Maintenance.undo)
+    runs = _asked(Maintenance.runs)
+    rule_uses = _asked(Maintenance.rule_uses)
+    model_tasks = _asked(Maintenance.model_tasks)
+    retry_tasks = _asked(Maintenance.retry_tasks)
+    cost = _asked(Maintenance.cost)
+
+
+@_mirrors(Erasure)
+class AsyncErasure(_Part[Erasure]):
+    """What erases for good, awaited."""
+
+    erase_fact = _worked(Erasure.erase_fact)
+    erase_episode = _worked(Erasure.erase_episode)
+    erase_source = _worked(Erasure.erase_source)
+    erase_rejection = _worked(Erasure.erase_rejection)
+    erase_entity = _worked(Erasure.erase_entity)
+    erase_owner = _worked(Erasure.erase_owner)
+    erase_row = _worked(Erasure.erase_row)
+    erasures = _asked(Erasure.erasures)
+    allow_again = _asked(Erasure.allow_again)
+    finish_erasing = _worked(Erasure.finish_erasing)
+    sight = _worked(Erasure.sight)
+    standing = _asked(Erasure.standing)
+
+
+@_mirrors(Conversation)
+class AsyncConversation(_Awaited[Conversation]):
+    """One conversation of one owner, awaited; `AsyncMemory.conversation` makes it."""
+
+    def __init__(
+        self, memory: AsyncMemory, *, owner: str | Everyone, session: str, share: float
+    ) -> None:
+        """Bind an owner and a session; see `Memory.conversation`."""
+        self.owner = whose(owner)
+        self.session = session
+        self._memory = memory
+        self._share = share
+
+    async def __aenter__(self) -> AsyncConversation:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _blocking(self) -> Conversation:
+        return self._memory._blocking().conversation(
+            owner=self.owner, session=self.session, share=self._share
+        )
+
+    close = _asked(Conversation.close)
+    add_turn = _asked(Conversation.add_turn)
+    add_turns = _asked(Conversation.add_turns)
+    sync_turn = _asked(Conversation.sync_turn)
+    remember = _asked(Conversation.remember)
+    tell = _asked(Conversation.tell)
+    search_memory = _asked(Conversation.search_memory)
+    recall = _asked(Conversation.recall)
+    query_facts = _asked(Conversation.query_facts)
+    ask = _asked(Conversation.ask)
+    stream = _asked(Conversation.stream)
+    take = _asked(Conversation.take)
+    prefetch = _asked(Conversation.prefetch)
+    queue_prefetch = _asked(Conversation.queue_prefetch)
+    context = _asked(Conversation.context)
+
+
+@_mirrors(Memory, but=("close", "conversation", "export", "blocking"))
+class AsyncMemory(_Awaited[Memory]):
+    """One tenant's memory in one file, awaited.
+
+    Any task of any event loop may call it. Use it as an async context manager, or await `close`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        mode: Mode = "create",
+        clock: Callable[[], Millis] = now_ms,
+        embedder: Embedder | None = None,
+        redact: bool = True,
+        key_file: str | os.PathLike[str] | None = None,
+        rules: RuleSet | None = None,
+        llm: LLM | None = None,
+        model: ModelConfig | Literal["configured"] | None = "configured",
+        search: SearchProvider | None = None,
+        search_config: SearchConfig | Literal["configured"] | None = "configured",
+        notify_on: Collection[Trigger] = NOTIFY_ON,
+        actor: str = "python",
+        threads: int = THREADS,
+    ) -> None:
+        """Take what `Memory` takes; the file is opened by `async with`, or by the first call.
+
+        `threads` is how many calls of turns run at once.
+        """
+        if threads < 1:
+            raise UsageError(detail=f"threads is {threads}; give 1 or more.")
+        self.path = place_of(path) if path is not None else default_db()
+        self._open = functools.partial(
+            Memory,
+            self.path,
+            mode=mode,
+            clock=clock,
+            embedder=embedder,
+            redact=redact,
+            key_file=key_file,
+            rules=rules,
+            llm=llm,
+            model=model,
+            search=search,
+            search_config=search_config,
+            notify_on=notify_on,
+            actor=actor,
+        )
+        self._held: Memory | None = None
+        self._memory = self
+        self.interests = AsyncInterests(self, "interests")
+        self.background = AsyncBackground(self, "background")
+        self.keyed = AsyncKeyed(self, "keyed")
+        self.typed = AsyncTyped(self, "typed")
+        self.review = AsyncReview(self, "review")
+        self.sources = AsyncSources(self, "sources")
+        self.maintenance = AsyncMaintenance(self, "maintenance")
+        self.erasure = AsyncErasure(self, "erasure")
+        self._opening = threading.Lock()
+        self._turns = ThreadPoolExecutor(threads, thread_name_prefix="factbook-turn")
+        self._work = ThreadPoolExecutor(1, thread_name_prefix="factbook-work")
+        self._rows = ThreadPoolExecutor(1, thread_name_prefix="factbook-rows")
+        self._iterations: set[Generator[dict[str, object], None, None]] = set()
+        self._ending: Future[None] | None = None  # set as soon as it is being closed
+
+    async def __aenter__(self) -> AsyncMemory:
+        """Open the file; raises what `Memory` raises."""
+        try:
+            await self._run(self._turns, self._blocking)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End what was asked for before, then the streams and the worker, and close the file.
+
+        A second call waits for the first. Cancelled, it goes on behind.
+        """
+        if self._ending is None:
+            self._ending = self._work.submit(self._end)
+            self._work.shutdown(wait=False)
+        await asyncio.shield(asyncio.wrap_future(self._ending))
+
+    @property
+    def blocking(self) -> Memory:
+        """The memory itself, whose methods block: for code that runs in a thread anyway.
+
+        Raises UsageError before it is opened and after it is closed.
+        """
+        if self._held is None or self._ending is not None:
+            state = "not open yet" if self._ending is None else "closed"
+            raise UsageError(detail=f"the memory in {self.path} is {state}; use `async with`.")
+        return self._held
+
+    def conversation(
+        self, *, owner: str | Everyone = ME, session: str = "", share: float = 1.0
+    ) -> AsyncConversation:
+        """Bind an owner and a session; see `Memory.conversation`. Nothing is awaited for it."""
+        return AsyncConversation(self, owner=owner, session=session, share=share)
+
+    # --- threads --------------------------------------------------------------------------------
+
+    def _blocking(self) -> Memory:
+        with self._opening:
+            if self._held is None:
+                self._held = self._open()
+            return self._held
+
+    def _end(self) -> None:
+        """Wait for what has begun and close the file; runs in the thread of long work."""
+        for rows in list(self._iterations):
+            self._rows.submit(rows.close)  # in its thread: a connection is used by one at a time
+        self._turns.shutdown(wait=True)
+        self._rows.shutdown(wait=True)
+        if self._held is not None:
+            self._held.close()
+
+    async def _run(self, pool: ThreadPoolExecutor, work: Callable[[], R]) -> R:
+        if self._ending is not None:
+            raise UsageError(detail=f"the memory in {self.path} is closed; open another one.")
+        asked = pool.submit(contextvars.copy_context().run, work)
+        try:
+            return await asyncio.wrap_future(asked)
+        except asyncio.CancelledError:
+            asked.add_done_callback(_tell)
+            raise
+
+    # --- the memory's own -----------------------------------------------------------------------
+
+    reopen = _worked(Memory.reopen)
+    ingest = _worked(Memory.ingest)
+    add_turn = _asked(Memory.add_turn)
+    sync_turn = _asked(Memory.sync_turn)
+    remember = _asked(Memory.remember)
+    correct = _asked(Memory.correct)
+    forget = _asked(Memory.forget)
+    tell = _asked(Memory.tell)
+    embed = _worked(Memory.embed)
+    consolidate = _worked(Memory.consolidate)
+    recall = _asked(Memory.recall)
+    search_memory = _asked(Memory.search_memory)
+    take = _asked(Memory.take)
+    context = _asked(Memory.context)
+    ask = _asked(Memory.ask)
+    query_facts = _asked(Memory.query_facts)
+    explain = _asked(Memory.explain)
+    stats = _asked(Memory.stats)
+    sql = _asked(Memory.sql)
+    check = _worked(Memory.check)
+
+    async def export(
+        self, *, owner: str | Everyone = ME
+    ) -> AsyncGenerator[dict[str, object], None]:
+        """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
+        rows = self._exported(owner)
+        self._iterations.add(rows)
+        try:
+            while batch := await self._run(self._rows, lambda: list(islice(rows, ROWS_AT_ONCE))):
+                for one in batch:
+                    yield one
+        finally:
+            self._iterations.discard(rows)
+            if self._ending is None:
+                self._rows.submit(rows.close)  # after the batch that may still be under way
+
+    def _exported(self, owner: str | Everyone) -> Generator[dict[str, object], None, None]:
+        yield from self._blocking().export(owner=owner)
+
+
+def _tell(asked: Future[Any]) -> None:
+    """Log the error of a call whose caller has gone."""
+    error = None if asked.cancelled() else asked.exception()
+    if error is not None:
+        _log.warning("a cancelled call failed: %s: %s", type(error).__name__, error)

@@ -1,0 +1,609 @@
+"""One conversation of one owner: keep its turns, recall by itself and on request, build context.
+
+    with memory.conversation(owner="ann", session="monday") as talk:
+        found = talk.take()                            # what came to mind meanwhile; never waits
+        context = talk.context(question, memories=found.memories)
+        talk.sync_turn(question, answer)               # the turn has ended: look ahead
+
+Owner and session are bound once, so that no call can forget whose memory it reads. Everything that
+belongs to the conversation alone is held here: its stream, and what it was shown.
+
+Knows: turns, the two modes of recall, what was shown. Does not know: any other conversation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+from factbook import policy
+from factbook.embed.minilm import token_counter
+from factbook.errors import UsageError
+from factbook.maintenance.embedding import EmbeddingQueue
+from factbook.maintenance.metrics import PASSIVE_FAILED
+from factbook.model.facts import (
+    ME,
+    Everyone,
+    Fact,
+    FactKind,
+    Hit,
+    Millis,
+    Receipt,
+    Role,
+    Trigger,
+    one_owner,
+    whose,
+)
+from factbook.model.ops import Count, NoteAction, RecordInjection, RecordUse
+from factbook.recall.budget import build_context
+from factbook.recall.diversity import diversity_score
+from factbook.recall.modes import TwoModes
+from factbook.recall.plan import Turn
+from factbook.recall.prefetch import PassiveStream, StreamState
+from factbook.recall.usage_feedback import resolved, uses
+from factbook.sources.conversation import turn_ops
+from factbook.sources.conversation.turn import clean
+from factbook.store.base import Filters
+from factbook.store.damage import naming_damage
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.gate.judge import Claim
+    from factbook.gate.reading import Reading
+    from factbook.memory.answering import Asked
+    from factbook.memory.keyed import Keyed, Planner
+    from factbook.memory.review import Review
+    from factbook.model.ops import Op
+    from factbook.pipelines.keyed import Told
+    from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
+    from factbook.recall.plan import SearchType
+    from factbook.recall.prefetch import Streamed
+    from factbook.recall.search import Answer, Engine
+
+__all__ = ["ClaimJudge", "Conversation", "Conversations"]
+
+JUDGED_SENTENCES: Final = 2  # ours: of one text
+SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
+SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
+INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
+FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
+TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
+SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
+
+
+@naming_damage(at="_context.store")
+class Conversation:
+    """What an agent's loop needs of a memory, for one owner and one session.
+
+    `Memory.conversation` makes it. Where the owner is EVERYONE it reads about all of them and
+    keeps nothing: what is kept is one owner's. Any thread may call it.
+    """
+
+    def __init__(
+        self,
+        home: Conversations,
+        *,
+        owner: str | Everyone,
+        session: str,
+        share: float,
+    ) -> None:
+        """Bind an owner and a session; see `Memory.conversation`."""
+        self.owner = whose(owner)
+        self.session = session
+        self._home = home
+        self._context = home.context
+        self._share = share
+        self._lock = threading.Lock()
+        self._stream: PassiveStream | None = None
+        self._taken: Streamed | None = None
+        self._streamed: Sequence[Hit] = ()  # into the last turn, and not measured yet
+        self._searched: list[tuple[str, Sequence[Hit]]] = []  # on request, in this turn
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End its stream and forget what it was shown; a later call begins anew."""
+        with self._lock:
+            stream, self._stream = self._stream, None
+            self._taken, self._streamed, self._searched = None, (), []
+        if stream is not None:
+            stream.close()  # not under the lock: a search that runs is waited for
+
+    # --- keeping --------------------------------------------------------------------------------
+
+    def add_turn(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        occurred_at: Millis | None = None,
+        uid: str | None = None,
+        name: str = "",
+        pasted: Sequence[tuple[int, int]] = (),
+    ) -> Receipt:
+        """Keep one turn as an episode, redacted; the same turn twice is one.
+
+        `uid` is the caller's own id of the turn, `occurred_at` when it was said (now, if not
+        given), `name` who speaks where several people do. An empty turn is nothing.
+
+        `pasted` are parts of the text, (start, end) in characters, that are known to be pasted:
+        they are kept and found, and nothing in them counts as the owner's own words.
+        """
+        turn = Turn(role=_role(role), text=text, at=occurred_at, id=uid or "", pasted=tuple(pasted))
+        return self.add_turns([turn], name=name)
+
+    def add_turns(self, turns: Sequence[Turn], *, name: str = "") -> Receipt:
+        """Keep turns in one transaction; see `add_turn`."""
+        return self._context.write(self._turn_ops(turns, name=name), Trigger.USER_MESSAGE)
+
+    def sync_turn(self, user: str, assistant: str = "", *, at: Millis | None = None) -> Receipt:
+        """Keep a turn that has ended, note what it used, and search behind it for the next one."""
+        now = self._context.clock() if at is None else at
+        turns = [Turn(role=Role.USER, text=user, at=now)]
+        if assistant:
+            turns.append(Turn(role=Role.ASSISTANT, text=assistant, at=now))
+        ops = self._turn_ops(turns)
+        with self._lock:
+            taken, self._taken = self._taken, None
+        if taken is not None and taken.state is StreamState.READY:
+            used = [one.id for one in uses(taken.memories, assistant) if one.cited]
+            ops.append(
+                RecordInjection(
+                    session=self.session,
+                    owner=self._one(),
+                    mode="passive",
+                    items=[hit.id for hit in taken.memories],
+                    used=used,
+                    latency_ms=taken.latency_ms,
+                )
+            )
+            self._streamed = taken.memories
+        ops += self._search_uses(assistant)
+        receipt = self._context.write(ops, Trigger.USER_MESSAGE)
+        self.stream().sync_turn(turns)
+        return receipt
+
+    def remember(self, text: str, *, at: Millis | None = None) -> Fact:
+        """Keep a statement of the owner as a fact; see `Memory.remember`."""
+        return self._home.review().remember(text, owner=self._one(), at=at)
+
+    def tell(
+        self,
+        message: str,
+        *,
+        planner: Planner = "model",
+        atomic: bool = True,
+        at: Millis | None = None,
+        message_id: str | None = None,
+    ) -> Told:
+        """Turn a message into operations on the owner's keyed facts; see `Memory.tell`."""
+        return self._home.keyed().tell(
+            message,
+            owner=self._one(),
+            planner=planner,
+            atomic=atomic,
+            at=at,
+            message_id=message_id,
+        )
+
+    # --- on request (seed 001, mode B) ----------------------------------------------------------
+
+    def search_memory(
+        self, query: str, search_type: SearchType = "both", limit: int = 5
+    ) -> list[Hit]:
+        """Search facts, episodes or both and return the best, each with text, confidence and time.
+
+        Any text is a legal query; "last month" and other times in it narrow the search. Blocks
+        until the answer is there. What is returned is remembered as shown in this conversation.
+        """
+        hits = self._modes().search_memory(query, search_type, limit)
+        if not self._home.reading:
+            self._shown("tool", [hit.id for hit in hits])
+            self._home.hold(self)
+            with self._lock:
+                self._searched.append((query, hits))
+                del self._searched[:-SEARCHES_KEPT]
+        return hits
+
+    def recall(
+        self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None
+    ) -> Answer:
+        """Answer a question from the owner's memory, best first; see `Memory.recall`.
+
+        Whoever `filters` name, it is this owner's memory that is asked.
+        """
+        return self._home.engine().recall(question, limit=limit, filters=self._narrowed(filters))
+
+    def query_facts(
+        self,
+        *,
+        predicate: str | Sequence[str] | None = None,
+        min_confidence: float = 0.0,
+        subject: str = "",
+        object: str = "",  # the seeds' own word for this part of a fact
+        kind: FactKind | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[Fact]:
+        """Return the owner's current facts that pass every given condition."""
+        from factbook.recall.facts import query_facts  # as in `Memory.query_facts`
+
+        filters = Filters(
+            predicates=[predicate] if isinstance(predicate, str) else list(predicate or ()),
+            min_confidence=min_confidence,
+            subject=subject,
+            object=object,
+            kinds=[kind] if kind else (),
+            owner=self.owner,
+            deprecated=False,  # those that have faded
+        )
+        return query_facts(self._context, filters, limit=limit, newest_first=newest_first)
+
+    def ask(
+        self, question: str, *, planner: Planner = "model", exclude_message: str | None = None
+    ) -> Asked:
+        """Answer a question from the owner's keyed facts; see `Memory.ask`."""
+        return self._home.keyed().ask(
+            question, owner=self._one(), planner=planner, exclude_message=exclude_message
+        )
+
+    # --- by itself (seed 001, mode A) -----------------------------------------------------------
+
+    def stream(self) -> PassiveStream:
+        """Return its passive stream, begun when it is first asked for."""
+        self._home.hold(self)
+        with self._lock:
+            if self._stream is None:
+                reading = self._home.reading
+                modes = self._modes()
+                self._stream = PassiveStream(
+                    modes.stream,
+                    still=modes.still,
+                    prepare=None if reading else self._prepare,
+                    settle=None if reading else self._settle,
+                    release=self._home.release,
+                    failed=self._home.count_failure,
+                    generation=self._context.store.memory_generation,
+                    clock=self._context.clock,
+                    share=self._share,
+                    session=self.session,
+                )
+            return self._stream
+
+    def take(self) -> Streamed:
+        """Return what is ready for the turn that begins; never waits."""
+        found = self._taken = self.stream().take()
+        return found
+
+    def prefetch(self, query: str) -> list[Hit]:
+        """Return what a text calls to mind: up to five facts and five episodes; blocks.
+
+        Raises what the search raised.
+        """
+        return self._modes().stream([Turn(role=Role.USER, text=query)])
+
+    def queue_prefetch(self, query: str) -> bool:
+        """Search with a text in the background for the next turn; return whether it was queued."""
+        return self.stream().queue_prefetch(query)
+
+    # --- context --------------------------------------------------------------------------------
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        recent: Sequence[Turn] = (),
+        tool_results: Sequence[ToolResult] = (),
+        memories: Sequence[Hit] | None = None,
+        system: str = "",
+        limits: ContextLimits | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> PromptContext:
+        """Build the context of a turn within its budget, with an account of what was left out.
+
+        `memories` are what the passive stream brought; without them, what the question calls to
+        mind. Tokens are counted by the shipped tokenizer unless another counter is given. What is
+        put in is remembered as shown here, so that it is never taken for evidence.
+        """
+        if count_tokens is None:
+            count_tokens = token_counter()
+        if memories is None:
+            memories = self.prefetch(question) if question else []
+        turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
+        tool_results = [
+            replace(one, memories=self._with_disputes(one.memories)) for one in tool_results
+        ]
+        found = build_context(
+            turns,
+            tool_results,
+            self._with_disputes(memories),
+            system,
+            limits=limits,
+            count_tokens=count_tokens,
+            now=self._context.clock(),
+        )
+        if found.included and not self._home.reading:
+            self._shown("context", list(found.included))
+        return found
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
+        """Return memories with what speaks against them and waits for their owner's answer."""
+        numbers = [
+            int(one.id[1:]) if one.kind == "fact" and one.id[1:].isdecimal() else 0
+            for one in memories
+        ]
+        disputed = (
+            self._home.review().disputed(owner=self.owner, among=numbers) if any(numbers) else {}
+        )
+        found = []
+        for hit, number in zip(memories, numbers, strict=True):
+            sides = disputed.get(number, ())
+            if sides:
+                more = f"; {len(sides) - 1} more" if len(sides) > 1 else ""
+                said = f'{sides[-1]["how"]} otherwise: "{sides[-1]["text"]}"{more}'
+                hit = replace(hit, text=f"{hit.text} ({said})")
+            found.append(hit)
+        return found
+
+    def _one(self) -> str:
+        """Return the owner of what is kept; raises UsageError where the owner is EVERYONE."""
+        return one_owner(self.owner)
+
+    def _shown(self, mode: str, items: Sequence[str]) -> None:
+        """Remember what was shown here; of everybody, as shown to whoever asks without a name."""
+        to = ME if isinstance(self.owner, Everyone) else self.owner
+        op = RecordInjection(session=self.session, owner=to, mode=mode, items=items)
+        self._context.write([op], Trigger.USER_MESSAGE)
+
+    def _narrowed(self, filters: Filters | None) -> Filters:
+        return replace(filters or Filters(), owner=self.owner)
+
+    def _modes(self) -> TwoModes:
+        return TwoModes(self._home.engine(), judging=ClaimJudge(), filters=self._narrowed(None))
+
+    def _turn_ops(self, turns: Sequence[Turn], *, name: str = "") -> list[Op]:
+        owner, now = self._one(), self._context.clock()
+        ops: list[Op] = []
+        if any(turn.role is Role.USER and turn.text.strip() for turn in turns):
+            ops.append(NoteAction(owner=owner))
+        for turn in turns:
+            ops += turn_ops(
+                turn.text,
+                role=turn.role,
+                session=self.session,
+                occurred_at=now if turn.at is None else turn.at,
+                now=now,
+                redactor=self._context.resources.redactor,
+                uid=turn.id or None,
+                owner=owner,
+                name=name,
+                pasted=turn.pasted,
+            )
+        return ops
+
+    def _search_uses(self, answer: str) -> list[Op]:
+        """Return what the answer used of the turn's searches, and whether each was enough."""
+        with self._lock:
+            searched, self._searched = self._searched, []
+        if not searched:
+            return []
+        rows = [
+            one
+            for one in self._context.store.injections(session=self.session, limit=INJECTIONS_SEEN)
+            if (one.mode, one.session, one.owner) == ("tool", self.session, self.owner)
+            and one.judged_at is None
+        ]
+        # Both from the newest back: the rows of this turn are the last ones.
+        enough = resolved([query for query, _ in searched])
+        return [
+            RecordUse(
+                injection_id=row.id,
+                used=[one.id for one in uses(hits, answer) if one.cited],
+                resolved=was_enough,
+            )
+            for row, (_, hits), was_enough in zip(
+                rows, reversed(searched), reversed(enough), strict=False
+            )
+            if list(row.items) == [hit.id for hit in hits]
+        ]
+
+    def _prepare(self) -> None:
+        """Embed what waits, before a stream searches, unless it is only what was just said.
+
+        That is in the conversation anyway, so no search has to wait until it has its vectors.
+        """
+        store = self._context.store
+        turns = store.waiting("episode", limit=TURN_ROWS + 1)
+        if len(turns) > TURN_ROWS or store.waiting("fact", limit=1):
+            EmbeddingQueue(self._context).drain(limit=FRESH_ROWS)
+
+    def _settle(self, stream: PassiveStream) -> None:
+        """Embed the turns that have just ended and measure what was streamed into the last one.
+
+        Runs in the stream's thread when its answer is ready: nobody waits for either.
+        """
+        self._home.keep_failures()
+        queue = EmbeddingQueue(self._context)
+        for target in ("fact", "episode"):
+            for _ in range(FRESH_ROWS // SETTLED_ROWS):
+                if stream.searching or not self._context.store.waiting(target, limit=1):
+                    break
+                queue.work(target, limit=SETTLED_ROWS)
+        with self._lock:
+            shown, self._streamed = self._streamed, ()
+        vectors = self._home.engine().vectors_of(hit.id for hit in shown)
+        score = diversity_score(list(vectors.values()))
+        if score is not None:
+            value = min(1.0, max(0.0, score))
+            counts = [Count(name="diversity", value=value), Count(name="diversity_count")]
+            self._context.write(counts, Trigger.USER_MESSAGE)
+
+
+class Conversations:
+    """The conversations of one memory.
+
+    Each is the same object for all who ask for it. What one holds is kept for the newest so many of
+    those that hold anything; the others end, and begin anew when they are used.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        engine: Callable[[], Engine],
+        review: Callable[[], Review],
+        keyed: Callable[[], Keyed],
+        release: Callable[[], object],
+        reading: bool,
+    ) -> None:
+        """Compose over parts that are made when they are first needed.
+
+        `release` gives back what a thread holds of the store; `reading` says that the file is open
+        for reading: nothing is kept as shown.
+        """
+        self.context = context
+        self.engine = engine
+        self.review = review
+        self.keyed = keyed
+        self.release = release
+        self.reading = reading
+        self._lock = threading.Lock()
+        self._known: WeakValueDictionary[tuple[str | Everyone, str], Conversation] = (
+            WeakValueDictionary()
+        )
+        self._held: dict[tuple[str | Everyone, str], Conversation] = {}
+        self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet
+        self._keeping = threading.Lock()  # between there and the file; no turn waits for it
+
+    def of(self, owner: str | Everyone, session: str, *, share: float = 1.0) -> Conversation:
+        """Return the conversation of an owner in a session; `share` is the first asker's.
+
+        A session goes by the name under which its turns are kept: one that holds half a character
+        is mended, for what is said in it must not be lost.
+        """
+        if not session.isascii() or not session.isprintable():
+            session = clean(session)
+        session = session.strip()
+        with self._lock:
+            found = self._known.get((owner, session))
+            if found is None:
+                found = Conversation(self, owner=owner, session=session, share=share)
+                self._known[owner, session] = found
+            return found
+
+    def hold(self, one: Conversation) -> None:
+        """Keep a conversation that begins to hold something; the one unused for longest ends."""
+        key = (one.owner, one.session)
+        with self._lock:
+            self._held.pop(key, None)
+            unused = []
+            while len(self._held) >= SESSIONS_KEPT:
+                unused.append(self._held.pop(next(iter(self._held))))
+            self._held[key] = one
+        for other in unused:
+            other.close()
+
+    def failures(self, *, since: str = "") -> dict[str, int]:
+        """Return how many passive recalls have failed, by the kind of error.
+
+        Those in the file from a day on, and those of this process that could not be written there.
+        """
+        with self._keeping:
+            found = Counter(self._failed)
+            days = self.context.store.day_counts(since=since)
+        for counts in days.values():
+            for name, value in counts.items():
+                if name.startswith(PASSIVE_FAILED):
+                    found[name.removeprefix(PASSIVE_FAILED)] += int(value)
+        return dict(sorted(found.items()))
+
+    def count_failure(self, error: BaseException) -> None:
+        """Count a passive recall that failed."""
+        with self._lock:
+            self._failed[type(error).__name__] += 1
+
+    def keep_failures(self) -> None:
+        """Write down what has failed; while that cannot be written, it stays counted here."""
+        with self._keeping:
+            with self._lock:
+                failed = Counter(self._failed)
+            if failed:
+                ops = [Count(name=PASSIVE_FAILED + kind, value=n) for kind, n in failed.items()]
+                self.context.write(ops, Trigger.USER_MESSAGE)
+                with self._lock:
+                    self._failed -= failed
+
+    def close(self) -> None:
+        """End all of them."""
+        with self._lock:
+            held, self._held = list(self._held.values()), {}
+        for one in held:
+            one.close()
+
+
+class ClaimJudge:
+    """Judge corrections by the rules of judging, sentence by sentence (docs/judging.md)."""
+
+    # imported when it is asked: its tables take longer than a search, and most need no judge
+
+    def read(self, hit: Hit) -> Sequence[tuple[Claim, Reading]]:
+        """Return what the first sentences of a hit claim; questions claim nothing."""
+        from factbook.extract.sentences import split
+        from factbook.gate.judge import Claim
+        from factbook.gate.reading import read
+
+        texts = [one.text.strip() for one in split(hit.text)]
+        return [
+            (Claim(text=one, occurred_at=hit.occurred_at), read(one))
+            for one in texts
+            if one and not one.endswith("?")
+        ][:JUDGED_SENTENCES]
+
+    def corrects(
+        self,
+        older: Sequence[tuple[Claim, Reading]],
+        newer: Sequence[tuple[Claim, Reading]],
+        *,
+        similarity: float,
+        contradicting: bool,
+    ) -> bool:
+        """Say whether a newer claim ends an older one, or (`contradicting`) contradicts it."""
+        from factbook.gate.judge import Relation, judge
+
+        ends = {Relation.SUPERSEDES} | ({Relation.CONTRADICTION} if contradicting else set())
+        return any(
+            judge(
+                one,
+                other,
+                similarity=similarity,
+                older_reading=one_reading,
+                newer_reading=other_reading,
+            ).relation
+            in ends
+            for one, one_reading in older
+            for other, other_reading in newer
+        )
+
+
+def _role(role: Role | str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        names = ", ".join(one.value for one in Role)
+        raise UsageError(detail=f"{role!r} is no role; give one of {names}") from None

@@ -1,0 +1,143 @@
+"""Take a person's yes to a proposed memory: as it stands, or in the person's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.errors import UsageError
+from factbook.model.facts import (
+    Candidate,
+    Fact,
+    FactKind,
+    Millis,
+    Receipt,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import (
+    ConfirmFact,
+    DecideProposal,
+    Op,
+    RateFact,
+    SupersedeFact,
+)
+from factbook.pipelines.claims import Witness, asserted
+from factbook.pipelines.stated import STATES
+from factbook.sources.told import digest, said_ops
+from factbook.store.base import claim_digest
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.model.facts import Proposal
+
+KIND: Final = "memory"
+_RULE: Final = "confirmed"
+
+
+def accept_memory(
+    context: Context, proposal: Proposal, *, text: str, tell: Callable[..., Fact]
+) -> Receipt:
+    """Accept a proposal of the kind "memory"; `text` puts other words in its place.
+
+    The yes itself is an episode: what the owner confirms, the owner has said. A statement is told
+    (`pipelines.told`): it is its owner's word from then on, and takes the place of the facts that
+    it speaks against.
+
+    Raises UsageError for a proposal of another kind, or one that was decided.
+    """
+    if proposal.kind != KIND or proposal.state != "open":
+        raise UsageError(
+            detail=f"proposal {proposal.id} is no memory that waits; `factbook review` lists them"
+        )
+    store, now = context.store, context.clock()
+    owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
+    predicate, offered = type_.lower(), str(proposal.payload["text"])
+    said = " ".join(context.redact(text).split()) or offered
+    old_claim = claim_digest(owner, owner, predicate, offered)
+    known = store.current([old_claim])
+    if predicate == STATES:
+        told = [fact_id(one) for one in against(proposal)]
+        lives = store.lives_by_id([*told, *known.values()])
+        gone = [one.id for one in lives.values() if one.kind is not FactKind.KEYED]
+        receipt = Receipt()
+        tell(said, owner=owner, instead_of=gone, receipt=receipt)
+        if all(one.id != proposal.id for one in store.proposals()):
+            return receipt  # what it proposed was told, word for word
+        taken = DecideProposal(
+            proposal_id=proposal.id, accept=True, edited=True, reason=f"as: {said}"
+        )
+        receipt.add(context.write([taken], Trigger.COMMAND, now=now))
+        return receipt
+    if said == offered and known:
+        ops: list[Op] = [
+            ConfirmFact(fact_id=known[old_claim]),
+            DecideProposal(proposal_id=proposal.id, accept=True),
+        ]
+        return context.write(ops, Trigger.COMMAND, now=now)
+    edited = said != offered
+    ops = _said_by_owner(said, owner, predicate, now)
+    ops.append(
+        DecideProposal(
+            proposal_id=proposal.id,
+            accept=True,
+            edited=edited,
+            reason=f"as: {said}" if edited else "",
+        )
+    )
+    receipt = context.write(ops, Trigger.COMMAND, now=now)
+    if edited and known:
+        # The owner's own words take the place of what was proposed.
+        new_claim = claim_digest(owner, owner, predicate, said)
+        supersede = SupersedeFact(
+            old_id=known[old_claim],
+            new_id=store.standing([new_claim])[new_claim],
+            rule="correction",
+            detail="its owner said it in other words",
+        )
+        receipt.add(context.write([supersede], Trigger.COMMAND, now=now))
+    return receipt
+
+
+def against(proposal: Proposal) -> Sequence[Mapping[str, str]]:
+    """Return the told facts that a proposal of `Review.proposals` speaks against."""
+    found = proposal.payload.get("against", ())
+    return found if isinstance(found, list) else ()
+
+
+def fact_id(side: Mapping[str, str]) -> int:
+    """Return the number of the fact of a side."""
+    return int(side["fact"][1:])
+
+
+def refuse_memory(context: Context, proposal: Proposal, *, reason: str) -> Receipt:
+    """Refuse a proposal of the kind "memory"; a fact that waited for the yes leaves retrieval."""
+    owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
+    claim = claim_digest(owner, owner, type_.lower(), str(proposal.payload["text"]))
+    ops: list[Op] = [
+        RateFact(fact_id=one, right=False) for one in context.store.current([claim]).values()
+    ]
+    ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
+    return context.write(ops, Trigger.COMMAND)
+
+
+def _said_by_owner(said: str, owner: str, predicate: str, now: Millis) -> list[Op]:
+    uid = f"confirmed:{digest(owner, said, str(now))}"
+    candidate = Candidate(
+        subject=owner,
+        predicate=predicate,
+        object=said,
+        statement=said,
+        confidence=policy.TOLD,
+        rule=_RULE,
+        method="Its owner confirmed it",
+        start=0,
+        end=len(said),
+        kind=FactKind.TYPED,
+        embed=True,
+    )
+    return [
+        *said_ops(said, uid=uid, owner=owner, at=now),
+        asserted(candidate, Witness(uid, owner, Trust.DIRECT, said)),
+    ]

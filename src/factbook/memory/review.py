@@ -1,0 +1,300 @@
+"""What waits for a person's word, and what a person's word does to what is known.
+
+It composes the parts of `upkeep` and `assist` and holds no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from factbook import policy
+from factbook.context import part
+from factbook.errors import NotFound, UsageError
+from factbook.maintenance.consolidate import settle_pairs, waiting_questions
+from factbook.memory import proposals
+from factbook.model.facts import (
+    EVERYONE,
+    ME,
+    Everyone,
+    Fact,
+    FactKind,
+    Millis,
+    Receipt,
+    Trigger,
+    whose,
+)
+from factbook.model.ops import DecideProposal, Op, PinFact, RateFact, SettlePair, UnmergeFact
+from factbook.pipelines.keyed import CLARIFICATION, tell_keys
+from factbook.pipelines.told import tell
+from factbook.recall.facts import current_fact, fact_of
+from factbook.store.base import claim_digest
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.maintenance.consolidate import Question
+    from factbook.memory.keyed import Planner
+    from factbook.model.facts import Proposal
+
+__all__ = ["Review"]
+
+
+@part
+class Review:
+    """What its owner says of a memory, and what it asks of them; `Memory.review`."""
+
+    def __init__(
+        self, context: Context, *, like: Callable[[str, str], Mapping[int, float]]
+    ) -> None:
+        """Compose; `like` finds an owner's facts that may say what a text says, with cosines."""
+        self._context = context
+        self._store = context.store
+        self._like = like
+
+    # --- what waits -----------------------------------------------------------------------------
+
+    def questions(self, *, owner: str | Everyone = ME) -> list[Question]:
+        """Return the pairs of an owner's facts that rules could not decide."""
+        found = waiting_questions(
+            self._store, now=self._context.clock(), redact=self._context.redact
+        )
+        return [one for one in found if owner in (one.owner, EVERYONE)]
+
+    def settle(
+        self, verdicts: Mapping[tuple[int, int], str], *, owner: str | Everyone = ME
+    ) -> Receipt:
+        """Decide an owner's waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for (low id, high id).
+
+        What was only overheard against what was told (`Question.heard`) may also be answered with
+        ACCEPT, which makes it its owner's word in the place of the other, or REFUSE: it is wrong.
+        Raises UsageError, after deciding the others, for a pair that does not wait and for a
+        verdict that is none; NotFound, before anything is decided, for a fact of another owner.
+        """
+        if whose(owner) is not EVERYONE:
+            for fact_id in self._store.facts_by_id(
+                sorted({one for ids in verdicts for one in ids})
+            ):
+                fact_of(self._context, fact_id, owner)
+
+        total = Receipt()
+        asked = {one.ids: one for one in self.questions(owner=owner) if one.heard}
+        taken = {ids: verdicts[ids] for ids in asked if verdicts.get(ids) in ("ACCEPT", "REFUSE")}
+        for ids, verdict in taken.items():
+            self._hear_out(asked[ids], accept=verdict == "ACCEPT", receipt=total)
+        wrong = settle_pairs(
+            self._store,
+            {ids: one for ids, one in verdicts.items() if ids not in taken},
+            now=self._context.clock(),
+            write=lambda ops: total.add(self._context.write(ops, Trigger.COMMAND)),
+        )
+        if wrong:
+            raise UsageError(detail="; ".join(wrong))
+        return total
+
+    def _hear_out(self, one: Question, *, accept: bool, receipt: Receipt) -> None:
+        """Take an owner's answer to what was overheard against what was told."""
+        told = next(fact for fact in one.ids if fact != one.heard)
+        if accept:
+            said = self._store.facts_by_id([one.heard])[one.heard].statement
+            self._tell(said, owner=one.owner, instead_of=(told,), receipt=receipt)
+        ops: list[Op] = [SettlePair(low_id=one.low_id, high_id=one.high_id, verdict="KEEP_BOTH")]
+        ops += [] if accept else [RateFact(fact_id=one.heard, right=False)]
+        receipt.add(self._context.write(ops, Trigger.COMMAND))
+
+    def proposals(self, *, state: str = "open", owner: str | Everyone = ME) -> list[Proposal]:
+        """Return what waits for an owner's yes, or what was decided.
+
+        What was overheard against facts that the owner told has both sides in its payload:
+        `against`, a list of those that are current, and `heard`, each with its `fact`, `text`,
+        `episode` and `source`. A yes puts it in their place.
+        """
+        return self._proposals(state, owner, None)
+
+    def _proposals(
+        self, state: str, owner: str | Everyone, among: Collection[int] | None
+    ) -> list[Proposal]:
+        """Return an owner's proposals; with `among`, only what was overheard about these facts."""
+        found = []
+        for one in self._store.proposals(state=state):
+            # What names no owner was proposed of logs of agents, which are about `me`.
+            if owner not in (one.payload.get("owner", ME), EVERYONE):
+                continue
+            sides = self._with_sides(one, among) if "against" in one.payload else None
+            if sides is not None or among is None:
+                found.append(sides or one)
+        return found
+
+    def _with_sides(self, one: Proposal, among: Collection[int] | None) -> Proposal | None:
+        """Return a proposal with both sides as they are now; None where it is of no such fact."""
+        owner, named = str(one.payload["owner"]), cast("list[object]", one.payload["against"])
+        predicate, words = str(one.payload["type"]).lower(), str(one.payload["text"])
+        claim = claim_digest(owner, owner, predicate, words)
+        heard = list(self._store.current([claim]).values())
+        told = [number for number in named if isinstance(number, int)]
+        if among is not None and {*heard, *told}.isdisjoint(among):
+            return None
+        facts = self._store.facts_by_id([*heard, *told])
+        sides = {number: self._side(fact) for number, fact in facts.items()}
+        against = [sides[number] for number in told if facts[number].retired_at is None]
+        more = {"against": against, **({"heard": sides[heard[0]]} if heard else {})}
+        return one._replace(payload={**one.payload, **more})
+
+    def disputed(
+        self, *, owner: str | Everyone = ME, among: Collection[int] | None = None
+    ) -> dict[int, list[dict[str, str]]]:
+        """Return the facts that were told and overheard otherwise, until their owner answers.
+
+        Each with the other sides of it, as in `proposals`, and `how` they are known: told or
+        overheard. Where facts are given, what concerns none of them is left out.
+        """
+        found: dict[int, list[dict[str, str]]] = {}
+
+        def note(told: dict[str, str], heard: dict[str, str]) -> None:
+            for one, other, how in ((told, heard, "overheard"), (heard, told, "told")):
+                found.setdefault(int(one["fact"][1:]), []).append({**other, "how": how})
+
+        for one in self._proposals("open", owner, among):
+            heard, against = one.payload.get("heard"), one.payload.get("against")
+            if isinstance(heard, dict) and isinstance(against, list):
+                for told in against:
+                    note(told, heard)
+        pairs = [one for one in self._store.pairs(waiting=True) if one.rule == policy.OVERHEARD]
+        if any(among is None or not {*one[:2]}.isdisjoint(among) for one in pairs):
+            for pair in self.questions(owner=owner):
+                if pair.heard:
+                    facts = self._store.facts_by_id(pair.ids)
+                    heard = self._side(facts.pop(pair.heard))
+                    note(self._side(*facts.values()), heard)
+        return found
+
+    def _side(self, fact: Fact) -> dict[str, str]:
+        found = self._store.evidence_of([fact.id])[fact.id]
+        first = next((one for one in found if one.stance == "supports"), None)
+        return {
+            "fact": f"f{fact.id}",
+            "text": self._context.redact(fact.statement),
+            "episode": f"e{first.episode_id}" if first else "",
+            "source": first.source if first else "",
+        }
+
+    def decide(
+        self,
+        proposal_id: int,
+        *,
+        accept: bool,
+        reason: str = "",
+        text: str = "",
+        planner: Planner = "model",
+        owner: str = ME,
+    ) -> Receipt:
+        """Accept or refuse a proposal; `text` puts other words in its place.
+
+        A proposed memory becomes active, or a statement of its owner in the owner's own words. A
+        question that waits is answered by the message in clearer words, which `planner` reads as in
+        `tell`. What else is proposed takes no text.
+        """
+        found = next((one for one in self.proposals(owner=owner) if one.id == proposal_id), None)
+        if found is not None and found.kind == proposals.KIND:
+            if accept:
+                receipt = proposals.accept_memory(self._context, found, text=text, tell=self._tell)
+                keys = [proposals.fact_id(one) for one in proposals.against(found)]
+                for one in self._store.facts_by_id(keys).values():
+                    if one.kind is FactKind.KEYED and one.retired_at is None:
+                        said = text or str(found.payload["text"])
+                        told = tell_keys(self._context, said, owner=owner, planner="rules")
+                        receipt.add(told.receipt)
+                        break
+                return receipt
+            return proposals.refuse_memory(self._context, found, reason=reason)
+        if found is not None and found.kind == CLARIFICATION and accept:
+            if not text.strip():
+                raise UsageError(
+                    detail=f"proposal {proposal_id} is a question; answer it by saying the message"
+                    " in clearer words, with --text"
+                )
+            told = tell_keys(
+                self._context,
+                text,
+                owner=str(found.payload["owner"]),
+                planner=planner,
+                keep_question=False,
+            )
+            if told.needs_clarification or told.errors:
+                why = "; ".join((*told.needs_clarification, *told.errors))
+                raise UsageError(detail=f"that is not clear either: {why}")
+            told.receipt.add(
+                self._decide(proposal_id, accept=True, reason=f"as: {told.message}", owner=owner)
+            )
+            return told.receipt
+        if text:
+            raise UsageError(detail=f"proposal {proposal_id} takes no other words")
+        return self._decide(proposal_id, accept=accept, reason=reason, owner=owner)
+
+    # --- a person's word ------------------------------------------------------------------------
+
+    def remember(self, text: str, *, owner: str = ME, at: Millis | None = None) -> Fact:
+        """Keep a statement that a person gives as a fact; return the fact that holds it now.
+
+        What says the same as a known fact becomes evidence for that one; what takes the place of
+        a known one (another value in the same slot, "no longer") retires it at once.
+        """
+        return self._tell(text, owner=owner, at=at)
+
+    def _tell(
+        self,
+        text: str,
+        *,
+        owner: str,
+        at: Millis | None = None,
+        instead_of: Sequence[int] = (),
+        receipt: Receipt | None = None,
+    ) -> Fact:
+        return tell(
+            self._context,
+            text,
+            owner=owner,
+            at=at,
+            like=self._like,
+            instead_of=instead_of,
+            receipt=receipt,
+        )
+
+    def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
+        """Put a statement in the place of a fact: the old one keeps its row and its history.
+
+        Raises UsageError for what was observed in a log: no words take the place of what happened.
+        """
+        old = current_fact(self._context, fact_id, owner)
+        if old.kind is FactKind.OBSERVATION:
+            raise UsageError(
+                detail=f"fact {fact_id} ({old.statement}) was observed in a log, so no words take"
+                f" its place; `factbook feedback {fact_id} wrong` says that it is not so"
+            )
+        if " ".join(text.split()).casefold() == old.statement.casefold():
+            raise UsageError(detail=f"fact {fact_id} says that already")
+        return self._tell(text, owner=old.owner, instead_of=(old.id,))
+
+    def feedback(self, fact_id: int, *, right: bool, owner: str = ME) -> Receipt:
+        """Take a person's word on whether a fact is right; a wrong one leaves all retrieval."""
+        fact_of(self._context, fact_id, owner)
+        return self._context.write([RateFact(fact_id=fact_id, right=right)], Trigger.COMMAND)
+
+    def pin(self, fact_id: int, *, pinned: bool = True, owner: str = ME) -> Receipt:
+        """Keep a fact from fading, from being superseded and from being doubted, or let go."""
+        fact_of(self._context, fact_id, owner)
+        return self._context.write([PinFact(fact_id=fact_id, pinned=pinned)], Trigger.COMMAND)
+
+    def unmerge(self, fact_id: int, *, owner: str = ME) -> Receipt:
+        """Take a merged fact out again with its own evidence; the two stay apart from then on."""
+        fact_of(self._context, fact_id, owner)
+        return self._context.write([UnmergeFact(fact_id=fact_id)], Trigger.COMMAND)
+
+    def _decide(self, proposal_id: int, *, accept: bool, reason: str, owner: str) -> Receipt:
+        theirs = {one.id for one in self.proposals(owner=owner)}
+        if any(one.id == proposal_id for one in self._store.proposals() if one.id not in theirs):
+            raise NotFound(
+                what="proposal", name=proposal_id, hint="`factbook review` lists those that wait."
+            )
+        return self._context.write(
+            [DecideProposal(proposal_id=proposal_id, accept=accept, reason=reason)], Trigger.COMMAND
+        )

@@ -1,0 +1,77 @@
+"""What a language model finds in what was read: typed memories, and what commands mean (seed 002).
+
+It composes the parts of `assist` and holds no rule. Without a configured model each raises a
+ModelError of the kind not_configured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from factbook import policy
+from factbook.context import part
+from factbook.memory.refused import summarize
+from factbook.model.facts import ME, Receipt, Trigger
+from factbook.pipelines.commands import extract_commands
+from factbook.pipelines.typed import extract_typed, keep_verdict
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+    from factbook.gate.typed_claims import TypedVerdict
+    from factbook.memory.refused import RejectionSummary
+    from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.typed import TypedReport
+
+__all__ = ["Typed"]
+
+
+@part
+class Typed:
+    """The typed memories of a memory; `Memory.typed`."""
+
+    def __init__(
+        self, context: Context, *, like: Callable[[str, str], Mapping[int, float]]
+    ) -> None:
+        """Compose; `like` finds an owner's facts that may say what a text says, with cosines."""
+        self._context = context
+        self._store = context.store
+        self._like = like
+
+    def extract_typed(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> TypedReport:
+        """Ask the model for memories in every summary that it has not answered for yet.
+
+        What the gate lets in is stored, what it refuses is kept with its reason. A summary whose
+        call failed waits for the next time. Raises ModelError where no model is configured.
+        """
+        return extract_typed(
+            self._context,
+            known=self._known_near,
+            trigger=Trigger.COMMAND,
+            limit=limit,
+            progress=progress,
+        )
+
+    def keep_verdict(self, verdict: TypedVerdict, *, summary: str, owner: str = ME) -> Receipt:
+        """Keep what the gate decided of a claim about a summary: the memory, or its refusal."""
+        return keep_verdict(self._context, verdict, summary=summary, owner=owner)
+
+    def extract_commands(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> CommandsReport:
+        """Ask the model about commands and requests that no rule understands (seed 000).
+
+        What it names must stand in the command, and goes through the same gate as a rule's claims.
+        """
+        return extract_commands(self._context, limit=limit, progress=progress)
+
+    def rejection_summary(self, *, limit: int = 100) -> RejectionSummary:
+        """Return what became of the last proposals of memories (seed 002)."""
+        return summarize(self._store.typed_log(limit=limit))
+
+    def _known_near(self, text: str, owner: str) -> Sequence[str]:
+        near = self._like(text, owner)
+        best = sorted(near, key=lambda one: -near[one])[: policy.TOLD_NEIGHBOURS]
+        return [one.statement for one in self._store.facts_by_id(best).values()]

@@ -1,0 +1,1 @@
+"""The nouns and verbs of factbook: facts, entities, operations, keys. No I/O, no store."""

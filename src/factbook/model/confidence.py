@@ -1,0 +1,117 @@
+"""Confidence as a function of a stored moment: how it grows, fades and is halved (seed 001).
+
+A fact stores a confidence and the moment that it is of. The value at another time follows from
+them, the kind of the fact, and the days between; nothing has to be written for a fact to fade, and
+thirty nightly runs give what one run thirty days later gives. Growth is applied at the time when
+the evidence happened, so the order in which logs are read matters little.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Protocol
+
+from factbook import policy
+from factbook.model.facts import Fact, FactKind, Millis, Status, Trust
+
+DAY_MS = 24 * 3600 * 1000
+
+
+class Held(Protocol):
+    """What a confidence depends on; `Fact` and the store's `Life` are such."""
+
+    @property
+    def kind(self) -> FactKind:
+        """The family of the fact."""
+
+    @property
+    def predicate(self) -> str:
+        """The predicate, which names the window of a typed memory."""
+
+    @property
+    def pinned(self) -> bool:
+        """A pinned fact does not fade."""
+
+    @property
+    def confidence(self) -> float:
+        """From 0 to 1, as of `confidence_at`."""
+
+    @property
+    def confidence_at(self) -> Millis:
+        """The moment that the confidence is of."""
+
+
+def fades(fact: Held) -> bool:
+    """Tell whether a fact fades: what happened stays true, and a setting holds until changed."""
+    return not fact.pinned and fact.kind not in policy.LASTING_KINDS
+
+
+def hold_days(fact: Held) -> float:
+    """Return the days for which the confidence holds before it fades (seed 002's windows)."""
+    return policy.HOLD_DAYS.get(fact.predicate, 0.0) if fact.kind is FactKind.TYPED else 0.0
+
+
+def value_at(fact: Held, now: Millis) -> float:
+    """Return the confidence at a time, from 0 to 1; before its own moment it is as it was then."""
+    if not fades(fact):
+        return fact.confidence
+    days = (now - fact.confidence_at) / DAY_MS - hold_days(fact)
+    return fact.confidence * math.exp(-policy.DECAY_PER_DAY * days) if days > 0 else fact.confidence
+
+
+def grown(confidence: float, *, cap: float = 1.0) -> float:
+    """Return the confidence after one more independent episode speaks for it.
+
+    Seed 001: `+0.05 * (1 - c)`. What a channel says cannot lift a fact above the channel's cap.
+    """
+    return max(confidence, min(cap, confidence + policy.EVIDENCE_GROWTH * (1.0 - confidence)))
+
+
+def supported(
+    fact: Held, *, at: Millis | None, trust: Trust, now: Millis, own: float = 0.0
+) -> tuple[float, Millis]:
+    """Return (confidence, its moment) after an episode of that time and channel supports the fact.
+
+    `own` is how sure the episode alone makes it. Evidence from before the fact's moment adds what
+    would be left of it by then, and does not turn the clock back; a date in the future counts as
+    now. Evidence that adds nothing leaves the moment alone: it must not make a window begin anew.
+    """
+    cap = policy.TRUST_CAP[trust]
+    moment = now if at is None else min(at, now)
+    if not fades(fact) or moment >= fact.confidence_at:
+        value = value_at(fact, moment)
+        after = max(grown(value, cap=cap), own)
+        if after > value:
+            return after, max(fact.confidence_at, moment)
+        return fact.confidence, fact.confidence_at
+    days = (fact.confidence_at - moment) / DAY_MS - hold_days(fact)
+    left = math.exp(-policy.DECAY_PER_DAY * max(0.0, days))
+    gain = grown(fact.confidence, cap=cap) - fact.confidence
+    return max(fact.confidence + gain * left, own * left), fact.confidence_at
+
+
+def halved(fact: Held, *, at: Millis | None, now: Millis) -> tuple[float, Millis]:
+    """Return (confidence, its moment) after a clear contradiction (seed 001: both lose half)."""
+    moment = max(fact.confidence_at, now if at is None else min(at, now))
+    return value_at(fact, moment) * policy.CONTRADICTION_FACTOR, moment
+
+
+def is_deprecated(value: float) -> bool:
+    """Tell whether a fact is out of all retrieval; exactly 0.3 is still found by a search."""
+    return value < policy.MIN_CONFIDENCE_ACTIVE
+
+
+def is_passive(value: float) -> bool:
+    """Tell whether a fact may come by itself; exactly 0.5 is for searches only."""
+    return value > policy.MIN_CONFIDENCE_PASSIVE
+
+
+def as_of(fact: Fact, now: Millis) -> Fact:
+    """Return a fact with the confidence and the status that it has at a time."""
+    value = value_at(fact, now)
+    gone = fact.retired_at is None and is_deprecated(value)
+    status = Status.DEPRECATED if gone else fact.status
+    if value == fact.confidence and status is fact.status:
+        return fact
+    return replace(fact, confidence=value, confidence_at=now, status=status)

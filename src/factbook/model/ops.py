@@ -1,0 +1,985 @@
+"""The verbs: everything that changes memory is one of these Ops; `apply` is their only reader.
+
+The union is closed. Each Op is a frozen value and has a strict JSON form (`to_json`, `from_json`).
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeAlias, get_args, get_origin
+
+import orjson
+
+from factbook.errors import UsageError
+from factbook.model.entities import EngagementType, NoticeState, PreferenceType, Valence
+from factbook.model.facts import (
+    Candidate,
+    Cursor,
+    Episode,
+    LineCount,
+    Millis,
+    RejectedLine,
+    Source,
+    Trust,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSource:
+    """Make a source known, or bring its title and project up to date."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordEpisode:
+    """Keep an episode; one with the same uid is kept once."""
+
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertFact:
+    """Claim a fact with an episode as its evidence."""
+
+    candidate: Candidate
+    episode: str  # Episode.uid of the evidence
+    owner: str
+    confidence: float  # capped by trust, as the gate decided
+    trust: Trust
+    quote: str  # the whole of the span's text in that episode
+    proposed: bool = False  # it waits for a person's yes or a second observation
+    factors: Mapping[str, object] | None = None  # what its confidence was made of (seed 002)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectCandidate:
+    """Keep what the gate refused, with its reason."""
+
+    candidate: Candidate
+    episode: str
+    owner: str
+    reason: str
+    detail: str = ""
+    type: str = ""  # of a typed memory (seed 002): USER_FACT, USER_PATTERN or SHARED_NARRATIVE
+    confidence: float | None = None  # how sure it was in the end
+    threshold: float | None = None  # how sure it should have been
+    validation: Mapping[str, object] | None = None  # seed 002: validation_details
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectLine:
+    """Keep the place and the reason of a line that could not be read."""
+
+    source: str
+    line: RejectedLine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteReaders:
+    """Remember with what the episodes of this call were read; `apply` adds it by itself."""
+
+    readers: Mapping[str, str]  # "redactor", "rules" -> version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvanceCursor:
+    """Remember how far a source has been read and what its lines were."""
+
+    source: str
+    cursor: Cursor
+    lines: LineCount  # of this step
+    began: int | None = None  # the byte where this step began: another run may have been faster
+    restart: bool = False  # the file was replaced: its counts begin anew
+
+
+EMBEDDED: Final = ("fact", "entity", "preference", "episode")
+"""What has vectors; facts first: they are few, and what is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreVectors:
+    """Keep vectors; a waiting fact becomes active."""
+
+    target: str  # one of EMBEDDED
+    model: str  # Embedder.id
+    ids: Sequence[int]
+    vectors: bytes  # len(ids) rows of float16, normalised
+    dim: int
+    token: int | None = None  # of the claim on these rows: a newer claim makes it worthless
+
+
+# --- what changes facts that are there (seed 001) -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportFact:
+    """Let one more episode speak for a fact; an episode counts once."""
+
+    fact_id: int
+    episode_id: int
+    quote: str  # what of the episode supports it: the whole of the span's text
+    start: int  # span in the episode's text
+    end: int
+    rule: str
+    method: str
+    trust: Trust  # of the episode's channel: it bounds how far the fact grows
+    confidence: float = 0.0  # how sure this episode alone makes the fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtFact:
+    """Let an episode speak against a fact: it loses half its confidence, once per episode."""
+
+    fact_id: int
+    episode_id: int
+    quote: str
+    start: int
+    end: int
+    rule: str
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictFacts:
+    """Halve two facts that cannot both be true, once per pair."""
+
+    low_id: int
+    high_id: int
+    rule: str
+    detail: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupersedeFact:
+    """Retire a fact in favour of a newer one in the same slot; its row and history stay."""
+
+    old_id: int
+    new_id: int
+    rule: str
+    detail: str
+    similarity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeFacts:
+    """Make one fact of several that say the same: the winner takes over their evidence."""
+
+    winner_id: int
+    loser_ids: Sequence[int]
+    evidence_counts: Sequence[int]  # as they were seen, winner first: who changed is left alone
+    rule: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmergeFact:
+    """Take a merged fact out again, with its own evidence."""
+
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePair:
+    """Remember what a pair of facts is to each other; an ambiguous one waits for a verdict."""
+
+    low_id: int
+    high_id: int
+    relation: str  # gate.judge.Relation
+    rule: str
+    detail: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettlePair:
+    """Decide a waiting pair; what follows from it (merge, contradiction) are Ops of their own."""
+
+    low_id: int
+    high_id: int
+    verdict: str  # one of policy.VERDICTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinFact:
+    """Keep a fact from fading, or let it fade again."""
+
+    fact_id: int
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateFact:
+    """Take a person's word on whether a fact is right."""
+
+    fact_id: int
+    right: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertFact:
+    """Take back one change of a fact, if the fact is still as that change left it."""
+
+    event_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propose:
+    """Put something before a person; the same proposal is made once."""
+
+    kind: str
+    key: str  # what makes it the same proposal
+    title: str
+    payload: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecideProposal:
+    """Take a person's yes or no."""
+
+    proposal_id: int
+    accept: bool
+    reason: str = ""
+    edited: bool = False  # accepted in other words: as it was proposed it is not to come back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkProgress:
+    """Remember how far a part of the nightly work has come."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepLoose:
+    """Remember the episodes whose statements stand alone so far, instead of those before."""
+
+    episode_ids: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRun:
+    """Begin a consolidation."""
+
+    run_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishRun:
+    """Say where a consolidation stands: a phase that is done, or its end."""
+
+    run_id: int
+    state: str  # running, done, failed, undone
+    phase: str
+    report: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreNextVectors:
+    """Keep vectors of the next embedding model beside those in use."""
+
+    target: str
+    model: str
+    ids: Sequence[int]
+    vectors: bytes
+    dim: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceVectors:
+    """Put the vectors of the next model in the place of those in use, all at once."""
+
+    model: str
+    dim: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordInjection:
+    """Remember what was put before a model or a person."""
+
+    session: str
+    owner: str
+    mode: str  # passive, tool or context
+    items: Sequence[str]  # ids as hits have them: f12, e34
+    used: Sequence[str] | None = None  # which of them the answer used, where that is known
+    latency_ms: float | None = None  # from the end of the turn before until they were ready
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordUse:
+    """Remember which of it the answer used, and whether it was enough."""
+
+    injection_id: int
+    used: Sequence[str]
+    resolved: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Add to a counter of the day."""
+
+    name: str
+    value: float = 1.0
+
+
+# --- with a language model (seeds 002 and 004) ----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyStep:
+    """One step of a change of keyed facts."""
+
+    action: str  # one of policy.KEY_STEPS
+    key: str  # canonical: of the fact, or of the list
+    value: str = ""
+    rank: int | None = None  # from 1: where the value is to stand, or what is to be removed
+    from_rank: int | None = None  # of a move that names no value
+    insert: bool = False  # what stands at the rank moves down, instead of leaving the list
+    confidence: float = 1.0
+    start: int = 0  # span in the episode that says so
+    end: int = 0
+    number: int = 0  # which of the given operations it is part of, from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeKeys:
+    """Set, move and clear keyed facts of one owner, as one message asks for it.
+
+    The steps are taken in their order on the lists as they stand under the write lock; what counts
+    as stored or updated is the difference between before and after.
+    """
+
+    owner: str
+    episode: str  # Episode.uid of the message
+    steps: Sequence[KeyStep]
+    trust: Trust
+    rule: str
+    method: str
+    atomic: bool = True  # one bad step takes all back; else it is left out and said
+    late: bool = False  # the message waited: what was said since under the same keys must stay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmFact:
+    """Make a proposed fact active on a person's word."""
+
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTask:
+    """Remember, with the input itself, that a model is to be asked about it."""
+
+    kind: str
+    episode: str  # Episode.uid of the input
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishTask:
+    """Remember that a model has answered for an input, so that it is not asked again."""
+
+    kind: str  # typed, tell, commands or judge
+    target: int  # the episode's id; of a pair, upkeep.settling.task_of
+    version: str  # of the prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailTask:
+    """Leave an input queued after a failure, with its reason; too many set it aside."""
+
+    kind: str
+    target: int
+    version: str
+    error: str
+    tried: bool = True  # False: no call was made (the budget is spent), so the count stays
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryTasks:
+    """Let inputs that were set aside be tried again."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeginCall:
+    """Reserve one call of a model; refused where the budget of the day is spent."""
+
+    purpose: str
+    model: str
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_money: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndCall:
+    """Count a call that was reserved, however it ended."""
+
+    purpose: str
+    model: str
+    began_at: Millis  # when it was reserved
+    outcome: str
+    prompt_tokens: int
+    answer_tokens: int
+    latency_ms: float
+    money: float
+
+
+# --- what people care about (seed 003) ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateEntity:
+    """Make a thing that its owner cares about known; one that is known stays as it is.
+
+    `episode` is what its owner did (a message, a command) or a result of a search that its owner
+    caused. Nothing else can bring an entity in, whatever the trigger says.
+    """
+
+    owner: str
+    name: str  # canonical (`keys.entity_name`)
+    episode: str  # Episode.uid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddAlias:
+    """Let a current entity be known by another name too."""
+
+    owner: str
+    entity: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeEntities:
+    """Give one entity everything of another that is the same thing; can be taken back."""
+
+    winner_id: int
+    loser_id: int
+    rule: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmergeEntity:
+    """Take a merged entity out again, with what was its own."""
+
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetireEntity:
+    """Forget an entity and the facts about it, so that it can be brought back."""
+
+    entity_id: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreEntity:
+    """Bring back an entity that was forgotten, with the facts about it."""
+
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuteEntity:
+    """Tell nothing more of an entity by itself, or begin again."""
+
+    entity_id: int
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuteOwner:
+    """Tell an owner nothing by itself, or begin again."""
+
+    owner: str
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordEngagement:
+    """Keep what an owner did about an entity or a preference, once for each message."""
+
+    owner: str
+    type: EngagementType
+    valence: Valence
+    strength: float  # 0 to 1
+    entity: str = ""  # its canonical name, or
+    preference: str = ""  # the topic of a current preference, or both
+    episode: str  # Episode.uid of what was said or typed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPreference:
+    """Keep that an owner likes or dislikes a topic; the opposite of the same topic goes."""
+
+    owner: str
+    topic: str  # canonical, as names of entities are
+    type: PreferenceType
+    episode: str  # Episode.uid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPreference:
+    """Take back that an owner likes or dislikes a topic."""
+
+    owner: str
+    topic: str
+    type: PreferenceType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLearnPrompt:
+    """Keep what an owner wants learned, with the searches that it takes, which then wait."""
+
+    owner: str
+    text: str
+    episode: str  # Episode.uid of the command
+    queries: Sequence[str] = ()  # none where they are planned later
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanLearning:
+    """Give what is to be learned its searches, once; they then wait."""
+
+    prompt_id: int
+    queries: Sequence[str]
+    planner: str  # "rules", or the model that thought of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSearch:
+    """Let a search wait until it is made; its trigger is that of the call."""
+
+    owner: str
+    query: str
+    entity_id: int | None = None
+    episode: str = ""  # Episode.uid of the message or command that asks for it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSearch:
+    """Keep that a search was made and which episodes it gave; its trigger is that of the call."""
+
+    owner: str
+    query: str
+    provider: str
+    duration_ms: int | None
+    results: Sequence[str]  # Episode.uid of each, best first
+    task_id: int | None = None  # that is done by it
+    entity_id: int | None = None
+    episode: str = ""  # Episode.uid of the message or command that it was made for
+    uid: str = ""  # of its own, by which whoever made it finds it again
+    claimer: str = ""  # who makes the task: refused where that is another one by now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailSearch:
+    """Leave a search waiting after a failure, with its reason; too many set it aside."""
+
+    task_id: int
+    error: str
+    tried: bool = True  # False: nobody answered there, so the count stays
+    aside: bool = False  # at once: it would fail alike every time
+    claimer: str = ""  # who makes the task: refused where that is another one by now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrySearches:
+    """Let searches that were set aside be tried again, and searches and messages be read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenName:
+    """A place where a model saw the name of something new."""
+
+    start: int  # in the episode
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepSeen:
+    """Remember the new names that a model saw in a result, which are weighed with the others'."""
+
+    search_id: int
+    episode_id: int
+    names: Sequence[SeenName] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkDiscovered:
+    """Remember that the results of a search were looked through for new things."""
+
+    search_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFind:
+    """A fact that a result brings; it is news only where the same call stores it."""
+
+    entity: str
+    object: str
+    nearest: float | None = None  # greatest cosine to a fact known before; None without any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkResultRead:
+    """Remember that a result was read for facts, and which new ones are to be told at the end."""
+
+    search_id: int
+    episode_id: int
+    finds: Sequence[NewFind] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailResult:
+    """Remember that a result could not be read, so that the others come before it."""
+
+    search_id: int
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """Refuse the whole call where the lease that it was worked out under was taken over."""
+
+    lease: str
+    token: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkExtracted:
+    """Remember that the results of a search were read for facts."""
+
+    search_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkHeard:
+    """Remember that a message was read for entities and engagements."""
+
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announce:
+    """Let new facts about an entity be told to its owner: those that this call stored.
+
+    With `search_id` those of `fact_ids` that this search brought and nobody was told.
+    """
+
+    owner: str
+    entity: str
+    facts: Sequence[str] | None = None  # objects worth telling; all that are new, without it
+    image: str = ""
+    search_id: int | None = None
+    fact_ids: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimNotice:
+    """Begin to deliver a notice; refused while the back-off, a mute or another holds it."""
+
+    notice_id: int
+    holder: str  # who delivers it (`leases.holder_name`): where that has ended, it is let go
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishNotice:
+    """Say what became of a notice that was claimed, or drop one that waits."""
+
+    notice_id: int
+    state: NoticeState  # sent, failed, dropped, or waiting for another try
+    channels: Sequence[str] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAction:
+    """Remember that an owner did something just now: notices may come at once again."""
+
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSchedule:
+    """Let a topic be searched for again and again."""
+
+    owner: str
+    topic: str
+    every_ms: int
+    next_at: Millis
+    episode: str  # Episode.uid of the command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropSchedule:
+    """End a schedule."""
+
+    schedule_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSchedule:
+    """Queue the search of a schedule that is due, and put its next time off."""
+
+    schedule_id: int
+
+
+# --- erasing for good -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseFact:
+    """Erase a fact with all that stands behind it, and its words in the episodes it was read from.
+
+    With `whole_episodes` these episodes are erased entirely.
+    """
+
+    fact_id: int
+    whole_episodes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseEpisode:
+    """Erase an episode, and the facts that stand on nothing else."""
+
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseSource:
+    """Erase every episode of a source; what it holds is not read again."""
+
+    source_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseRejection:
+    """Erase one entry of the log of what was refused."""
+
+    rejection_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseEntity:
+    """Erase an entity, everything about it, and its name in what its owner said."""
+
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseNoted:
+    """Erase one row of what was noted beside facts and episodes."""
+
+    target: str  # preference, learn_prompt, schedule, search_log, search_task or proposal
+    row_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseOwner:
+    """Erase everything of an owner."""
+
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowAgain:
+    """Let what one erasure took be kept again, where it is met again."""
+
+    erasure_id: int
+
+
+Op: TypeAlias = (
+    RecordSource
+    | RecordEpisode
+    | AssertFact
+    | RejectCandidate
+    | RejectLine
+    | AdvanceCursor
+    | NoteReaders
+    | StoreVectors
+    | SupportFact
+    | DoubtFact
+    | ContradictFacts
+    | SupersedeFact
+    | MergeFacts
+    | UnmergeFact
+    | JudgePair
+    | SettlePair
+    | PinFact
+    | RateFact
+    | RevertFact
+    | Propose
+    | DecideProposal
+    | MarkProgress
+    | KeepLoose
+    | StartRun
+    | FinishRun
+    | StoreNextVectors
+    | ReplaceVectors
+    | RecordInjection
+    | RecordUse
+    | Count
+    | ChangeKeys
+    | ConfirmFact
+    | QueueTask
+    | FinishTask
+    | FailTask
+    | RetryTasks
+    | BeginCall
+    | EndCall
+    | CreateEntity
+    | AddAlias
+    | MergeEntities
+    | UnmergeEntity
+    | RetireEntity
+    | RestoreEntity
+    | MuteEntity
+    | MuteOwner
+    | RecordEngagement
+    | SetPreference
+    | DropPreference
+    | OpenLearnPrompt
+    | PlanLearning
+    | QueueSearch
+    | RecordSearch
+    | FailSearch
+    | RetrySearches
+    | KeepSeen
+    | MarkDiscovered
+    | MarkResultRead
+    | FailResult
+    | Fence
+    | MarkExtracted
+    | MarkHeard
+    | Announce
+    | ClaimNotice
+    | FinishNotice
+    | NoteAction
+    | SetSchedule
+    | DropSchedule
+    | RunSchedule
+    | EraseFact
+    | EraseEpisode
+    | EraseSource
+    | EraseRejection
+    | EraseEntity
+    | EraseNoted
+    | EraseOwner
+    | AllowAgain
+)
+
+OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}
+
+
+def to_json(op: Op) -> bytes:
+    """Return the JSON form of an Op: its name under "op", its fields as they are."""
+    return orjson.dumps({"op": type(op).__name__, **_plain(op)})
+
+
+def from_json(data: bytes | str) -> Op:
+    """Read an Op from its JSON form.
+
+    Raises UsageError for anything but exactly the fields of a known Op, each of its type.
+    """
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(detail=f"this is not the JSON of an op: {error}") from error
+    if not isinstance(value, dict) or value.get("op") not in OPS:
+        raise UsageError(detail=f'an op needs "op", one of {", ".join(OPS)}')
+    name = value.pop("op")
+    return typing.cast(Op, _read(OPS[name], value, name))
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {part.name: _plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:
+    """Build a value of type `kind` from plain JSON, or say where it does not fit."""
+    if kind is Any or kind is object:
+        return value
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return _read_dataclass(kind, value, where)
+    origin = get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _read_union(get_args(kind), value, where)
+    if origin is tuple:
+        if isinstance(value, list):
+            item = get_args(kind)[0]
+            return tuple(_read(item, one, f"{where}[{n}]") for n, one in enumerate(value))
+    elif origin in (Sequence, list):
+        if isinstance(value, list):
+            item = get_args(kind)[0]
+            return [_read(item, one, f"{where}[{n}]") for n, one in enumerate(value)]
+    elif origin in (Mapping, dict):
+        if isinstance(value, dict):
+            item = get_args(kind)[1]
+            return {key: _read(item, one, f"{where}.{key}") for key, one in value.items()}
+    elif isinstance(kind, type) and issubclass(kind, StrEnum):
+        if isinstance(value, str) and value in set(kind):
+            return kind(value)
+    elif kind is bytes:
+        if isinstance(value, str):
+            try:
+                return base64.b64decode(value, validate=True)
+            except ValueError as error:
+                raise UsageError(detail=f"{where} is not base64") from error
+    elif kind is float:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+    elif kind is type(None):
+        if value is None:
+            return None
+    elif isinstance(kind, type) and type(value) is kind:
+        return value
+    raise UsageError(detail=f"{where} is {value!r:.60}, which is not {kind}")
+
+
+def _read_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+    for kind in kinds:
+        try:
+            return _read(kind, value, where)
+        except UsageError:
+            continue  # the next member of the union may fit; the last refusal is raised below
+    raise UsageError(detail=f"{where} is {value!r:.60}, which fits none of {kinds}")
+
+
+def _read_dataclass(kind: type, value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise UsageError(detail=f"{where} is {value!r:.60}, not an object")
+    hints = typing.get_type_hints(kind)
+    parts = {part.name: part for part in dataclasses.fields(kind)}
+    unknown = sorted(set(value) - set(parts))
+    if unknown:
+        raise UsageError(detail=f"{where} has no field {unknown[0]}")
+    given = {
+        name: _read(hints[name], value[name], f"{where}.{name}") for name in parts if name in value
+    }
+    for name, part in parts.items():
+        needed = part.default is dataclasses.MISSING and part.default_factory is dataclasses.MISSING
+        if needed and name not in given:
+            raise UsageError(detail=f"{where} lacks {name}")
+    return kind(**given)

@@ -1,0 +1,571 @@
+"""Bring memories by themselves, one turn late, and never let a turn wait for them (seed 001).
+
+After turn N has ended, one background thread searches with what turns N-1 and N say; what it finds
+is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "N-2 and N-1".
+
+    stream = PassiveStream(
+        modes.stream, still=modes.still, generation=store.memory_generation, clock=now_ms
+    )
+    found = stream.take()                 # at once: what is ready for the turn that begins
+    ...                                   # the turn, with found.memories in its context
+    stream.sync_turn([question, answer])  # the turn has ended: search for the next one
+
+What was found for an older turn is dropped and counted. Where memory was written to since the
+search began, what was found is looked up again (`still`), and what no longer holds is left out; so
+nothing stale is shown, and nothing is lost because others write. Newer work replaces older work
+that has not begun. A search or a look that fails is kept in `last_error`, logged once per kind and
+counted; the turn sees the state `failed` and no exception.
+
+Knows: turns, a search function, what looks hits up again, a generation number. Does not know: the
+store, ranking, budgets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import TracebackType
+from typing import Final
+
+from factbook.errors import FactbookError, UsageError
+from factbook.model.facts import Hit, Millis, Role
+from factbook.recall.plan import Turn
+
+__all__ = [
+    "PassiveStream",
+    "StreamState",
+    "StreamStats",
+    "Streamed",
+    "in_stream",
+]
+
+_log = logging.getLogger(__name__)
+
+RECENT_TURNS: Final = 2  # seed 001: get_recent_turns(count=2)
+KEPT_TURNS: Final = 8  # ended turns that are remembered
+MESSAGE_CHARS: Final = 4_000  # of one message that is searched with: its beginning and its end
+LATENCIES: Final = 1_000  # the newest so many are kept
+
+
+class StreamState(StrEnum):
+    """Say what the stream has for a turn."""
+
+    READY = "ready"  # memories are there
+    EMPTY = "empty"  # the search found nothing, or nothing that still holds
+    LATE = "late"  # the search has not ended
+    STALE = "stale"  # what was found is of an older turn
+    FAILED = "failed"  # the search, or the look at what it found, raised an error
+    NONE = "none"  # nothing was searched for: the first turn
+    OFF = "off"  # the stream is switched off
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streamed:
+    """What the stream has for one turn."""
+
+    state: StreamState
+    turn: int  # the turn it is for
+    memories: tuple[Hit, ...] = ()
+    generation: int | None = None  # of memory, as of which the memories hold or a later one
+    ready_at: Millis | None = None
+    latency_ms: float | None = None  # from the end of the turn before until it was ready
+    error: str = ""  # of a search that failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamStats:
+    """Count what became of the turns and of the searches."""
+
+    queued: int = 0  # searches asked for
+    searched: int = 0  # searches that ended
+    replaced: int = 0  # asked for, and dropped for newer ones before they began
+    ready: int = 0  # turns that got memories
+    empty: int = 0  # turns for which nothing was found that still held
+    late: int = 0  # turns that began before the search had ended
+    stale: int = 0  # turns whose memories were of an older turn
+    failed: int = 0  # turns whose search failed, or that could not look
+    errors: int = 0  # searches that failed, and turns that could not look
+    none: int = 0  # turns without a search
+    off: int = 0  # turns while the stream was off
+    latency_p50_ms: float | None = None  # of the newest searches
+    latency_p99_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """One search to do."""
+
+    turn: int  # the turn that it is for
+    messages: tuple[Turn, ...]
+    began: float  # when the turn before ended, as the timer has it
+    query: str | None = None  # asked for by `queue_prefetch`
+
+
+def in_stream(session: str, share: float) -> bool:
+    """Tell whether a session is in the arm with the stream, for `share` (0 to 1) of all sessions.
+
+    The same session is always in the same arm. Raises UsageError for another share.
+    """
+    if not 0.0 <= share <= 1.0:
+        raise UsageError(detail=f"the share of sessions is {share}; give a number from 0 to 1.")
+    digest = hashlib.blake2b(session.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) < share * 2**64
+
+
+class PassiveStream:
+    """Search behind the conversation; every method returns at once but those that say otherwise.
+
+    Any thread may call it. Close it, or use it as a context manager.
+    """
+
+    def __init__(
+        self,
+        search: Callable[[Sequence[Turn]], Sequence[Hit]],
+        *,
+        still: Callable[[Sequence[Hit]], Sequence[Hit]],
+        generation: Callable[[], int],
+        clock: Callable[[], Millis],
+        enabled: bool = True,
+        share: float = 1.0,
+        session: str = "",
+        prepare: Callable[[], object] | None = None,
+        settle: Callable[[PassiveStream], object] | None = None,
+        release: Callable[[], object] | None = None,
+        failed: Callable[[BaseException], object] | None = None,
+        timer: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Take what the stream works with.
+
+        `search` gets the messages of the last two turns, oldest first; it runs in the stream's
+        thread only, one call at a time. `prepare` is called there before each search and may write.
+        `settle` is called there when an answer is ready and nothing newer waits, and when the
+        stream is closed; it does what nobody should wait for. `release` is called there last, when
+        the stream is closed. `failed` is told the error of each search that failed, and of each
+        turn that could not look, in the thread where it did. `generation` moves with every write
+        that may make what was found untrue; where it has moved, `still` returns what holds now of
+        what was found. Both are asked in the turn: they must be cheap and wait for no writer. With
+        `share` below 1, only sessions that `in_stream` chooses have the stream (an A/B test).
+        """
+        self._search = search
+        self._still = still
+        self._prepare = prepare
+        self._settle = settle
+        self._unsettled = False  # a search has begun since `settle` was last called
+        self._release = release
+        self._on_failure = failed
+        self._generation = generation
+        self._clock = clock
+        self._timer = timer
+        self._enabled = enabled and in_stream(session, share)
+        self._lock = threading.RLock()  # a search may end while its start still holds it
+        self._pool: ThreadPoolExecutor | None = None
+        self._futures: set[Future[Streamed]] = set()
+        self._closed = False
+        self._running: _Work | None = None
+        self._waiting: _Work | None = None
+        self._turns: deque[tuple[int, tuple[Turn, ...]]] = deque(maxlen=KEPT_TURNS)
+        self._cached: Streamed | None = None
+        self._cached_query: str | None = None
+        self._taken: Streamed | None = None
+        self._last_work: _Work | None = None
+        self._last_error: BaseException | None = None
+        self._logged: set[str] = set()
+        self._counts: dict[str, int] = {}
+        self._latencies: deque[float] = deque(maxlen=LATENCIES)
+
+    def __enter__(self) -> PassiveStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- state ----------------------------------------------------------------------------------
+
+    @property
+    def enabled(self) -> bool:
+        """Tell whether memories are streamed."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        with self._lock:
+            self._enabled = value
+            if not value:
+                self._waiting = None
+
+    @property
+    def last_error(self) -> BaseException | None:
+        """The error of the newest search that ended, or None where it ended well."""
+        return self._last_error
+
+    @property
+    def stats(self) -> StreamStats:
+        """The counts until now."""
+        with self._lock:
+            ordered = sorted(self._latencies)
+            counts = dict(self._counts)
+        return StreamStats(
+            **counts,
+            latency_p50_ms=_quantile(ordered, 0.5),
+            latency_p99_ms=_quantile(ordered, 0.99),
+        )
+
+    @property
+    def searching(self) -> bool:
+        """Tell whether a search runs or waits."""
+        return self._running is not None or self._waiting is not None
+
+    def get_recent_turns(self, count: int = RECENT_TURNS) -> list[Turn]:
+        """Return the messages of the last `count` turns that ended, oldest first."""
+        with self._lock:
+            return self._recent(count)
+
+    def _recent(self, count: int) -> list[Turn]:
+        ended = list(self._turns)[-count:] if count > 0 else []
+        return [message for _, messages in ended for message in messages]
+
+    # --- in the turn ----------------------------------------------------------------------------
+
+    def take(self, turn: int | None = None) -> Streamed:
+        """Return what is there for a turn, by default the one after the last that ended.
+
+        Never waits for a search. Asked again for the same turn, it gives what has come since then;
+        the turn is counted once, by the best that it got.
+        """
+        generation, failure = self._generation_now()
+        with self._lock:
+            wanted = self._next_turn() if turn is None else turn
+            if failure is None:
+                found = self._look(wanted, generation)
+            else:
+                found = replace(failure, turn=wanted)
+            before = self._taken if self._taken and self._taken.turn == wanted else None
+            if before is None:
+                self._count(found.state)
+            elif before.state is not found.state:
+                self._count(before.state, -1)
+                self._count(found.state)
+            self._taken = found
+            return found
+
+    def _generation_now(self) -> tuple[int, Streamed | None]:
+        """Return (the generation, None), or (0, what the turn sees where it cannot be read)."""
+        if not self._enabled:
+            return 0, None
+        try:
+            return self._generation(), None
+        except FactbookError as error:  # the store is locked or gone: a turn must go on
+            self._count_failure(error)
+            return 0, self._failure(0, error)
+
+    def _look(self, turn: int, generation: int) -> Streamed:
+        if not self._enabled:
+            return Streamed(state=StreamState.OFF, turn=turn)
+        cached = self._cached
+        if cached is not None and cached.turn == turn:
+            if cached.state is StreamState.READY and cached.generation != generation:
+                return self._looked_up(cached, generation)
+            return cached
+        if any(work is not None and work.turn == turn for work in (self._running, self._waiting)):
+            return Streamed(state=StreamState.LATE, turn=turn)
+        taken = self._taken
+        if taken is not None and taken.turn == turn and taken.state is StreamState.STALE:
+            return taken
+        if cached is not None:
+            if cached.turn < turn:
+                self._cached = None
+            return Streamed(state=StreamState.STALE, turn=turn, generation=cached.generation)
+        return Streamed(state=StreamState.NONE, turn=turn)
+
+    def _looked_up(self, cached: Streamed, generation: int) -> Streamed:
+        """Return what still holds of what was found; what does not is not kept either."""
+        try:
+            memories = tuple(self._still(cached.memories))
+        except FactbookError as error:  # as in `_generation_now`; the next look may succeed
+            self._count_failure(error)
+            return self._failure(cached.turn, error)
+        state = StreamState.READY if memories else StreamState.EMPTY
+        # Read before the look: a write between the two is looked for again, never missed.
+        found = replace(cached, state=state, memories=memories, generation=generation)
+        self._cached = found
+        return found
+
+    def sync_turn(self, turns: Turn | Sequence[Turn], *, number: int | None = None) -> bool:
+        """Say that a turn has ended with these messages, and queue the search for the next one.
+
+        Returns whether a search was queued: not for turns without any text, for one that ended
+        before with the same messages, and for one older than the last.
+        """
+        messages = (turns,) if isinstance(turns, Turn) else tuple(turns)
+        began = self._timer()
+        with self._lock:
+            ended = self._next_turn() if number is None else number
+            if self._turns and ended < self._turns[-1][0]:
+                return False
+            if self._turns and ended == self._turns[-1][0]:
+                if self._turns[-1][1] == messages:
+                    return False
+                self._turns.pop()
+            self._turns.append((ended, messages))
+            recent = tuple(_bounded(one) for one in self._recent(RECENT_TURNS) if one.text.strip())
+            if not recent:
+                self._cached = None  # it was for another turn
+                return False
+            return self._queue(_Work(turn=ended + 1, messages=recent, began=began))
+
+    def handle_turn(self, user_input: str, respond: Callable[[str, Streamed], str]) -> str:
+        """Run a whole turn: take what is ready, let `respond` answer with it, and sync the turn.
+
+        Blocks as long as `respond` does, and raises what it raises; then nothing is queued.
+        """
+        answer = respond(user_input, self.take())
+        self.sync_turn(
+            [
+                Turn(role=Role.USER, text=user_input, at=self._clock()),
+                Turn(role=Role.ASSISTANT, text=answer, at=self._clock()),
+            ]
+        )
+        return answer
+
+    def refresh(self) -> bool:
+        """Search again for the next turn if memory was written to since; call it after a write."""
+        generation, failure = self._generation_now()
+        if failure is not None:
+            return False
+        with self._lock:
+            work, cached = self._last_work, self._cached
+            if work is None or cached is None or cached.turn != work.turn:
+                return False  # nothing was found yet: the search will see the write
+            if cached.generation == generation:
+                return False
+            return self._queue(replace(work, began=self._timer()))
+
+    def queue_prefetch(self, query: str) -> bool:
+        """Queue a search with a text of one's own for the next turn; return whether it was."""
+        began = self._timer()
+        with self._lock:
+            if not query.strip():
+                return False
+            message = _bounded(Turn(role=Role.USER, text=query))
+            return self._queue(
+                _Work(turn=self._next_turn(), messages=(message,), began=began, query=query)
+            )
+
+    def prefetch(self, query: str, *, timeout: float | None = None) -> Streamed:
+        """Return what a search with this text finds; blocks, unless it was queued and is ready.
+
+        The states are those of `take`: `failed` with the error, `late` after `timeout` seconds. It
+        waits for a search that has begun, and leaves the cache of the next turn as it is.
+        """
+        if not self._enabled:
+            return Streamed(state=StreamState.OFF, turn=self._next_turn())
+        generation, failure = self._generation_now()
+        if failure is not None:
+            return replace(failure, turn=self._next_turn())
+        with self._lock:
+            turn, cached = self._next_turn(), self._cached
+            if (
+                cached is not None
+                and self._cached_query == query
+                and (cached.turn, cached.generation) == (turn, generation)
+            ):
+                return cached
+            if self._closed or not query.strip():
+                return Streamed(state=StreamState.NONE, turn=turn)
+            message = _bounded(Turn(role=Role.USER, text=query))
+            work = _Work(turn=turn, messages=(message,), began=self._timer(), query=query)
+            future = self._submit(work)
+            future.add_done_callback(lambda _: self._settle_soon())
+        try:
+            # `exception` waits as `result` does, and hands an error over instead of raising it.
+            error = future.exception(timeout)
+        except TimeoutError:
+            return Streamed(state=StreamState.LATE, turn=turn)
+        except CancelledError:  # closed meanwhile
+            return Streamed(state=StreamState.NONE, turn=turn)
+        return future.result() if error is None else self._failure(turn, error)
+
+    # --- behind the turn ------------------------------------------------------------------------
+
+    def retrieve_memories_async(self, turns: Sequence[Turn]) -> Future[Streamed]:
+        """Search with these messages in the stream's thread; the future has what was found.
+
+        What `sync_turn` does without the cache: for callers with a loop of their own. Raises
+        UsageError after `close`.
+        """
+        with self._lock:
+            if self._closed:
+                raise UsageError(detail="the passive stream is closed; open another one.")
+            messages = tuple(_bounded(one) for one in turns if one.text.strip())
+            work = _Work(turn=self._next_turn(), messages=messages, began=self._timer())
+            future = self._submit(work)
+            future.add_done_callback(lambda _: self._settle_soon())
+            return future
+
+    def cache_for_next_turn(self, found: Streamed) -> None:
+        """Keep what was found for the turn that it is for; newer replaces older, never reversed."""
+        with self._lock:
+            if self._cached is None or self._cached.turn <= found.turn:
+                self._cached, self._cached_query = found, None
+
+    def close(self) -> None:
+        """Drop what has not begun, wait for the search that has, and end the thread."""
+        with self._lock:
+            self._closed = True
+            self._waiting = None
+            pool, self._pool = self._pool, None
+            waiting = list(self._futures)
+        if pool is not None:
+            for one in waiting:
+                one.cancel()  # one that has begun is not stopped by this
+            if self._unsettled:
+                self._settle_in(pool)
+            released = pool.submit(self._release) if self._release is not None else None
+            pool.shutdown(wait=True)
+            if released is not None:
+                released.result()
+
+    def _next_turn(self) -> int:
+        return self._turns[-1][0] + 1 if self._turns else 1
+
+    def _queue(self, work: _Work) -> bool:
+        """Start a search, or let it wait for the one that runs; the lock is held."""
+        if not self._enabled or self._closed:
+            return False
+        self._count("queued")
+        self._last_work = work
+        if self._running is not None:
+            if self._waiting is not None:
+                self._count("replaced")
+            self._waiting = work
+            return True
+        self._start(work)
+        return True
+
+    def _start(self, work: _Work) -> None:
+        self._running = work
+        self._submit(work).add_done_callback(lambda done: self._ended(work, done))
+
+    def _submit(self, work: _Work) -> Future[Streamed]:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="factbook-stream")
+        self._unsettled = self._settle is not None
+        future = self._pool.submit(self._retrieve, work)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
+
+    def _retrieve(self, work: _Work) -> Streamed:
+        """Search, as of a generation that was read before: what is written meanwhile moves it."""
+        try:
+            if self._prepare is not None:
+                self._prepare()
+            generation = self._generation()
+            memories = tuple(self._search(work.messages))
+        except BaseException as error:
+            self._count_failure(error)
+            raise
+        return Streamed(
+            state=StreamState.READY if memories else StreamState.EMPTY,
+            turn=work.turn,
+            memories=memories,
+            generation=generation,
+            ready_at=self._clock(),
+            latency_ms=(self._timer() - work.began) * 1000,
+        )
+
+    def _ended(self, work: _Work, done: Future[Streamed]) -> None:
+        """Cache what a search found and start the one that waits; runs in the stream's thread."""
+        error = None if done.cancelled() else done.exception()
+        found = None
+        if error is not None:
+            found = self._failure(work.turn, error)
+        elif not done.cancelled():
+            found = done.result()
+        with self._lock:
+            self._running = None
+            if found is not None:
+                self._count("searched")
+                if found.latency_ms is not None:
+                    self._latencies.append(found.latency_ms)
+                if error is None:
+                    self._last_error = None
+                if self._cached is None or self._cached.turn <= found.turn:
+                    self._cached, self._cached_query = found, work.query
+            waiting, self._waiting = self._waiting, None
+            if waiting is not None and not self._closed:
+                self._start(waiting)
+            else:
+                self._settle_soon()
+
+    def _settle_soon(self) -> None:
+        """Let the thread settle what searches have left to do, unless it has more of them."""
+        with self._lock:
+            if self._unsettled and self._pool is not None and not self.searching:
+                self._settle_in(self._pool)
+
+    def _settle_in(self, pool: ThreadPoolExecutor) -> None:
+        self._unsettled = False
+        pool.submit(self._settled).add_done_callback(self._settled_ended)
+
+    def _settled(self) -> None:
+        if self._settle is not None:
+            self._settle(self)
+
+    def _settled_ended(self, done: Future[None]) -> None:
+        """Log why settling failed: the answer is there, and what was left waits for the next."""
+        error = done.exception()
+        if error is not None and self._new_trouble(error):
+            _log.warning("passive recall left work undone: %s: %s", type(error).__name__, error)
+
+    def _failure(self, turn: int, error: BaseException) -> Streamed:
+        said = f"{type(error).__name__}: {error}"
+        with self._lock:
+            self._last_error = error
+        if self._new_trouble(error):
+            _log.warning("passive recall failed and brings nothing: %s", said)
+        return Streamed(state=StreamState.FAILED, turn=turn, error=said, ready_at=self._clock())
+
+    def _count_failure(self, error: BaseException) -> None:
+        with self._lock:
+            self._count("errors")
+        if self._on_failure is not None:
+            self._on_failure(error)
+
+    def _new_trouble(self, error: BaseException) -> bool:
+        """Tell whether an error was not seen before, so that each kind is logged once."""
+        said = f"{type(error).__name__}: {error}"
+        with self._lock:
+            new = said not in self._logged
+            self._logged.add(said)
+        return new
+
+    def _count(self, name: str, by: int = 1) -> None:
+        self._counts[str(name)] = self._counts.get(str(name), 0) + by
+
+
+def _bounded(turn: Turn) -> Turn:
+    """Return a message of bounded length: people paste a page and ask below it."""
+    text = turn.text
+    if len(text) <= MESSAGE_CHARS:
+        return turn
+    half = MESSAGE_CHARS // 2
+    head = text[:half].rpartition(" ")[0] or text[:half]
+    tail = text[-half:].partition(" ")[2] or text[-half:]
+    return replace(turn, text=f"{head}\n{tail}")
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float | None:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

@@ -1,0 +1,68 @@
+"""Tell which rules a question asks about: "which hosts did I connect to" is `connects_to_host`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from factbook.language.words import stem
+
+
+class Cued(Protocol):
+    """What is needed of a rule: its name, its predicate and the words that point at it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def predicate(self) -> str: ...
+
+    @property
+    def cues(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """The rules that a question asks about, and the words that are left to look for."""
+
+    rules: tuple[str, ...] = ()  # names of rules
+    predicates: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()  # terms of the question that pointed there
+    rest: tuple[str, ...] = ()  # terms that did not
+
+
+def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
+    """Return the rules with the most cues among the terms; none when nothing points anywhere.
+
+    One cue is enough only where it is at least half of what is asked: "server" alone in a long
+    question says little.
+    """
+    known = list(rules)
+    found = _matches(known, {term: term.lower() for term in terms}, lambda cue: cue)
+    if not found:  # stems cost more than the rest of this, and the cues hold the usual forms
+        found = _matches(known, {term: stem(term) for term in terms}, stem)
+    best = max((count for count, _, _ in found), default=0)
+    if best == 0 or (best == 1 and len(terms) > 2):
+        return Intent(rest=tuple(terms))
+    chosen = [(rule, matched) for count, rule, matched in found if count == best]
+    matched = set().union(*(one for _, one in chosen))
+    return Intent(
+        rules=tuple(rule.name for rule, _ in chosen),
+        predicates=tuple(dict.fromkeys(rule.predicate for rule, _ in chosen)),
+        matched=tuple(term for term in terms if term in matched),
+        rest=tuple(term for term in terms if term not in matched),
+    )
+
+
+def _matches(
+    rules: Iterable[Cued], terms: Mapping[str, str], form: Callable[[str], str]
+) -> list[tuple[int, Cued, set[str]]]:
+    """Return (how many terms, rule, which terms) of the rules that have cues among the terms."""
+    found = []
+    for rule in rules:
+        cues = {form(cue) for cue in rule.cues}
+        matched = {term for term, word in terms.items() if word in cues}
+        if matched:
+            found.append((len(matched), rule, matched))
+    return found

@@ -1,0 +1,37 @@
+"""Ask what may stand behind a name, in the order of how often it does.
+
+The name is read once: first its value is looked for right behind it (`assignments`), then behind
+other fields or tags (`fields`), then in the words of the sentence (`prose`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from factbook.redaction.assignments import LOOSE, assigned_spans, read_joint, read_name
+from factbook.redaction.fields import field_spans
+from factbook.redaction.prose import prose_spans, shaped_spans
+from factbook.redaction.spans import Span
+
+__all__ = ["named_spans"]
+
+_SPOKEN: Final = frozenset(" ,.:;!?'’)\n\r") | {""}  # what may follow a name in a sentence
+
+
+def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
+    """Give the secrets that the name around a hint introduces."""
+    name = read_name(text, at, end)
+    if name is None or text.rfind("arn:", max(0, name.start - 80), name.start) >= 0:
+        return ()  # arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db
+    joint = read_joint(text, name)
+    if joint is not None:
+        found = list(assigned_spans(text, name, joint))
+        if found and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:
+            found += shaped_spans(text, name.end)
+        further = joint.kind in LOOSE or text.startswith("{", joint.end)
+        if found or not further:
+            return found
+    if text[name.end : name.end + 1] in _SPOKEN:
+        return list(prose_spans(text, at, end))
+    return list(field_spans(text, name))

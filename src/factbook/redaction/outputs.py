@@ -1,0 +1,142 @@
+"""Find secrets that programs print, and those of files with a form of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from factbook.redaction.lazy import Lazy
+from factbook.redaction.reading import line_end, read_quoted
+from factbook.redaction.spans import Span
+from factbook.redaction.values import is_plausible, is_stand_in
+
+__all__ = ["HINT", "KINDS", "output_spans"]
+
+KINDS: Final = frozenset({"password", "secret", "token"})
+_PRINTS: Final = (
+    r"(?:echo|printf) [\"'\\$]|printenv |config:get ",
+    r"op read ",
+    r"base64 (?:-d|-D|--decode)",
+    r"get secrets? ",
+    r"pass show ",
+    r"-field=(?:pass|token|secret|key|value)",
+    r"find-(?:generic|internet)-password ",
+    r"get-secret-value ",
+    r"versions access ",
+    r"rand -(?:base64|hex) ",
+    r"pwgen|mkpasswd|diceware",
+    r"cat [\w./~]",
+    r"bw get ",
+    r"output -raw ",
+    r"following (?:temporary |initial |generated )?(?:password|token)",
+    r"get-value |secretstore |doppler secrets get|get-parameter ",
+)
+HINT: Final = "|".join(_PRINTS) + (
+    r"|WIFI:[A-Z]|Unseal Key|0x[0-9a-fA-F]{8}"
+    r"|--token [a-z0-9]{6}\.|<<-? ?['\"\\]?[A-Z]+"
+    r"|[0-9]{6}-[0-9]{6}-[0-9]{6}-|kubeadm|[fF]ernet|(?:ecovery|ackup) codes?|ap-secrets"
+    r"|: (?:PSK|EAP|XAUTH) "
+)
+# Hints are short, so that the automaton stays small. Of these commands some print a secret: those
+# that name one.
+_SECRETLY: Final = r"[A-Za-z_]*(?:PASS|TOKEN|SECRET|_KEY|PWD|Pass|pass|token|secret)"
+_NARROW: Final = tuple(
+    (first, Lazy(pattern))
+    for first, pattern in (
+        ("echo", rf"echo [\"'\\]*\$\{{?{_SECRETLY}"),
+        ("printf", rf"printf [\"'\\]*\$\{{?{_SECRETLY}"),
+        ("printenv", rf"printenv {_SECRETLY}"),
+        ("config:get", rf"config:get {_SECRETLY}"),
+        ("get secret", r"get secrets? [^\n]{0,160}(?:-o|--output|\|)"),
+        ("cat", r"cat [\w./~-]{0,120}(?:pass|secret|token|Passw)"),
+    )
+)
+_BREAK: Final = Lazy(r"(?:[ \t]*(?:\r?\n|\\+r?\\*n)){1,3}[ \t+]*")
+_LINE: Final = Lazy(r"(\S{6,200}?)[ \t]*(?=\r?\n|\\+[nr]|[\"']?$|[\"'][,}\]])")
+_LINE_END: Final = Lazy(r"\r?\n|\\+n")
+_WIFI: Final = Lazy(r"WIFI:[^\s\"'<>]{0,120}?(?<=[;:])P:((?:[^;\\\s]|\\.){4,80});")
+_UNSEAL: Final = Lazy(r"Unseal Key(?: \(will be hidden\)| \d{1,2})?: ?([A-Za-z0-9+/=]{20,})")
+_HEX: Final = Lazy(r"0x[0-9a-fA-F]{64}(?![0-9a-fA-F])")
+_WALLET: Final = Lazy(r"(?i)priv|wallet|signer|secret|deployer|mnemonic|\bpk\b|key")
+_BITLOCKER: Final = Lazy(r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])")
+_KUBEADM: Final = Lazy(r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?!\w)")
+_FERNET: Final = Lazy(r"(?<![\w/+=-])[A-Za-z0-9_-]{43}=")
+_CODES: Final = Lazy(
+    r"(?: \w+)?:?\s*"
+    r"((?:(?:[-*] |\d\. )?(?:[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4})[\s,]*){2,16})"
+)
+_CODE: Final = Lazy(r"[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4}")
+_PEER: Final = Lazy(r"(?m)^[\w.@*\"-]+[ \t]+[\w.*\"-]+[ \t]+(\"?)([^\s\"]{3,128})\1[ \t]+[\d.*]+")
+_HEREDOC: Final = Lazy(
+    r"<<-? ?['\"\\]?([A-Z]+)['\"]?[^\n\\]{0,80}(?:\n|\\+n)(?P<user>[\w.@-]{1,64})(?:\n|\\+n)"
+    r"(?P<word>\S{4,128}?)(?:\n|\\+n)\1"
+)
+_AUTH_FILE: Final = Lazy(r"[>/ ][\w.-]*(?i:auth|cred|passw|login|secret|userpass)[\w.-]*")
+
+
+def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the secret that was printed behind a hint, or that its form tells."""
+    hint = text[at:end]
+    if hint.startswith("WIFI"):
+        found = _WIFI.match(text, at)
+        if found is not None and not is_stand_in(found[1]):
+            yield *found.span(1), "password"
+    elif hint.startswith("Unseal"):
+        found = _UNSEAL.match(text, at)
+        if found is not None:
+            yield *found.span(1), "secret"
+    elif hint[0].isdigit():
+        found = _BITLOCKER.match(text, at)
+        if found is not None:
+            yield *found.span(), "secret"
+    elif hint.startswith("0x"):
+        found = _HEX.match(text, at)
+        if found is not None and _WALLET.search(text, max(0, at - 60), at) is not None:
+            yield *found.span(), "secret"
+    elif hint.endswith((" code", " codes")):
+        found = _CODES.match(text, end, end + 400)
+        if found is not None:
+            for code in _CODE.finditer(text, *found.span(1)):
+                yield *code.span(), "secret"
+    elif hint.endswith("ap-secrets"):
+        for found in _PEER.finditer(text, end, end + 400):
+            yield *found.span(2), "password"
+    elif hint.startswith(": "):
+        value = read_quoted(text, end)
+        word = text[value.start : value.end] if value is not None else ""
+        if value is not None and word and not is_stand_in(word):
+            yield value.start, value.end, "password"
+    elif hint.startswith("<<"):
+        yield from _heredoc_spans(text, at)
+    elif hint.startswith("--token") or hint.lower() in {"kubeadm", "fernet"}:
+        pattern = _FERNET if hint.lower() == "fernet" else _KUBEADM
+        for found in pattern.finditer(text, at, line_end(text, at, at + 300)):
+            yield *found.span(), "token" if pattern is _KUBEADM else "secret"
+    else:
+        yield from _next_line_spans(text, at, end)
+
+
+def _heredoc_spans(text: str, at: int) -> Iterator[Span]:
+    """Give the second of two lines, user and password, that go into one file."""
+    found = _HEREDOC.match(text, at, at + 400)
+    if found is None or "=" in found["word"] or is_stand_in(found["word"]):
+        return
+    # The name of the file may stand on either side: cat > auth.txt <<EOF, cat <<EOF > auth.txt
+    told = _AUTH_FILE.search(text, max(0, at - 80), found.start("user")) is not None
+    if told or is_plausible(found["word"], quoted=False):
+        yield *found.span("word"), "password"
+
+
+def _next_line_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the word that is alone in the line behind a command that prints a secret."""
+    for first, whole in _NARROW:
+        if text.startswith(first, at) and whole.match(text, at) is None:
+            return
+    stop = _LINE_END.search(text, end, end + 300)
+    gap = _BREAK.match(text, stop.start()) if stop is not None else None
+    found = _LINE.match(text, gap.end(), gap.end() + 240) if gap is not None else None
+    if found is None:
+        return
+    word = found[1]
+    if is_plausible(word, quoted=False) and word[-1] not in ":," and word[0] not in "$#>+{[/*":
+        yield *found.span(1), "secret"

@@ -1,0 +1,426 @@
+"""Find passwords that a sentence gives in other words than `the password is ...`.
+
+The words between name and value (`the password for the NAS is ...`), the value first (`use ... as
+the password`), pairs (`login is bob / ...`), and languages other than English. A word of a sentence
+is believed only when no everyday word looks like it, save in quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import re2
+
+from factbook.redaction.lazy import Lazy
+from factbook.redaction.reading import line_end, read_quoted
+from factbook.redaction.spans import Span
+from factbook.redaction.values import (
+    has_both,
+    is_host,
+    is_jumbled,
+    is_plausible,
+    is_random,
+    is_stop_word,
+    is_strong,
+    is_wordy,
+)
+
+__all__ = [
+    "FOREIGN",
+    "HINT",
+    "foreign_names",
+    "foreign_span",
+    "is_shaped",
+    "pair_spans",
+    "prose_spans",
+    "shaped_spans",
+]
+
+HINT: Final = (
+    r"\b(?:pass|pw|pwd|Pass|PW)[ :']|(?:pin|PIN|Pin)[ :=]|[0-9]{3}#"
+    r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
+    r"|(?:ssh|sign|get) in (?:with|as) "
+    r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
+    r"|(?i:mdp[ :=]|zugang|losungswort|phrase secr|identifiant)"
+    r"|(?i:cre?den[cz]i|acc(?:e|\?)s|acceso|acesso|palavra.passe)"
+    r"|(?i:2fa|totp|otp|mfa|authenticator)[ :-]"
+)
+
+_FORTH: Final = 140  # characters of a sentence that are read behind a name
+_BACK: Final = 100  # and before it
+
+# ------------------------------------------------------------------------------ the words of values
+
+_VALUE: Final = Lazy(r"[^\s\"'`<>“”„«»「」『』，。；、]{3,128}")
+_ASIAN: Final = Lazy(r"[!-~]{4,128}")
+_ASIAN_CLOSE: Final = Lazy(r"[」』）\n]")
+_ESCAPED: Final = Lazy(r"\\+[nrt\"]")
+# What a line must have for one of its words to be taken for a password: a digit beside a letter, a
+# quote, a mark or a capital inside a word, words joined by dashes.
+_CANDIDATE: Final = Lazy(
+    r"[A-Za-z]-?\d|\d[A-Za-z]|[\"'`“«]\S|\w[!@#$%^&*+=~?]\S|[a-z][A-Z]|[a-z]-[a-z]+-[a-z]|[a-z]\.[a-z]+\.[a-z]"
+)
+
+# -------------------------------------------------------------------------- the shapes of sentences
+
+_NAME: Final = Lazy(
+    r"(?i)(?<![\w.$&?/%-])(?:(?:app|db|sudo|root|admin|user|login|wifi|wi-fi|ssh|my|master)[ _-]?)?"
+    r"(?:password|passwd|passphrase|passcode|pass|pwd|pw|pin(?: code)?|"
+    r"secret(?: access)?(?: key)?|(?:api|access|private|signing|encryption) key|token)"
+    r"(?![\w\"\\=(/-]|'(?!s )|\.\S)"
+)
+_KEY_NAME: Final = Lazy(r"(?i)key|secret|token")
+_KINDS: Final = {"key": "api-key", "secret": "secret", "token": "token"}
+_OVER: Final = Lazy(r"[\w\"\\=(/-]|'(?!s )|\.\S")  # a name that goes on is none of a sentence
+_LETTERS: Final = Lazy(r"[^\W\d_]*")
+# Words that lead from a name to its value, and what joins them at last.
+_JOIN: Final = Lazy(
+    r"""(?ix)
+    (?P<far>(?:'s|’s|\ (?:for|of|on|to|at|in|from|that|which|you|we|they|has|changed|was|is|got)\b
+        |\ \([^()\n"'`]{1,40}\))
+      [^\n"'`“:=;\[]{0,90}? | ,?\ ?)
+    (?(far)(?:(?=\W)|(?<=\W))|(?!\ ?[:=]))
+    (?: \b(?:is|was|are|be|remains|it's|it’s|its|being|became|equals)
+          (?:\ (?:now|still|currently|just|always|simply|literally|
+              set\ to|changed\ to|going\ to\ be))?
+      | \bto | :\ ?=? | = | -> | → | => | –|—|\ - | \.{2,}\ ?:? | 's | ’s )
+    \ *:?\s?\ *(?=\S)
+    """
+)
+_JOINS: Final = 3  # a sentence may say `is` before it says what
+_APPOSITION: Final = Lazy(r", (?=\S{6,64},)")
+# The value first: `use hunter2 as the password`, `hunter2 is the password for ...`.
+_FIRST: Final = Lazy(
+    r"(?i)(?:^|[\s(])(?P<q>[\"'`“]?)(?P<s>\S{4,64}?)[\"'`”]?"
+    r"(?P<said> is| was| =|,? as|,? for|,)"
+    r" (?:(?:the|my|your|our|a|an|its|their|his|her|that) )?(?:[\w'’@.-]{1,24} ){0,3}[\"'`(]?$"
+)
+_PHRASE_DASHES: Final = 2  # in a password of several words
+_NAME_ENDS: Final = Lazy(
+    r"(?: (?:for|of|to|on|in|at|now|and|that|you|we|i|he|she|it|they)\b|[,.;!)]|\s*$)"
+)
+# A pair of user and password: `login is bob / hunter2`, `ssh in as bob with hunter2`.
+_PAIR: Final = Lazy(
+    r"""(?ix)
+    (?:log-?ins?|creds?|credentials?|log(?:ged)?[ -]?in|ssh\ in|sign(?:ed)?\ in|get\ in|
+       user(?:name)?(?:/pass(?:word)?)?|account|auth)
+    (?:[ ](?:for|to|of|on|at|in)\b[^\n"'`:=/]{1,60}?)??
+    [\s*`"\\|]*+(?:(?:(?:is|are|were|was|with|as|using|the|test)\b|:|=|->|=>|→|-|–|—)[\s*`"\\|]*+){1,3}
+    [("'`*]{0,2}(?P<user>[\w.@+\\-]{1,48})[)"'`*]{0,2}
+    (?:\ ?[/:|]\ ?|\ (?:and|with|using|,|&)(?:\ (?:the|a))?(?:\ (?:pass\w*|pw|pwd))?\ |
+       ,?\ (?:and\ )?(?:pass\w*|pw|pwd)(?:\ is|:|\ =)?\ )
+    """
+)
+_PAIR_BESIDE: Final = Lazy(r"(?i)log-?in (?:is )?(?P<user>[a-z][\w.-]{1,24}) ?/ ?(?=\S)")
+_PAIR_BEFORE: Final = Lazy(  # use bob / hunter2 to log in
+    r"(?:^|[\s\"'`(])(?P<user>[A-Za-z][\w.@-]{1,32}) ?[/:] ?(?P<s>\S{4,64}?)[\"'`)]?"
+    r" (?:to|and|then) (?:ssh |sign )?$"
+)
+_SHORT: Final = Lazy(r"(?i)(?:pass|pw|pwd)(?:word|code)?(?: is|:| =|'s)? ")
+_PIN: Final = Lazy(
+    r"(?i)\bpin(?: code)?\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?(?: ?(?:is|was|:|=|to) ?| )"
+    r"[\"'`]?(\d{4,8})\b(?![.-]\d)"
+)
+# The key of a door or of a network beside what says so: `gate code: 4417#`, `SSID Elch, key ...`.
+_KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")
+_NETWORK: Final = Lazy(
+    r"(?i)[^\n]{4,60}?(?:/|[\s,;-](?:key|code|clave|cl[ée]|schlüssel)\b)[ :]{0,3}"
+    r"(?=([^\s,;/]{6,64}))"
+)
+# What stands before a value in the languages that people write in, behind a word for a secret.
+_BEFORE_SHAPED: Final = Lazy(
+    r"(?i)(?:[:=([»]\s?|[-=]>\s?|→\s?|@[\w-]+\.[a-z]{2,6}[ :,]{1,2}"
+    r"|(?<![\w/.~-])[\w.@+-]{1,32} ?/ ?"
+    r"|\b(?:is|was|be|to|from|now|it's|its|and|with|type|use|ist|war|lautet|auf|von|vom|zu|und|est"
+    r"|c'est|de|à|es|era|a|é|è|da|para|por|y|e|et|pw|pass|passwor[td])\s+:?)"
+    r"[\"'`«“]?(?=([^\s\"'`/,;()«»“”]{6,64}))"
+)
+_LEAVES: Final = Lazy(
+    r"[{}<\\&|]|(?<![-=])>|\"\s?[,:\]}]| --?[a-z]|\S\("
+)  # where a line is no sentence any more
+_ONE_TIME: Final = Lazy(
+    r"(?i)(?:2fa|t?otp|mfa|authenticator)\b[^\n]{0,40}?[ :=](?-i:([A-Z2-7]{16,64}))\b"
+)
+_SPEAKS: Final = Lazy(r"(?i)log|user|account|cred|in (?:with|as)|auth")
+
+
+def read_word(text: str, pos: int, *, asian: bool = False) -> tuple[int, int, bool] | None:
+    """Read the word or the quoted text at `pos`: its start, its end, whether it was quoted."""
+    if text[pos : pos + 1] in {"「", "『", "（"}:
+        close = _ASIAN_CLOSE.search(text, pos, pos + 130)
+        return None if close is None else (pos + 1, close.start(), True)
+    while text[pos : pos + 2] == "**":
+        pos += 2
+    quoted = read_quoted(text, pos, within=200)
+    if quoted is not None:
+        return (quoted.start, quoted.end, True) if quoted.end > quoted.start else None
+    found = (_ASIAN if asian else _VALUE).match(text, pos)
+    if found is None:
+        return None
+    word = found[0] if "\\" not in found[0] else _ESCAPED.split(found[0], maxsplit=1)[0]
+    core = word.rstrip(".,;:\\")
+    while (
+        core
+        and core[-1] in ")]*"
+        and core.count("(") < core.count(")") + core.count("]") + (core[-2:] == "**")
+    ):
+        core = core[:-1].rstrip(".,;:")
+    return (pos, pos + len(core), False) if core else None
+
+
+def _judged(text: str, pos: int, *, kind: str = "password") -> Span | None:
+    """Give the word at `pos` when it is plausible."""
+    read = read_word(text, pos)
+    if read is not None and is_plausible(text[read[0] : read[1]], quoted=read[2]):
+        return read[0], read[1], kind
+    return None
+
+
+def shaped_spans(text: str, pos: int) -> Iterator[Span]:
+    """Give what in the rest of a line that speaks of a secret has the shape of no ordinary word.
+
+    No list of phrases: the line names a secret, in whatever language, something that leads to a
+    value stands before the word, and its letters and digits are those of a password.
+    """
+    high = line_end(text, pos, pos + _FORTH)
+    if _CANDIDATE.search(text, pos, high) is None:
+        return
+    left = _LEAVES.search(text, pos, high)
+    high = high if left is None else left.start()
+    done = pos
+    for found in _BEFORE_SHAPED.finditer(text, pos, high):
+        if found.start(1) < done:  # inside the word that was looked at last
+            continue
+        done = found.end(1)
+        word = found[1].rstrip(".:!?)]}") if not found[1].endswith(("!", "?")) else found[1]
+        if is_shaped(word):
+            yield found.start(1), found.start(1) + len(word), "password"
+
+
+def is_shaped(word: str) -> bool:
+    """Tell whether a word has letters and digits, and is neither a version, a host nor a date."""
+    if (
+        "://" in word
+        or ("@" in word and _MARKED.search(word) is None)
+        or "[" in word
+        or not word.isascii()
+        or _NAMED_NUMBER.match(word)
+    ):
+        return False
+    marked = _MARKED.search(word) is not None
+    named = "_" in word or word.count("-") > 2 or word.count(".") > 1
+    drawn = not named and (has_both(word) or is_jumbled(word))
+    return (marked or (drawn and _drawn(word))) and is_plausible(word, quoted=False)
+
+
+_MARKED: Final = Lazy(r"(?=.*[A-Z])(?=.*[a-z]).*[A-Za-z0-9][#$%&*!^~+?][A-Za-z0-9]")
+_NAMED_NUMBER: Final = Lazy(  # v18.17, feature-x1, utf-8, 12.50, Q3-2024, py311, 2h
+    r"(?i)(?:[a-z]{0,12}[-_.]|[a-z]{0,3})v?\d+(?:[.:-]\w+)*[a-z%]{0,3}$|\d+[a-z]{1,5}$"
+)
+
+
+def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password of the sentence around a hint."""
+    if at and text[at].isalpha() and (text[at - 1].isalnum() or text[at - 1] in "_$/.-"):
+        return  # part of a name, which was judged as one
+    about = _about(text[at:end])
+    if about == "key":
+        yield from _key_spans(text, at, end)
+        return
+    if about == "name" and text[end - 1].isalpha() and _OVER.match(text, _word_end(text, end)):
+        return  # `password_field`, `password)`
+    low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
+    high = line_end(text, end, end + _FORTH)
+    if about == "pin":
+        pin = _PIN.search(text, max(low, at - 8), high)
+        if pin is not None:
+            yield *pin.span(1), "password"
+            return
+    if _CANDIDATE.search(text, low, high) is None:
+        return
+    spans: list[Span] = list(pair_spans(text, at, end)) if about == "pair" else []
+    short = _SHORT.match(text, at, high)
+    if not spans and short is not None:
+        span = _judged(text, short.end())
+        spans = [span] if span is not None and _drawn(text[span[0] : span[1]]) else []
+    name = _NAME.search(text, max(low, at - 12), high) if not spans else None
+    if name is not None and name.start() <= end:
+        spans = _around(text, low, name, high)
+    if not spans:
+        foreign = _FOREIGN_NAME.search(text, max(low, at - 12), high)
+        if foreign is not None and foreign.start() <= end:
+            spans = list(_foreign_at(text, foreign, high))
+        once = _ONE_TIME.match(text, at, high)
+        if once is not None:
+            yield *once.span(1), "secret"
+    yield from spans
+    yield from shaped_spans(text, end - 1)
+
+
+def _key_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the code of a keypad, which ends in its mark, or the key beside a network's name."""
+    if text[end - 1] == "#":
+        code = _KEYPAD.search(text, max(0, at - 64), end + 1)
+        if code is not None:
+            yield *code.span(1), "password"
+        return
+    found = _NETWORK.match(text, at, line_end(text, end, end + _FORTH))
+    if found is not None and is_shaped(found[1]):
+        yield *found.span(1), "password"
+
+
+@lru_cache(maxsize=4096)
+def _about(hint: str) -> str:
+    """Tell what a hint is about: a PIN, a pair of user and password, or the name of a password."""
+    if "pin" in hint.lower():
+        return "pin"
+    if hint.endswith("#") or (hint[0] in "SwW" and hint[1:2] in "SiIlL"):
+        return "key"
+    return "name" if _SPEAKS.search(hint) is None else "pair"
+
+
+def _word_end(text: str, pos: int) -> int:
+    found = _LETTERS.match(text, pos)
+    return pos if found is None else found.end()
+
+
+def pair_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password of a pair of user and password at a hint such as `login`."""
+    low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
+    high = line_end(text, end, end + _FORTH)
+    for shape in (_PAIR, _PAIR_BESIDE):
+        pair = shape.search(text, max(low, at - 12), high)
+        if pair is None or pair.start() > end or is_stop_word(pair["user"]):
+            continue
+        span = _judged(text, pair.end())
+        if span is not None and _drawn(text[span[0] : span[1]]):
+            yield span
+            return
+    before = _PAIR_BEFORE.search(text, low, at)
+    if before is not None and not is_stop_word(before["user"]):
+        word = before["s"]
+        if is_plausible(word, quoted=False) and _drawn(word) and is_strong(word):
+            yield *before.span("s"), "password"
+
+
+def _drawn(word: str) -> bool:
+    """Tell whether a value without a name for itself has the letters and digits of a password."""
+    if "/" in word or is_host(word):
+        return False
+    shaped = has_both(word) or is_jumbled(word) or _MARKED.search(word) is not None
+    return shaped or (word.count("-") >= 2 and is_wordy(word))
+
+
+def _around(text: str, low: int, name: re.Match[str], high: int) -> list[Span]:
+    """Give the value that stands behind a name in a sentence, or before it."""
+    key = _KEY_NAME.search(name[0])
+    plain, kind = key is None, "password" if key is None else _KINDS[key[0].lower()]
+    pos = name.end()
+    for _ in range(_JOINS):
+        join = _JOIN.match(text, pos, high)
+        if join is None:
+            break
+        span = _judged(text, join.end(), kind=kind)
+        if span is not None and _told(text[span[0] : span[1]], plain=plain):
+            return [span]
+        pos = join.end()
+    aside = _APPOSITION.match(text, name.end(), high) if plain else None
+    span = _judged(text, aside.end()) if aside is not None else None
+    if span is not None and is_shaped(text[span[0] : span[1]]):
+        return [span]
+    return _before(text, low, name) if plain else []
+
+
+def _told(word: str, *, plain: bool) -> bool:
+    return is_random(word, least=10) or (plain and is_strong(word))
+
+
+def _before(text: str, low: int, name: re.Match[str]) -> list[Span]:
+    """Give the value that stands before its name."""
+    first = _FIRST.search(text, low, name.start())
+    if first is None:
+        return []
+    start, stop = first.span("s")
+    word = text[start:stop].strip("\"'`“”,")
+    start += text[start:stop].find(word)
+    quoted = bool(first["q"])
+    if not word or not is_plausible(word, quoted=quoted) or not is_strong(word):
+        return []
+    if not (has_both(word) or is_jumbled(word) or word.count("-") >= _PHRASE_DASHES):
+        return []  # use `default_test.limit` for the pass mark
+    # `sha256 is the password hash`: what says what a value is ends there, and is no noun beside it.
+    said = first["said"].strip() not in {"is", "was", "=", ","}
+    if said or quoted or (has_both(word) and _NAME_ENDS.match(text, name.end()) is not None):
+        return [(start, start + len(word), "password")]
+    return []
+
+
+# ---------------------------------------------------------------------------------- other languages
+
+FOREIGN: Final = (
+    *("密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호", "암호"),
+    *("пароль", "Пароль", "ПАРОЛЬ", "пароля", "hasło", "Hasło", "lösenord", "Lösenord"),
+    *("şifre", "Şifre", "mật khẩu", "Mật khẩu", "contraseña", "Contraseña", "adgangskode"),
+)
+"""Words for a password in which a letter is not ASCII; hints are ASCII, so they are looked up."""
+
+_ANY_FOREIGN: Final = re2.compile("|".join(FOREIGN).encode())
+_ONE_FOREIGN: Final = Lazy("|".join(FOREIGN))
+_FOREIGN_NAME: Final = Lazy(
+    r"(?i)contrase(?:ñ|n|\\u00f1)a|clave|mot de passe|senha|passwort|kennwort|"
+    r"(?<![\w-])password(?= (?:è|ora|del|della|dello|di|ist|lautet|für) )|"
+    r"wachtwoord|"
+    r"parola(?: d'ordine| chiave)?|has[łl]o|lösenord|şifre|mật khẩu|密[码碼]|口令|パスワード|"
+    r"暗証番号|비밀번호|암호|парол[ьяе]|adgangskode"
+)
+_FOREIGN_JOIN: Final = Lazy(
+    r"""(?ix)
+    [^\n"'`:=：<>{}]{0,60}?
+    (?: \s?[:：=＝]\s* | \s(?:es|est|é|è|ist|lautet|is|to|är|er|være|là|ora|è\ ora|
+        este|de|set)\s:?\s*
+      | (?:是|为|為|は|が|는|은|이|:)\s* | \s[-–—]\s
+      | \s(?=[^\sа-яёА-ЯЁ]{5,}) | \s?[(（] | (?=["'`「『“«]) )
+    """
+)
+_FOREIGN_JOINS: Final = 4
+
+
+def _foreign_at(text: str, name: re.Match[str], high: int) -> Iterator[Span]:
+    """Give the value behind the name of a password in another language."""
+    asian = ord(name[0][-1]) > 0x2E7F
+    pos = name.end()
+    for _ in range(_FOREIGN_JOINS):
+        join = _FOREIGN_JOIN.match(text, pos, high)
+        if join is None:
+            return
+        inside = text[join.end() - 1].isalpha() and text.startswith("'", join.end())  # d'argento
+        read = None if inside else read_word(text, join.end(), asian=asian)
+        if read is not None:
+            word = text[read[0] : read[1]]
+            if word.startswith("[REDACTED:"):
+                return
+            if (
+                word.isascii()
+                and is_plausible(word, quoted=read[2])
+                and (read[2] or is_strong(word) or has_both(word) or is_jumbled(word))
+            ):
+                yield read[0], read[1], "password"
+                return
+        pos = max(join.end(), pos + 1)
+
+
+def foreign_names(text: str) -> Iterator[re.Match[str]]:
+    """Give the names of passwords that have letters that are not ASCII, wherever they stand."""
+    if _ANY_FOREIGN.search(text.encode("utf-8", "replace")) is not None:
+        for found in _ONE_FOREIGN.finditer(text):
+            name = _FOREIGN_NAME.match(text, found.start())
+            if name is not None:
+                yield name
+
+
+def foreign_span(text: str, name: re.Match[str]) -> Iterator[Span]:
+    """Give the password behind such a name."""
+    yield from _foreign_at(text, name, line_end(text, name.start(), name.start() + _FORTH))

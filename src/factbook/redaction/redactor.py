@@ -1,0 +1,266 @@
+"""Replace secrets by labels that keep their kind and tell equal ones from different ones."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from factbook.errors import UsageError
+from factbook.policy import MIN_DIGEST_CHARS
+from factbook.redaction.assignments import field_kind
+from factbook.redaction.formats import KINDS as FORMAT_KINDS
+from factbook.redaction.labels import DIGEST_BYTES, label_places
+from factbook.redaction.repeats import repeats
+from factbook.redaction.scanner import KINDS, scan
+from factbook.redaction.spans import Span
+
+__all__ = ["NO_REDACTION", "NoRedaction", "Redaction", "Redactor"]
+
+MIN_KEY_BYTES: Final = 16
+_MAX_KEY_BYTES: Final = 64  # what blake2b takes
+_PASSES: Final = 16  # see `_settled`
+_BREAKS: Final = re.compile(r"(?:(?<!\\)\\++[nrt]|\s)+")
+_NAME_FIELDS: Final = ("name", "key", "Name", "Key", "ParameterKey")
+_VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
+_SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
+_REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
+_LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """One secret in a text."""
+
+    start: int  # first character of the secret itself, without quotes or name
+    end: int  # behind its last character
+    kind: str  # what it is, as the label says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Redacted:
+    """A text with labels, and how its places and those of the text before belong together."""
+
+    text: str  # the text with its labels
+    starts: list[int]  # where the pieces begin: at 0, and behind every label
+    shifts: list[int]  # what to add to a place in that piece to have its place in the text before
+
+    def mapped_back(self, spans: Iterable[Span]) -> list[Span]:
+        """Turn places here into places of the text before."""
+        found: list[Span] = []
+        for start, end, kind in spans:
+            move = self.shifts[bisect_right(self.starts, start) - 1]
+            found.append((start + move, end + move, kind))
+        return found
+
+    def placed(self, spans: Sequence[Span]) -> list[Span]:
+        """Give the labels here of some of the replaced spans of the text before, both in order."""
+        ends = [start + shift for start, shift in zip(self.starts, self.shifts, strict=True)]
+        found: list[Span] = []
+        for start, end, kind in spans:
+            piece = bisect_left(ends, end, 1)
+            found.append((start - self.shifts[piece - 1], self.starts[piece], kind))
+        return found
+
+
+class Redactor:
+    """Find secrets and replace them; the same key gives equal secrets equal labels."""
+
+    def __init__(self, *, key: bytes) -> None:
+        if len(key) < MIN_KEY_BYTES:
+            raise UsageError(
+                detail=f"The redaction key has {len(key)} bytes and needs {MIN_KEY_BYTES} or more; "
+                "give a longer one, or let load_key make one."
+            )
+        self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
+        self._last = ""  # the long text that was redacted last, as it came out
+        self.clean: set[str] = set()  # short texts without a secret; those with one are not kept
+
+    def find(self, text: str) -> list[Redaction]:
+        """Find the secrets of a text, in order and without overlap."""
+        return [Redaction(start=s, end=e, kind=kind) for s, e, kind in self._settled(text)[0]]
+
+    def redact(self, text: str) -> str:
+        """Replace every secret of a text by its label.
+
+        A text that was redacted before comes back as it is.
+        """
+        if len(text) > _SHORT:
+            if text == self._last:  # what is stored passes here again at its border
+                return text
+            self._last = redacted = self._settled(text)[1]
+            return redacted
+        clean = self.clean
+        if text in clean:
+            return text
+        spans, redacted = self._settled(text)
+        if not spans:
+            if len(clean) >= _REMEMBERED:
+                clean.clear()
+            clean.add(text)
+        return redacted
+
+    def redact_value(self, value: object) -> object:
+        """Redact every string of a decoded JSON value; keys tell what their values are.
+
+        The value itself is not changed. Nesting may be of any depth.
+        """
+        return _rebuild(value, self)
+
+    def redact_field(self, key: str, value: str) -> str:
+        """Redact the value of a field, which may be a secret only because of the field's name."""
+        kind = field_kind(key, value)
+        return self.redact(value) if kind is None else self.label(kind, value)
+
+    def label(self, kind: str, value: str) -> str:
+        """Write the label of a secret: its kind and, unless it could be guessed, a keyed digest.
+
+        Line breaks do not count, so that one key is the same as a file and inside JSON.
+        """
+        if len(value) < MIN_DIGEST_CHARS:
+            return f"[REDACTED:{kind}]"
+        same = _BREAKS.sub("\n", value).encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(same, key=self._key, digest_size=DIGEST_BYTES).hexdigest()
+        return f"[REDACTED:{kind}:{digest}]"
+
+    def _settled(self, text: str) -> tuple[list[Span], str]:
+        """Find secrets until none is left: where they are, and the text with their labels.
+
+        A secret can hide another one: what is read as the end of its value, or as the code around
+        it, may look different once the first is gone. Looking again at what can see the labels
+        until nothing is found makes redaction idempotent; labels are never touched, so it ends.
+        """
+        fresh = _settle(text, scan(text))
+        if not fresh:
+            return [], text
+        fresh = _settle(text, fresh + list(repeats(text, fresh)))
+        spans = fresh
+        redacted = self._redacted(text, spans)
+        for _ in range(_PASSES):
+            changed = redacted.placed(fresh)
+            more = _settle(redacted.text, scan(redacted.text, changed=changed))
+            if not more:
+                break
+            more = _settle(redacted.text, more + list(repeats(redacted.text, more)))
+            fresh = redacted.mapped_back(more)
+            spans = sorted(spans + fresh)
+            redacted = self._redacted(text, spans)
+        return spans, redacted.text
+
+    def _redacted(self, text: str, spans: Sequence[Span]) -> _Redacted:
+        """Write the labels of spans that are in order and without overlap."""
+        pieces: list[str] = []
+        starts, shifts = [0], [0]
+        done = shift = 0
+        for start, end, kind in spans:
+            label = self.label(kind, text[start:end])
+            pieces += (text[done:start], label)
+            done = end
+            shift += end - start - len(label)
+            starts.append(end - shift)
+            shifts.append(shift)
+        pieces.append(text[done:])
+        return _Redacted(text="".join(pieces), starts=starts, shifts=shifts)
+
+
+def _settle(text: str, spans: list[Span]) -> list[Span]:
+    """Order spans, join those that overlap, and leave labels alone."""
+    if not spans:
+        return []
+    labels = label_places(text, KINDS)
+    settled: list[Span] = []
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
+        near = bisect_right(labels, (start, len(text)))
+        if any(low < end and start < high for low, high in labels[max(0, near - 1) : near + 1]):
+            continue
+        if settled and start < settled[-1][1]:
+            low, high, first = settled[-1]
+            # A format says more than the name that stands before it.
+            told = kind in FORMAT_KINDS and 2 * (end - start) >= max(high, end) - low
+            settled[-1] = (low, max(high, end), kind if told else first)
+        else:
+            settled.append((start, end, kind))
+    return settled
+
+
+def _rebuild(value: object, redactor: Redactor) -> object:
+    """Copy a decoded JSON value with its strings redacted, without recursion."""
+    root: list[Any] = [value]
+    # What is still to be copied: its holder, its place there, the name of its field.
+    work: list[tuple[list[Any] | dict[Any, Any], Any, str]] = [(root, 0, "")]
+    while work:
+        holder, place, field = work.pop()
+        item = holder[place]
+        if isinstance(item, str):
+            holder[place] = redactor.redact_field(field, item)
+        elif isinstance(item, dict):
+            copy: dict[Any, Any] = {}
+            named = _named(item)
+            for key, inner in item.items():
+                told = named if named and key in _VALUE_FIELDS else key
+                if type(inner) is str and key in redactor.clean and key not in copy:
+                    copy[key] = redactor.redact_field(told, inner)  # as nearly all are
+                    continue
+                safe = redactor.redact(key) if isinstance(key, str) else key
+                while safe in copy:  # two secrets without a digest
+                    safe = f"{safe}+"
+                copy[safe] = inner
+                work.append((copy, safe, told if isinstance(told, str) else ""))
+            holder[place] = copy
+        elif isinstance(item, list | tuple):
+            parts = list(item)
+            work.extend((parts, i, _option_before(item, i) or field) for i in range(len(parts)))
+            holder[place] = parts
+        elif isinstance(item, int) and not isinstance(item, bool):
+            digits = str(item) if abs(item) < _LARGEST_PIN else ""
+            if field_kind(field, digits) == "password":
+                holder[place] = redactor.label("password", digits)
+    return root[0]
+
+
+def _named(item: dict[Any, Any]) -> str:
+    """Give the name in `{"name": "DB_PASSWORD", "value": "..."}`."""
+    for field in _NAME_FIELDS:
+        name = item.get(field)
+        if isinstance(name, str):
+            return name
+    return ""
+
+
+def _option_before(words: Sequence[Any], i: int) -> str:
+    """Give the option before an argument, in a command that is written as a list."""
+    before = words[i - 1] if i else None
+    return before.lstrip("-") if isinstance(before, str) and before.startswith("--") else ""
+
+
+class NoRedaction(Redactor):
+    """Change nothing: what `--no-redact` uses."""
+
+    def __init__(self) -> None:
+        super().__init__(key=bytes(MIN_KEY_BYTES))
+
+    def find(self, text: str) -> list[Redaction]:
+        """Find nothing."""
+        return []
+
+    def redact(self, text: str) -> str:
+        """Return the text as it is."""
+        return text
+
+    def redact_value(self, value: object) -> object:
+        """Return the value as it is."""
+        return value
+
+    def redact_field(self, key: str, value: str) -> str:
+        """Return the value as it is."""
+        return value
+
+    def label(self, kind: str, value: str) -> str:
+        """Return the value as it is."""
+        return value
+
+
+NO_REDACTION: Final = NoRedaction()

@@ -1,0 +1,170 @@
+"""Read which search provider to use: off unless something is set.
+
+A setting comes from the environment (`FACTBOOK_SEARCH_URL`), else from the table `[search]` of the
+configuration file. A folder alone means `folder`, an address alone `searxng`; `provider = "off"`
+turns searching off, whatever else is set.
+
+A key is never a setting: it is read from an environment variable, which `key_env` names. Without
+`key_env` that is FACTBOOK_SEARCH_KEY; for the hosts of Tavily and Brave also their own
+TAVILY_API_KEY and BRAVE_API_KEY, which go to no other host. A key alone turns nothing on. A key is
+not sent by plain http to another machine: everyone on the way could read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from factbook import policy
+from factbook.net import settings
+from factbook.net.http import Secret, read_address
+from factbook.net.settings import Table, wrong
+
+OFF: Final = "off"
+FOLDER: Final = "folder"
+SEARXNG: Final = "searxng"
+DDGS: Final = "ddgs"
+TAVILY: Final = "tavily"
+BRAVE: Final = "brave"
+PROVIDERS: Final = (FOLDER, SEARXNG, DDGS, TAVILY, BRAVE)
+
+ANSWER_BYTES: Final = 4 * 1024 * 1024  # ours: of the whole answer of a provider
+
+_URLS: Final = {TAVILY: "https://api.tavily.com", BRAVE: "https://api.search.brave.com"}
+_HOST_KEYS: Final = {"api.tavily.com": "TAVILY_API_KEY", "api.search.brave.com": "BRAVE_API_KEY"}
+_TAKES: Final[Mapping[str, frozenset[str]]] = {  # beside provider, timeout_s and max_answer_bytes
+    FOLDER: frozenset({"folder"}),
+    SEARXNG: frozenset({"url", "key_env", "language", "engines"}),
+    DDGS: frozenset({"engines", "region"}),
+    TAVILY: frozenset({"url", "key_env"}),
+    BRAVE: frozenset({"url", "key_env", "language"}),
+}
+
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z]{2,4})?|all|auto")
+_REGION: Final = re.compile(r"[a-z]{2}-[a-z]{2,4}")
+_ENGINES: Final = re.compile(r"[A-Za-z0-9_. -]{1,60}(?:,[A-Za-z0-9_. -]{1,60}){0,49}")
+_PATH_CHARS: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfig:
+    """A search provider, and what it needs."""
+
+    provider: str  # one of PROVIDERS
+    url: str = ""  # of its endpoint; "" where it has none
+    folder: Path | None = None  # of one's own documents
+    key_env: str = ""  # the variable that holds the key; "" where none is sent
+    timeout_s: float = policy.SEARCH_TIMEOUT_S  # the total deadline of a search
+    max_answer_bytes: int = ANSWER_BYTES  # a larger answer is refused
+    language: str = ""  # of the results: "de"; "" leaves it to the provider
+    region: str = ""  # as ddgs writes it: "us-en"
+    engines: str = ""  # which ones to ask, by commas: "wikipedia,arxiv"; "" is the provider's own
+
+
+def load_search_config(environ: Mapping[str, str], path: Path | None = None) -> SearchConfig | None:
+    """Return which search provider to use; None where nothing turns one on.
+
+    `path` is the configuration file, which need not exist; None reads none. A relative `folder` is
+    taken from the folder of that file, and in a variable from the current one. Raises UsageError,
+    which names the file or the variable and what to do.
+    """
+    found = _TABLE.found(environ, path)
+    if "provider" not in found:
+        found["provider"] = _meant(found)
+    provider: str = found["provider"]
+    if provider == OFF:
+        return None
+    for name in found.keys() - _TAKES[provider] - _COMMON:
+        what = f"{name} is set ({_TABLE.where(name)}), but {provider} does not use it"
+        raise wrong(what, f"unset it, or name another provider ({', '.join(PROVIDERS)})")
+    if provider == FOLDER:
+        found["folder"] = _folder(found.get("folder"), environ, path)
+    if provider == SEARXNG and "url" not in found:
+        raise wrong("No address is named for searxng", f"set {_TABLE.where('url')}")
+    found.setdefault("url", _URLS.get(provider, ""))
+    found["key_env"] = _key_env(provider, found, environ)
+    return SearchConfig(**found)
+
+
+def key_of(config: SearchConfig, environ: Mapping[str, str]) -> Secret | None:
+    """Return the key of a provider from the environment; None where it needs none.
+
+    Raises UsageError, without the key, where it is not set or cannot be sent.
+    """
+    return settings.read_key(config.key_env, config.provider, environ)
+
+
+def _meant(found: Mapping[str, Any]) -> str:
+    """Return the provider that settings mean which name none."""
+    if not found.keys() - _COMMON - {"key_env"}:
+        return OFF
+    ways = [one for one, setting in ((FOLDER, "folder"), (SEARXNG, "url")) if setting in found]
+    if len(ways) != 1:
+        what = "Searching is set up without a provider"
+        raise wrong(what, f"set {_TABLE.where('provider')} to one of {', '.join(PROVIDERS)}")
+    return ways[0]
+
+
+def _folder(value: str | None, environ: Mapping[str, str], path: Path | None) -> Path:
+    if value is None:
+        raise wrong("No folder of documents is named", f"set {_TABLE.where('folder')}")
+    try:
+        folder = Path(value).expanduser()
+    except RuntimeError:
+        raise wrong("The home of the folder of documents is not known", "write it out") from None
+    told = environ.get(f"{_TABLE.prefix}FOLDER", "").strip()
+    return (folder if told or path is None else path.parent / folder).absolute()
+
+
+def _key_env(provider: str, found: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    if "key_env" not in _TAKES[provider]:
+        return ""
+    address = read_address(found["url"])
+    own = _HOST_KEYS.get(address.host, "")
+    candidates = [_TABLE.key_variable, own]
+    variable = settings.key_variable(found.get("key_env", ""), candidates, environ)
+    if not variable and provider in _URLS:
+        names = " or ".join(one for one in candidates if one)
+        raise wrong(f"{provider} needs a key, and none is set", f"set {names}")
+    if variable:
+        settings.check_way(address, variable)
+    return variable
+
+
+def _fits(pattern: re.Pattern[str], example: str) -> settings.Read:
+    def read(value: object) -> str:
+        text = value.strip() if isinstance(value, str) else ""
+        if not pattern.fullmatch(text):
+            raise ValueError(f"must be like {example}")
+        return text
+
+    return read
+
+
+def _path(value: object) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    if not 0 < len(text) <= _PATH_CHARS or "\0" in text:
+        raise ValueError("must be the path of a folder")
+    return text
+
+
+_COMMON: Final = frozenset({"provider", "timeout_s", "max_answer_bytes"})
+_TABLE: Final = Table(
+    name="search",
+    prefix="FACTBOOK_SEARCH_",
+    key_variable="FACTBOOK_SEARCH_KEY",
+    settings={
+        "provider": settings.one_of(*PROVIDERS, OFF),
+        "url": settings.url("http://127.0.0.1:8888"),
+        "folder": _path,
+        "key_env": settings.variable("FACTBOOK_SEARCH_KEY"),
+        "timeout_s": settings.number(0.1, 600),
+        "max_answer_bytes": settings.whole(1024, 1024**3),
+        "language": _fits(_LANGUAGE, "en or pt-BR"),
+        "region": _fits(_REGION, "us-en"),
+        "engines": _fits(_ENGINES, "wikipedia,arxiv"),
+    },
+)

@@ -1,0 +1,622 @@
+"""Take a document of one's own apart: its title, and passages with the line where each begins.
+
+Knows: plain text, Markdown and its kin, HTML. Does not know: files, folders, or what is searched.
+What a page does not show its reader (scripts, hidden elements, comments) is not text of it, and
+what surrounds its content (navigation, footers, forms) is left out. Marks inside a line
+(`**bold**`, `[link](address)`) go, so that a sentence reads as it is shown; headings and bullets
+stay.
+
+A saved page may be made to harm: every step here takes time in proportion to the text. That is why
+pages have a reader of their own: that of the standard library takes hours for some of 2 MB.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Final, TypeAlias
+
+from factbook.model.facts import Millis
+from factbook.net.address import is_public
+from factbook.search_providers.base import moment
+
+Pulse: TypeAlias = Callable[[], None]
+"""Called now and then while a document is read; what it raises ends the reading."""
+
+TEXT_SUFFIXES: Final = frozenset(
+    {".txt", ".text", ".md", ".markdown", ".mdown", ".rst", ".org", ".adoc"}
+)
+HTML_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml"})
+PDF_SUFFIX: Final = ".pdf"
+
+PASSAGE_CHARS: Final = 1_000  # ours: about a screenful; what is ranked is one of these
+_LINE_CHARS: Final = 20_000  # ours: of a line that somebody wrote
+_HEADINGS: Final = 4  # above a passage that are shown with it
+_HEADING_CHARS: Final = 200
+_PULSE_EVERY: Final = 512  # lines, or pieces of HTML
+_QUOTES: Final = 64  # quoted values of one element; what has more is no element
+_TEXT_CHARS: Final = 16_384  # of one piece of text
+_ATTRIBUTE_CHARS: Final = 8_000  # of an element, that are looked at
+_DEEP: Final = 400  # elements within each other; what is deeper is not told apart
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHARSET: Final = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.I
+)
+_BINARY: Final = b"\0"
+_SNIFFED: Final = 8_192
+
+_FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_HEADING: Final = re.compile(r"\s{0,3}(#{1,6}|={1,6}|\*{1,6})\s+(\S.*)")  # Markdown, AsciiDoc, Org
+_UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+])\1{2,}\s*")
+_ENTRY: Final = re.compile(r"([A-Za-z][\w -]{0,40}):\s*(.{0,400})")
+_DATED: Final = ("date", "published", "updated", "created", "modified")
+_IMAGE: Final = re.compile(
+    r"!\[([^\[\]]{0,300}+)\]\(\s{0,9}+<?([^\s()<>]{1,2000}+)>?[^()]{0,200}+\)"
+)
+_LINK: Final = re.compile(
+    r"\[([^\[\]]{1,300}+)\](?:\([^()\s]{0,2000}+[^()]{0,200}+\)|\[[^\[\]]{0,80}+\])"
+)
+_WIKI: Final = re.compile(r"\[\[(?:[^\[\]|]{1,200}\|)?([^\[\]|]{1,200})\]\]")
+_BOLD: Final = re.compile(r"(\*\*|__)(?=\S)([^*_]{1,400}?)(?<=\S)\1")
+_TICKS: Final = re.compile(r"`([^`]{1,200})`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A part of a document, about a screenful."""
+
+    text: str
+    place: str  # where it begins, as the end of an address: "L12", "page=3"
+    headings: Sequence[str] = ()  # the lines above it that it stands under, outermost first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a file says."""
+
+    title: str  # "" where it has none
+    passages: Sequence[Passage]
+    image: str = ""  # the first public picture of it
+    published_at: Millis | None = None  # where it says so itself
+
+
+class NotText(Exception):
+    """The file is not what its name says; the message follows that name: "is no text"."""
+
+
+def read_text(data: bytes, *, pulse: Pulse) -> Document:
+    """Read plain text, Markdown or one of its kin; raises NotText for what is binary."""
+    return _outline(_decoded(data, html=False), pulse)
+
+
+def read_html(data: bytes, *, pulse: Pulse) -> Document:
+    """Read a page as it is shown; raises NotText for what is binary."""
+    page = _Page()
+    work = _PULSE_EVERY
+    for piece in _elements(_decoded(data, html=True)):
+        work += 1 + len(piece.text) // 64
+        if work >= _PULSE_EVERY:
+            pulse()
+            work = 0
+        page.take(piece)
+    page.end_line()
+    title = " ".join("".join(page.titles).split()) or page.heading
+    return Document(
+        title=title[:_HEADING_CHARS],
+        passages=list(_passages(page.lines, pulse)),
+        image=page.image if is_public(page.image) else "",
+        published_at=page.published_at,
+    )
+
+
+def read_pages(pages: Sequence[str], *, title: str, pulse: Pulse) -> Document:
+    """Make a document of the texts of pages, as a PDF has them."""
+    passages: list[Passage] = []
+    for number, page in enumerate(pages, 1):
+        pulse()
+        lines = [_Line(number, line.rstrip()) for line in page.split("\n")]
+        passages += _passages(lines, pulse, place="page=")
+    return Document(title=title[:_HEADING_CHARS], passages=passages)
+
+
+def _decoded(data: bytes, *, html: bool) -> str:
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return data.decode(name, "replace")
+    if _BINARY in data[:_SNIFFED]:
+        raise NotText("is no text")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        said = _CHARSET.search(data[:_SNIFFED]) if html else None
+        return data.decode(_charset(said[1].decode("ascii") if said else ""), "replace")
+
+
+def _charset(name: str) -> str:
+    try:
+        # what turns text into text, or bytes into bytes, is a codec too
+        known = codecs.lookup(name)
+        return known.name if name and known._is_text_encoding else "cp1252"
+    except LookupError:
+        return "cp1252"  # of old files in the West; other bytes become other letters, none is lost
+
+
+# --- lines and passages ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int  # in the file, from 1; of a PDF the page
+    text: str  # "" between paragraphs
+    level: int = 0  # of a heading, from 1
+
+
+@dataclass(slots=True)
+class _Building:
+    """The passage that is being filled."""
+
+    place: str
+    lines: list[_Line] = field(default_factory=list)
+    size: int = 0
+    headings: tuple[str, ...] = ()
+
+    def add(self, line: _Line, open_headings: Sequence[tuple[int, str]]) -> None:
+        if not self.lines:
+            if not line.text:
+                return
+            self.headings = tuple(shown for level, shown in open_headings if level != line.level)
+        self.lines.append(line)
+        self.size += len(line.text) + 1
+
+    def done(self) -> Passage | None:
+        while self.lines and not self.lines[-1].text:
+            self.lines.pop()
+        if not self.lines:
+            return None
+        return Passage(
+            text="\n".join(line.text for line in self.lines),
+            place=f"{self.place}{self.lines[0].number}",
+            headings=self.headings[-_HEADINGS:],
+        )
+
+
+def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iterator[Passage]:
+    """Fill passages with lines: a heading begins one, and a full one ends with its paragraph."""
+    above: list[tuple[int, str]] = []
+    at_hand = _Building(place)
+    for count, line in enumerate(lines):
+        if count % _PULSE_EVERY == 0:
+            pulse()
+        if line.level:
+            # headings alone say little: they stay with what comes below them
+            more = at_hand.size >= PASSAGE_CHARS or not all(
+                one.level or not one.text for one in at_hand.lines
+            )
+            if more and (found := at_hand.done()):
+                yield found
+                at_hand = _Building(place)
+            while above and above[-1][0] >= line.level:
+                above.pop()
+            shown = f"{'#' * line.level} {line.text}"
+            above.append((line.level, shown))
+            at_hand.add(_Line(line.number, shown, line.level), above)
+            continue
+        full = at_hand.size >= PASSAGE_CHARS
+        if full and (not line.text or at_hand.size >= 2 * PASSAGE_CHARS):
+            if found := at_hand.done():
+                yield found
+            at_hand = _Building(place)
+        for more_pieces, piece in enumerate(_pieces(line)):
+            if more_pieces % _PULSE_EVERY == 1:
+                pulse()
+            if at_hand.size + len(piece.text) > 2 * PASSAGE_CHARS and (found := at_hand.done()):
+                yield found
+                at_hand = _Building(place)
+            at_hand.add(piece, above)
+    if found := at_hand.done():
+        yield found
+
+
+def _pieces(line: _Line) -> Iterator[_Line]:
+    """Cut a line that is longer than a passage at the ends of its sentences, or of words."""
+    text, at = line.text, 0
+    while len(text) - at > 2 * PASSAGE_CHARS:
+        window = text[at : at + 2 * PASSAGE_CHARS]
+        cut = max(window.rfind(end, PASSAGE_CHARS) for end in (". ", "! ", "? ", "。")) + 1
+        cut = cut or window.rfind(" ", PASSAGE_CHARS) + 1 or len(window)
+        yield _Line(line.number, window[:cut].strip())
+        at += cut
+    yield _Line(line.number, text[at:].strip() if at else text, line.level)
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def _outline(text: str, pulse: Pulse) -> Document:
+    pulse()
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    raw = _without_comments(text).split("\n")
+    begin, head = _front_matter(raw)
+    images = (found[2] for line in raw for found in _IMAGE.finditer(line[:_LINE_CHARS]))
+    lines = list(_lines(raw, begin, pulse))
+    top = min((line.level for line in lines if line.level), default=0)
+    heading = next((line.text for line in lines if line.level and line.level == top), "")
+    dates = (moment(head.get(key, "")) for key in _DATED)
+    return Document(
+        title=(head.get("title", "") or heading)[:_HEADING_CHARS],
+        passages=list(_passages(lines, pulse)),
+        image=next((one for one in images if is_public(one)), ""),
+        published_at=next((one for one in dates if one is not None), None),
+    )
+
+
+def _without_comments(text: str) -> str:
+    """Take away what a rendered page does not show, and no line with it."""
+    if "<!--" not in text:
+        return text
+    kept = []
+    at = 0
+    while (begin := text.find("<!--", at)) >= 0:
+        end = text.find("-->", begin + 4)
+        if end < 0:
+            break  # it is never closed, so it is text
+        kept += [text[at:begin], "\n" * text.count("\n", begin, end)]
+        at = end + 3
+    return "".join([*kept, text[at:]])
+
+
+def _front_matter(raw: Sequence[str]) -> tuple[int, dict[str, str]]:
+    """Read the entries between `---` lines at the top; return the line behind them, and them."""
+    if not raw or raw[0].rstrip() != "---":
+        return 0, {}
+    head: dict[str, str] = {}
+    for number, line in enumerate(raw[1:200], 1):
+        if line.rstrip() in ("---", "..."):
+            return number + 1, head
+        entry = _ENTRY.fullmatch(line.rstrip())
+        if entry:
+            head[entry[1].strip().lower()] = entry[2].strip("\"' ")
+    return 0, {}  # it is never closed, so it is text
+
+
+def _lines(raw: Sequence[str], begin: int, pulse: Pulse) -> Iterator[_Line]:
+    fence = ""
+    held: _Line | None = None  # a line waits for the next one, which may underline it
+    for number, written in enumerate(raw[begin:], begin + 1):
+        if number % _PULSE_EVERY == 0:
+            pulse()
+        line = written.rstrip()
+        opening = _FENCE.match(line)
+        if fence or opening:
+            if held is not None:
+                yield held
+                held = None
+            if opening and not fence:
+                fence = opening[1]
+            elif opening and line.strip().startswith(fence):
+                fence = ""
+            else:
+                yield _Line(number, line)
+            continue
+        if _UNDERLINE.fullmatch(line):
+            if held is not None and held.text and not held.level:
+                level = {"=": 1, "-": 2}.get(line.strip()[0], 3)
+                yield _Line(held.number, held.text, level)
+            elif held is not None:
+                yield held
+            held = None
+            continue
+        if held is not None:
+            yield held
+        heading = _HEADING.fullmatch(line[:_LINE_CHARS])
+        if heading and not (heading[1] == "*" and written[:1] != "*"):
+            level = len(heading[1])
+            shown = _shown(heading[2].rstrip("#= "))[:_HEADING_CHARS]
+            # a bullet of Markdown looks as a heading of Org does: only the first is common
+            held = (
+                _Line(number, f"- {shown}") if heading[1][0] == "*" else _Line(number, shown, level)
+            )
+        else:
+            held = _Line(number, _shown(line))
+    if held is not None:
+        yield held
+
+
+def _shown(line: str) -> str:
+    """Return a line as it is shown: without the marks of Markdown inside it.
+
+    One that is longer than anybody writes stays as it is.
+    """
+    if len(line) > _LINE_CHARS or not any(mark in line for mark in "[*_`"):
+        return line
+    line = _IMAGE.sub(r"\1", line)
+    line = _WIKI.sub(r"\1", line)
+    line = _LINK.sub(r"\1", line)
+    line = _BOLD.sub(r"\2", line)
+    return _TICKS.sub(r"\1", line).rstrip()
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+_VOID: Final = frozenset(
+    (
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"),
+        *("track", "wbr"),
+    )
+)
+_AROUND: Final = frozenset({"nav", "footer", "form", "dialog", "menu"})  # of the content
+_LEFT_OUT: Final = _AROUND | frozenset(
+    (
+        *("script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas"),
+        *("button", "select", "textarea", "audio", "video"),
+    )
+)
+_BLOCK: Final = frozenset(
+    (
+        *("address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "div"),
+        *("dl", "dt", "fieldset", "figcaption", "figure", "header", "hr", "html", "li", "main"),
+        *("ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul"),
+    )
+)
+_PARAGRAPH: Final = frozenset({"p", "blockquote", "table", "ul", "ol", "dl", "pre", "section"})
+_CELLS: Final = frozenset({"td", "th"})
+_ENDED_BY: Final[Mapping[str, frozenset[str]]] = {  # what the beginning of another element ends
+    "li": frozenset({"p", "li"}),
+    "dt": frozenset({"p", "dt", "dd"}),
+    "dd": frozenset({"p", "dt", "dd"}),
+    "tr": frozenset({"p", "td", "th", "tr"}),
+    "td": frozenset({"p", "td", "th"}),
+    "th": frozenset({"p", "td", "th"}),
+    **{f"h{level}": frozenset({"p"}) for level in range(1, 7)},
+}
+_PARAGRAPH_ONLY: Final = frozenset({"p"})
+_HIDING: Final = re.compile(
+    r"(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0*)?\s*(?:;|!|$)"
+    r"|font-size\s*:\s*0(?:\.0*)?\s*(?:[a-z%]{0,3})\s*(?:;|!|$))",
+    re.IGNORECASE,
+)
+_PUBLISHED: Final = frozenset({"article:published_time", "date", "dc.date", "datepublished"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of a page: text between elements, or where an element begins or ends."""
+
+    line: int  # where it begins
+    text: str = ""
+    begins: str = ""  # the name of an element, in lower case
+    ends: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)  # its attributes
+
+
+_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:_-]{0,40})(?=[\s/>])")
+_IN_TAG: Final = re.compile(r"[<>\"']")
+_ATTRIBUTE: Final = re.compile(
+    r"""([^\s=>"'/]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']++)))?"""
+)
+_RAW: Final[Mapping[str, re.Pattern[str]]] = {  # what stands in these is no HTML
+    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
+    for name in ("script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp")
+}
+
+
+def _elements(text: str) -> Iterator[_Piece]:
+    """Take a page apart; each character of it is looked at a bounded number of times."""
+    line, counted, at = 1, 0, 0
+    while at < len(text):
+        line += text.count("\n", counted, at)
+        counted = at
+        begin = text.find("<", at)
+        if begin != at:
+            end = begin if begin >= 0 else len(text)
+            if end - at > _TEXT_CHARS:
+                cut = text.rfind("&", at + _TEXT_CHARS - 40, at + _TEXT_CHARS)  # not in &amp;
+                end = cut if cut > 0 else at + _TEXT_CHARS
+            yield _Piece(line, text=unescape(text[at:end]))
+            at = end
+            continue
+        if text.startswith(("<!", "<?"), at):
+            closing = "-->" if text.startswith("<!--", at) else ">"
+            end = text.find(closing, at + 2)
+            at = end + len(closing) if end >= 0 else len(text)  # as browsers do
+            continue
+        tag = _TAG.match(text, at)
+        end = _end_of_tag(text, tag.end()) if tag else -1
+        if tag is None or end < 0:
+            yield _Piece(line, text="<")
+            at += 1
+            continue
+        at = end + 1
+        name = tag[2].lower()
+        if tag[1]:
+            yield _Piece(line, ends=name)
+            continue
+        inside = text[tag.end() : end]
+        given: dict[str, str] = {}
+        for found in _ATTRIBUTE.finditer(inside[:_ATTRIBUTE_CHARS]):
+            value = found[2] or found[3] or found[4] or ""
+            given.setdefault(found[1].lower(), unescape(value))
+        yield _Piece(line, begins=name, given=given)
+        if name in _RAW:
+            closed = _RAW[name].search(text, at)
+            end = closed.start() if closed else len(text)
+            if name == "title":
+                yield _Piece(line, text=unescape(text[at:end]))
+            at = end
+        elif inside.endswith("/") and name not in _VOID:
+            yield _Piece(line, ends=name)
+
+
+def _end_of_tag(text: str, at: int) -> int:
+    """Return where the `>` of an element is; -1 where it is none."""
+    for _ in range(_QUOTES):
+        found = _IN_TAG.search(text, at)
+        if found is None or found[0] == "<":
+            return -1
+        if found[0] == ">":
+            return found.start()
+        at = text.find(found[0], found.end()) + 1
+        if at == 0:
+            return -1
+    return -1
+
+
+class _Page:
+    """What a page shows, line by line."""
+
+    def __init__(self) -> None:
+        self.lines: list[_Line] = []
+        self.titles: list[str] = []
+        self.heading = ""  # its first of the first level
+        self.image = ""
+        self.published_at: Millis | None = None
+        self._open: list[str] = []
+        self._muted: int | None = None  # how many elements are open with the hidden one
+        self._text: list[str] = []
+        self._number = 1  # the line where that text begins
+        self._row: list[str] | None = None  # the cells of the row of a table
+        self._bullet = ""
+
+    def take(self, piece: _Piece) -> None:
+        """Take the next piece of the page."""
+        if piece.begins:
+            self._begin(piece)
+        elif piece.ends:
+            self._end(piece.ends)
+        else:
+            self._say(piece)
+
+    def end_line(self, *, blank: bool = False) -> None:
+        """End the line that is being written."""
+        text = self._taken()
+        if text:
+            self.lines.append(_Line(self._number, self._bullet + text))
+            self._bullet = ""
+        elif blank:
+            self._blank()
+
+    def _begin(self, piece: _Piece) -> None:
+        tag, given = piece.begins, piece.given
+        if tag in _VOID:
+            self._single(tag, given)
+            return
+        ended = _ENDED_BY.get(tag, _PARAGRAPH_ONLY if tag in _BLOCK else frozenset())
+        while self._open and self._open[-1] in ended:
+            self._end(self._open[-1])
+        if len(self._open) >= _DEEP:
+            return
+        self._open.append(tag)
+        hidden = "hidden" in given or given.get("aria-hidden", "").lower() == "true"
+        hidden = hidden or tag in _LEFT_OUT or bool(_HIDING.search(given.get("style", "")))
+        if self._muted is None and hidden:
+            if self._row is None and (tag in _BLOCK or tag in _AROUND):
+                self.end_line()
+            self._muted = len(self._open)
+        if self._muted is not None:
+            return
+        if tag == "tr":
+            self.end_line()
+            self._row = []
+        elif self._row is None and (tag in _BLOCK or _level(tag)):
+            self.end_line()
+            if tag in _PARAGRAPH:
+                self._blank()
+            self._bullet = "- " if tag == "li" else self._bullet
+
+    def _end(self, tag: str) -> None:
+        if tag not in self._open:
+            return
+        while self._open:
+            if self._muted is None:
+                self._close(self._open[-1])
+            ended = self._open.pop()
+            if self._muted is not None and len(self._open) < self._muted:
+                self._muted = None
+            if ended == tag:
+                break
+
+    def _say(self, piece: _Piece) -> None:
+        if self._muted is not None:
+            return
+        if self._open[-1:] == ["title"]:
+            self.titles.append(piece.text[:_HEADING_CHARS])
+        elif "head" in self._open and "body" not in self._open:
+            return
+        elif "pre" in self._open and self._row is None:
+            for count, line in enumerate(piece.text.split("\n")):
+                if count:
+                    self.end_line(blank=True)
+                self._add(line, piece.line + count)
+        else:
+            lead = len(piece.text) - len(piece.text.lstrip())
+            self._add(piece.text, piece.line + piece.text.count("\n", 0, lead))
+
+    def _add(self, text: str, line: int) -> None:
+        if not self._text:
+            if not text.strip():
+                return
+            self._number = line
+        self._text.append(text)
+
+    def _close(self, tag: str) -> None:
+        level = _level(tag)
+        if self._row is not None:
+            if tag in _CELLS:
+                self._row.append(self._taken())
+            elif tag == "tr":
+                self._end_row(self._row)
+            elif tag in _BLOCK:
+                self._text.append(" ")
+        elif level:
+            text = self._taken()[:_HEADING_CHARS]
+            if text:
+                self.lines.append(_Line(self._number, text, level))
+                self.heading = self.heading or (text if level == 1 else "")
+        elif tag in _BLOCK:
+            self.end_line()
+            if tag in _PARAGRAPH:
+                self._blank()
+
+    def _end_row(self, cells: list[str]) -> None:
+        self._row = None
+        filled = [cell for cell in (*cells, self._taken()) if cell]
+        two = len(filled) == 2
+        text = f"{filled[0].rstrip(' :')}: {filled[1]}" if two else " | ".join(filled)
+        if text:
+            self.lines.append(_Line(self._number, text))
+
+    def _single(self, tag: str, given: Mapping[str, str]) -> None:
+        if tag == "meta":
+            name = given.get("property") or given.get("name") or given.get("itemprop", "")
+            content = given.get("content", "")
+            if name.lower() == "og:image" and not self.image:
+                self.image = content.strip()
+            elif name.lower() in _PUBLISHED and self.published_at is None:
+                self.published_at = moment(content)
+        elif self._muted is None and tag in ("br", "hr"):
+            if self._row is None:
+                self.end_line()
+            else:
+                self._text.append(" ")
+
+    def _taken(self) -> str:
+        text = " ".join("".join(self._text).split())
+        self._text = []
+        return text
+
+    def _blank(self) -> None:
+        if self.lines and self.lines[-1].text:
+            self.lines.append(_Line(self._number, ""))
+
+
+def _level(tag: str) -> int:
+    """Return the level of a heading; 0 for any other element."""
+    return int(tag[1]) if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456" else 0

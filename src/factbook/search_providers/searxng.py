@@ -1,0 +1,122 @@
+"""Ask a SearXNG (or searx) instance by its JSON API.
+
+One request: `GET /search?q=...&format=json`. A SearXNG answers JSON only where its settings list
+`json` among `search.formats`; a public instance seldom does, one of your own can. Its infoboxes
+come first, as they are about the very thing that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from factbook import policy
+from factbook.errors import SearchError, SearchFailure
+from factbook.model.entities import SearchAnswer, SearchResult
+from factbook.net.http import Endpoint, one_line
+from factbook.search_providers.base import answer_of, bounded, moment, plain_query, stopwatch
+from factbook.search_providers.config import SEARXNG, SearchConfig
+from factbook.search_providers.wire import ask, listed, string
+
+_HINTS: Final = {
+    403: "its settings do not allow JSON; add json to formats of search in its settings.yml",
+    429: "it limits how often it is asked; switch its limiter off for this machine",
+}
+_NAMED: Final = 5  # engines that a remark names
+
+
+class SearXNG:
+    """A SearXNG instance; safe to share between threads."""
+
+    id = SEARXNG
+
+    def __init__(self, config: SearchConfig, endpoint: Endpoint) -> None:
+        """Name an instance; nothing is sent yet."""
+        self._config = config
+        self._endpoint = endpoint
+
+    def search(self, query: str, *, limit: int = policy.SEARCH_RESULTS) -> SearchAnswer:
+        """Return what the engines of the instance find; see `SearchProvider.search`."""
+        config = self._config
+        limit = bounded(limit)
+        asked = {"q": plain_query(query), "format": "json"}
+        if config.language:
+            asked["language"] = config.language
+        if config.engines:
+            asked["engines"] = config.engines
+        began = stopwatch()
+        found = ask(
+            self._endpoint,
+            f"/search?{urlencode(asked)}",
+            provider=self.id,
+            timeout_s=config.timeout_s,
+            max_bytes=config.max_answer_bytes,
+            hints=_HINTS,
+        )
+        if "results" not in found:
+            raise SearchError(
+                kind=SearchFailure.HTTP,
+                provider=self.id,
+                reason="its answer has no results; is the address that of a SearXNG?",
+            )
+        results = [
+            *map(_infobox, listed(found, "infoboxes", provider=self.id)),
+            *map(_result, listed(found, "results", provider=self.id)),
+        ]
+        silent = _silent(listed(found, "unresponsive_engines", provider=self.id))
+        if silent and not results:
+            # nothing was found because nobody looked: that must not count as "there is nothing"
+            raise SearchError(
+                kind=SearchFailure.CONNECT, provider=self.id, reason=f"no engine answered: {silent}"
+            )
+        remarks = [f"Some engines did not answer: {silent}."] if silent else []
+        return answer_of(self.id, results, limit=limit, began=began, remarks=remarks)
+
+
+def _result(value: object) -> SearchResult | None:
+    if not isinstance(value, dict):
+        return None
+    return SearchResult(
+        title=string(value, "title"),
+        url=string(value, "url"),
+        text=string(value, "content"),
+        image=string(value, "img_src") or string(value, "thumbnail"),
+        published_at=moment(value.get("pubdate")) or moment(value.get("publishedDate")),
+    )
+
+
+def _infobox(value: object) -> SearchResult | None:
+    if not isinstance(value, dict):
+        return None
+    lines = [string(value, "content"), *_attributes(value.get("attributes"))]
+    return SearchResult(
+        title=string(value, "infobox"),
+        url=_url_of(value),
+        text="\n".join(line for line in lines if line),
+        image=string(value, "img_src"),
+    )
+
+
+def _attributes(found: object) -> Iterator[str]:
+    for one in found if isinstance(found, list) else ():
+        label, value = string(one, "label").strip(" :"), string(one, "value")
+        if label and value:
+            yield f"{label}: {value}"
+
+
+def _url_of(infobox: Mapping[str, Any]) -> str:
+    named = string(infobox, "id")  # mostly the address of its article
+    urls = infobox.get("urls")
+    first = string(urls[0], "url") if isinstance(urls, list) and urls else ""
+    return named if named.startswith(("http://", "https://")) else first
+
+
+def _silent(found: list[Any]) -> str:
+    """Return which engines did not answer, and why: "arxiv (timeout), bing (HTTP error)"."""
+    named = []
+    for one in found:
+        parts = [str(part) for part in one] if isinstance(one, list) else [str(one)]
+        named.append(one_line(f"{parts[0]} ({parts[1]})" if len(parts) > 1 else parts[0], limit=80))
+    more = len(named) - _NAMED
+    return ", ".join(named[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,129 @@
+"""Say where what was erased still stands, for people and for programs.
+
+Knows: words. Does not know: a memory; what is found there is found by `Erasure.standing`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from factbook.model.facts import ME
+from factbook.surface.text import count, one_line
+
+if TYPE_CHECKING:
+    from factbook.maintenance.erasure import Erased, Standing
+
+__all__ = [
+    "EXIT_STANDS",
+    "file_holds",
+    "how_it_goes",
+    "looked_through",
+    "standing_record",
+    "stands",
+    "where_it_stands",
+]
+
+EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
+
+
+def stands(done: Erased) -> bool:
+    """Tell whether a row that was kept or another file still has something of it."""
+    standing = done.standing
+    rows = standing is not None and bool(standing.rows or standing.others)
+    return rows or bool(done.file and done.file.copies)
+
+
+def looked_through(done: Erased) -> str:
+    """Return what a file that was found clean still holds of what was erased."""
+    standing = done.standing
+    if done.nothing_left:
+        left = "The file was looked through: nothing of it is left."
+    else:
+        left = "The file was looked through: but for what was kept, nothing of it is left."
+    if standing is None:
+        return left
+    sought = [
+        count(number, what, plural)
+        for number, what, plural in (
+            (standing.names, "name", "names"),
+            (standing.values, "value", "values"),
+            (standing.words, "run of words", "runs of words"),
+        )
+        if number
+    ]
+    listed = " and ".join(filter(None, (", ".join(sought[:-1]), *sought[-1:])))
+    return f"{left} Looked for in every row: {listed or 'nothing, for it was ordinary words'}."
+
+
+def where_it_stands(standing: Standing) -> list[str]:
+    """Return a line for each row that still tells of it, grouped by what it has of it."""
+    lines = []
+    for what, head in (
+        ("name", "Its names still stand in rows that were kept:"),
+        ("value", "Its values still stand in rows that were kept:"),
+        ("words", "Its words still stand in rows that were kept:"),
+        ("beside", "Right beside it, and of the same:"),
+    ):
+        rows = [one for one in standing.rows if one.what == what]
+        lines += [head] if rows else []
+        lines += [f"  {one.row}  {one_line(one.excerpt)}" for one in rows]
+    if standing.more:
+        lines.append(f"  and {count(standing.more, 'more row')}")
+    if standing.others:
+        lines.append(f"Of other owners {count(standing.others, 'row')} still tell of it.")
+    return lines
+
+
+def how_it_goes(standing: Standing, *, program: str) -> list[str]:
+    """Return what takes the rest, in words, and what was not told."""
+    found = []
+    owners = {owner for one in standing.rows for owner in one.owners} - {ME}
+    program = f"{program} erase" if not owners else f"{program} erase --all-owners"
+    named = [one.row for one in standing.rows]
+    # A whole source is no way to be rid of a word; rows without a name have no command.
+    ids = [one for one in named if one[0] != "s" and one[1:].isdigit()]
+    sources = [one for one in named if one[0] == "s" and one[1:].isdigit()]
+    if ids:
+        it = "it" if len(ids) == 1 else "them"
+        found.append(f"`{program} {' '.join(ids)}` erases {it} too")
+    if sources:
+        it = "it" if len(sources) == 1 else "them"
+        found.append(
+            f"`{program} {' '.join(sources)}` erases all that was read from {it}, with the title"
+        )
+    if standing.common:
+        found.append(
+            f"{count(standing.common, 'name, value or run', 'names, values and runs')} of it"
+            f" {'stands' if standing.common == 1 else 'stand'} in so many rows here that these are"
+            f" not named; `factbook erase --check TEXT` looks for one"
+        )
+    return found
+
+
+def file_holds(path: str) -> str:
+    """Return what to do about another file that still holds it."""
+    if path.endswith(".factbook-part"):
+        how = "a killed process left it: `factbook doctor --clean` deletes it"
+    else:
+        how = "it is yours to delete"
+    return f"{path} still holds it; {how}"
+
+
+def standing_record(done: Erased) -> dict[str, object]:
+    """Return where it still stands, for programs."""
+    standing = done.standing
+    if standing is None:
+        return {}
+    return {
+        "elsewhere": [
+            {"row": one.row, "what": one.what, "excerpt": one.excerpt} for one in standing.rows
+        ],
+        "more": standing.more,
+        "of_other_owners": standing.others,
+        "looked_for": {
+            "names": standing.names,
+            "values": standing.values,
+            "words": standing.words,
+            "common": standing.common,
+        },
+    }

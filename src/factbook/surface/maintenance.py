@@ -1,0 +1,213 @@
+"""Read of a memory what the commands that keep it in order show.
+
+Everything here is composed of reads of the store and of pure functions; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from factbook.model.confidence import as_of, value_at
+from factbook.model.facts import EVERYONE, ME, MERGED_KINDS, Everyone
+
+if TYPE_CHECKING:
+    from factbook.maintenance.metrics import Metrics
+    from factbook.memory import Memory
+    from factbook.model.facts import Fact, Injection, Millis, ModelTask, Run
+    from factbook.store.base import Store
+
+__all__ = [
+    "Living",
+    "Successor",
+    "Unanswered",
+    "fact_now",
+    "injections",
+    "living",
+    "successors",
+    "unanswered",
+]
+
+_INJECTIONS: Final = 100_000  # the newest that the figures are computed from
+_WHAT_CHARS: Final = 80  # of the text of an input that a model did not answer for
+_ASKS: Final[Mapping[str, str]] = {
+    "commands": "factbook extract --commands",
+    "judge": "factbook consolidate",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Living:
+    """How facts stand, what waits, and the figures of success."""
+
+    states: Mapping[str, int]  # active, tool_only, deprecated, superseded, merged_into, ...
+    waiting: int  # rows that wait for a vector
+    aside: int  # rows that cannot be embedded
+    pairs_waiting: int
+    proposals_open: int
+    unanswered: Sequence[Unanswered]
+    last_run: Run | None
+    metrics: Metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """An input that a language model gave no usable answer for."""
+
+    kind: str  # typed, tell, commands or judge
+    ids: Sequence[str]  # the episode ("e3"), or the two facts of a pair ("f2", "f8")
+    what: str  # the beginning of its text, redacted
+    aside: bool  # not asked about again before `factbook extract --retry`
+    attempts: int
+    reason: str  # of the last one, redacted
+    until: Millis  # asked about again from then on; of what is set aside it means nothing
+
+    @property
+    def command(self) -> str:
+        """Return what to type to have it asked about again."""
+        command = _ASKS.get(self.kind, "factbook extract")
+        if not self.aside:
+            return f"`{command}`"
+        if self.kind == "judge":
+            return f"`factbook extract --retry` and then `{command}`"
+        return f"`{command} --retry`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Successor:
+    """A fact that took the place of another one."""
+
+    how: str  # "merged into" or "superseded by"
+    fact: Fact
+
+
+def living(memory: Memory, *, now: Millis) -> Living:
+    """Count how facts stand, what waits, and compute the figures."""
+    from factbook.maintenance.metrics import compute
+
+    store = memory.store
+    with store.snapshot():
+        states = store.fact_states(now=now)
+        aside = len(store.set_aside())
+        pairs = store.pairs(waiting=False)
+        runs = store.runs(limit=1)
+        believed = [
+            (value_at(one, now), one.evidence_count) for one in store.lives_of(MERGED_KINDS)
+        ]
+        return Living(
+            states=states,
+            waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
+            aside=aside,
+            pairs_waiting=sum(
+                1 for one in pairs if one.relation == "ambiguous" and not one.verdict
+            ),
+            proposals_open=len(store.proposals()),
+            unanswered=unanswered(store, redact=memory.resources.redactor.redact),
+            last_run=runs[0] if runs else None,
+            metrics=compute(
+                day_counts=store.day_counts(),
+                injections=injections(store),
+                pairs=pairs,
+                states=states,
+                believed=believed,
+            ),
+        )
+
+
+def unanswered(
+    store: Store, *, redact: Callable[[str], str], owner: str | Everyone = ME
+) -> list[Unanswered]:
+    """Return what a model was asked about in vain: what is set aside first, then by its time.
+
+    The words are shown of what is the owner's; the rest is counted alike.
+    """
+    tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
+    if not tasks:
+        return []
+    from factbook.maintenance.verdict_queue import TASK, pair_of
+    from factbook.pipelines.world import SEARCH_TASK
+
+    pairs = {one.target: pair_of(one.target) for one in tasks if one.kind == TASK}
+    facts = store.facts_by_id(sorted({number for pair in pairs.values() for number in pair}))
+    undecided = {one[:2] for one in store.pairs(waiting=True)} if pairs else set()
+
+    def waits(task: ModelTask) -> bool:
+        # The next night forgets a pair that was decided since, or whose facts hold no more.
+        pair = pairs.get(task.target) if task.kind == TASK else None
+        return pair is None or (
+            pair in undecided
+            and all(one in facts and facts[one].retired_at is None for one in pair)
+        )
+
+    tasks = [one for one in tasks if waits(one)]
+    episodes = store.episodes_by_id(sorted({one.target for one in tasks if one.kind != TASK}))
+    texts = {one.id: one.text for one in episodes.values() if owner in (one.owner, EVERYONE)}
+    made = [one.target for one in tasks if one.kind == SEARCH_TASK]
+    queries = {one.id: one.query for one in store.search_logs(owner, ids=made)} if made else {}
+
+    def shown(task: ModelTask) -> Unanswered:
+        if task.kind == TASK:
+            numbers = pairs[task.target]
+            ids = tuple(f"f{number}" for number in numbers)
+            said = [
+                facts[number].statement
+                for number in numbers
+                if number in facts and owner in (facts[number].owner, EVERYONE)
+            ]
+        elif task.kind == SEARCH_TASK:
+            ids = (f"search {task.target}",)
+            said = [queries.get(task.target, "")]
+        else:
+            ids = (f"e{task.target}",)
+            said = [texts.get(task.target, "")]
+        # Redacted before it is cut: half of a secret is not known for one.
+        words = " | ".join(" ".join(redact(one).split()) for one in said)
+        short = words if len(words) <= _WHAT_CHARS else words[: _WHAT_CHARS - 1].rstrip() + "…"
+        return Unanswered(
+            kind=task.kind,
+            ids=ids,
+            what=short,
+            aside=task.state == "aside",
+            attempts=task.attempts,
+            reason=redact(task.error),
+            until=task.until,
+        )
+
+    return [shown(one) for one in tasks]
+
+
+def injections(store: Store) -> list[Injection]:
+    """Return what was injected, newest first, as far back as the figures look."""
+    return store.injections(limit=_INJECTIONS)
+
+
+def successors(store: Store, fact: Fact) -> list[Successor]:
+    """Follow what took the place of a fact, to the one that holds now."""
+    found: list[Successor] = []
+    seen = {fact.id}
+    while True:
+        merged = fact.merged_into_id
+        number = merged if merged is not None else fact.superseded_by
+        if number is None or number in seen:
+            return found
+        seen.add(number)
+        following = store.fact(number)
+        if following is None:
+            return found
+        how = "merged into" if merged is not None else "superseded by"
+        found.append(Successor(how=how, fact=following))
+        fact = following
+
+
+def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
+    """Return a fact with the confidence and the status that it has now, redacted once more."""
+    from factbook.errors import NotFound
+    from factbook.surface.options import redacted_fact
+
+    found = memory.store.fact(fact_id)
+    if found is None:
+        raise NotFound(
+            what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
+        )
+    return redacted_fact(as_of(found, now), memory.resources.redactor.redact)
