@@ -10,8 +10,8 @@ model over the same vectors and the pieces of the words. Both are trained with o
 - `NLU-Evaluation-Data`: what people say to a robot at home (Liu et al., 2019, CC BY 4.0);
 - `MedQuAD`: questions of health (Ben Abacha and Demner-Fushman, 2019, CC BY 4.0).
 
-The weights go to `src/factbook/extract/data/matter.json` with the id of the embedder that they belong
-to. Their error is measured on other questions: `python -m bench.privacy`.
+The weights go to `src/factbook/extract/data/matter.json` with the id of the embedder that they
+belong to. Their error is measured on other questions: `python -m bench.privacy`.
 """
 
 from __future__ import annotations
