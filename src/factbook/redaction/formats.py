@@ -248,6 +248,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 KINDS: Final = frozenset(row.kind for row in FORMATS) | {"aws-secret-key", "jwt"}
 HINT: Final = "|".join(dict.fromkeys(row.hint for row in FORMATS)) + r"|eyJ[A-Za-z0-9_-]"
 
+_TAIL: Final = 64  # behind a hint inside its key; no format needs more to tell itself
 _LONGEST: Final = 1024  # a longer run is followed to its end all the same
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$")
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
@@ -306,7 +307,10 @@ def _find_key(text: str, at: int) -> Span | None:
     for hint, pattern, row in _inner():
         if hint.match(text, at) is None:
             continue
-        for start in range(max(0, at - row.back), at + 1):
+        first = pattern.search(text, max(0, at - row.back), at + _TAIL)
+        if first is None:
+            continue
+        for start in range(first.start(), at + 1):
             found = pattern.match(text, start, start + _LONGEST)
             escaped = start > 0 and text[start - 1] == "\\" and text[start] in "nrt"
             if found is not None and not escaped and begins_word(text, start):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+import sys
+from bisect import bisect_right
+from collections.abc import Container, Sequence
 from typing import Final
 
 __all__ = ["DIGEST_BYTES", "label_around", "label_places"]
@@ -12,7 +14,6 @@ DIGEST_BYTES: Final = 6
 """Enough to join equal secrets: among a million different ones a collision has odds of 1 in 600."""
 
 _MARK: Final = "[REDACTED:"
-_LONGEST: Final = 64
 # The bracket may be missing: what was redacted may be cut, also in the middle of a label.
 _LABEL: Final = re.compile(
     rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{0,{2 * DIGEST_BYTES}}})?\]?"
@@ -26,10 +27,7 @@ def label_places(text: str, kinds: Container[str]) -> list[tuple[int, int]]:
     return [found.span() for found in _LABEL.finditer(text) if found[1] in kinds]
 
 
-def label_around(text: str, at: int, kinds: Container[str]) -> int | None:
-    """Find the label in which `at` stands: where it ends, or None."""
-    start = text.rfind(_MARK, max(0, at - _LONGEST), at)
-    found = _LABEL.match(text, start) if start >= 0 else None
-    if found is None or found[1] not in kinds or found.end() <= at:
-        return None
-    return found.end()
+def label_around(labels: Sequence[tuple[int, int]], at: int) -> int | None:
+    """Find the one of some labels, in order, in which `at` stands: where it ends, or None."""
+    near = bisect_right(labels, (at - len(_MARK), sys.maxsize)) - 1
+    return labels[near][1] if near >= 0 and at < labels[near][1] else None

@@ -7,8 +7,8 @@ is read when it is first asked for.
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
 
 __all__ = ["FIELD", "Place"]
 
@@ -52,6 +52,24 @@ _AFTER: Final = 80  # and behind its value
 _DECLARED: Final = 24  # and before a name, for what says that a secret is being set
 
 
+_T = TypeVar("_T")
+
+
+class _Once(Generic[_T]):
+    """An attribute that is read when it is first asked for.
+
+    As `functools.cached_property` without its lock, which cost more than most of what is read.
+    """
+
+    def __init__(self, read: Callable[[Place], _T]) -> None:
+        self._read: Final = read
+        self._name: Final = read.__name__
+
+    def __get__(self, place: Place, kind: type[Place]) -> _T:
+        value = place.__dict__[self._name] = self._read(place)
+        return value
+
+
 class Place:
     """Where a value stands: what joins it to its name, what is before and behind them."""
 
@@ -81,58 +99,58 @@ class Place:
             quoted=quoted,
         )
 
-    @cached_property
+    @_Once
     def _line(self) -> str:
         """The text before the name, as far as its line goes."""
         low = max(0, self._start - _BEFORE)
         begin = self._text.rfind("\n", low, self._start) + 1
         return self._text[max(begin, low) : self._start]
 
-    @cached_property
+    @_Once
     def _break(self) -> int:
         """Where the line begins behind an escaped line break, or a string of JSON does."""
         return max(self._line.rfind(mark) + len(mark) for mark in _BREAKS if mark in self._line)
 
-    @cached_property
+    @_Once
     def escaped(self) -> bool:
         """The line begins inside a string of JSON."""
         return any(mark in self._line for mark in _BREAKS)
 
-    @cached_property
+    @_Once
     def before(self) -> str:
         """The line before the name."""
         return self._line[self._break :] if self.escaped else self._line
 
-    @cached_property
+    @_Once
     def after(self) -> str:
         """The text behind the value."""
         return self._text[self._end : self._end + _AFTER]
 
-    @cached_property
+    @_Once
     def _lead(self) -> re.Match[str] | None:
         return _LEAD.match(self.before)
 
-    @cached_property
+    @_Once
     def alone(self) -> bool:
         """The name begins its line, as in a settings file."""
         return self._lead is not None
 
-    @cached_property
+    @_Once
     def code(self) -> bool:
         """What stands before looks like source code."""
         return _CODE.search(self.before) is not None
 
-    @cached_property
+    @_Once
     def upper(self) -> bool:
         """The name is written in capitals."""
         return self._text[self._start : self._stop].isupper()
 
-    @cached_property
+    @_Once
     def tight(self) -> bool:
         """The name is joined by `=` without blanks."""
         return self._joined == "=" or (self._joined == ":" and self.before[-1:] == "/")
 
-    @cached_property
+    @_Once
     def shell(self) -> bool:
         """It is an assignment of a shell or an .env file."""
         if not self.tight:
@@ -140,12 +158,12 @@ class Place:
         exported = self._lead is not None and self._lead["shell"] is not None
         return self.upper or exported or _SHELL.search(self.before) is not None
 
-    @cached_property
+    @_Once
     def query(self) -> bool:
         """It is a parameter of an address."""
         return self.tight and _QUERY.search(self.before) is not None
 
-    @cached_property
+    @_Once
     def field(self) -> bool:
         """It is a field of a connection string: `user=app;password=hunter2;`."""
         if not self.tight or self.quoted:
@@ -154,7 +172,7 @@ class Place:
             return True
         return _NEXT_FIELD.match(self.after) is not None
 
-    @cached_property
+    @_Once
     def listed(self) -> bool:
         """It is one of several settings, with semicolons or commas between them."""
         if self.field or not self.tight or self.quoted:
@@ -163,7 +181,7 @@ class Place:
             return True
         return _NEXT_SETTING.match(self.after) is not None
 
-    @cached_property
+    @_Once
     def declared(self) -> bool:
         """What stands before says that a password is being set."""
         low = max(0, self._start - _DECLARED)
@@ -173,11 +191,9 @@ class Place:
 class _Decoded(Place):
     """The place of a field of a decoded object, which is known without looking."""
 
-    alone = False
-    shell = False
-
     def __init__(self) -> None:
         super().__init__(text="", start=0, stop=0, joint="assign", joined=": ", end=0, quoted=True)
+        vars(self).update(alone=False, shell=False)
 
 
 FIELD: Final[Place] = _Decoded()

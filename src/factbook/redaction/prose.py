@@ -51,6 +51,7 @@ HINT: Final = (
 
 _FORTH: Final = 140  # characters of a sentence that are read behind a name
 _BACK: Final = 100  # and before it
+_NAME_ROOM: Final = 40  # more than a name in a sentence needs, with what must follow it
 
 # ------------------------------------------------------------------------------ the words of values
 
@@ -72,6 +73,7 @@ _NAME: Final = Lazy(
     r"secret(?: access)?(?: key)?|(?:api|access|private|signing|encryption) key|token)"
     r"(?![\w\"\\=(/-]|'(?!s )|\.\S)"
 )
+_NAME_WORDS: Final = ("pass", "key", "token", "secret", "pw", "pin")  # one is in each of them
 _KEY_NAME: Final = Lazy(r"(?i)key|secret|token")
 _KINDS: Final = {"key": "api-key", "secret": "secret", "token": "token"}
 _OVER: Final = Lazy(r"[\w\"\\=(/-]|'(?!s )|\.\S")  # a name that goes on is none of a sentence
@@ -131,13 +133,19 @@ _NETWORK: Final = Lazy(
     r"(?=([^\s,;/]{6,64}))"
 )
 # What stands before a value in the languages that people write in, behind a word for a secret.
-_BEFORE_SHAPED: Final = Lazy(
-    r"(?i)(?:[:=([»]\s?|[-=]>\s?|→\s?|@[\w-]+\.[a-z]{2,6}[ :,]{1,2}"
-    r"|(?<![\w/.~-])[\w.@+-]{1,32} ?/ ?"
-    r"|\b(?:is|was|be|to|from|now|it's|its|and|with|type|use|ist|war|lautet|auf|von|vom|zu|und|est"
-    r"|c'est|de|à|es|era|a|é|è|da|para|por|y|e|et|pw|pass|passwor[td])\s+:?)"
-    r"[\"'`«“]?(?=([^\s\"'`/,;()«»“”]{6,64}))"
+_SHAPED: Final = r"[^\s\"'`/,;()«»“”]"  # a character of such a value
+_LED_TO: Final = r"[:=([»]\s?|[-=]>\s?|→\s?|@[\w-]+\.[A-Za-z]{2,6}[ :,]{1,2}"
+_SAID_TO: Final = (  # the words are tried only where a short one stands
+    r"\b(?=[^\W\d_]{1,8}['\s])"
+    r"(?i:is|was|be|to|from|now|it's|its|and|with|type|use|ist|war|lautet|auf|von|vom|zu|und|est"
+    r"|c'est|de|à|es|era|a|é|è|da|para|por|y|e|et|pw|pass|passwor[td])\s+:?"
 )
+_WITH_USER: Final = r"(?<![\w/.~-])[\w.@+-]{1,32} ?/ ?"
+_BEFORE_SHAPED: Final = Lazy(rf"(?:{_LED_TO}|{_SAID_TO})[\"'`«“]?(?=({_SHAPED}{{6,64}}))")
+_BEFORE_SHAPED_OR_USER: Final = Lazy(
+    rf"(?:{_LED_TO}|{_WITH_USER}|{_SAID_TO})[\"'`«“]?(?=({_SHAPED}{{6,64}}))"
+)
+_MAY_BE_SHAPED: Final = Lazy(rf"[\s:=(\[»>→/,\"'`«“]{_SHAPED}{{6}}")  # what both end with
 _LEAVES: Final = Lazy(
     r"[{}<\\&|]|(?<![-=])>|\"\s?[,:\]}]| --?[a-z]|\S\("
 )  # where a line is no sentence any more
@@ -190,8 +198,11 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
         return
     left = _LEAVES.search(text, pos, high)
     high = high if left is None else left.start()
+    if _MAY_BE_SHAPED.search(text, pos, high) is None:
+        return
+    before = _BEFORE_SHAPED if text.find("/", pos, high) < 0 else _BEFORE_SHAPED_OR_USER
     done = pos
-    for found in _BEFORE_SHAPED.finditer(text, pos, high):
+    for found in before.finditer(text, pos, high):
         if found.start(1) < done:  # inside the word that was looked at last
             continue
         done = found.end(1)
@@ -246,11 +257,16 @@ def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if not spans and short is not None:
         span = _judged(text, short.end())
         spans = [span] if span is not None and _drawn(text[span[0] : span[1]]) else []
-    name = _NAME.search(text, max(low, at - 12), high) if not spans else None
+    beside = max(low, at - 12), min(high, end + _NAME_ROOM)
+    near = text[slice(*beside)]
+    near = near.lower() if near.isascii() else ""  # beyond ASCII more letters are one of a word's
+    named = not spans and (not near or any(word in near for word in _NAME_WORDS))
+    name = _NAME.search(text, *beside) if named else None
     if name is not None and name.start() <= end:
         spans = _around(text, low, name, high)
     if not spans:
-        foreign = _FOREIGN_NAME.search(text, max(low, at - 12), high)
+        worth = not near or any(word in near for word in _FOREIGN_WORDS)
+        foreign = _FOREIGN_NAME.search(text, *beside) if worth else None
         if foreign is not None and foreign.start() <= end:
             spans = list(_foreign_at(text, foreign, high))
         once = _ONE_TIME.match(text, at, high)
@@ -375,6 +391,11 @@ _FOREIGN_NAME: Final = Lazy(
     r"wachtwoord|"
     r"parola(?: d'ordine| chiave)?|has[łl]o|lösenord|şifre|mật khẩu|密[码碼]|口令|パスワード|"
     r"暗証番号|비밀번호|암호|парол[ьяе]|adgangskode"
+)
+_FOREIGN_WORDS: Final = (  # one is in each of them that is ASCII
+    *("contrase", "clave", "mot de passe", "senha", "passwort", "kennwort", "wachtwoord"),
+    *("parola", "haslo", "adgangskode"),
+    *("password ora ", "password d", "password ist ", "password lautet "),
 )
 _FOREIGN_JOIN: Final = Lazy(
     r"""(?ix)

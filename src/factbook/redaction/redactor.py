@@ -122,7 +122,8 @@ class Redactor:
         """
         if len(value) < MIN_DIGEST_CHARS:
             return f"[REDACTED:{kind}]"
-        same = _BREAKS.sub("\n", value).encode("utf-8", "surrogatepass")
+        broken = "\\" in value or value.split(None, 1) != [value]
+        same = (_BREAKS.sub("\n", value) if broken else value).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(same, key=self._key, digest_size=DIGEST_BYTES).hexdigest()
         return f"[REDACTED:{kind}:{digest}]"
 

@@ -35,7 +35,7 @@ from factbook.redaction import (
     wallets,
 )
 from factbook.redaction.assignments import read_name
-from factbook.redaction.labels import label_around
+from factbook.redaction.labels import label_around, label_places
 from factbook.redaction.reading import MAX_VALUE, line_end
 from factbook.redaction.spans import Span
 
@@ -176,7 +176,8 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     """
     data = text.encode("ascii", "replace")
     foreign = [] if text.isascii() else list(prose.foreign_names(text))
-    spans: list[Span] = list(_crowds(text, data, foreign))
+    labels = label_places(text, KINDS)
+    spans: list[Span] = list(_crowds(text, data, foreign, labels))
     crowds = [(low, high) for low, high, _ in spans]
     near = [(0, len(data))] if changed is None else list(_windows(changed, len(data)))
     parts: list[tuple[re2._Regexp, int, int]] = []
@@ -188,9 +189,9 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     for hints, low, high in parts:
         for start, stop in crowds:
             if start < high and low < stop:
-                _search(hints, text, data, low, max(low, start), spans)
+                _search(hints, text, data, low, max(low, start), labels, spans)
                 low = min(high, stop)
-        _search(hints, text, data, low, high, spans)
+        _search(hints, text, data, low, high, labels, spans)
     done = 0
     if changed is None:  # a label only cuts a row of words
         for start, stop in (*crowds, (len(data), len(data))):
@@ -202,7 +203,12 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     return spans
 
 
-def _crowds(text: str, data: bytes, foreign: Sequence[re.Match[str]]) -> Iterator[Span]:
+def _crowds(
+    text: str,
+    data: bytes,
+    foreign: Sequence[re.Match[str]],
+    labels: Sequence[tuple[int, int]],
+) -> Iterator[Span]:
     """Give the parts of a text that are withheld as a whole, since nearly all of them is hints.
 
     Reading on from a hint costs up to some hundred microseconds, so a text that is made of hints
@@ -210,7 +216,6 @@ def _crowds(text: str, data: bytes, foreign: Sequence[re.Match[str]]) -> Iterato
     """
     if len(data) < CROWD_CHARS:
         return
-    labelled = "[REDACTED:" in text
     most = CROWD_LOOKS * CROWD_CHARS
     few = most // (max(_COSTS.values()) + _LINE_LOOKS)
     names = [name.span() for name in foreign]
@@ -223,13 +228,23 @@ def _crowds(text: str, data: bytes, foreign: Sequence[re.Match[str]]) -> Iterato
         if len(first) + len(named_here) <= few:
             continue
         looks = sum(_COSTS[prose.prose_spans] + _rest(text, end) for _, end in named_here)
+        doubted: list[tuple[int, int]] = []  # names that are read only if they decide it
         for hit in chain(first, hits):
+            if looks > most:
+                looks -= _saved(text, doubted)
+                doubted.clear()
             if looks > most:
                 break
             at, end = hit.span()
             run = data[at - 1 : at + 4] == b"AAAAA"  # that of encoded zeros goes on and on
-            if not run and (not labelled or label_around(text, at, KINDS) is None):
-                looks += _looks(text, data, at, end)
+            if run or label_around(labels, at) is not None:
+                continue
+            finder = _whom(text, data, at, end).finders[0]
+            looks += _COSTS[finder] + _rest(text, end)
+            if finder is named.named_spans:
+                doubted.append((at, end))
+        if looks > most:
+            looks -= _saved(text, doubted)
         if looks > most:
             last = max(_last(data, low, high), *(end for _, end in named_here), low)
             far = _WIDE.search(data, max(low, last - _LINE_LOOKS), last) is not None
@@ -263,12 +278,10 @@ def _rest(text: str, pos: int) -> int:
     return line_end(text, pos, pos + _LINE_LOOKS) - pos
 
 
-def _looks(text: str, data: bytes, at: int, end: int) -> int:
-    """Count the characters that a hint has looked at, at most."""
-    first = _whom(text, data, at, end).finders[0]
-    if first is named.named_spans and read_name(text, at, end) is None:
-        return _LEAST
-    return _COSTS[first] + _rest(text, end)
+def _saved(text: str, hints: Iterable[tuple[int, int]]) -> int:
+    """Count the characters that some hints of names have not looked at: values of no secret."""
+    cost = _COSTS[named.named_spans] - _LEAST
+    return sum(cost + _rest(text, end) for at, end in hints if read_name(text, at, end) is None)
 
 
 def _windows(changed: Sequence[Span], size: int) -> Iterator[tuple[int, int]]:
@@ -291,10 +304,10 @@ def _search(
     data: bytes,
     pos: int,
     limit: int,
+    labels: Sequence[tuple[int, int]],
     spans: list[Span],
 ) -> None:
     """Search a part of a text for hints and ask their finders."""
-    labelled = "[REDACTED:" in text
     low = high = 0  # the span that reaches furthest
     whole = False  # it is a key in a format of its own, so nothing in it can be another one
     while pos < limit:
@@ -304,7 +317,7 @@ def _search(
             at, end = hit.span()
             if at >= limit:
                 return
-            label = label_around(text, at, KINDS) if labelled else None
+            label = label_around(labels, at) if labels else None
             if label is not None:  # a label is never redacted
                 pos = max(end, label)
                 break

@@ -179,9 +179,9 @@ _LONGEST: Final = 1024  # characters of a command that are read
 _ECHO_BACK: Final = 480  # and before a pipe
 _PLAIN: Final = Lazy(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
 _BLANKS: Final = Lazy(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
-_QUOTE_AHEAD: Final = Lazy(r"\\*[\"'`]")
-_STRING_END: Final = Lazy(r"\\*\"(?:[}\],:]|$)")  # of the JSON that the command stands in
-_ESCAPED_BREAK: Final = Lazy(r"\\+[nr]|\\$|\\(?=[\r\n])")
+_QUOTES: Final = frozenset("\"'`")
+_SLASHES: Final = Lazy(r"\\*")
+_STRING_END: Final = Lazy(r"\"(?:[}\],:]|$)")  # of the JSON that the command stands in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +197,7 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
     """Cut a command into words, from `pos` to where the command ends."""
     words: list[_Word] = []
     limit = min(len(text), pos + _LONGEST)
+    behind = pos  # the backslashes at `pos`; they are counted once, however many they are
     while pos < limit and len(words) < most:
         blank = _BLANKS.match(text, pos, limit)
         start = pos = blank.end() if blank is not None else pos
@@ -204,9 +205,14 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
             plain = _PLAIN.match(text, pos, limit)
             if plain is not None:
                 pos = plain.end()
-            elif pos > start and _STRING_END.match(text, pos) is not None:
+                continue
+            if pos >= behind:
+                slashes = _SLASHES.match(text, pos, limit + 1)
+                behind = slashes.end() if slashes is not None else pos
+            mark = text[behind : behind + 1]
+            if pos > start and mark == '"' and _STRING_END.match(text, behind) is not None:
                 limit = pos
-            elif _QUOTE_AHEAD.match(text, pos, limit) is not None:
+            elif mark in _QUOTES and behind < limit:
                 quoted = read_quoted(text, pos, within=limit - pos)
                 pos = quoted.after if quoted is not None else limit
             elif text.startswith("$(", pos):
@@ -214,10 +220,10 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
                 pos = close + 1 if close >= 0 else limit
             elif text[pos] == "$":
                 pos += 1
-            elif text[pos] == "\\" and _ESCAPED_BREAK.match(text, pos) is None:
-                pos += 2
-            else:
+            elif pos == behind or mark in {"n", "r"} or (pos + 1 == behind and mark in "\r\n"):
                 break
+            else:  # what a backslash stands before is part of the word
+                pos += max(2, (behind - pos) // 2 * 2)
         pos = min(pos, limit)
         if pos == start or text[start:pos] in _BY_NAME:  # the next program reads its own words
             break

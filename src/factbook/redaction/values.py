@@ -125,17 +125,24 @@ _SECRET_WORD: Final = re.compile(
     r"contrase|mot de passe|wachtwoord)"
     r"|(?<![A-Za-z])(?:pwd|PWD)(?![A-Za-z])|[a-z]Pwd"
 )
+_SECRET_WORDS: Final = (
+    *("pass", "pwd", "secret", "token", "api", "credential"),
+    *("kennwort", "senha", "contrase", "wachtwoord"),
+)
 
-_MEMBER: Final = r"[A-Za-z_$][\w$]*[!?]?(?:(?:\.|::|->)[A-Za-z_$][\w$]*[!?]?)"
+_MEMBER: Final = r"[A-Za-z_$][\w$]*+[!?]?+(?:(?:\.|::|->)[A-Za-z_$][\w$]*+[!?]?+)"
 _EXPRESSION: Final = re.compile(
     rf"""(?x)
       ^(?P<call>{_MEMBER}*(?:<\w+>)?[(\[])                        # f(, a.b(, a[
     | ^(?P<member>{_MEMBER}+)[;,)]*$                             # a.b, a::b, a->b
-    | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | => | ^[!&*]+[A-Za-z_.]+$ | ^===?
-    | ^["'`\\]+$ | [\[{{(]$
-    | ^/[\^\[(\\.] | ^\^ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]   # patterns
+    | ^:\w | ^[\[{{(]\w* | ^[;,:.)\]}}>|+-]$ | ^[;,)\]}}>] | ^[!&*]+[A-Za-z_.]+$ | ^===?
+    | ^["'`\\]+$ | ^/[\^\[(\\.] | ^\^
     """
 )
+_EXPRESSION_IN: Final = re.compile(  # patterns have the last two
+    r"=> | [\[{(]$ | \[\^?[a-z0-9]-[a-z0-9] | \(\?[:=!P<]", re.VERBOSE
+)
+_EXPRESSION_MARKS: Final = ("=>", "[", "(", "{")
 _PATH: Final = re.compile(
     r"""(?ix)
       ^(?:~|\.{1,2})?/[\w.@-]*(?:/|$) | ^~?/[\w.-]+ | ^[a-z]:\\ | ^\\\\\w
@@ -147,6 +154,7 @@ _PATH: Final = re.compile(
     | ^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)+(?=:\d))(?::\d+)?$
     """
 )
+_PATH_MARKS: Final = ("/", ".", ":", "\\")  # one of them is in all but "localhost"
 # A part of a path that no one names so: base64 has slashes too.
 _DRAWN_PART: Final = re.compile(
     r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+=]{12,}$"
@@ -239,9 +247,10 @@ def is_stand_in(value: str) -> bool:
 def is_code(value: str, *, quoted: bool = False) -> bool:
     """Tell whether a value is an expression, a path or an address rather than a literal."""
     value = value[:_LOOK]
-    found = _EXPRESSION.search(value)
+    found = _EXPRESSION.match(value)
     if found is None:
-        return is_path(value)
+        worth = any(mark in value for mark in _EXPRESSION_MARKS)
+        return (worth and _EXPRESSION_IN.search(value) is not None) or is_path(value)
     if found["member"] is not None and _NO_MEMBER.search(value) is not None:
         return is_path(value)
     if found["call"] is not None:
@@ -260,6 +269,8 @@ def _is_closed(value: str) -> bool:
 def is_path(value: str) -> bool:
     """Tell whether a value is a path or an address."""
     value = value[:_LOOK]
+    if value[:1] not in {"l", "L"} and not any(mark in value for mark in _PATH_MARKS):
+        return False
     return bool(_PATH.match(value)) and not any(
         _DRAWN_PART.match(part) and not is_wordy(part) for part in value.split("/")
     )
@@ -288,7 +299,11 @@ def is_never_drawn(value: str) -> bool:
 def speaks_of_a_secret(value: str) -> bool:
     """Tell whether a value talks about a secret (`Enter password`, `user_token`)."""
     value = value[:_LOOK]
-    return _DIGIT.search(value) is None and bool(_SECRET_WORD.search(value))
+    if _DIGIT.search(value) is not None:
+        return False
+    lower = value.lower()
+    worth = not value.isascii() or any(word in lower for word in _SECRET_WORDS)
+    return worth and _SECRET_WORD.search(value) is not None
 
 
 def is_mixed(value: str) -> bool:
