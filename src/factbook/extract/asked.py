@@ -15,6 +15,8 @@ from typing import Final
 
 from factbook.extract.opinions import HEARD_CHARS, is_question
 from factbook.extract.topics import request_of
+from factbook.language.calendar import MONTHS, WEEKDAY_NAMES
+from factbook.language.numbers import SEVERAL
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
 
@@ -198,17 +200,12 @@ class Amount(StrEnum):
 
 
 _NUMBER_WORD: Final = (
-    r"(?:one(?! (?:of|another|can)\b)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety|hundreds?|thousands?|millions?|billions?|dozens?|half|quarter|once|twice|none|both"
+    rf"(?:one(?! (?:of|another|can)\b)|(?:{SEVERAL}|dozen)s?|half|quarter|once|twice|none|both"
     r"|zero|no)"
 )
 _DIGITS: Final = r"\d[\d.,]*(?:\s?(?:k|m|bn|thousand|million|billion))?"
 _AMOUNT: Final = rf"(?:{_DIGITS}|{_NUMBER_WORD})"
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?|(?-i:Mar|Apr|May|Jun|Jul))"
-)
+_MONTH: Final = rf"(?:{'|'.join(one for one in MONTHS if one not in ('mar', 'may'))}|(?-i:Mar|May))"
 _HELD: Final = {
     Amount.MONEY: spaced(
         rf"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b{_AMOUNT}[ -](?:\w+ )?(?:euros?|dollars?|pounds?|francs?|yen"
@@ -220,7 +217,7 @@ _HELD: Final = {
     Amount.DATE: spaced(
         rf"\b(?:1\d|20|21)\d\ds?\b|\b{_MONTH}\b"
         r"|\b\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}\s?[ap]\.?m\b"
-        r"|\b\d{1,2}:\d\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+        rf"|\b\d{{1,2}}:\d\d\b|\b(?:{'|'.join(WEEKDAY_NAMES)})s?\b"
         r"|\b(?:today|tomorrow|yesterday|tonight|century|centuries|midnight|noon|dawn|dusk|spring"
         r"|summer|autumn|winter|daily|weekly|monthly|yearly|annually|morning|evening|ago)\b"
         r"|\b(?:next|last|this|every|each|per|after|before|until|within)"

@@ -21,6 +21,7 @@ from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
 from factbook.extract.voice import DOUBTFUL, voice_of
+from factbook.language.numbers import CARDINALS
 from factbook.model.facts import EpisodeKind, Millis, Role, StoredEpisode, Trust
 
 if TYPE_CHECKING:
@@ -235,13 +236,6 @@ _PEOPLE: Final = word_set("""
     mother dad father parents brother brothers sister sisters family grandmother grandfather grandma
     grandpa aunt uncle cousin niece nephew boss friend friends roommate dog dogs cat cats
     """)
-_NUMBERS: Final = {
-    word: str(number)
-    for number, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-         "eleven", "twelve")
-    )
-}  # fmt: skip
 
 
 _RELATIONS: Final = {
@@ -274,7 +268,7 @@ class _Reading:
 @lru_cache(maxsize=16_384)
 def _read(text: str) -> _Reading:
     found = sentences.words(text)
-    numbers = {_NUMBERS.get(word, word) for word in found}
+    numbers = {str(CARDINALS.get(word, word)) for word in found}
     return _Reading(
         marks=(
             frozenset(word for word in numbers if any(c.isdigit() for c in word)),

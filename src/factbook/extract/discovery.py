@@ -34,7 +34,8 @@ from factbook.extract.prompt_injection import Taint, is_tainted_document, taint,
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
 from factbook.extract.subject import Names, is_a, singular, subject_of
 from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
-from factbook.language.common_words import is_calendar_word, is_everyday, is_nationality, is_place
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 

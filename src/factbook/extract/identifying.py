@@ -23,8 +23,8 @@ import re2
 
 from factbook import policy
 from factbook.extract.names import is_english, names_in
+from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
-    is_calendar_word,
     is_everyday,
     is_function_word,
     is_greeting,

@@ -17,12 +17,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.language.common_words import (
-    is_calendar_word,
-    is_everyday,
-    is_function_word,
-    is_nationality,
-)
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_everyday, is_function_word, is_nationality
 from factbook.net import cancel
 
 __all__ = ["may_be_name", "needs_object", "unwrapped"]

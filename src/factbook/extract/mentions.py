@@ -48,8 +48,8 @@ from factbook.extract.opinions import (
 )
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words
+from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
-    is_calendar_word,
     is_function_word,
     is_greeting,
     is_nationality,

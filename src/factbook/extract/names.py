@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
+from factbook.language.calendar import WEEKDAY_NAMES, is_calendar_word
 from factbook.language.common_words import (
-    is_calendar_word,
     is_everyday,
     is_function_word,
     is_greeting,
@@ -30,6 +30,7 @@ from factbook.language.common_words import (
 )
 from factbook.language.coordination import split_spoken_list
 from factbook.language.nouns import is_plural
+from factbook.language.numbers import CARDINALS
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
@@ -1054,11 +1055,6 @@ def _trimmed(
     return run if alone else []
 
 
-_NUMBER_WORDS: Final = word_set("""
-    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
-    thousand
-    """)
 _BEFORE_COUNTS: Final = word_set("""
     eat ate eating eaten have has had having buy bought buying get got getting need needs needed
     want wants wanted order ordered take took taken make made bring brought sell sold own owns owned
@@ -1075,17 +1071,16 @@ def _is_count(run: list[_Token], before: str) -> bool:
     """Say whether a number only counts what follows it: "ate Nine Apples", not "Nine Lanterns"."""
     return (
         len(run) == 2
-        and run[0].low in _NUMBER_WORDS
+        and CARDINALS.get(run[0].low, 0) > 1
         and is_everyday(run[1].low)
         and (run[1].low in _SPELLS or (is_plural(run[1].low) and before in _BEFORE_COUNTS))
     )
 
 
-_WISHED: Final = word_set("""
+_WISHED: Final = frozenset(WEEKDAY_NAMES) | word_set("""
     birthday bday anniversary christmas xmas easter thanksgiving halloween holidays hanukkah diwali
     eid ramadan new year year's years mother's father's valentine's mothers fathers valentines
-    graduation retirement wedding weekend monday tuesday wednesday thursday friday saturday sunday
-    day morning afternoon evening night belated
+    graduation retirement wedding weekend day morning afternoon evening night belated
     """)
 
 

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from factbook.extract.base import word_set
 from factbook.extract.names import BLANK, NameSpan, is_english, is_shouted, masked, names_in
 from factbook.extract.voice import OwnWords, own_words
+from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
-    is_calendar_word,
     is_everyday,
     is_function_word,
     is_greeting,

@@ -38,13 +38,8 @@ from factbook.extract.asked import (
 from factbook.extract.names import is_english, is_uncommon, names_in
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.voice import own_words
-from factbook.language.common_words import (
-    is_calendar_word,
-    is_everyday,
-    is_function_word,
-    is_nationality,
-    is_place,
-)
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_everyday, is_function_word, is_nationality, is_place
 from factbook.language.words import STOPWORDS, words
 
 __all__ = [

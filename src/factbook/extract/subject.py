@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.language.common_words import is_calendar_word, is_everyday, is_nationality, is_place
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.language.nouns import is_plural, singular
 
 __all__ = [

@@ -15,6 +15,7 @@ from factbook.extract.base import word_set
 from factbook.extract.names import ALSO_NAMES, is_headline, is_shouted, is_uncommon, names_in
 from factbook.language.common_words import is_function_word, is_place
 from factbook.language.nouns import is_plural
+from factbook.language.numbers import SEVERAL
 
 __all__ = ["TopicSpan", "asks_of", "learn_queries", "named_topic", "request_of", "topic_of"]
 
@@ -188,7 +189,7 @@ _WANTS_SOME: Final = re.compile(
     r"\b(?:find|get|give|recommend|suggest|name)\s+(?:me|us)\s+$", re.IGNORECASE
 )
 _COUNTED: Final = re.compile(
-    rf"(?P<number>(?:(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)|\d{{1,2}})\s+)"
+    rf"(?P<number>(?:(?:{SEVERAL})|\d{{1,2}})\s+)"
     rf"(?:{_QUALITY})?(?P<noun>[a-z]+)$"
 )  # "find me three speakers" asks for speakers; "Nine Lanterns" is a name
 _SET_PHRASE: Final = re.compile(

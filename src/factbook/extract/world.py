@@ -43,7 +43,8 @@ from factbook.extract.statements import (
     without_marks,
 )
 from factbook.extract.subject import Names, Subject, SubjectKind, is_a, is_part, subject_of
-from factbook.language.common_words import is_calendar_word, is_everyday
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_everyday
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from factbook.language.calendar import MONTH_NAMES, WEEKDAYS
+
 __all__ = ["Frame", "FrameRule", "Framed", "frames_of", "verdict_of"]
 
 
@@ -162,9 +164,7 @@ _CLAUSES: Final = re.compile(
     r"[,;.]\s+|\s+(?:and|but)\s+(?=(?:i|we|my|am|are|work|drive|use|live)\b)"
 )
 _TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|St)\.(?= )")
-_MONTHS: Final = (
-    "january|february|march|april|may|june|july|august|september|october|november|december"
-)
+_MONTHS: Final = "|".join(MONTH_NAMES)
 _DATE: Final = re.compile(
     rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m>{_MONTHS})"
     rf"|(?P<n>{_MONTHS}) (?:the )?(?P<e>\d{{1,2}})(?:st|nd|rd|th)?)$"
@@ -177,7 +177,6 @@ _SINCE: Final = re.compile(
 )
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|my|our|some)\s+")
 _VERB_ONLY: Final = re.compile(r"^(?:am|are|work|drive|use|live)\b")
-_WEEKDAY: Final = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?$")
 _NAME_LIKE: Final = re.compile(r"(?:(?:a|an|the|Dr\.?|Mr\.?|Ms\.?|Mrs\.?) )?[A-Z0-9][\w'.&-]*")
 _ADJECTIVES: Final = frozenset({"new", "current", "present", "own", "favorite"})
 _COMPILED: Final = tuple((one, re.compile(one.pattern + "$")) for one in RULES)
@@ -276,7 +275,7 @@ def _is_value(slot: str, value: str, whole: str) -> bool:
         return True
     bare = _value(value)
     if slot.endswith(" day"):
-        return _WEEKDAY.match(bare) is not None
+        return len(bare) > 5 and bare in WEEKDAYS
     at = whole.lower().find(value.lower())
     written = whole[at : at + len(value)] if at >= 0 else value
     return _NAME_LIKE.match(written) is not None and any(char.isupper() for char in written)

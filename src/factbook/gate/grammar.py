@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from factbook.language.calendar import WEEKDAYS
+from factbook.language.numbers import CARDINALS, ORDINALS
+
 
 def words(text: str) -> list[str]:
     """Return the words of a list that is written as a text."""
@@ -154,45 +157,14 @@ INDEFINITE: Final = frozenset(
 )  # first words of a scene in which anyone may act: another number there is another scene
 
 NUMBER_WORDS: Final[Mapping[str, int]] = {
-    "zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
-    "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
-    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
-    "ninety": 90, "hundred": 100, "thousand": 1000, "million": 1_000_000, "twice": 2, "thrice": 3,
-    "dozen": 12, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6,
-    "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,
-    "first": 1, "once": 1,
+    **{word: number for word, number in CARDINALS.items() if word != "one"},  # a pronoun as often
+    **{word: number for word, number in ORDINALS.items() if word != "second"},  # a unit as often
+    "twice": 2, "thrice": 3, "dozen": 12, "once": 1,
 }  # fmt: skip
 
-MONTHS: Final[Mapping[str, int]] = {
-    name: number
-    for number, names in enumerate(
-        lines("""january jan
-        february feb
-        march mar
-        april apr
-        may
-        june jun
-        july jul
-        august aug
-        september sept sep
-        october oct
-        november nov
-        december dec"""),
-        start=1,
-    )
-    for name in names.split()
-}
 DAYS: Final[Mapping[str, str]] = {
-    name: names.split()[0]
-    for names in (
-        "monday mon mondays", "tuesday tue tues tuesdays", "wednesday wed wednesdays",
-        "thursday thu thur thurs thursdays", "friday fri fridays", "saturday sat saturdays",
-        "sunday sun sundays",
-    )
-    for name in names.split()
-    if name not in {"sun", "sat", "wed"}  # words of their own
-}  # fmt: skip
+    form: name for form, name in WEEKDAYS.items() if form not in {"sun", "sat", "wed"}
+}  # those are words of their own
 RELATIVE_DAYS: Final = frozenset({"today", "tomorrow", "yesterday", "tonight"})
 
 # Unit -> (base unit, how many of it). Sizes of data are left alone: a GB may be 1,000 or 1,024 MB.

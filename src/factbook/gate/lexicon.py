@@ -16,6 +16,8 @@ from typing import Final
 
 from factbook.gate import antonyms, grammar, synonyms
 from factbook.gate.grammar import words
+from factbook.language.calendar import MONTHS
+from factbook.language.numbers import ORDINALS
 from factbook.language.words import snowball_stem
 
 CACHED_CHUNKS: Final = 65_536  # pieces of text between blanks whose words are remembered
@@ -384,8 +386,8 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
         sort = Sort.BREAK
     elif lower in grammar.NEGATORS:
         sort = Sort.NEGATOR
-    elif lower in grammar.MONTHS and (capital or lower not in {"may", "march", "mar", "jan"}):
-        sort, key = Sort.MONTH, f"{grammar.MONTHS[lower]:02d}"
+    elif lower in MONTHS and (capital or lower not in {"may", "march", "mar", "jan"}):
+        sort, key = Sort.MONTH, f"{MONTHS[lower]:02d}"
     elif lower in grammar.DAYS:
         sort, key = Sort.DAY, grammar.DAYS[lower]
     elif lower in grammar.RELATIVE_DAYS:
@@ -394,7 +396,7 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
         sort, key = Sort.NUMBER, str(grammar.NUMBER_WORDS[lower])
         if lower in {"twice", "once", "thrice"}:
             key += "x"
-        elif lower in _ORDINALS:
+        elif lower in ORDINALS:
             key = "#" + key
     elif lower in grammar.PERSONS:
         sort, key = Sort.PERSON, grammar.PERSONS[lower]
@@ -431,9 +433,6 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
     )
 
 
-_ORDINALS: Final = frozenset(
-    words("first third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
-)
 _POSSESSIVE_WORD: Final = Word(surface="'s", stem="'s", sort=Sort.POSSESSIVE, key="'s")
 _SHORT: Final[Mapping[str, Word]] = {
     tail: Word(

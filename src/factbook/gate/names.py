@@ -19,13 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.gate.outgoing import has_figures
-from factbook.language.common_words import (
-    is_calendar_word,
-    is_everyday,
-    is_function_word,
-    is_greeting,
-    is_place,
-)
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_everyday, is_function_word, is_greeting, is_place
+from factbook.language.numbers import ORDINALS, SEVERAL
 from factbook.model.keys import entity_name
 
 if TYPE_CHECKING:
@@ -183,10 +179,8 @@ _NUMBER: Final = re.compile(
     rf"(?:no\.?|number|nr\.?|#|about|over|under|at least|nearly|approx\.?|v"
     rf"|version)?\s*{_AMOUNT}\s*{_UNIT}?(?:\s+(?:ago|old|later|off|each|more|left))?"
     rf"|{_AMOUNT}\s*(?:-|–|—|to|/|:|x|×|of|and)\s*{_AMOUNT}\s*{_UNIT}?"
-    rf"|v?\d+(?:\.\d+)+(?:[a-z]+\d*)?|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten"
-    rf"|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|first|second"
-    rf"|third|fourth|fifth|tenth)(?:[\s-](?:hundred|thousand|million|billion|one|two|three|four"
-    rf"|five|six|seven|eight|nine))*|i{{2,3}}|iv|vi{{2,3}}|ix",
+    rf"|v?\d+(?:\.\d+)+(?:[a-z]+\d*)?|(?:zero|one|{SEVERAL}|{'|'.join(ORDINALS)})"
+    rf"(?:[\s-](?:one|{SEVERAL}))*|i{{2,3}}|iv|vi{{2,3}}|ix",
     re.IGNORECASE,
 )
 _YEAR: Final = re.compile(

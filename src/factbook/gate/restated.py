@@ -20,6 +20,7 @@ from typing import Final
 
 from factbook.gate.lexicon import stem
 from factbook.language.common_words import is_function_word
+from factbook.language.numbers import CARDINALS
 
 __all__ = ["RESTATED_SIMILARITY", "contains", "restates"]
 
@@ -31,17 +32,7 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_COUNT: Final = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty
-    """
-_NUMBERS: Final = {word: str(number) for number, word in enumerate(_COUNT.split())} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "hundred": "100",
-    "thousand": "1000",
-}
+_NUMBERS: Final = {word: str(number) for word, number in CARDINALS.items()}
 
 # Words of one matter, each row led by the word that stands for all of them.
 _MATTERS: Final = {
@@ -118,7 +109,7 @@ _PHRASES: Final = (
     # A property needs no verb of its own: "the warranty of it runs for".
     (re.compile(r"(?<= of \x00) (?:(?:runs|lasts)(?: for)?|(?:takes|holds|reaches|measures"
                 r"|stands at|amounts to|comes to))\b"), " is"),
-    (re.compile(rf"\bruns? on (?=(?:\d|(?:{'|'.join(_COUNT.split())})\b))"), "takes "),
+    (re.compile(rf"\bruns? on (?=(?:\d|(?:{'|'.join(_NUMBERS)})\b))"), "takes "),
     (re.compile(r"\b(?:an?|the) (?:[\w.]+ )?\w+ one\b"), lambda found: found[0][: -len(" one")]),
     (re.compile(r",? (?:made|built|manufactured) by\b"), " by"),
 )  # fmt: skip

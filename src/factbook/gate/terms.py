@@ -15,6 +15,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from factbook.language.calendar import MONTH_NAMES, MONTHS
+from factbook.language.numbers import CARDINALS, ORDINALS, ordinal
+
 __all__ = ["Alignment", "Term", "TermKind", "align", "near", "terms_of"]
 
 MOST_TERMS: Final = 200  # ours: terms of one text that are read; descriptions can be pages
@@ -150,33 +153,10 @@ _NUMERALS: Final = {
     "vii": "7",
     "viii": "8",
     "ix": "9",
-    "two": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-    "second": "2nd",
-    "third": "3rd",
-    "fourth": "4th",
-    "fifth": "5th",
-    "sixth": "6th",
-    "seventh": "7th",
-    "eighth": "8th",
-    "ninth": "9th",
-    "tenth": "10th",
+    **{word: str(number) for word, number in CARDINALS.items() if 1 < number < 11},
+    **{word: ordinal(number) for word, number in ORDINALS.items() if 1 < number < 11},
 }  # not "i", "v" and "x", which are letters of names as often, nor "one" and "first"
-_MONTHS: Final = {
-    name: number
-    for number, name in enumerate(
-        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-        start=1,
-    )
-}
-_MONTH: Final = f"({'|'.join(_MONTHS)})[a-z]*"
+_MONTH: Final = f"({'|'.join(name[:3] for name in MONTH_NAMES)})[a-z]*"
 _DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})[-\s./]+{_MONTH}[-\s.,/]+(\d{{4}}|\d{{2}})\b")
 _MONTH_FIRST: Final = re.compile(rf"\b{_MONTH}[.\s]+(\d{{1,2}})\s*,?\s+(\d{{4}})\b")
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
@@ -209,11 +189,11 @@ def terms_of(text: str) -> tuple[Term, ...]:
         return " "
 
     text = _DAY_FIRST.sub(
-        lambda m: taken(TermKind.DATE, _date(m[3], _MONTHS[m[2]], m[1])),
+        lambda m: taken(TermKind.DATE, _date(m[3], MONTHS[m[2]], m[1])),
         text,
     )
     text = _MONTH_FIRST.sub(
-        lambda m: taken(TermKind.DATE, _date(m[3], _MONTHS[m[1]], m[2])),
+        lambda m: taken(TermKind.DATE, _date(m[3], MONTHS[m[1]], m[2])),
         text,
     )
     text = _ISO.sub(lambda m: taken(TermKind.DATE, m[0]), text)

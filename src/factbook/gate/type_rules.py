@@ -19,6 +19,8 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, Passage, Support
 from factbook.gate.lexicon import stem
 from factbook.gate.reading import Reading, read
+from factbook.language.calendar import WEEKDAY_NAMES
+from factbook.language.numbers import SEVERAL
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [
@@ -107,7 +109,7 @@ _HABIT: Final = _any(
     r"consistently\b", r"generally\b", r"typically\b", r"habitually\b", r"normally\b",
     r"every (?:time|day|week|morning|evening|night|session|message|answer|question)\b",
     r"each (?:time|day|week|message|session)\b", r"whenever\b", r"tends? to\b", r"keeps? \w+ing\b",
-    r"(?:several|many|multiple|two|three|four|five|\d+) (?:\w+ )?times\b", r"twice\b", r"again\b",
+    rf"(?:several|many|multiple|{SEVERAL}|\d+) (?:\w+ )?times\b", r"twice\b", r"again\b",
     r"never\b", r"daily\b", r"weekly\b", r"in the habit of\b",
 )  # fmt: skip
 
@@ -326,7 +328,7 @@ _MEMORY: Final = _any(
 )  # fmt: skip
 _CONTINUITY: Final = _any(
     r"since\b", r"been \w+ing\b", r"last (?:time|week|month|year|session|night|summer|winter|"
-    r"spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+    rf"spring|autumn|fall|{'|'.join(WEEKDAY_NAMES)})\b",
     r"again\b", r"still\b", r"back (?:in|when|then)\b", r"earlier\b", r"previous(?:ly)?\b",
     r"before\b", r"ago\b", r"for (?:\w+ ){0,2}(?:years?|months?|weeks?|days?|ages)\b",
     r"continu(?:e|es|ed|ing)\b", r"ongoing\b", r"first (?:met|chat|talk|conversation|time)\b",

@@ -15,7 +15,6 @@ from typing import Final
 from factbook.language.gazetteer import PLACES
 
 __all__ = [
-    "is_calendar_word",
     "is_everyday",
     "is_function_word",
     "is_greeting",
@@ -328,14 +327,6 @@ swahili swedish swiss syrian taiwanese tamil thai tibetan tunisian turkish ukrai
 vietnamese welsh western yiddish zulu
 """)
 
-_CALENDAR: Final = _set("""
-january february march april may june july august september october november december
-jan feb mar apr jun jul aug sep sept oct nov dec
-monday tuesday wednesday thursday friday saturday sunday
-mon tue tues wed thu thur thurs fri sat sun
-mondays tuesdays wednesdays thursdays fridays saturdays sundays
-""")
-
 _PLACE_MODIFIERS: Final = _set("""
 central downtown east eastern greater in inner lower mainland mid near north northern old outer
 rural south southern the upper uptown west western
@@ -442,11 +433,6 @@ def opens_sentences(word: str) -> bool:
 def is_greeting(word: str) -> bool:
     """Say whether a lower-case word greets, thanks, agrees or exclaims."""
     return word in _GREETING
-
-
-def is_calendar_word(word: str) -> bool:
-    """Say whether a lower-case word is a month or a day of the week, in full or cut short."""
-    return word.rstrip(".") in _CALENDAR
 
 
 def is_nationality(word: str) -> bool:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from factbook.errors import UsageError
+from factbook.language.calendar import MONTH, MONTHS, WEEKDAY_NAMES
+from factbook.language.numbers import CARDINALS, SEVERAL
 from factbook.model.facts import Millis
 
 DAY_MS = 24 * 3600 * 1000
@@ -27,40 +29,10 @@ _UNITS = {
     "mo": 30 * DAY_MS,
     "y": 365 * DAY_MS,
 }
-_WORDS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "couple of": 2,
-    "few": 3,
-}
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_NUMBER = r"(\d{1,3}|a couple of|couple of|a few|few|an?|" + "|".join(list(_WORDS)[2:10]) + ")"
-_MONTH = "(" + "|".join(f"{name}|{name[:3]}" for name in _MONTHS) + ")"
-_DAY = "(" + "|".join(_DAYS) + ")"
+_WORDS = {**CARDINALS, "a": 1, "an": 1, "couple of": 2, "few": 3}
+_NUMBER = rf"(\d{{1,3}}|a couple of|couple of|a few|few|an?|one|{SEVERAL})"
+_MONTH = f"({MONTH})"
+_DAY = f"({'|'.join(WEEKDAY_NAMES)})"
 _ISO = r"(\d{4}-\d{2}-\d{2})"
 
 
@@ -224,24 +196,20 @@ def _this(match: re.Match[str], here: datetime) -> _Span:
 
 
 def _weekday(match: re.Match[str], here: datetime) -> datetime:
-    back = (here.weekday() - _DAYS.index(match[1].lower())) % 7
+    back = (here.weekday() - WEEKDAY_NAMES.index(match[1].lower())) % 7
     return here - timedelta(days=back or 7)
 
 
-def _month(name: str) -> int:
-    return next(n for n, known in enumerate(_MONTHS, 1) if known.startswith(name.lower()))
-
-
 def _day_month_year(match: re.Match[str], here: datetime) -> _Span:
-    return _day(here.replace(year=int(match[3]), month=_month(match[2]), day=int(match[1])))
+    return _day(here.replace(year=int(match[3]), month=MONTHS[match[2].lower()], day=int(match[1])))
 
 
 def _month_day_year(match: re.Match[str], here: datetime) -> _Span:
-    return _day(here.replace(year=int(match[3]), month=_month(match[1]), day=int(match[2])))
+    return _day(here.replace(year=int(match[3]), month=MONTHS[match[1].lower()], day=int(match[2])))
 
 
 def _in_month(match: re.Match[str], here: datetime) -> _Span:
-    month = _month(match[1])
+    month = MONTHS[match[1].lower()]
     year = int(match[2] or (here.year if month <= here.month else here.year - 1))
     return _month_start(year, month, here), _month_start(year, month + 1, here)
 

@@ -24,6 +24,7 @@ from factbook.extract.keyed.wording import (
     sentences,
     unquoted,
 )
+from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.nouns import is_plural
 from factbook.model.keys import (
@@ -750,9 +751,7 @@ def _about_me(key: str) -> Callable[[Reader, _Parts], list[Found] | None]:
     return build
 
 
-_BY_DATE: Final = re.compile(
-    r"(?i)(?:the\s+)?(?:\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
-)
+_BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
 
 
 def _born_in(reader: Reader, parts: _Parts) -> list[Found] | None:

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
+
 __all__ = [
     "FAVORITE",
     "NUMBER_WORD",
@@ -26,30 +28,13 @@ __all__ = [
 ]
 
 
-def _listed(text: str) -> list[str]:
-    return text.split()
-
-
-_NUMBERS: Final = _listed("""
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty
-""")
-_ORDINALS: Final = _listed("""
-first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
-fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
-""")
-_WORTH: Final = {
-    **{word: n for n, word in enumerate(_NUMBERS, 1)},
-    **{word: n for n, word in enumerate(_ORDINALS, 1)},
-    "top": 1,
-    "uno": 1,
-}
-NUMBER_WORD: Final = "|".join(_NUMBERS)
+_WORTH: Final = {**CARDINALS, **ORDINALS, "top": 1, "uno": 1}
+NUMBER_WORD: Final = f"one|{SEVERAL}"
 RANK: Final = (
     r"(?:#\s?\d{1,9}"
     rf"|(?:number|no\.?|nr\.?|rank|position|place|spot|slot)\s+(?:#?\d{{1,9}}|(?:{NUMBER_WORD}))"
     r"|\d{1,9}(?:st|nd|rd|th)"
-    rf"|(?:{'|'.join(_ORDINALS)})"
+    rf"|(?:{'|'.join(ORDINALS)})"
     rf"|(?:very\s+)?top(?!\s+(?:\d|{NUMBER_WORD})\b)"
     r"|numero\s+uno)(?![\w#])"
 )

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from factbook.gate.lexicon import stem
+from factbook.language.calendar import MONTH_NAMES, WEEKDAY_NAMES
 
 RIVALS: Final = """
 mother father brother sister son daughter uncle aunt cousin grandmother grandfather nephew niece
@@ -91,8 +92,6 @@ mars venus jupiter moon earth saturn
 galaxy planet star asteroid comet
 hat shirt shoe jacket dress coat glove scarf
 sofa table chair bed desk lamp
-monday tuesday wednesday thursday friday saturday sunday
-january february march april may june july august september october november december
 single double triple
 individual group
 local national global international regional
@@ -232,8 +231,9 @@ online offline
 def rival_sets() -> Mapping[str, frozenset[int]]:
     """Return the numbers of the sets that each stem stands in."""
     found: defaultdict[str, set[int]] = defaultdict(set)
-    for number, row in enumerate(RIVALS.splitlines()):
-        for word in row.split():
+    rows = [row.split() for row in RIVALS.splitlines()]
+    for number, row in enumerate([*rows, WEEKDAY_NAMES, MONTH_NAMES]):
+        for word in row:
             found[stem(word)].add(number)
     return {key: frozenset(members) for key, members in found.items()}
 
