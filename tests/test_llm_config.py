@@ -12,12 +12,12 @@ from factbook.errors import UsageError
 from factbook.llm.config import (
     EmbedConfig,
     ModelConfig,
-    config_path,
     key_of,
     load_config,
     load_embed_config,
 )
 from factbook.net.http import Secret, read_address
+from factbook.net.settings import config_path
 
 KEY = "sk-not-to-be-seen-anywhere"
 

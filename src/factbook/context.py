@@ -167,7 +167,8 @@ class Resources:
         return self._embedder
 
     def _endpoint_embedder(self) -> Embedder | None:
-        from factbook.llm.config import ModelConfig, config_path, load_embed_config
+        from factbook.llm.config import ModelConfig, load_embed_config
+        from factbook.net.settings import config_path
 
         if self._model is None:
             return None
@@ -187,7 +188,8 @@ class Resources:
     def model_config(self) -> ModelConfig | None:
         """How the model is configured; None where it is off."""
         if self._model == "configured":
-            from factbook.llm.config import config_path, load_config
+            from factbook.llm.config import load_config
+            from factbook.net.settings import config_path
 
             self._model = load_config(os.environ, config_path(os.environ))
         return self._model
@@ -226,7 +228,7 @@ class Resources:
     def search_config(self) -> SearchConfig | None:
         """How searching is configured; None where it is off."""
         if self._search == "configured":
-            from factbook.llm.config import config_path
+            from factbook.net.settings import config_path
             from factbook.search_providers.config import load_search_config
 
             self._search = load_search_config(os.environ, config_path(os.environ))

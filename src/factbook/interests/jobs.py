@@ -24,11 +24,11 @@ from factbook.interests.learning import plan_learning
 from factbook.interests.lookup import Lookup
 from factbook.interests.notify_config import load_notify_config, open_channels
 from factbook.interests.scheduler import IDLE_MS, Budget, Loop, LoopResult, Worker, moved
-from factbook.llm.config import config_path
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetrySearches, RunSchedule
+from factbook.net.settings import config_path
 from factbook.pipelines.world import WorldReading
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook import policy
 from factbook.interests.deliver import Channel, Desktop
@@ -20,18 +20,37 @@ from factbook.net import settings
 from factbook.net.http import Secret
 from factbook.net.settings import Table, wrong
 
+if TYPE_CHECKING:
+    from factbook.net.setting_types import Field, KeyVariable, PlainValidator
+
 KEY_VARIABLE: Final = "FACTBOOK_NOTIFY_KEY"
+
+
+def _triggers(value: object) -> frozenset[Trigger]:
+    names = value.split(",") if isinstance(value, str) else value
+    known = sorted(policy.NOTIFY_ON)
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise ValueError(f"must be a list of {', '.join(known)}")
+    found = [one.strip().lower() for one in names if one.strip()]
+    for one in found:
+        if one not in known:
+            raise ValueError(f"must name some of {', '.join(known)}, and {one[:40]!r} is none")
+    return frozenset(Trigger(one) for one in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyConfig:
     """Where notices go, besides a chat that is open, and about what."""
 
-    webhook: str = field(default="", repr=False)  # an address; its path may be a secret
-    key_env: str = KEY_VARIABLE  # the variable that holds the key of the webhook
+    webhook: Annotated[
+        str, Field(min_length=1, description="an address such as https://example.org/notices")
+    ] = field(default="", repr=False)  # its path may be a secret
+    key_env: KeyVariable = KEY_VARIABLE  # the variable that holds the key of the webhook
     allow_private: bool = False  # the webhook may be on this machine or in a private network
     desktop: bool = False  # show them in the corner of the screen, where there is a notifier
-    on: frozenset[Trigger] = NOTIFY_ON  # what may lead to a notice at all
+    on: Annotated[frozenset[Trigger], PlainValidator(_triggers)] = (
+        NOTIFY_ON  # what may lead to a notice at all
+    )
 
 
 def load_notify_config(environ: Mapping[str, str], path: Path | None = None) -> NotifyConfig | None:
@@ -81,47 +100,9 @@ def _key(config: NotifyConfig, environ: Mapping[str, str]) -> Secret:
     return key
 
 
-# --- what a setting may be ------------------------------------------------------------------------
-
-
-def _address(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be an address such as https://example.org/notices")
-    return value.strip()
-
-
-def _yes(value: object) -> bool:
-    named = value.strip().lower() if isinstance(value, str) else value
-    if named in ("true", "1", "yes"):
-        return True
-    if named in ("false", "0", "no"):
-        return False
-    if isinstance(value, bool):
-        return value
-    raise ValueError("must be true or false")
-
-
-def _triggers(value: object) -> frozenset[Trigger]:
-    names = value.split(",") if isinstance(value, str) else value
-    known = sorted(policy.NOTIFY_ON)
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-        raise ValueError(f"must be a list of {', '.join(known)}")
-    found = [one.strip().lower() for one in names if one.strip()]
-    for one in found:
-        if one not in known:
-            raise ValueError(f"must name some of {', '.join(known)}, and {one[:40]!r} is none")
-    return frozenset(Trigger(one) for one in found)
-
-
 _TABLE: Final = Table(
     name="notify",
     prefix="FACTBOOK_NOTIFY_",
-    settings={
-        "webhook": _address,
-        "key_env": settings.variable(KEY_VARIABLE),
-        "allow_private": _yes,
-        "desktop": _yes,
-        "on": _triggers,
-    },
+    config=NotifyConfig,
     key_variable=KEY_VARIABLE,
 )

@@ -1,37 +1,36 @@
 """Read settings from the environment and the configuration file, and say clearly what is wrong.
 
-A table of settings is one table of the configuration file (`[search]`) and the variables of one
-prefix (`FACTBOOK_SEARCH_URL`). What is given in the call counts first, then a variable, then the
-file; an empty variable counts as not set. A key is never a setting: a table names the variable that
-holds it.
+A table of settings is one table of the configuration file (`[search]`), the variables of one prefix
+(`FACTBOOK_SEARCH_URL`) and the fields of one dataclass, whose annotations say what a setting may
+be. What is given in the call counts first, then a variable, then the file; an empty variable counts
+as not set. A key is never a setting: a table names the variable that holds it.
 
-Knows: files, variables, types. Does not know: what a setting is for.
+Pydantic reads the values. It is imported where something is set, so that nobody else waits for it.
+
+Knows: files, variables, the errors of a setting. Does not know: what a setting is for.
 """
 
 from __future__ import annotations
 
 import difflib
-import math
-import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
+
+import platformdirs
 
 from factbook.errors import UsageError
-from factbook.net.http import Address, Secret, read_address
+from factbook.net.http import Address, Secret
 
-Read: TypeAlias = Callable[[object], object]
-"""Return a setting as it is used; raises ValueError whose text follows "it"."""
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
 
 KEY_NAMES: Final = frozenset({"key", "api_key", "secret", "token", "password"})
-HIDDEN: Final = frozenset({"url", "key_env"})  # may hold a secret by mistake: not shown in errors
+HIDDEN: Final = frozenset({"url", "webhook", "key_env"})  # may hold a secret: not shown in errors
 
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NAME: Final = re.compile(r"[!-~][ -~]*")
 _SHOWN: Final = 80  # characters of a wrong value
 
 
@@ -41,9 +40,15 @@ class Table:
 
     name: str  # in the configuration file
     prefix: str  # of its variables
-    settings: Mapping[str, Read]  # name -> what reads it
+    config: type[Any]  # the dataclass whose fields are the settings
     key_variable: str  # the variable that holds its key
+    besides: frozenset[str] = frozenset()  # fields that are no settings
     options: Mapping[str, str] = field(default_factory=dict)  # setting -> its command line option
+
+    @property
+    def settings(self) -> list[str]:
+        """The names of the settings."""
+        return [one.name for one in fields(self.config) if one.name not in self.besides]
 
     def found(
         self,
@@ -54,11 +59,42 @@ class Table:
         """Return the settings that stand somewhere; raises UsageError for a wrong one.
 
         `path` is the configuration file, which need not exist; None reads none. What is `given`
-        counts before everything else, where it is not None.
+        counts before everything else, where it is not None. A value that another one overrules must
+        be right too.
         """
-        found: dict[str, Any] = {}
-        for name, value in self._of_file(path).items():
-            found[name] = self._read(name, value, f"{name} of [{self.name}] in {path}")
+        places = [*self._of_file(path), *self._of_environ(environ), *self._of_call(given)]
+        if not places:
+            return {}
+        from factbook.net import setting_types
+
+        hints = get_type_hints(self.config, localns=vars(setting_types), include_extras=True)
+        return {name: _read(hints[name], name, value, where) for name, value, where in places}
+
+    def where(self, name: str) -> str:
+        """Say where a setting can be made: "FACTBOOK_SEARCH_URL, or url in [search]"."""
+        return f"{self.prefix}{name.upper()}, or {name} in [{self.name}]"
+
+    # Each of these gives the name of a setting, its value and, for an error, where that stands.
+
+    def _of_file(self, path: Path | None) -> Iterator[tuple[str, object, str]]:
+        content = {} if path is None else _tables(path).get(self.name, {})
+        if not isinstance(content, dict):
+            what = f"{self.name} in {path} is not a table"
+            raise wrong(what, f"write [{self.name}] above its settings")
+        for name, value in content.items():
+            where = f"{name} of [{self.name}] in {path}"
+            if name in KEY_NAMES:
+                raise wrong(
+                    f"{where} holds a key, which a file must not",
+                    "put it into an environment variable and name that in key_env",
+                )
+            if name not in self.settings:
+                raise wrong(
+                    f"{where} is no setting", f"{_meant(name, self.settings)} or take it away"
+                )
+            yield name, value, where
+
+    def _of_environ(self, environ: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
         for variable in sorted(environ):
             if not variable.startswith(self.prefix) or not environ[variable].strip():
                 continue
@@ -69,42 +105,27 @@ class Table:
                 known = [f"{self.prefix}{one.upper()}" for one in self.settings]
                 what = f"The variable {variable} is no setting"
                 raise wrong(what, f"{_meant(variable, [*known, self.key_variable])} or unset it")
-            found[name] = self._read(name, environ[variable], f"The variable {variable}")
+            yield name, environ[variable], f"The variable {variable}"
+
+    def _of_call(self, given: Mapping[str, object]) -> Iterator[tuple[str, object, str]]:
         for name, value in given.items():
             if name not in self.settings:
                 raise TypeError(f"{name} is no setting of [{self.name}]")
             if value is not None:
                 option = self.options.get(name)
                 where = f"The option {option}" if option else f"The given {name} of [{self.name}]"
-                found[name] = self._read(name, value, where)
-        return found
+                yield name, value, where
 
-    def where(self, name: str) -> str:
-        """Say where a setting can be made: "FACTBOOK_SEARCH_URL, or url in [search]"."""
-        return f"{self.prefix}{name.upper()}, or {name} in [{self.name}]"
 
-    def _read(self, name: str, value: object, where: str) -> object:
-        try:
-            return self.settings[name](value)
-        except ValueError as error:
-            shown = "" if name in HIDDEN else f" is {str(value)[:_SHOWN]!r}, but it"
-            raise UsageError(detail=f"{where}{shown} {error}.") from None
+def config_path(environ: Mapping[str, str]) -> Path:
+    """Return where the configuration file is: $FACTBOOK_CONFIG, else the user's folder."""
+    named = environ.get("FACTBOOK_CONFIG")
+    return Path(named) if named else platformdirs.user_config_path("factbook") / "config.toml"
 
-    def _of_file(self, path: Path | None) -> Mapping[str, object]:
-        content = {} if path is None else _tables(path).get(self.name, {})
-        if not isinstance(content, dict):
-            what = f"{self.name} in {path} is not a table"
-            raise wrong(what, f"write [{self.name}] above its settings")
-        for name in content:
-            if name in KEY_NAMES:
-                raise wrong(
-                    f"{name} of [{self.name}] in {path} holds a key, which a file must not",
-                    "put it into an environment variable and name that in key_env",
-                )
-            if name not in self.settings:
-                what = f"{name} of [{self.name}] in {path} is no setting"
-                raise wrong(what, f"{_meant(name, list(self.settings))} or take it away")
-        return content
+
+def wrong(what: str, to_do: str) -> UsageError:
+    """Return the error of a wrong setting: what is wrong, and what to do."""
+    return UsageError(detail=f"{what}; {to_do}.")
 
 
 def _tables(path: Path) -> dict[str, Any]:
@@ -122,27 +143,59 @@ def _tables(path: Path) -> dict[str, Any]:
         raise wrong(f"The configuration file {path} is not TOML: {error}", "mend it") from error
 
 
-def wrong(what: str, to_do: str) -> UsageError:
-    """Return the error of a wrong setting: what is wrong, and what to do."""
-    return UsageError(detail=f"{what}; {to_do}.")
+def _meant(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    return f"write {near[0]}" if near else f"use one of {', '.join(known)}"
+
+
+def _read(hint: Any, name: str, value: object, where: str) -> object:
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter: TypeAdapter[object] = TypeAdapter(hint)
+    value = value.strip() if isinstance(value, str) else value
+    try:
+        # Text is read as what it stands for; true is no number, and 8.5 no whole one.
+        return adapter.validate_python(value, strict=isinstance(value, bool | float))
+    except ValidationError as error:
+        shown = "" if name in HIDDEN else f" is {str(value)[:_SHOWN]!r}, but it"
+        raise UsageError(detail=f"{where}{shown} {_what_it_must(adapter, error)}.") from None
+
+
+def _what_it_must(adapter: TypeAdapter[object], error: ValidationError) -> str:
+    """Say what a setting must be: by its own reader, its description, else its type and limits."""
+    first = error.errors()[0]
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    schema = adapter.json_schema()
+    schema = schema.get("anyOf", [schema])[0] | schema
+    if "description" in schema:
+        return f"must be {schema['description']}"
+    if "enum" in schema:
+        return f"must be one of {', '.join(schema['enum'])}"
+    if schema["type"] == "boolean":
+        return "must be true or false"
+    kind = "a whole number" if schema["type"] == "integer" else "a number"
+    return f"must be {kind} from {schema['minimum']} to {schema['maximum']}"
 
 
 # --- keys -----------------------------------------------------------------------------------------
 
 
-def key_variable(named: str, candidates: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return the variable that holds a key: the one that is named, else the first that is set."""
-    return named or next((one for one in candidates if one and environ.get(one)), "")
+def key_variable(
+    named: str, candidates: Sequence[str], address: Address, environ: Mapping[str, str]
+) -> str:
+    """Return the variable that holds the key of an endpoint: the named one, else the first set.
 
-
-def check_way(address: Address, variable: str) -> None:
-    """Raise UsageError where a key would travel readable."""
-    if address.tls or address.loopback:
-        return
-    raise wrong(
-        f"The key in {variable} would travel to {address.url} by plain http, readable on the way",
-        "use an https:// address or a tunnel to this machine, or unset the key",
-    )
+    "" where there is none. Raises UsageError where the key would travel readable.
+    """
+    variable = named or next((one for one in candidates if environ.get(one)), "")
+    if variable and not address.tls and not address.loopback:
+        raise wrong(
+            f"The key in {variable} would travel to {address.url} by plain http, readable on the"
+            " way",
+            "use an https:// address or a tunnel to this machine, or unset the key",
+        )
+    return variable
 
 
 def read_key(variable: str, owner: str, environ: Mapping[str, str]) -> Secret | None:
@@ -163,98 +216,3 @@ def read_key(variable: str, owner: str, environ: Mapping[str, str]) -> Secret | 
             f"The key in the variable {variable} cannot be used: {error}",
             "set it again, without quotes or line breaks",
         ) from None
-
-
-# --- what a setting may be ------------------------------------------------------------------------
-
-
-def text(value: object) -> str:
-    """Read a name of printable ASCII characters."""
-    if not isinstance(value, str) or not _NAME.fullmatch(value.strip()):
-        raise ValueError("must be a name of printable ASCII characters")
-    return value.strip()
-
-
-def one_of(*names: str) -> Read:
-    """Return what reads one of some names, in any case."""
-
-    def read(value: object) -> str:
-        name = value.strip().lower() if isinstance(value, str) else ""
-        if name not in names:
-            raise ValueError(f"must be one of {', '.join(names)}")
-        return name
-
-    return read
-
-
-def number(low: float, high: float) -> Read:
-    """Return what reads a number within limits."""
-
-    def read(value: object) -> float:
-        found = math.nan
-        if isinstance(value, int | float | str) and not isinstance(value, bool):
-            with suppress(ValueError, OverflowError):
-                found = float(value)
-        if not low <= found <= high:
-            raise ValueError(f"must be a number from {low:g} to {high:g}")
-        return found
-
-    return read
-
-
-def whole(low: int, high: int) -> Read:
-    """Return what reads a whole number within limits."""
-
-    def read(value: object) -> int:
-        found: int | None = None
-        if isinstance(value, str) and re.fullmatch(r"\s*\d{1,18}\s*", value, re.ASCII):
-            found = int(value)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            found = value
-        if found is None or not low <= found <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return found
-
-    return read
-
-
-def yes(value: object) -> bool:
-    """Read true or false."""
-    named = value.strip().lower() if isinstance(value, str) else value
-    if named in ("true", "1", "yes"):
-        return True
-    if named in ("false", "0", "no"):
-        return False
-    if isinstance(value, bool):
-        return value
-    raise ValueError("must be true or false")
-
-
-def url(example: str) -> Read:
-    """Return what reads the address of an endpoint."""
-
-    def read(value: object) -> str:
-        try:
-            return read_address(value.strip() if isinstance(value, str) else "").url
-        except ValueError as error:
-            raise ValueError(f"is no address ({error}); give one like {example}") from None
-
-    return read
-
-
-def variable(example: str) -> Read:
-    """Return what reads the name of a variable."""
-
-    def read(value: object) -> str:
-        if not isinstance(value, str) or not _VARIABLE.fullmatch(value.strip()):
-            raise ValueError(
-                f"must be the name of an environment variable such as {example}, never a key"
-            )
-        return value.strip()
-
-    return read
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    return f"write {near[0]}" if near else f"use one of {', '.join(known)}"

@@ -12,16 +12,18 @@ not sent by plain http to another machine: everyone on the way could read it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from factbook import policy
 from factbook.net import settings
 from factbook.net.http import Secret, read_address
 from factbook.net.settings import Table, wrong
+
+if TYPE_CHECKING:
+    from factbook.net.setting_types import AnyCase, BeforeValidator, Field, KeyVariable, Url
 
 OFF: Final = "off"
 FOLDER: Final = "folder"
@@ -43,25 +45,40 @@ _TAKES: Final[Mapping[str, frozenset[str]]] = {  # beside provider, timeout_s an
     BRAVE: frozenset({"url", "key_env", "language"}),
 }
 
-_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z]{2,4})?|all|auto")
-_REGION: Final = re.compile(r"[a-z]{2}-[a-z]{2,4}")
-_ENGINES: Final = re.compile(r"[A-Za-z0-9_. -]{1,60}(?:,[A-Za-z0-9_. -]{1,60}){0,49}")
-_PATH_CHARS: Final = 4_096
+
+def _path(value: object) -> object:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("must be the path of a folder")
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig:
     """A search provider, and what it needs."""
 
-    provider: str  # one of PROVIDERS
-    url: str = ""  # of its endpoint; "" where it has none
-    folder: Path | None = None  # of one's own documents
-    key_env: str = ""  # the variable that holds the key; "" where none is sent
-    timeout_s: float = policy.SEARCH_TIMEOUT_S  # the total deadline of a search
-    max_answer_bytes: int = ANSWER_BYTES  # a larger answer is refused
-    language: str = ""  # of the results: "de"; "" leaves it to the provider
-    region: str = ""  # as ddgs writes it: "us-en"
-    engines: str = ""  # which ones to ask, by commas: "wikipedia,arxiv"; "" is the provider's own
+    provider: Annotated[Literal["folder", "searxng", "ddgs", "tavily", "brave", "off"], AnyCase]
+    url: Url = ""  # of its endpoint; "" where it has none
+    folder: Annotated[Path, BeforeValidator(_path)] | None = None  # of one's own documents
+    key_env: KeyVariable = ""  # the variable that holds the key; "" where none is sent
+    timeout_s: Annotated[float, Field(ge=0.1, le=600)] = policy.SEARCH_TIMEOUT_S  # of a search
+    max_answer_bytes: Annotated[int, Field(ge=1024, le=1024**3)] = ANSWER_BYTES  # larger: refused
+    language: Annotated[
+        str,
+        Field(
+            pattern="^(?:[A-Za-z]{2,3}(?:-[A-Za-z]{2,4})?|all|auto)$",
+            description="like en or pt-BR",
+        ),
+    ] = ""  # of the results; "" leaves it to the provider
+    region: Annotated[str, Field(pattern="^[a-z]{2}-[a-z]{2,4}$", description="like us-en")] = (
+        ""  # as ddgs writes it
+    )
+    engines: Annotated[
+        str,
+        Field(
+            pattern="^[A-Za-z0-9_. -]{1,60}(?:,[A-Za-z0-9_. -]{1,60}){0,49}$",
+            description="like wikipedia,arxiv",
+        ),
+    ] = ""  # which ones to ask; "" is the provider's own
 
 
 def load_search_config(environ: Mapping[str, str], path: Path | None = None) -> SearchConfig | None:
@@ -108,11 +125,11 @@ def _meant(found: Mapping[str, Any]) -> str:
     return ways[0]
 
 
-def _folder(value: str | None, environ: Mapping[str, str], path: Path | None) -> Path:
+def _folder(value: Path | None, environ: Mapping[str, str], path: Path | None) -> Path:
     if value is None:
         raise wrong("No folder of documents is named", f"set {_TABLE.where('folder')}")
     try:
-        folder = Path(value).expanduser()
+        folder = value.expanduser()
     except RuntimeError:
         raise wrong("The home of the folder of documents is not known", "write it out") from None
     told = environ.get(f"{_TABLE.prefix}FOLDER", "").strip()
@@ -125,46 +142,17 @@ def _key_env(provider: str, found: Mapping[str, Any], environ: Mapping[str, str]
     address = read_address(found["url"])
     own = _HOST_KEYS.get(address.host, "")
     candidates = [_TABLE.key_variable, own]
-    variable = settings.key_variable(found.get("key_env", ""), candidates, environ)
+    variable = settings.key_variable(found.get("key_env", ""), candidates, address, environ)
     if not variable and provider in _URLS:
         names = " or ".join(one for one in candidates if one)
         raise wrong(f"{provider} needs a key, and none is set", f"set {names}")
-    if variable:
-        settings.check_way(address, variable)
     return variable
-
-
-def _fits(pattern: re.Pattern[str], example: str) -> settings.Read:
-    def read(value: object) -> str:
-        text = value.strip() if isinstance(value, str) else ""
-        if not pattern.fullmatch(text):
-            raise ValueError(f"must be like {example}")
-        return text
-
-    return read
-
-
-def _path(value: object) -> str:
-    text = value.strip() if isinstance(value, str) else ""
-    if not 0 < len(text) <= _PATH_CHARS or "\0" in text:
-        raise ValueError("must be the path of a folder")
-    return text
 
 
 _COMMON: Final = frozenset({"provider", "timeout_s", "max_answer_bytes"})
 _TABLE: Final = Table(
     name="search",
     prefix="FACTBOOK_SEARCH_",
+    config=SearchConfig,
     key_variable="FACTBOOK_SEARCH_KEY",
-    settings={
-        "provider": settings.one_of(*PROVIDERS, OFF),
-        "url": settings.url("http://127.0.0.1:8888"),
-        "folder": _path,
-        "key_env": settings.variable("FACTBOOK_SEARCH_KEY"),
-        "timeout_s": settings.number(0.1, 600),
-        "max_answer_bytes": settings.whole(1024, 1024**3),
-        "language": _fits(_LANGUAGE, "en or pt-BR"),
-        "region": _fits(_REGION, "us-en"),
-        "engines": _fits(_ENGINES, "wikipedia,arxiv"),
-    },
 )

@@ -400,7 +400,7 @@ def _folders() -> Iterator[Finding]:
 
 def _searching(*, ask: bool) -> Iterator[Finding]:
     from factbook.errors import SearchError, UsageError
-    from factbook.llm.config import config_path
+    from factbook.net.settings import config_path
     from factbook.search_providers import open_search
     from factbook.search_providers.config import load_search_config
 
@@ -440,7 +440,7 @@ def _searching(*, ask: bool) -> Iterator[Finding]:
 def _notices() -> Iterator[Finding]:
     from factbook.errors import UsageError
     from factbook.interests.notify_config import load_notify_config, open_channels
-    from factbook.llm.config import config_path
+    from factbook.net.settings import config_path
 
     try:
         config = load_notify_config(os.environ, config_path(os.environ))

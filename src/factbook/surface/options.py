@@ -448,7 +448,8 @@ def model_from(
     """Return how the model is configured by flags, environment and file; None where it is off."""
     import os
 
-    from factbook.llm.config import config_path, load_config
+    from factbook.llm.config import load_config
+    from factbook.net.settings import config_path
 
     return load_config(
         os.environ,
