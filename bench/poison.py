@@ -233,7 +233,7 @@ class Trial:
         """Queue a search of our own about a thing, as the loop does, and make it."""
         from factbook.apply.apply import apply
         from factbook.model.facts import ME, Trigger
-        from factbook.model.ops import QueueSearch
+        from factbook.model.interest_ops import QueueSearch
 
         entity = self.memory.interests.find_entity(batch.thing.name)
         op = QueueSearch(owner=ME, query=f"{batch.thing.name} details", entity_id=entity.id)

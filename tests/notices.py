@@ -5,7 +5,8 @@ from __future__ import annotations
 from factbook.apply.apply import apply
 from factbook.model.entities import Notice, NoticeState
 from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Millis, Role, Trigger, Trust
-from factbook.model.ops import Announce, AssertFact, CreateEntity, Op, RecordEpisode, RecordSource
+from factbook.model.interest_ops import Announce, CreateEntity
+from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.store.base import Store
 from factbook.testing import sample_episode, sample_source
 

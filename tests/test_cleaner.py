@@ -28,17 +28,14 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import (
-    AssertFact,
+from factbook.model.interest_ops import (
     CreateEntity,
-    Op,
     RecordEngagement,
-    RecordEpisode,
-    RecordSource,
     RestoreEntity,
     SetPreference,
     UnmergeEntity,
 )
+from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of

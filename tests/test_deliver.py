@@ -30,7 +30,8 @@ from factbook.interests.notify_config import NotifyConfig, load_notify_config, o
 from factbook.interests.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, sign, signing_key
 from factbook.model.entities import Notice, NoticeKind, NoticeState
 from factbook.model.facts import EVERYONE, ME, Millis, Trigger
-from factbook.model.ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, Op, RetireEntity
+from factbook.model.interest_ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, RetireEntity
+from factbook.model.ops import Op
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.net.http import Secret
 from factbook.store.sqlite import SQLiteStore

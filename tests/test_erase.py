@@ -39,15 +39,20 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
+from factbook.model.interest_ops import (
+    CreateEntity,
+    RecordEngagement,
+    RecordSearch,
+    RestoreEntity,
+    SetPreference,
+)
 from factbook.model.ops import (
     AllowAgain,
     AssertFact,
     ChangeKeys,
-    CreateEntity,
     EraseEntity,
     EraseEpisode,
     EraseFact,
-    EraseNoted,
     EraseOwner,
     EraseRejection,
     FailTask,
@@ -57,15 +62,11 @@ from factbook.model.ops import (
     MergeFacts,
     Op,
     Propose,
-    RecordEngagement,
     RecordEpisode,
     RecordInjection,
-    RecordSearch,
     RecordSource,
     RejectCandidate,
     RejectLine,
-    RestoreEntity,
-    SetPreference,
     StartRun,
     SupersedeFact,
     SupportFact,
@@ -1323,19 +1324,3 @@ def test_kill_9_leaves_all_or_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_kill_9_leaves_all_or_nothing_many_times(tmp_path: Path) -> None:
     kill_many(tmp_path, times=60)
-
-
-def test_every_op_has_a_strict_json_form() -> None:
-    from factbook.model.ops import EraseSource, from_json, to_json
-
-    for op in (
-        EraseFact(fact_id=3, whole_episodes=True),
-        EraseEpisode(episode_id=3),
-        EraseSource(source_id=1),
-        EraseRejection(rejection_id=4),
-        EraseNoted(target="search_log", row_id=4),
-        EraseEntity(entity_id=2),
-        EraseOwner(owner="ann"),
-        AllowAgain(erasure_id=1),
-    ):
-        assert from_json(to_json(op)) == op

@@ -18,7 +18,7 @@ from factbook import policy
 from factbook.apply.apply import apply
 from factbook.memory import Memory
 from factbook.model.facts import Trigger
-from factbook.model.ops import FailSearch, QueueSearch
+from factbook.model.interest_ops import FailSearch, QueueSearch
 from factbook.store.leases import due, holder_name, is_dead, stands
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock

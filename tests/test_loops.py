@@ -33,7 +33,8 @@ from factbook.interests.scheduler import (
     moved,
 )
 from factbook.model.facts import Trigger
-from factbook.model.ops import MarkProgress, NoteAction, RecordEpisode, RecordSource
+from factbook.model.interest_ops import NoteAction
+from factbook.model.ops import MarkProgress, RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.cancel import Cancel, Cancelled, cancelling, current
 from factbook.store.sqlite import SQLiteStore
@@ -423,7 +424,7 @@ def acting(path: Path) -> str:
         from pathlib import Path
         from factbook.apply.apply import apply
         from factbook.model.facts import Trigger
-        from factbook.model.ops import NoteAction
+        from factbook.model.interest_ops import (NoteAction)
         from factbook.store.sqlite import SQLiteStore
         store = SQLiteStore(Path({str(path)!r}))
         input()

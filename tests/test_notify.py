@@ -20,7 +20,8 @@ from factbook.interests.notify import LISTED, NOTICE_CHARS, enrich_query, notice
 from factbook.model.backoff import delay_ms, may_send, next_at
 from factbook.model.entities import NoticeKind, NoticeState, NotifyState
 from factbook.model.facts import ME, Fact, FactKind, Millis, Status, Trigger, Trust
-from factbook.model.ops import ClaimNotice, MuteOwner, NoteAction, Op
+from factbook.model.interest_ops import ClaimNotice, MuteOwner, NoteAction
+from factbook.model.ops import Op
 from factbook.store.sqlite import SQLiteStore
 from notices import announce_all
 

@@ -299,7 +299,7 @@ def test_a_search_that_may_be_private_is_set_aside_and_not_tried_again(tmp_path:
     from factbook.apply.apply import apply
     from factbook.model.entities import SearchState
     from factbook.model.facts import Trigger
-    from factbook.model.ops import QueueSearch
+    from factbook.model.interest_ops import QueueSearch
 
     world = open_world(tmp_path, [SWIFT])
     world.say("My daughter Lena has a fever.")

@@ -21,20 +21,15 @@ from factbook.extract.voice import WEIGHTS, marks_of, own_words
 from factbook.memory import Memory
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.model.facts import ME, Candidate, FactKind, Status, Trigger, Trust
-from factbook.model.ops import (
-    AssertFact,
-    ChangeKeys,
+from factbook.model.interest_ops import (
     CreateEntity,
-    DoubtFact,
-    KeyStep,
-    Op,
     OpenLearnPrompt,
     QueueSearch,
     RecordEngagement,
     SetPreference,
     SetSchedule,
-    SupportFact,
 )
+from factbook.model.ops import AssertFact, ChangeKeys, DoubtFact, KeyStep, Op, SupportFact
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock
 

@@ -28,7 +28,8 @@ from factbook.errors import EmbedderError, SearchError, SearchFailure, StoreLock
 from factbook.memory import Memory
 from factbook.model.entities import NoticeKind, NoticeState, SearchAnswer, SearchState
 from factbook.model.facts import Trigger
-from factbook.model.ops import Op, QueueSearch
+from factbook.model.interest_ops import QueueSearch
+from factbook.model.ops import Op
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.pipelines.world import READING, ExtractionReport
 from factbook.surface.doctor import _unanswered

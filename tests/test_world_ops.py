@@ -39,10 +39,9 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import (
+from factbook.model.interest_ops import (
     AddAlias,
     Announce,
-    AssertFact,
     ClaimNotice,
     CreateEntity,
     DropPreference,
@@ -57,23 +56,20 @@ from factbook.model.ops import (
     MuteOwner,
     NewFind,
     NoteAction,
-    Op,
     OpenLearnPrompt,
     PlanLearning,
     QueueSearch,
     RecordEngagement,
-    RecordEpisode,
     RecordSearch,
-    RecordSource,
     RestoreEntity,
     RetireEntity,
     RetrySearches,
     RunSchedule,
     SetPreference,
     SetSchedule,
-    SupportFact,
     UnmergeEntity,
 )
+from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource, SupportFact
 from factbook.store.sqlite import SQLiteStore
 
 NOW: Millis = 1_763_700_000_000

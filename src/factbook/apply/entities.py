@@ -30,8 +30,7 @@ from factbook.model.entities import (
     Valence,
 )
 from factbook.model.facts import EpisodeKind, Event, Millis, Receipt, Status, Trigger, Trust
-from factbook.model.keys import entity_name
-from factbook.model.ops import (
+from factbook.model.interest_ops import (
     AddAlias,
     Announce,
     ClaimNotice,
@@ -48,11 +47,9 @@ from factbook.model.ops import (
     MarkHeard,
     MarkResultRead,
     MergeEntities,
-    MergeFacts,
     MuteEntity,
     MuteOwner,
     NoteAction,
-    Op,
     OpenLearnPrompt,
     PlanLearning,
     QueueSearch,
@@ -65,8 +62,9 @@ from factbook.model.ops import (
     SetPreference,
     SetSchedule,
     UnmergeEntity,
-    UnmergeFact,
 )
+from factbook.model.keys import entity_name
+from factbook.model.ops import MergeFacts, Op, UnmergeFact
 from factbook.store.base import Life, Writer, claim_digest
 from factbook.store.leases import stands
 

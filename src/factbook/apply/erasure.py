@@ -21,12 +21,12 @@ from typing import Any, Protocol
 from factbook import policy
 from factbook.errors import NotFound, UsageError
 from factbook.model.facts import Episode, EpisodeKind, Millis, Receipt, Stance, Trust
+from factbook.model.interest_ops import CreateEntity, RecordSearch
 from factbook.model.ops import (
     AdvanceCursor,
     AllowAgain,
     AssertFact,
     ChangeKeys,
-    CreateEntity,
     EraseEntity,
     EraseEpisode,
     EraseFact,
@@ -37,7 +37,6 @@ from factbook.model.ops import (
     Op,
     Propose,
     RecordEpisode,
-    RecordSearch,
     RecordSource,
     RejectCandidate,
     RejectLine,

@@ -25,7 +25,7 @@ from factbook.interests.notify import notice_text
 from factbook.model.backoff import may_send
 from factbook.model.entities import Entity, Notice, NoticeState
 from factbook.model.facts import ME, Everyone, Millis, Trigger, whose
-from factbook.model.ops import ClaimNotice, FinishNotice
+from factbook.model.interest_ops import ClaimNotice, FinishNotice
 from factbook.net import cancel
 from factbook.net.address import is_public
 from factbook.net.http import one_line

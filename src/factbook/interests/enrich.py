@@ -15,7 +15,7 @@ from factbook.gate.notices import Mode, mode_of
 from factbook.interests.notify import enrich_query
 from factbook.model.entities import Entity
 from factbook.model.facts import EVERYONE, Millis, Trigger
-from factbook.model.ops import QueueSearch
+from factbook.model.interest_ops import QueueSearch
 
 if TYPE_CHECKING:
     from factbook.context import Context

@@ -52,8 +52,7 @@ from factbook.model.facts import (
     Trigger,
     one_owner,
 )
-from factbook.model.keys import entity_name, without_hidden
-from factbook.model.ops import (
+from factbook.model.interest_ops import (
     CreateEntity,
     DropPreference,
     DropSchedule,
@@ -67,6 +66,7 @@ from factbook.model.ops import (
     SetSchedule,
     UnmergeEntity,
 )
+from factbook.model.keys import entity_name, without_hidden
 from factbook.pipelines.world_names import engaged
 from factbook.recall.facts import shown
 from factbook.recall.known import joined, unpacked

@@ -27,7 +27,7 @@ from factbook.interests.scheduler import IDLE_MS, Budget, Loop, LoopResult, Work
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
-from factbook.model.ops import RetrySearches, RunSchedule
+from factbook.model.interest_ops import RetrySearches, RunSchedule
 from factbook.net.settings import config_path
 from factbook.pipelines.world import WorldReading
 

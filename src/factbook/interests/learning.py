@@ -18,7 +18,7 @@ from factbook.extract.topics import learn_queries, request_of
 from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
 from factbook.model.facts import Receipt, Trigger
-from factbook.model.ops import PlanLearning
+from factbook.model.interest_ops import PlanLearning
 
 if TYPE_CHECKING:
     from factbook.context import Context

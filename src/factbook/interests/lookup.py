@@ -29,8 +29,9 @@ from factbook.interests.enrich import may_be_enriched
 from factbook.interests.privacy import verdict_on
 from factbook.model.entities import SearchAnswer, SearchResult, SearchTask
 from factbook.model.facts import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
+from factbook.model.interest_ops import FailSearch, RecordSearch
 from factbook.model.keys import without_hidden
-from factbook.model.ops import FailSearch, Op, RecordEpisode, RecordSearch, RecordSource
+from factbook.model.ops import Op, RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.http import one_line
 from factbook.search_providers.base import is_local

@@ -34,15 +34,8 @@ from factbook.maintenance.verdict_queue import category, pair_of, task_of
 from factbook.model.confidence import value_at
 from factbook.model.entities import Engagement, Entity, Valence
 from factbook.model.facts import EVERYONE, Receipt, Trigger
-from factbook.model.ops import (
-    FailTask,
-    FinishTask,
-    MarkProgress,
-    MergeEntities,
-    MergeFacts,
-    Op,
-    RetireEntity,
-)
+from factbook.model.interest_ops import MergeEntities, RetireEntity
+from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, Op
 from factbook.net import cancel
 from factbook.store.base import Life
 from factbook.store.leases import due, holder_name

@@ -39,7 +39,8 @@ from factbook.model.facts import (
     one_owner,
     whose,
 )
-from factbook.model.ops import Count, NoteAction, RecordInjection, RecordUse
+from factbook.model.interest_ops import NoteAction
+from factbook.model.ops import Count, RecordInjection, RecordUse
 from factbook.recall.budget import build_context
 from factbook.recall.diversity import diversity_score
 from factbook.recall.modes import TwoModes

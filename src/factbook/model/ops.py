@@ -1,23 +1,15 @@
 """The verbs: everything that changes memory is one of these Ops; `apply` is their only reader.
 
-The union is closed. Each Op is a frozen value and has a strict JSON form (`to_json`, `from_json`).
+The union is closed, and each Op is a frozen value. What people care about has its Ops in
+`interest_ops`.
 """
 
 from __future__ import annotations
 
-import base64
-import dataclasses
-import types
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Final, TypeAlias, get_args, get_origin
+from typing import Final, TypeAlias, get_args
 
-import orjson
-
-from factbook.errors import UsageError
-from factbook.model.entities import EngagementType, NoticeState, PreferenceType, Valence
 from factbook.model.facts import (
     Candidate,
     Cursor,
@@ -27,6 +19,39 @@ from factbook.model.facts import (
     RejectedLine,
     Source,
     Trust,
+)
+from factbook.model.interest_ops import (
+    AddAlias,
+    Announce,
+    ClaimNotice,
+    CreateEntity,
+    DropPreference,
+    DropSchedule,
+    FailResult,
+    FailSearch,
+    Fence,
+    FinishNotice,
+    KeepSeen,
+    MarkDiscovered,
+    MarkExtracted,
+    MarkHeard,
+    MarkResultRead,
+    MergeEntities,
+    MuteEntity,
+    MuteOwner,
+    NoteAction,
+    OpenLearnPrompt,
+    PlanLearning,
+    QueueSearch,
+    RecordEngagement,
+    RecordSearch,
+    RestoreEntity,
+    RetireEntity,
+    RetrySearches,
+    RunSchedule,
+    SetPreference,
+    SetSchedule,
+    UnmergeEntity,
 )
 
 
@@ -435,309 +460,6 @@ class EndCall:
     money: float
 
 
-# --- what people care about (seed 003) ------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateEntity:
-    """Make a thing that its owner cares about known; one that is known stays as it is.
-
-    `episode` is what its owner did (a message, a command) or a result of a search that its owner
-    caused. Nothing else can bring an entity in, whatever the trigger says.
-    """
-
-    owner: str
-    name: str  # canonical (`keys.entity_name`)
-    episode: str  # Episode.uid
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddAlias:
-    """Let a current entity be known by another name too."""
-
-    owner: str
-    entity: str
-    alias: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeEntities:
-    """Give one entity everything of another that is the same thing; can be taken back."""
-
-    winner_id: int
-    loser_id: int
-    rule: str
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnmergeEntity:
-    """Take a merged entity out again, with what was its own."""
-
-    entity_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetireEntity:
-    """Forget an entity and the facts about it, so that it can be brought back."""
-
-    entity_id: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreEntity:
-    """Bring back an entity that was forgotten, with the facts about it."""
-
-    entity_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MuteEntity:
-    """Tell nothing more of an entity by itself, or begin again."""
-
-    entity_id: int
-    muted: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MuteOwner:
-    """Tell an owner nothing by itself, or begin again."""
-
-    owner: str
-    muted: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordEngagement:
-    """Keep what an owner did about an entity or a preference, once for each message."""
-
-    owner: str
-    type: EngagementType
-    valence: Valence
-    strength: float  # 0 to 1
-    entity: str = ""  # its canonical name, or
-    preference: str = ""  # the topic of a current preference, or both
-    episode: str  # Episode.uid of what was said or typed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetPreference:
-    """Keep that an owner likes or dislikes a topic; the opposite of the same topic goes."""
-
-    owner: str
-    topic: str  # canonical, as names of entities are
-    type: PreferenceType
-    episode: str  # Episode.uid
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropPreference:
-    """Take back that an owner likes or dislikes a topic."""
-
-    owner: str
-    topic: str
-    type: PreferenceType
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenLearnPrompt:
-    """Keep what an owner wants learned, with the searches that it takes, which then wait."""
-
-    owner: str
-    text: str
-    episode: str  # Episode.uid of the command
-    queries: Sequence[str] = ()  # none where they are planned later
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanLearning:
-    """Give what is to be learned its searches, once; they then wait."""
-
-    prompt_id: int
-    queries: Sequence[str]
-    planner: str  # "rules", or the model that thought of them
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSearch:
-    """Let a search wait until it is made; its trigger is that of the call."""
-
-    owner: str
-    query: str
-    entity_id: int | None = None
-    episode: str = ""  # Episode.uid of the message or command that asks for it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSearch:
-    """Keep that a search was made and which episodes it gave; its trigger is that of the call."""
-
-    owner: str
-    query: str
-    provider: str
-    duration_ms: int | None
-    results: Sequence[str]  # Episode.uid of each, best first
-    task_id: int | None = None  # that is done by it
-    entity_id: int | None = None
-    episode: str = ""  # Episode.uid of the message or command that it was made for
-    uid: str = ""  # of its own, by which whoever made it finds it again
-    claimer: str = ""  # who makes the task: refused where that is another one by now
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailSearch:
-    """Leave a search waiting after a failure, with its reason; too many set it aside."""
-
-    task_id: int
-    error: str
-    tried: bool = True  # False: nobody answered there, so the count stays
-    aside: bool = False  # at once: it would fail alike every time
-    claimer: str = ""  # who makes the task: refused where that is another one by now
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrySearches:
-    """Let searches that were set aside be tried again, and searches and messages be read again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenName:
-    """A place where a model saw the name of something new."""
-
-    start: int  # in the episode
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeepSeen:
-    """Remember the new names that a model saw in a result, which are weighed with the others'."""
-
-    search_id: int
-    episode_id: int
-    names: Sequence[SeenName] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkDiscovered:
-    """Remember that the results of a search were looked through for new things."""
-
-    search_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFind:
-    """A fact that a result brings; it is news only where the same call stores it."""
-
-    entity: str
-    object: str
-    nearest: float | None = None  # greatest cosine to a fact known before; None without any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkResultRead:
-    """Remember that a result was read for facts, and which new ones are to be told at the end."""
-
-    search_id: int
-    episode_id: int
-    finds: Sequence[NewFind] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailResult:
-    """Remember that a result could not be read, so that the others come before it."""
-
-    search_id: int
-    episode_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fence:
-    """Refuse the whole call where the lease that it was worked out under was taken over."""
-
-    lease: str
-    token: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkExtracted:
-    """Remember that the results of a search were read for facts."""
-
-    search_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkHeard:
-    """Remember that a message was read for entities and engagements."""
-
-    episode_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Announce:
-    """Let new facts about an entity be told to its owner: those that this call stored.
-
-    With `search_id` those of `fact_ids` that this search brought and nobody was told.
-    """
-
-    owner: str
-    entity: str
-    facts: Sequence[str] | None = None  # objects worth telling; all that are new, without it
-    image: str = ""
-    search_id: int | None = None
-    fact_ids: Sequence[int] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimNotice:
-    """Begin to deliver a notice; refused while the back-off, a mute or another holds it."""
-
-    notice_id: int
-    holder: str  # who delivers it (`leases.holder_name`): where that has ended, it is let go
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishNotice:
-    """Say what became of a notice that was claimed, or drop one that waits."""
-
-    notice_id: int
-    state: NoticeState  # sent, failed, dropped, or waiting for another try
-    channels: Sequence[str] = ()
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteAction:
-    """Remember that an owner did something just now: notices may come at once again."""
-
-    owner: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetSchedule:
-    """Let a topic be searched for again and again."""
-
-    owner: str
-    topic: str
-    every_ms: int
-    next_at: Millis
-    episode: str  # Episode.uid of the command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropSchedule:
-    """End a schedule."""
-
-    schedule_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSchedule:
-    """Queue the search of a schedule that is due, and put its next time off."""
-
-    schedule_id: int
-
-
 # --- erasing for good -----------------------------------------------------------------------------
 
 
@@ -883,103 +605,3 @@ Op: TypeAlias = (
 )
 
 OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}
-
-
-def to_json(op: Op) -> bytes:
-    """Return the JSON form of an Op: its name under "op", its fields as they are."""
-    return orjson.dumps({"op": type(op).__name__, **_plain(op)})
-
-
-def from_json(data: bytes | str) -> Op:
-    """Read an Op from its JSON form.
-
-    Raises UsageError for anything but exactly the fields of a known Op, each of its type.
-    """
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise UsageError(detail=f"this is not the JSON of an op: {error}") from error
-    if not isinstance(value, dict) or value.get("op") not in OPS:
-        raise UsageError(detail=f'an op needs "op", one of {", ".join(OPS)}')
-    name = value.pop("op")
-    return typing.cast(Op, _read(OPS[name], value, name))
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {part.name: _plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _read(kind: Any, value: Any, where: str) -> Any:
-    """Build a value of type `kind` from plain JSON, or say where it does not fit."""
-    if kind is Any or kind is object:
-        return value
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return _read_dataclass(kind, value, where)
-    origin = get_origin(kind)
-    if origin in (typing.Union, types.UnionType):
-        return _read_union(get_args(kind), value, where)
-    if origin is tuple:
-        if isinstance(value, list):
-            item = get_args(kind)[0]
-            return tuple(_read(item, one, f"{where}[{n}]") for n, one in enumerate(value))
-    elif origin in (Sequence, list):
-        if isinstance(value, list):
-            item = get_args(kind)[0]
-            return [_read(item, one, f"{where}[{n}]") for n, one in enumerate(value)]
-    elif origin in (Mapping, dict):
-        if isinstance(value, dict):
-            item = get_args(kind)[1]
-            return {key: _read(item, one, f"{where}.{key}") for key, one in value.items()}
-    elif isinstance(kind, type) and issubclass(kind, StrEnum):
-        if isinstance(value, str) and value in set(kind):
-            return kind(value)
-    elif kind is bytes:
-        if isinstance(value, str):
-            try:
-                return base64.b64decode(value, validate=True)
-            except ValueError as error:
-                raise UsageError(detail=f"{where} is not base64") from error
-    elif kind is float:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
-    elif kind is type(None):
-        if value is None:
-            return None
-    elif isinstance(kind, type) and type(value) is kind:
-        return value
-    raise UsageError(detail=f"{where} is {value!r:.60}, which is not {kind}")
-
-
-def _read_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    for kind in kinds:
-        try:
-            return _read(kind, value, where)
-        except UsageError:
-            continue  # the next member of the union may fit; the last refusal is raised below
-    raise UsageError(detail=f"{where} is {value!r:.60}, which fits none of {kinds}")
-
-
-def _read_dataclass(kind: type, value: Any, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise UsageError(detail=f"{where} is {value!r:.60}, not an object")
-    hints = typing.get_type_hints(kind)
-    parts = {part.name: part for part in dataclasses.fields(kind)}
-    unknown = sorted(set(value) - set(parts))
-    if unknown:
-        raise UsageError(detail=f"{where} has no field {unknown[0]}")
-    given = {
-        name: _read(hints[name], value[name], f"{where}.{name}") for name in parts if name in value
-    }
-    for name, part in parts.items():
-        needed = part.default is dataclasses.MISSING and part.default_factory is dataclasses.MISSING
-        if needed and name not in given:
-            raise UsageError(detail=f"{where} lacks {name}")
-    return kind(**given)

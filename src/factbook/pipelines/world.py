@@ -45,16 +45,8 @@ from factbook.extract.voice import OwnWords, own_words
 from factbook.extract.world import STEERED, facts_about
 from factbook.model.entities import SearchLog
 from factbook.model.facts import EVERYONE, Millis, Receipt, StoredEpisode, Trigger
-from factbook.model.ops import (
-    FailResult,
-    FailTask,
-    Fence,
-    FinishTask,
-    MarkExtracted,
-    MarkHeard,
-    MarkResultRead,
-    Op,
-)
+from factbook.model.interest_ops import FailResult, Fence, MarkExtracted, MarkHeard, MarkResultRead
+from factbook.model.ops import FailTask, FinishTask, Op
 from factbook.net import cancel
 from factbook.net.http import one_line
 from factbook.pipelines.world_facts import Facts, Gathered, Vectors, announcements, refusal

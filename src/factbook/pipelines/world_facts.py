@@ -21,7 +21,8 @@ from factbook.gate.known import Said, nearest
 from factbook.gate.notices import Find, mode_of, worth_telling
 from factbook.model.entities import ABOUT, SearchLog
 from factbook.model.facts import Candidate, Fact, FactKind, Millis, StoredEpisode
-from factbook.model.ops import Announce, NewFind, Op, RejectCandidate
+from factbook.model.interest_ops import Announce, NewFind
+from factbook.model.ops import Op, RejectCandidate
 from factbook.net import cancel
 from factbook.pipelines.claims import asserted, refused, supported
 

@@ -18,7 +18,8 @@ from factbook.extract.world import WorldClaim
 from factbook.gate.grounding import Support, ground, read_passage
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.facts import StoredEpisode, Trust
-from factbook.model.ops import KeepSeen, Op, SeenName
+from factbook.model.interest_ops import KeepSeen, SeenName
+from factbook.model.ops import Op
 from factbook.pipelines.world_facts import Gathered, refusal
 
 if TYPE_CHECKING:

@@ -20,16 +20,16 @@ from factbook.gate.known import admit, is_known
 from factbook.gate.names import judge_name, name_text, structural_problem
 from factbook.model.entities import EngagementType, PreferenceType, SearchLog, Valence
 from factbook.model.facts import StoredEpisode, Trigger
-from factbook.model.keys import entity_name
-from factbook.model.ops import (
+from factbook.model.interest_ops import (
     AddAlias,
     CreateEntity,
     MarkDiscovered,
     MuteEntity,
-    Op,
     RecordEngagement,
     SetPreference,
 )
+from factbook.model.keys import entity_name
+from factbook.model.ops import Op
 from factbook.pipelines.world_facts import Gathered, Vectors, refusal
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import hashlib
 
 from factbook import policy
 from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Trust
-from factbook.model.ops import NoteAction, Op, RecordEpisode, RecordSource
+from factbook.model.interest_ops import NoteAction
+from factbook.model.ops import Op, RecordEpisode, RecordSource
 
 __all__ = ["digest", "said_ops"]
 
