@@ -10,6 +10,7 @@ import pytest
 
 from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.maintenance.verdict_queue import judged_pairs, waiting_pairs
 from factbook.model.facts import (
     ME,
     Candidate,
@@ -148,7 +149,7 @@ class Ledger:
 
     def verdicts(self) -> dict[tuple[int, int], str]:
         """Return the verdicts of all judged pairs."""
-        return {(one.low_id, one.high_id): one.verdict for one in self.store.pairs(waiting=False)}
+        return {(one.low_id, one.high_id): one.verdict for one in judged_pairs(self.store)}
 
     def support(self, fact: Fact, episode: int, *, trust: Trust = Trust.DIRECT) -> SupportFact:
         text = self.store.episodes_by_id([episode])[episode].text
@@ -341,11 +342,11 @@ def test_each_ambiguous_pair_is_queued_once_and_settled_once(ledger: Ledger) -> 
     )
     assert ledger.write([op]).queued == 1
     assert ledger.write([op]).queued == 0
-    assert len(ledger.store.pairs(waiting=True)) == 1
+    assert len(waiting_pairs(ledger.store)) == 1
     settle = SettlePair(low_id=one.id, high_id=other.id, verdict="KEEP_BOTH")
     assert ledger.write([settle]).settled == 1
     assert ledger.write([settle]).settled == 0
-    assert ledger.store.pairs(waiting=True) == []
+    assert waiting_pairs(ledger.store) == []
 
 
 def test_a_verdict_is_one_of_three_words(ledger: Ledger) -> None:
@@ -494,7 +495,7 @@ def test_unmerge_gives_everything_back_and_keeps_them_apart(ledger: Ledger) -> N
     assert ledger.get(winner).evidence_count == before[0].evidence_count
     assert ledger.get(loser).evidence_count == before[1].evidence_count
     assert ledger.get(loser).retired_at is None
-    assert ledger.store.judged() == {(winner.id, loser.id)}
+    assert {one[:2] for one in judged_pairs(ledger.store)} == {(winner.id, loser.id)}
     with pytest.raises(UsageError, match="was not merged"):
         ledger.write([UnmergeFact(fact_id=loser.id)])
 
@@ -738,7 +739,7 @@ def test_an_undo_holds(ledger: Ledger) -> None:
         run_id=1,
     )
     assert ledger.undo(1).unchanged == 0
-    pairs = {(one.low_id, one.high_id) for one in ledger.store.pairs(waiting=False)}
+    pairs = {(one.low_id, one.high_id) for one in judged_pairs(ledger.store)}
     assert pairs == {(oslo.id, home.id), (tea.id, hate.id), (old.id, new.id)}
     assert ledger.verdicts()[oslo.id, home.id] == "KEEP_BOTH"
     assert ledger.write([contradiction(tea, hate)], run_id=2).contradicted == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from factbook.maintenance.metrics import Share, compute, passive_by_day
 from factbook.model.facts import Injection
-from factbook.store.base import Pair
+from factbook.store.kinds import Pair
 
 NOON = 1_763_726_400_000  # 2025-11-21 12:00 UTC
 DAY = 24 * 3600 * 1000

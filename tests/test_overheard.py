@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.apply.apply import apply
+from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.facts import ME, Candidate, Fact, FactKind, Role, Status, Trigger, Trust
 from factbook.model.ops import (
     AssertFact,
@@ -104,7 +105,7 @@ class Book:
         """Return the pairs that wait for a person."""
         return [
             (one.low_id, one.high_id)
-            for one in self.store.pairs(waiting=True)
+            for one in waiting_pairs(self.store)
             if one.rule == policy.OVERHEARD
         ]
 

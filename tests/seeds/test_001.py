@@ -30,6 +30,7 @@ from factbook.apply.apply import apply
 from factbook.embed import token_counter
 from factbook.errors import EmbedderMismatch, FactbookError, UsageError
 from factbook.maintenance.consolidate import PHASES, Question, RunReport
+from factbook.maintenance.verdict_queue import judged_pairs
 from factbook.memory import Memory
 from factbook.model.facts import (
     ME,
@@ -683,7 +684,7 @@ def test_a_clear_contradiction_halves_both(life: Life) -> None:
     report = life.night()
     assert report.receipt.contradicted == 2
     assert [life.semantic(fact)["confidence"] for fact in (one, other)] == pytest.approx([0.45] * 2)
-    (pair,) = life.memory.store.pairs(waiting=False)
+    (pair,) = judged_pairs(life.memory.store)
     assert pair.relation == "contradiction"
     assert life.night().receipt.contradicted == 0  # each pair once
 

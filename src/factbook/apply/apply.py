@@ -141,7 +141,7 @@ def apply(
             changing = [op for op in left if type(op) in CHANGING]
         writer.run_id = run_id
         writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
-        changes = Changes(writer, receipt, now=now, trigger=trigger)
+        changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
         run.sources(sorted_ops[RecordSource])
         run.episodes([op.episode for op in sorted_ops[RecordEpisode]])

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model.confidence import halved, supported, value_at
-from factbook.model.facts import Millis, ModelTask, Receipt, Run, Stance, Status, Trigger, Trust
+from factbook.model.facts import (
+    Millis,
+    ModelTask,
+    Proposal,
+    Receipt,
+    Run,
+    Stance,
+    Status,
+    Trigger,
+    Trust,
+)
 from factbook.model.interest_ops import (
     Announce,
     ClaimNotice,
@@ -95,12 +105,13 @@ from factbook.store.base import (
     Life,
     NewEvent,
     NewEvidence,
-    Pair,
     Place,
     Witness,
     Writer,
     claim_digest,
 )
+from factbook.store.kinds import PAIR, PROPOSAL, Pair
+from factbook.store.port import first
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
@@ -163,11 +174,14 @@ class _Past(NamedTuple):
 class Changes:
     """The changes of one call of `apply`."""
 
-    def __init__(self, writer: Writer, receipt: Receipt, *, now: Millis, trigger: Trigger) -> None:
+    def __init__(
+        self, writer: Writer, receipt: Receipt, *, now: Millis, trigger: Trigger, actor: str
+    ) -> None:
         self._writer = writer
         self._receipt = receipt
         self._now = now
         self._trigger = trigger
+        self._actor = actor
         self._world: WorldChanges | None = None
         self._texts: dict[int, str] = {}
         self._places: dict[int, Place] = {}
@@ -247,12 +261,19 @@ class Changes:
     def _close_proposal(self, life: Life, *, told: bool) -> None:
         """Take a fact that was told or seen again off the list of what waits for a yes."""
         claim = proposal_claim("memory", memory_key(life.owner, life.predicate, life.object))
-        known = self._writer.proposal(claim)
+        known = first(self._writer, PROPOSAL, {"claim": claim})
         if known is not None and known.state == "open":
-            said = "its owner says so" if told else "it was observed again"
-            self._writer.decide_proposal(known.id, "accepted", said)
-            self._receipt.settled += 1
-            self._event("decide", "proposal", known.id, {"state": "accepted", "reason": said})
+            self._decide(
+                known, "accepted", "its owner says so" if told else "it was observed again"
+            )
+
+    def _decide(self, proposal: Proposal, state: str, reason: str) -> None:
+        decided = proposal._replace(
+            state=state, decided_at=self._now, decided_by=self._actor, reason=reason
+        )
+        self._writer.put(PROPOSAL, [decided])
+        self._receipt.settled += 1
+        self._event("decide", "proposal", proposal.id, {"state": state, "reason": reason})
 
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
@@ -336,7 +357,7 @@ class Changes:
         not the less likely for each of them.
         """
         low, high = self._find(op.low_id), self._find(op.high_id)
-        known = self._writer.pair(op.low_id, op.high_id)
+        known = self._pair(op.low_id, op.high_id)
         waiting = known is not None and known.relation == "ambiguous" and not known.verdict
         if not (low.current and high.current):
             self._receipt.unchanged += 1
@@ -406,7 +427,7 @@ class Changes:
     def judge(self, op: JudgePair) -> None:
         """Remember the relation of a pair that was not judged before."""
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
-        if self._writer.pair(op.low_id, op.high_id) is not None:
+        if self._pair(op.low_id, op.high_id) is not None:
             self._receipt.unchanged += 1
             return
         self._put_pair(op, op.relation, verdict="")
@@ -420,15 +441,16 @@ class Changes:
                 detail=f"{op.verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
             )
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
-        known = self._writer.pair(op.low_id, op.high_id)
-        if known is not None and known.rule == policy.OVERHEARD and not self._is_answer:
-            self._receipt.unchanged += 1  # a person is asked, and nobody answers for them
-            return
-        if self._writer.settle_pair(op.low_id, op.high_id, op.verdict):
-            self._receipt.settled += 1
-            self._event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
-        else:
+        known = self._pair(op.low_id, op.high_id)
+        # Of what was overheard a person is asked, and nobody answers for them.
+        may = known is not None and (known.rule != policy.OVERHEARD or self._is_answer)
+        if known is None or known.verdict or not may:
             self._receipt.unchanged += 1
+            return
+        settled = known._replace(verdict=op.verdict, settled_at=self._now, settled_by=self._actor)
+        self._writer.put(PAIR, [settled])
+        self._receipt.settled += 1
+        self._event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
 
     # --- what was told and what was overheard ---------------------------------------------------
 
@@ -481,14 +503,13 @@ class Changes:
     def _ask(self, one: Life, other: Life, *, detail: str, similarity: float) -> None:
         """Put a pair before a person, once; both facts stay as they are until it is answered."""
         low, high = sorted((one.id, other.id))
-        known = self._writer.pair(low, high)
+        known = self._pair(low, high)
         if known is not None and (known.verdict or known.rule == policy.OVERHEARD):
             self._receipt.unchanged += 1
             return
         says = f"only overheard, against what was told: {detail}".removesuffix(": ")
-        self._writer.put_pair(
-            Pair(low, high, "ambiguous", policy.OVERHEARD, says, similarity, self._now, "")
-        )
+        asked = Pair(low, high, "ambiguous", policy.OVERHEARD, says, similarity, self._now, "")
+        self._writer.put(PAIR, [asked])
         self._receipt.judged += known is None
         self._receipt.queued += 1
 
@@ -501,11 +522,13 @@ class Changes:
             low, high = op.low_id, op.high_id
         if low >= high:
             raise UsageError(detail=f"a pair names two facts, the lower id first: {low}, {high}")
-        if self._writer.pair(low, high) is None:
+        if self._pair(low, high) is None:
             self._receipt.judged += 1
-        self._writer.put_pair(
-            Pair(low, high, relation, op.rule, op.detail, op.similarity, self._now, verdict)
-        )
+        pair = Pair(low, high, relation, op.rule, op.detail, op.similarity, self._now, verdict)
+        self._writer.put(PAIR, [pair])
+
+    def _pair(self, low_id: int, high_id: int) -> Pair | None:
+        return first(self._writer, PAIR, {"low_id": low_id, "high_id": high_id})
 
     # --- merging --------------------------------------------------------------------------------
 
@@ -704,10 +727,10 @@ class Changes:
 
     def _keep_apart(self, one_id: int, other_id: int) -> None:
         low, high = sorted((one_id, other_id))
-        pair = self._writer.pair(low, high) or Pair(
+        pair = self._pair(low, high) or Pair(
             low, high, "same", "unmerged", "a person keeps both", 1.0, self._now, ""
         )
-        self._writer.put_pair(pair._replace(verdict="KEEP_BOTH"))
+        self._writer.put(PAIR, [pair._replace(verdict="KEEP_BOTH")])
 
     def _children(self, winner_id: int) -> list[Life]:
         """Return the facts that are merged into this one, itself and not by another."""
@@ -864,9 +887,19 @@ class Changes:
 
     def propose(self, op: Propose) -> None:
         """Put something before a person, once."""
-        made = self._writer.add_proposal(
-            proposal_claim(op.kind, op.key), op.kind, op.title, op.payload
+        new = Proposal(
+            id=0,
+            kind=op.kind,
+            title=op.title,
+            payload=op.payload,
+            proposed_at=self._now,
+            state="open",
+            decided_at=None,
+            reason="",
+            claim=proposal_claim(op.kind, op.key),
+            decided_by="",
         )
+        (made,) = self._writer.add(PROPOSAL, [new])
         if made is None:
             self._receipt.unchanged += 1
             return
@@ -876,10 +909,10 @@ class Changes:
     def decide(self, op: DecideProposal) -> None:
         """Take a yes or no."""
         state = "edited" if op.edited else "accepted" if op.accept else "refused"
-        if not self._writer.decide_proposal(op.proposal_id, state, op.reason):
+        known = first(self._writer, PROPOSAL, {"id": op.proposal_id})
+        if known is None or known.state != "open":
             raise UsageError(detail=f"proposal {op.proposal_id} is not open; see `factbook review`")
-        self._receipt.settled += 1
-        self._event("decide", "proposal", op.proposal_id, {"state": state, "reason": op.reason})
+        self._decide(known, state, op.reason)
 
     def mark(self, op: MarkProgress) -> None:
         """Remember how far the work has come."""

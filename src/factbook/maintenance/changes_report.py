@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factbook.maintenance.confidence_history import moved
+from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
-from factbook.store.base import Pair, Store
+from factbook.store.base import Store
+from factbook.store.kinds import PROPOSAL, Pair
 
 __all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account"]
 
@@ -104,7 +106,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
     of_facts = [one for one in events if one.target.startswith("fact:")]
     queued = [
         one
-        for one in store.pairs(waiting=True)
+        for one in waiting_pairs(store)
         if one.judged_at == run.started_at and one.relation == "ambiguous"
     ]
     faded = _numbers(run.report.get("faded"))
@@ -121,10 +123,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
     faded = [one for one in faded if one in facts]
     queued = [one for one in queued if one.low_id in facts and one.high_id in facts]
     mine = {
-        one.id
-        for state in ("open", "accepted", "edited", "refused")
-        for one in store.proposals(state=state)
-        if owner in (one.payload.get("owner", ME), EVERYONE)
+        one.id for one in store.find(PROPOSAL) if owner in (one.payload.get("owner", ME), EVERYONE)
     }
     by_op: dict[str, list[Event]] = {}
     for one in of_facts:

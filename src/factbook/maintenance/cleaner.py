@@ -38,6 +38,7 @@ from factbook.model.interest_ops import MergeEntities, RetireEntity
 from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, Op
 from factbook.net import cancel
 from factbook.store.base import Life
+from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
 
 if TYPE_CHECKING:
@@ -340,7 +341,7 @@ class _Cleaning:
         if len(lives) < 2:
             return []
         cosines = vectors @ vectors.T
-        judged = self._store.judged()
+        judged = {one[:2] for one in self._store.find(PAIR)}
         order = sorted(
             range(len(lives)),
             key=lambda n: (

@@ -62,6 +62,7 @@ from factbook.model.ops import (
 )
 from factbook.pipelines.stated import claim_of, extract_ops
 from factbook.store.base import Life
+from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
 
 if TYPE_CHECKING:
@@ -319,7 +320,7 @@ class Consolidation:
         self._alike = []
         if not new:
             return
-        known = self._store.judged()
+        known = {one[:2] for one in self._store.find(PAIR)}
         ops: list[Op] = []
         for left, right, cosine in self._candidates(lives, vectors, new):
             one, other = lives[left], lives[right]
@@ -389,7 +390,7 @@ class Consolidation:
             rows = list(lives.values())
             have, data = self._store.vector_rows("fact", ids)
             vectors = dict(zip(have, unit_rows(data, len(have)), strict=True))
-            known = self._store.judged()
+            known = {one[:2] for one in self._store.find(PAIR)}
             left, right = np.asarray(pairs, np.int64).T
             for group in components(len(rows), left, right):
                 members = [rows[n] for n in group if rows[n].id in vectors]

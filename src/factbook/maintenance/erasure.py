@@ -305,10 +305,9 @@ class Erasure:
         """Return what ops of erasing would do, by doing it and taking it back."""
         receipt, now = Receipt(), self._context.clock()
         try:
-            with self._store.writing(
-                trigger=Trigger.COMMAND, actor=self._context.actor, now=now
-            ) as writer:
-                Changes(writer, receipt, now=now, trigger=Trigger.COMMAND).run(ops)
+            actor, trigger = self._context.actor, Trigger.COMMAND
+            with self._store.writing(trigger=trigger, actor=actor, now=now) as writer:
+                Changes(writer, receipt, now=now, trigger=trigger, actor=actor).run(ops)
                 raise _Rehearsed
         except _Rehearsed:
             return receipt

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from factbook.model.facts import Injection
-from factbook.store.base import Pair
+from factbook.store.kinds import Pair
 
 __all__ = ["PASSIVE_FAILED", "Metrics", "Share", "compute", "passive_by_day"]
 

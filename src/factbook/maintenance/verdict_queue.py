@@ -32,7 +32,8 @@ from factbook.model.ops import (
     Op,
     SettlePair,
 )
-from factbook.store.base import Life, Pair, Store
+from factbook.store.base import Life, Store
+from factbook.store.kinds import PAIR, Pair
 
 __all__ = [
     "MERGE_RULE",
@@ -158,9 +159,29 @@ def pair_of(task: int) -> Ids:
 # --- asking ---------------------------------------------------------------------------------------
 
 
+def judged_pairs(store: Store) -> list[Pair]:
+    """Return every pair that was judged, oldest first."""
+    return _by_age(store.find(PAIR))
+
+
+def waiting_pairs(store: Store) -> list[Pair]:
+    """Return the pairs that wait for a verdict, oldest first.
+
+    Ambiguous ones wait, and clear contradictions too, whose facts have lost half already: the seed
+    flags them for a verdict. A pair of which one has retired waits for nothing.
+    """
+    found = store.find(PAIR, {"relation": ("ambiguous", "contradiction"), "verdict": ""})
+    lives = store.lives_by_id(sorted({number for one in found for number in one[:2]}))
+    return _by_age(one for one in found if all(lives[number].current for number in one[:2]))
+
+
+def _by_age(pairs: Iterable[Pair]) -> list[Pair]:
+    return sorted(pairs, key=lambda one: (one.judged_at, one.low_id, one.high_id))
+
+
 def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]) -> list[Question]:
     """Return every pair that waits for a verdict and whose facts are both current, oldest first."""
-    pairs = store.pairs(waiting=True)
+    pairs = waiting_pairs(store)
     facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
     tasks = {pair_of(one.target): one for one in store.model_tasks() if one.kind == TASK}
     sources = {
@@ -226,7 +247,7 @@ def task_ops(
     redact: Callable[[str], str],
 ) -> list[Op]:
     """Return what remembers which pairs were asked in vain, and forgets those that wait no more."""
-    waiting = {(one.low_id, one.high_id) for one in store.pairs(waiting=True)}
+    waiting = {(one.low_id, one.high_id) for one in waiting_pairs(store)}
     ops: list[Op] = [
         FinishTask(kind=TASK, target=one.target, version=one.version)
         for one in store.model_tasks()
@@ -276,7 +297,7 @@ def settle(
     component were told apart; a pair is settled only when its facts are one, so a merge that a
     concurrent write prevented waits on.
     """
-    waiting = {(one.low_id, one.high_id): one for one in store.pairs(waiting=True)}
+    waiting = {(one.low_id, one.high_id): one for one in waiting_pairs(store)}
     unsettled = _changed(store, verdicts, questions)
     ops: list[Op] = []
     merging: list[Ids] = []
@@ -396,7 +417,7 @@ def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:
 def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
     """Return the pairs that are not to become one fact, by verdicts of now or before, or rules."""
     found = {ids for ids, verdict in verdicts.items() if verdict != "MERGE"}
-    for one in store.pairs(waiting=False):
+    for one in judged_pairs(store):
         ids = (one.low_id, one.high_id)
         by_rule = one.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES) and not one.verdict
         by_verdict = one.verdict in ("KEEP_BOTH", "CONTRADICTION")

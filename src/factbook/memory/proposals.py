@@ -27,6 +27,7 @@ from factbook.pipelines.claims import Witness, asserted
 from factbook.pipelines.stated import STATES
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
+from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -63,7 +64,7 @@ def accept_memory(
         gone = [one.id for one in lives.values() if one.kind is not FactKind.KEYED]
         receipt = Receipt()
         tell(said, owner=owner, instead_of=gone, receipt=receipt)
-        if all(one.id != proposal.id for one in store.proposals()):
+        if not store.find(PROPOSAL, {"id": proposal.id, "state": "open"}):
             return receipt  # what it proposed was told, word for word
         taken = DecideProposal(
             proposal_id=proposal.id, accept=True, edited=True, reason=f"as: {said}"

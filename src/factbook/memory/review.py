@@ -12,6 +12,7 @@ from factbook import policy
 from factbook.context import part
 from factbook.errors import NotFound, UsageError
 from factbook.maintenance.consolidate import settle_pairs, waiting_questions
+from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.memory import proposals
 from factbook.model.facts import (
     EVERYONE,
@@ -29,6 +30,7 @@ from factbook.pipelines.keyed import CLARIFICATION, tell_keys
 from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.base import claim_digest
+from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -115,7 +117,7 @@ class Review:
     ) -> list[Proposal]:
         """Return an owner's proposals; with `among`, only what was overheard about these facts."""
         found = []
-        for one in self._store.proposals(state=state):
+        for one in self._store.find(PROPOSAL, {"state": state}):
             # What names no owner was proposed of logs of agents, which are about `me`.
             if owner not in (one.payload.get("owner", ME), EVERYONE):
                 continue
@@ -158,7 +160,7 @@ class Review:
             if isinstance(heard, dict) and isinstance(against, list):
                 for told in against:
                     note(told, heard)
-        pairs = [one for one in self._store.pairs(waiting=True) if one.rule == policy.OVERHEARD]
+        pairs = [one for one in waiting_pairs(self._store) if one.rule == policy.OVERHEARD]
         if any(among is None or not {*one[:2]}.isdisjoint(among) for one in pairs):
             for pair in self.questions(owner=owner):
                 if pair.heard:
@@ -291,7 +293,8 @@ class Review:
 
     def _decide(self, proposal_id: int, *, accept: bool, reason: str, owner: str) -> Receipt:
         theirs = {one.id for one in self.proposals(owner=owner)}
-        if any(one.id == proposal_id for one in self._store.proposals() if one.id not in theirs):
+        opened = self._store.find(PROPOSAL, {"id": proposal_id, "state": "open"})
+        if any(one.id not in theirs for one in opened):
             raise NotFound(
                 what="proposal", name=proposal_id, hint="`factbook review` lists those that wait."
             )

@@ -549,6 +549,8 @@ class Proposal(NamedTuple):
     state: str  # open, accepted, edited (accepted in other words), refused
     decided_at: Millis | None
     reason: str
+    claim: bytes  # what stands for it, so that it is made once
+    decided_by: str
 
 
 class ModelTask(NamedTuple):

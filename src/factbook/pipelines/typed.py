@@ -42,6 +42,7 @@ from factbook.model.memory_types import MemoryType, RefusedItem, TypedClaim
 from factbook.model.ops import FailTask, FinishTask, Op, Propose
 from factbook.pipelines.claims import asserted, refused
 from factbook.sources.told import digest, said_ops
+from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -240,7 +241,7 @@ def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
 def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Judged]:
     """Mark what its owner refused, or accepted in other words only: no model brings it back."""
     claims = [proposal_claim(PROPOSED, _key(one.claim, owner)) for one in judged]
-    states = store.proposal_states(claims)
+    states = {one.claim: one.state for one in store.find(PROPOSAL, {"claim": claims})}
     return [
         dataclasses.replace(one, unwanted=states.get(claim) in ("refused", "edited"))
         for one, claim in zip(judged, claims, strict=True)

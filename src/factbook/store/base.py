@@ -34,7 +34,6 @@ from factbook.model.facts import (
     LineCount,
     Millis,
     ModelTask,
-    Proposal,
     Rejection,
     Run,
     Source,
@@ -50,6 +49,7 @@ from factbook.model.facts import (
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import WorldStore, WorldWriter
+from factbook.store.port import Reads, Writes
 
 Mode = Literal["create", "write", "read"]  # how a ledger is opened
 _T = TypeVar("_T")
@@ -101,19 +101,6 @@ class Life(NamedTuple):
     def current(self) -> bool:
         """Tell whether it is not merged away, superseded or erased."""
         return self.retired_at is None
-
-
-class Pair(NamedTuple):
-    """Two facts that were judged."""
-
-    low_id: int
-    high_id: int
-    relation: str
-    rule: str
-    detail: str
-    similarity: float
-    judged_at: Millis
-    verdict: str  # empty while it waits, or where rules decided
 
 
 class Keyed(NamedTuple):
@@ -224,7 +211,7 @@ class NewEvent(NamedTuple):
     detail: Mapping[str, object] | None = None
 
 
-class Writer(WorldWriter, EraseWriter, Protocol):
+class Writer(WorldWriter, EraseWriter, Writes, Protocol):
     """The verbs of one open write transaction; it commits when its block ends without an error."""
 
     def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
@@ -313,15 +300,6 @@ class Writer(WorldWriter, EraseWriter, Protocol):
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
 
-    def pair(self, low_id: int, high_id: int) -> Pair | None:
-        """Return a judged pair."""
-
-    def put_pair(self, pair: Pair) -> None:
-        """Insert a judged pair, or overwrite it."""
-
-    def settle_pair(self, low_id: int, high_id: int, verdict: str) -> bool:
-        """Decide a waiting pair; False when it does not wait."""
-
     def event(self, event_id: int) -> Event | None:
         """Return one row of the history."""
 
@@ -340,19 +318,8 @@ class Writer(WorldWriter, EraseWriter, Protocol):
     def put_run(self, run: Run) -> None:
         """Insert or overwrite a run."""
 
-    def add_proposal(
-        self, claim: bytes, kind: str, title: str, payload: Mapping[str, object]
-    ) -> int | None:
-        """Insert a proposal once for its claim; None when it is known."""
-
-    def proposal(self, claim: bytes) -> Proposal | None:
-        """Return a proposal by what stands for it."""
-
     def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
         """Return when each key at or under these was last changed, by what messages said."""
-
-    def decide_proposal(self, proposal_id: int, state: str, reason: str) -> bool:
-        """Decide an open proposal; False when it is not open."""
 
     def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
         """Insert what was injected, and return its id."""
@@ -534,9 +501,9 @@ def unscreened(record: _T) -> _T:
     return record
 
 
-# Of the texts that a read is given, these are words to look for, or the values of a query, and no
-# names to compare with.
-_WORDS = frozenset({"match", "params", "text"})
+# Of the texts that a read is given, these are words to look for, the values of a query, or what
+# fields are called, and no names to compare with.
+_WORDS = frozenset({"by", "match", "params", "text"})
 _OLD_NAMES = frozenset({"entity_named", "world_facts"})  # reads that are asked by a name alone
 _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
 
@@ -544,9 +511,9 @@ _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that i
 def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[type[_S]], type[_S]]:
     """Let every method of a class that is given a name compare with it as it was kept.
 
-    That is each parameter of text or Filters; which they are, their annotations say. With `only`
-    it is the parameters of these names. `at` is where an instance has its screen. What was kept
-    before its name was known for a secret is still found by it (`_OLD_NAMES`).
+    That is each parameter of text, Filters or Where; which they are, their annotations say. With
+    `only` it is the parameters of these names. `at` is where an instance has its screen. What was
+    kept before its name was known for a secret is still found by it (`_OLD_NAMES`).
     """
     screen_of = operator.attrgetter(at)
 
@@ -558,7 +525,7 @@ def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[ty
             given = {
                 part
                 for part, hint in method.__annotations__.items()
-                if (part in only if only else re.search(r"\bstr\b|\bFilters\b", str(hint)))
+                if (part in only if only else re.search(r"\b(?:str|Filters|Where)\b", str(hint)))
             }
             given -= {*_WORDS, "return"}
             if given:
@@ -580,9 +547,15 @@ def _screening(
             return method(self, *args, **named)
 
         def kept(part: str, value: Any) -> Any:
-            if part not in given or (isinstance(value, str) and _PLAIN.fullmatch(value)):
+            if part not in given:
                 return value
-            return screen(value)
+            if isinstance(value, Mapping):  # conditions; its keys are fields of ours
+                return {field: of(one) for field, one in value.items()}
+            return of(value)
+
+        def of(value: Any) -> Any:
+            is_plain = isinstance(value, str) and _PLAIN.fullmatch(value)
+            return value if is_plain else screen(value)
 
         now = (
             tuple(map(kept, names[1:], args)),
@@ -659,7 +632,7 @@ def place_of(named: str | os.PathLike[str]) -> Path | str:
     return Path(url2pathname(url.path))
 
 
-class Store(WorldStore, EraseStore, Protocol):
+class Store(WorldStore, EraseStore, Reads, Protocol):
     """The reads of one tenant's ledger, and the way to its Writer."""
 
     screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
@@ -837,18 +810,6 @@ class Store(WorldStore, EraseStore, Protocol):
 
     def run_events(self, run_id: int) -> list[Event]:
         """Return the history that a consolidation wrote, oldest first."""
-
-    def pairs(self, *, waiting: bool, limit: int | None = None) -> list[Pair]:
-        """Return judged pairs, oldest first; with `waiting` those without a verdict."""
-
-    def judged(self) -> set[tuple[int, int]]:
-        """Return every pair of facts that was judged."""
-
-    def proposals(self, *, state: str = "open") -> list[Proposal]:
-        """Return proposals in that state, oldest first."""
-
-    def proposal_states(self, claims: Sequence[bytes]) -> dict[bytes, str]:
-        """Return what became of proposals, by what stands for them."""
 
     def injections(
         self, *, session: str = "", since: Millis | None = None, limit: int = 100

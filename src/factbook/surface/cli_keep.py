@@ -139,6 +139,7 @@ def _embed_few(memory: Memory) -> FactbookError | None:
 
 
 def _tell_stored(call: Call, memory: Memory, found: Fact, *, since: int) -> None:
+    from factbook.maintenance.verdict_queue import judged_pairs
     from factbook.surface.maintenance import fact_now
 
     now = _now()
@@ -146,7 +147,7 @@ def _tell_stored(call: Call, memory: Memory, found: Fact, *, since: int) -> None
     is_new = stored.evidence_count == 1 and stored.learned_at >= since
     retired = [
         (fact_now(memory, one.low_id if one.low_id != found.id else one.high_id, now=now), one)
-        for one in memory.store.pairs(waiting=False)
+        for one in judged_pairs(memory.store)
         if one.relation == "supersedes"
         and one.judged_at >= since
         and found.id in (one.low_id, one.high_id)

@@ -85,12 +85,13 @@ class Successor:
 def living(memory: Memory, *, now: Millis) -> Living:
     """Count how facts stand, what waits, and compute the figures."""
     from factbook.maintenance.metrics import compute
+    from factbook.maintenance.verdict_queue import judged_pairs
 
     store = memory.store
     with store.snapshot():
         states = store.fact_states(now=now)
         aside = len(store.set_aside())
-        pairs = store.pairs(waiting=False)
+        pairs = judged_pairs(store)
         runs = store.runs(limit=1)
         believed = [
             (value_at(one, now), one.evidence_count) for one in store.lives_of(MERGED_KINDS)
@@ -102,7 +103,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
             pairs_waiting=sum(
                 1 for one in pairs if one.relation == "ambiguous" and not one.verdict
             ),
-            proposals_open=len(store.proposals()),
+            proposals_open=len(memory.review.proposals(owner=EVERYONE)),
             unanswered=unanswered(store, redact=memory.resources.redactor.redact),
             last_run=runs[0] if runs else None,
             metrics=compute(
@@ -125,12 +126,12 @@ def unanswered(
     tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
     if not tasks:
         return []
-    from factbook.maintenance.verdict_queue import TASK, pair_of
+    from factbook.maintenance.verdict_queue import TASK, pair_of, waiting_pairs
     from factbook.pipelines.world import SEARCH_TASK
 
     pairs = {one.target: pair_of(one.target) for one in tasks if one.kind == TASK}
     facts = store.facts_by_id(sorted({number for pair in pairs.values() for number in pair}))
-    undecided = {one[:2] for one in store.pairs(waiting=True)} if pairs else set()
+    undecided = {one[:2] for one in waiting_pairs(store)} if pairs else set()
 
     def waits(task: ModelTask) -> bool:
         # The next night forgets a pair that was decided since, or whose facts hold no more.

@@ -49,6 +49,7 @@ from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
 from factbook.store.sqlite.plain import select
+from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import (
     EPISODE,
     EXPORTS,
@@ -85,7 +86,7 @@ _JSON_COLUMNS = {
 
 
 @screening()
-class SQLiteStore(LivingReads, ModelReads, WorldReads, EraseReads):
+class SQLiteStore(RecordReads, LivingReads, ModelReads, WorldReads, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(

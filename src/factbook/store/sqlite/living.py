@@ -17,7 +17,6 @@ from factbook.model.facts import (
     FactKind,
     Injection,
     Millis,
-    Proposal,
     Run,
     Stance,
     Status,
@@ -25,7 +24,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.store.base import Claimed, Life, Pair, Witness
+from factbook.store.base import Claimed, Life, Witness
 from factbook.store.leases import stands
 from factbook.store.sqlite.rows import (
     DUE,
@@ -44,12 +43,6 @@ _LIFE = (
     "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
     " confidence_at, trust, evidence_count, occurred_at, retired_at, valid_to, merged_into_id,"
     " superseded_by, pinned, embeddable, episode_id FROM fact_row"
-)
-_PAIR = (
-    "SELECT low_id, high_id, relation, rule, detail, similarity, judged_at, verdict FROM pair_row"
-)
-_PROPOSAL = (
-    "SELECT id, kind, title, payload, proposed_at, state, decided_at, reason FROM proposal_row"
 )
 _EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail FROM event_row"
 # What waits for a vector, with its text: (rows, text column).
@@ -87,10 +80,6 @@ def as_event(row: Sequence[Any]) -> Event:
         target=row[5],
         detail=orjson.loads(row[6]),
     )
-
-
-def _as_proposal(row: Sequence[Any]) -> Proposal:
-    return Proposal._make([*row[:3], orjson.loads(row[3]), *row[4:]])
 
 
 def _dumps(value: object) -> str:
@@ -213,30 +202,6 @@ class LivingVerbs:
             f"DELETE FROM embed_task WHERE target = '{target}' AND row_id IN {_IN}", wanted
         )
 
-    def pair(self, low_id: int, high_id: int) -> Pair | None:
-        """Return a judged pair."""
-        rows: list[Any] = self._db.execute(
-            f"{_PAIR} WHERE low_id = ? AND high_id = ?", (low_id, high_id)
-        ).fetchall()
-        return Pair._make(rows[0]) if rows else None
-
-    def put_pair(self, pair: Pair) -> None:
-        """Insert a judged pair, or overwrite it."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO pair_row (low_id, high_id, relation, rule, detail, similarity,"
-            " judged_at, verdict) VALUES (?,?,?,?,?,?,?,?)",
-            tuple(pair),
-        )
-
-    def settle_pair(self, low_id: int, high_id: int, verdict: str) -> bool:
-        """Decide a waiting pair; False when it does not wait."""
-        self._db.execute(
-            "UPDATE pair_row SET verdict = ?, settled_at = ?, settled_by = ?"
-            " WHERE low_id = ? AND high_id = ? AND verdict = ''",
-            (verdict, self._now, self._actor, low_id, high_id),
-        )
-        return self._db.changes() == 1
-
     def event(self, event_id: int) -> Event | None:
         """Return one row of the history."""
         rows = self._db.execute(f"{_EVENT} WHERE id = ?", (event_id,)).fetchall()
@@ -272,31 +237,6 @@ class LivingVerbs:
         """Return a run."""
         rows = self._db.execute("SELECT * FROM run_row WHERE id = ?", (run_id,)).fetchall()
         return as_run(rows[0]) if rows else None
-
-    def add_proposal(
-        self, claim: bytes, kind: str, title: str, payload: Mapping[str, object]
-    ) -> int | None:
-        """Insert a proposal once for its claim; None when it is known."""
-        self._db.execute(
-            "INSERT INTO proposal_row (claim, kind, title, payload, proposed_at)"
-            " VALUES (?,?,?,?,?) ON CONFLICT (claim) DO NOTHING",
-            (claim, kind, title, _dumps(payload), self._now),
-        )
-        return self._db.last_insert_rowid() if self._db.changes() else None
-
-    def proposal(self, claim: bytes) -> Proposal | None:
-        """Return a proposal by what stands for it."""
-        rows = self._db.execute(f"{_PROPOSAL} WHERE claim = ?", (claim,)).fetchall()
-        return _as_proposal(rows[0]) if rows else None
-
-    def decide_proposal(self, proposal_id: int, state: str, reason: str) -> bool:
-        """Decide an open proposal; False when it is not open."""
-        self._db.execute(
-            "UPDATE proposal_row SET state = ?, decided_at = ?, decided_by = ?, reason = ?"
-            " WHERE id = ? AND state = 'open'",
-            (state, self._now, self._actor, reason, proposal_id),
-        )
-        return self._db.changes() == 1
 
     def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
         """Insert what was injected, and return its id."""
@@ -598,44 +538,7 @@ class LivingReads:
             as_event(row) for row in self._rows(f"{_EVENT} WHERE run_id = ? ORDER BY id", (run_id,))
         ]
 
-    # --- pairs, proposals, injections, counters -------------------------------------------------
-
-    def pairs(self, *, waiting: bool, limit: int | None = None) -> list[Pair]:
-        """Return judged pairs, oldest first; with `waiting` those without a verdict.
-
-        Ambiguous pairs wait, and clear contradictions too, whose facts have lost half already: the
-        seed flags them for a verdict. A pair of which one has retired waits for nothing.
-        """
-        where = (
-            " WHERE p.relation IN ('ambiguous', 'contradiction') AND p.verdict = '' AND NOT EXISTS"
-            " (SELECT 1 FROM fact_row f WHERE f.id IN (p.low_id, p.high_id)"
-            " AND f.retired_at IS NOT NULL)"
-            if waiting
-            else ""
-        )
-        rows = self._rows(
-            f"{_PAIR} p{where} ORDER BY p.judged_at, p.low_id, p.high_id LIMIT ?",
-            (-1 if limit is None else limit,),
-        )
-        return [Pair._make(row) for row in rows]
-
-    def judged(self) -> set[tuple[int, int]]:
-        """Return every pair of facts that was judged."""
-        return {(row[0], row[1]) for row in self._rows("SELECT low_id, high_id FROM pair_row")}
-
-    def proposals(self, *, state: str = "open") -> list[Proposal]:
-        """Return proposals in that state, oldest first."""
-        rows = self._rows(f"{_PROPOSAL} WHERE state = ? ORDER BY id", (state,))
-        return [_as_proposal(row) for row in rows]
-
-    def proposal_states(self, claims: Sequence[bytes]) -> dict[bytes, str]:
-        """Return what became of proposals, by what stands for them."""
-        rows = self._rows(
-            "SELECT p.claim, p.state FROM json_each(?) j"
-            " JOIN proposal_row p ON p.claim = unhex(j.value)",
-            (json_list(claim.hex() for claim in claims),),
-        )
-        return {row[0]: row[1] for row in rows}
+    # --- injections, counters -------------------------------------------------------------------
 
     def injections(
         self, *, session: str = "", since: Millis | None = None, limit: int = 100

@@ -25,6 +25,7 @@ from factbook.store.base import FactState, NewEvent, NewEvidence, NewFact, NewRe
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
+from factbook.store.sqlite.records import RecordWrites
 from factbook.store.sqlite.rows import (
     VECTOR_TABLES,
     end_claims,
@@ -35,7 +36,7 @@ from factbook.store.sqlite.rows import (
 from factbook.store.sqlite.world import WorldVerbs
 
 
-class SQLiteWriter(LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
+class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
     """The verbs of one open write transaction on a SQLite file."""
 
     def __init__(

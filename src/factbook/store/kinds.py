@@ -1,0 +1,126 @@
+"""The kinds of small rows: what a row holds, what stands for it, and what it may be asked by.
+
+A store keeps all of them with the same verbs (`port.Reads`, `port.Writes`); its tables, indexes and
+codecs follow these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE, Millis, Proposal, whose
+
+R = TypeVar("R", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """A condition on a field: this value or more; an empty field does not meet it."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A condition on a field: less than this value; an empty field does not meet it."""
+
+    value: object
+
+
+Where: TypeAlias = Mapping[str, object]
+"""What rows are asked for by: field -> value, None for an empty one, values of which it is one,
+`Least` or `Below`. An owner may be EVERYONE, which leaves none out."""
+
+ALL: Final[Where] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Kind(Generic[R]):
+    """One kind of rows."""
+
+    name: str
+    row: type[R]  # a NamedTuple; its fields are the columns, those of mappings and lists as JSON
+    key: Sequence[str]  # ("id",): a row of id 0 is given one; else what stands for a row by itself
+    unique: Sequence[str] = ()  # fields that together stand for a row too, where the key is an id
+    asked: Collection[str] = ()  # further fields that rows may be asked by
+    time: str = ""  # the field that `Tally.newest` is of
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of a row in their order."""
+        fields: tuple[str, ...] = self.row._fields  # type: ignore[attr-defined]
+        return fields
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the store gives its rows their key."""
+        return tuple(self.key) == ("id",)
+
+
+class Tally(NamedTuple):
+    """How many rows there are of one group."""
+
+    rows: int
+    newest: Any  # of the kind's time field; None without one
+
+
+def checked(kind: Kind[Any], where: Where, by: Sequence[str] = ()) -> None:
+    """Refuse what a kind cannot be asked by, and rows with owners asked for without one.
+
+    Raises UsageError.
+    """
+    askable = {*kind.key, *kind.unique, *kind.asked}
+    unknown = sorted({*where, *by} - askable)
+    if unknown:
+        raise UsageError(
+            detail=f"a {kind.name} is not asked for by {', '.join(unknown)}, only by"
+            f" {', '.join(sorted(askable))}"
+        )
+    if "owner" not in kind.fields:
+        return
+    if "owner" in where:
+        owner = where["owner"]
+        if owner is EVERYONE or isinstance(owner, str):
+            whose(owner)
+    elif not (where.keys() >= {*kind.key} or (kind.unique and where.keys() >= {*kind.unique})):
+        raise UsageError(
+            detail=f"a {kind.name} is somebody's: ask for those of an owner, or of EVERYONE"
+        )
+
+
+class Pair(NamedTuple):
+    """Two facts that were judged."""
+
+    low_id: int
+    high_id: int
+    relation: str
+    rule: str
+    detail: str
+    similarity: float
+    judged_at: Millis
+    verdict: str  # empty while it waits, or where rules decided
+    settled_at: Millis | None = None
+    settled_by: str = ""
+
+
+PAIR: Final = Kind(
+    name="pair",
+    row=Pair,
+    key=("low_id", "high_id"),
+    asked=("relation", "verdict"),
+    time="judged_at",
+)
+PROPOSAL: Final = Kind(
+    name="proposal",
+    row=Proposal,
+    key=("id",),
+    unique=("claim",),
+    asked=("state", "kind"),
+    time="proposed_at",
+)
+
+KINDS: Final[Sequence[Kind[Any]]] = (PAIR, PROPOSAL)

@@ -1,0 +1,56 @@
+"""The port to a database: the verbs that every store has, and what is said with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from factbook.store.kinds import ALL, Kind, R, Tally, Where
+
+
+class Reads(Protocol):
+    """What a store answers; within a write, as of that write."""
+
+    def find(
+        self,
+        kind: Kind[R],
+        where: Where = ALL,
+        *,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[R]:
+        """Return the rows of a kind that meet every condition, by their key.
+
+        Raises UsageError for a field that the kind is not asked by, and for rows with owners asked
+        for without an owner, their key or their unique fields.
+        """
+
+    def tally(
+        self, kind: Kind[Any], by: Sequence[str], where: Where = ALL
+    ) -> dict[tuple[Any, ...], Tally]:
+        """Count the rows of a kind that meet every condition, by the values of some fields.
+
+        Raises UsageError as `find` does.
+        """
+
+
+class Writes(Reads, Protocol):
+    """What one open write changes."""
+
+    def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
+        """Insert rows; return their ids, 0 for kinds without, None where one is there already.
+
+        One is there when it has the same key, or the same unique fields; it stays as it is.
+        """
+
+    def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
+        """Insert rows, or overwrite those of the same key."""
+
+    def drop(self, kind: Kind[Any], where: Where) -> int:
+        """Delete the rows that meet every condition; return how many. Raises as `find` does."""
+
+
+def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
+    """Return the first row that meets every condition, None without one. Raises as `find` does."""
+    found = reads.find(kind, where, limit=1)
+    return found[0] if found else None

@@ -1,0 +1,231 @@
+"""The verbs of small rows: one statement for each kind and set of fields, made once."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from typing import Any, NamedTuple
+
+import apsw
+import orjson
+
+from factbook.model.facts import EVERYONE
+from factbook.store.kinds import ALL, Below, Kind, Least, R, Tally, Where, checked
+from factbook.store.sqlite.file import not_text
+from factbook.store.sqlite.rows import json_list
+
+# What a condition on a field is in SQL, by its shape.
+_CONDITIONS = {
+    "equal": "{} = ?",
+    "empty": "{} IS NULL",
+    "least": "{} >= ?",
+    "below": "{} < ?",
+    "among": "{} IN (SELECT value FROM json_each(?))",
+    "among bytes": "{} IN (SELECT unhex(value) FROM json_each(?))",
+}
+
+
+class _Codec(NamedTuple):
+    """How the rows of a kind become values and back, field by field, where that is not as is."""
+
+    table: str
+    columns: str
+    decode: Sequence[tuple[int, Callable[[Any], Any]]]
+    encode: Sequence[int]  # the fields that are kept as JSON
+
+
+@cache
+def _codec(kind: Kind[Any]) -> _Codec:
+    hints = typing.get_type_hints(kind.row)
+    decode: list[tuple[int, Callable[[Any], Any]]] = []
+    encode = []
+    for n, name in enumerate(kind.fields):
+        hint, optional = hints[name], False
+        if isinstance(hint, types.UnionType):
+            given = [one for one in typing.get_args(hint) if one is not types.NoneType]
+            optional = len(given) < len(typing.get_args(hint))
+            hint = given[0]
+        plain = typing.get_origin(hint) or hint
+        read: Callable[[Any], Any]
+        if plain is bool:
+            read = bool
+        elif isinstance(plain, type) and issubclass(plain, Enum):
+            read = {one.value: one for one in plain}.__getitem__  # calling it takes far longer
+        elif plain in (Mapping, Sequence):
+            read = orjson.loads
+            encode.append(n)
+        else:
+            continue
+        decode.append((n, _unless_empty(read) if optional else read))
+    return _Codec(f"{kind.name}_row", ", ".join(kind.fields), decode, encode)
+
+
+def _unless_empty(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+def _decoded(kind: Kind[R], rows: Sequence[Sequence[Any]]) -> list[R]:
+    make, decode = kind.row._make, _codec(kind).decode  # type: ignore[attr-defined]
+    if not decode:
+        return list(map(make, rows))
+    found = []
+    for row in rows:
+        parts = list(row)
+        for n, read in decode:
+            parts[n] = read(parts[n])
+        found.append(make(parts))
+    return found
+
+
+def _encoded(kind: Kind[R], rows: Sequence[R]) -> Sequence[Sequence[Any]]:
+    encode = _codec(kind).encode
+    if not encode:
+        return rows
+    found = []
+    for row in rows:
+        parts = list(row)
+        for n in encode:
+            parts[n] = _as_json(parts[n])
+        found.append(parts)
+    return found
+
+
+def _as_json(value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError as error:
+        raise not_text(value) from error
+
+
+def _conditions(where: Where) -> tuple[tuple[tuple[str, str], ...], list[Any]]:
+    """Return the fields of a condition with their shapes, and what is bound to them."""
+    shapes: list[tuple[str, str]] = []
+    bindings: list[Any] = []
+    for name, value in where.items():
+        shape, bound = _condition(value)
+        if shape:
+            shapes.append((name, shape))
+            bindings += bound
+    return tuple(shapes), bindings
+
+
+def _condition(value: object) -> tuple[str, Sequence[Any]]:
+    if value is EVERYONE:
+        return "", ()
+    if value is None:
+        return "empty", ()
+    if isinstance(value, Least):
+        return "least", (value.value,)
+    if isinstance(value, Below):
+        return "below", (value.value,)
+    if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
+        return "equal", (value,)
+    if isinstance(next(iter(value), None), bytes):
+        return "among bytes", (json_list(one.hex() for one in value),)
+    return "among", (json_list(value),)
+
+
+def _where(shapes: tuple[tuple[str, str], ...]) -> str:
+    parts = [_CONDITIONS[shape].format(name) for name, shape in shapes]
+    return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+
+@cache
+def _select(kind: Kind[Any], shapes: tuple[tuple[str, str], ...], newest_first: bool) -> str:
+    codec = _codec(kind)
+    order = ", ".join(f"{name} DESC" if newest_first else name for name in kind.key)
+    return f"SELECT {codec.columns} FROM {codec.table}{_where(shapes)} ORDER BY {order} LIMIT ?"
+
+
+@cache
+def _count(kind: Kind[Any], by: Sequence[str], shapes: tuple[tuple[str, str], ...]) -> str:
+    groups = ", ".join(by)
+    return (
+        f"SELECT {groups}, count(*), {f'max({kind.time})' if kind.time else 'NULL'}"
+        f" FROM {_codec(kind).table}{_where(shapes)} GROUP BY {groups}"
+    )
+
+
+@cache
+def _delete(kind: Kind[Any], shapes: tuple[tuple[str, str], ...]) -> str:
+    return f"DELETE FROM {_codec(kind).table}{_where(shapes)}"
+
+
+@cache
+def _insert(kind: Kind[Any]) -> str:
+    codec = _codec(kind)
+    marks = ",".join("?" * len(kind.fields))
+    return f"INSERT INTO {codec.table} ({codec.columns}) VALUES ({marks})"
+
+
+@cache
+def _upsert(kind: Kind[Any]) -> str:
+    # Not OR REPLACE, which deletes the row before: others may point to it.
+    others = [f"{name} = excluded.{name}" for name in kind.fields if name not in kind.key]
+    then = f"UPDATE SET {', '.join(others)}" if others else "NOTHING"
+    return f"{_insert(kind)} ON CONFLICT ({', '.join(kind.key)}) DO {then}"
+
+
+class RecordReads:
+    """The reads of small rows."""
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        raise NotImplementedError
+
+    def find(
+        self,
+        kind: Kind[R],
+        where: Where = ALL,
+        *,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[R]:
+        """Return the rows of a kind that meet every condition, by their key."""
+        checked(kind, where)
+        shapes, bindings = _conditions(where)
+        bindings.append(-1 if limit is None else limit)
+        return _decoded(kind, self._rows(_select(kind, shapes, newest_first), bindings))
+
+    def tally(
+        self, kind: Kind[Any], by: Sequence[str], where: Where = ALL
+    ) -> dict[tuple[Any, ...], Tally]:
+        """Count the rows of a kind that meet every condition, by the values of some fields."""
+        checked(kind, where, by)
+        shapes, bindings = _conditions(where)
+        rows = self._rows(_count(kind, tuple(by), shapes), bindings)
+        return {tuple(row[:-2]): Tally(*row[-2:]) for row in rows}
+
+
+class RecordWrites(RecordReads):
+    """The verbs of small rows in a write."""
+
+    _db: apsw.Connection
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        return self._db.execute(sql, bindings).fetchall()
+
+    def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
+        """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
+        has_ids = kind.has_ids
+        sql = f"{_insert(kind)} ON CONFLICT DO NOTHING"
+        ids: list[int | None] = []
+        for row in _encoded(kind, rows):
+            values = (row[0] or None, *row[1:]) if has_ids else row
+            self._db.execute(sql, values)
+            added = self._db.last_insert_rowid() if has_ids else 0
+            ids.append(added if self._db.changes() else None)
+        return ids
+
+    def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
+        """Insert rows, or overwrite those of the same key."""
+        self._db.executemany(_upsert(kind), _encoded(kind, rows))
+
+    def drop(self, kind: Kind[Any], where: Where) -> int:
+        """Delete the rows that meet every condition; return how many."""
+        checked(kind, where)
+        shapes, bindings = _conditions(where)
+        self._db.execute(_delete(kind, shapes), bindings)
+        return self._db.changes()

@@ -1,0 +1,230 @@
+"""Every kind of small rows keeps the contract of its verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factbook.apply.apply import apply
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE, Proposal, Trigger
+from factbook.model.ops import RecordEpisode, RecordSource
+from factbook.store.kinds import (
+    KINDS,
+    PAIR,
+    PROPOSAL,
+    Below,
+    Kind,
+    Least,
+    Pair,
+    Tally,
+    Where,
+)
+from factbook.store.port import first
+from factbook.store.sqlite import SQLiteStore
+from factbook.store.sqlite.writer import SQLiteWriter
+from factbook.testing import sample_episode, sample_fact, sample_source
+
+NOW = 1_763_700_000_000
+
+
+def proposal(id: int, claim: bytes, **other: Any) -> Proposal:
+    row = Proposal(id, "rule", "one", {"n": [id, None]}, NOW, "open", None, "", claim, "")
+    return row._replace(**other)
+
+
+# Of each kind two rows that differ in every part of their key, by their key, and the second once
+# more with other fields.
+EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
+    PAIR: (
+        Pair(1, 2, "same", "merge", "", 0.9, NOW, ""),
+        Pair(2, 3, "ambiguous", "polarity", "one says no", 0.8, NOW + 1, "", NOW, "me"),
+        Pair(2, 3, "contradiction", "negation", "", 0.7, NOW, "KEEP_BOTH"),
+    ),
+    PROPOSAL: (
+        proposal(1, b"a"),
+        proposal(2, b"\xff\0"),
+        proposal(2, b"\xff\0", state="refused", decided_at=NOW, payload={}),
+    ),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    """Give a store with what rows may refer to: episodes and facts of the ids 1 to 3."""
+    store = SQLiteStore(tmp_path / "m.db")
+    episodes = [sample_episode(n, text=f"tool {n}") for n in (1, 2, 3)]
+    ops = [
+        RecordSource(source=sample_source()),
+        *(RecordEpisode(episode=one) for one in episodes),
+        *(sample_fact(one, "used_tool", f"tool {n}") for n, one in enumerate(episodes, 1)),
+    ]
+    apply(store, ops, trigger=Trigger.SESSION_LOG, actor="test", now=NOW)
+    yield store
+    store.close()
+
+
+def writing(store: SQLiteStore) -> Any:
+    return store.writing(trigger=Trigger.COMMAND, actor="test", now=NOW)
+
+
+def every(kind: Kind[Any]) -> Where:
+    return {"owner": EVERYONE} if "owner" in kind.fields else {}
+
+
+def key(kind: Kind[Any], row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in kind.key}
+
+
+def added(store: SQLiteStore, kind: Kind[Any]) -> tuple[Any, Any]:
+    one, other, _ = EXAMPLES[kind]
+    writer: SQLiteWriter
+    with writing(store) as writer:
+        ids = writer.add(kind, [one, other])
+    assert ids == ([one.id, other.id] if kind.has_ids else [0, 0])
+    return one, other
+
+
+def these(kinds: Iterable[Kind[Any]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in kinds])
+
+
+kinds = these(KINDS)
+
+
+def test_every_kind_has_examples() -> None:
+    assert {*EXAMPLES} == {*KINDS}
+
+
+@kinds
+def test_what_is_added_is_found(store: SQLiteStore, kind: Kind[Any]) -> None:
+    one, other = added(store, kind)
+    assert store.find(kind, every(kind)) == [one, other]
+    assert store.find(kind, every(kind), newest_first=True) == [other, one]
+    assert store.find(kind, every(kind), limit=1) == [one]
+    assert [type(part) for part in store.find(kind, every(kind))[0]] == [type(x) for x in one]
+    assert first(store, kind, key(kind, other)) == other
+    assert store.find(kind, {**every(kind), kind.key[0]: []}) == []
+    with writing(store) as writer:
+        assert writer.find(kind, every(kind)) == [one, other]
+
+
+@kinds
+def test_every_field_may_be_asked_that_is_declared(store: SQLiteStore, kind: Kind[Any]) -> None:
+    rows = added(store, kind)
+    for name in (*kind.key, *kind.unique, *kind.asked):
+        values = [getattr(row, name) for row in rows]
+        for value in values:
+            same = [row for row in rows if getattr(row, name) == value]
+            assert store.find(kind, {**every(kind), name: value}) == same
+        if None not in values:
+            assert store.find(kind, {**every(kind), name: values}) == [*rows]
+            best = [row for row in rows if getattr(row, name) == max(values)]
+            assert store.find(kind, {**every(kind), name: Least(max(values))}) == best
+            assert store.find(kind, {**every(kind), name: Below(min(values))}) == []
+        assert store.find(kind, {**every(kind), name: EVERYONE}) == [*rows]
+
+
+@kinds
+def test_a_row_is_added_once(store: SQLiteStore, kind: Kind[Any]) -> None:
+    one, other = added(store, kind)
+    again = EXAMPLES[kind][2]
+    with writing(store) as writer:
+        assert writer.add(kind, [again]) == [None]
+        if kind.has_ids and kind.unique:
+            assert writer.add(kind, [again._replace(id=0)]) == [None]
+    assert store.find(kind, every(kind)) == [one, other]
+
+
+@these(kind for kind in KINDS if kind.has_ids)
+def test_the_store_gives_ids(store: SQLiteStore, kind: Kind[Any]) -> None:
+    one, other, _ = EXAMPLES[kind]
+    with writing(store) as writer:
+        assert writer.add(kind, [one._replace(id=0), other._replace(id=0)]) == [1, 2]
+    assert [row.id for row in store.find(kind, every(kind))] == [1, 2]
+
+
+@kinds
+def test_what_is_put_stands_for_what_was_there(store: SQLiteStore, kind: Kind[Any]) -> None:
+    one, other, changed = EXAMPLES[kind]
+    for _ in range(2):
+        with writing(store) as writer:
+            writer.put(kind, [one, other])
+        assert store.find(kind, every(kind)) == [one, other]
+    for _ in range(2):
+        with writing(store) as writer:
+            writer.put(kind, [changed])
+        assert store.find(kind, every(kind)) == [one, changed]
+
+
+@kinds
+def test_what_is_dropped_is_gone(store: SQLiteStore, kind: Kind[Any]) -> None:
+    one, other = added(store, kind)
+    with writing(store) as writer:
+        assert [writer.drop(kind, key(kind, one)) for _ in range(2)] == [1, 0]
+        assert writer.find(kind, every(kind)) == [other]
+        assert writer.drop(kind, every(kind)) == 1
+    assert store.find(kind, every(kind)) == []
+
+
+@kinds
+def test_rows_are_counted_by_their_fields(store: SQLiteStore, kind: Kind[Any]) -> None:
+    rows = added(store, kind)
+    assert store.tally(kind, kind.key, every(kind)) == {
+        tuple(key(kind, row).values()): Tally(1, getattr(row, kind.time, None)) for row in rows
+    }
+    assert store.tally(kind, kind.key, {**every(kind), kind.key[0]: ()}) == {}
+    for name in kind.asked:
+        groups: dict[object, list[Any]] = {}
+        for row in rows:
+            groups.setdefault(getattr(row, name), []).append(getattr(row, kind.time, None))
+        assert store.tally(kind, [name], every(kind)) == {
+            (value,): Tally(len(times), max(times) if kind.time else None)
+            for value, times in groups.items()
+        }
+
+
+@kinds
+def test_no_field_is_asked_that_is_not_declared(store: SQLiteStore, kind: Kind[Any]) -> None:
+    unknown = {*kind.fields, "no such"} - {*kind.key, *kind.unique, *kind.asked}
+    for name in sorted(unknown):
+        where = {**every(kind), name: 1}
+        with pytest.raises(UsageError):
+            store.find(kind, where)
+        with pytest.raises(UsageError):
+            store.tally(kind, [name], every(kind))
+        with writing(store) as writer, pytest.raises(UsageError):
+            writer.drop(kind, where)
+
+
+@these(kind for kind in KINDS if "owner" in kind.fields)
+def test_rows_with_owners_are_asked_for_with_one(store: SQLiteStore, kind: Kind[Any]) -> None:
+    without: Sequence[Where] = [{}, {"owner": ""}, {"owner": " "}]
+    for where in without:
+        with pytest.raises(UsageError):
+            store.find(kind, where)
+        with pytest.raises(UsageError):
+            store.tally(kind, kind.key, where)
+        with writing(store) as writer, pytest.raises(UsageError):
+            writer.drop(kind, where)
+
+
+def test_names_are_compared_as_they_are_kept(tmp_path: Path) -> None:
+    def screen(record: Any) -> Any:
+        if isinstance(record, str):
+            return record.replace("hunter22", "[REDACTED]")
+        return type(record)(map(screen, record)) if isinstance(record, (list, tuple)) else record
+
+    store = SQLiteStore(tmp_path / "m.db", screen=screen)
+    row = proposal(1, b"a", kind="about [REDACTED]")
+    with writing(store) as writer:
+        writer.add(PROPOSAL, [row])
+    assert store.find(PROPOSAL, {"kind": "about hunter22"}) == [row]
+    assert store.find(PROPOSAL, {"kind": ["about hunter22"]}) == [row]
+    assert store.tally(PROPOSAL, ["kind"], {"kind": "about hunter22"}) == {
+        ("about [REDACTED]",): Tally(1, NOW)
+    }
+    store.close()
