@@ -53,6 +53,14 @@ def shapes() -> Iterator[tuple[str, str]]:
         room, end = rng.choice((44, 60, 90, 150)), rng.choice(("", "\n"))
         filled = bait + text_of(filler, max(0, room - len(bait))) + end
         yield f"{bait!r} + {filler!r} in {room} {end!r}", filled
+    for n in range(1500):  # any distance, and up to three baits in turn
+        parts = []
+        for _ in range(1 if n % 2 else rng.randrange(1, 4)):
+            bait, filler = rng.choice(BAITS), rng.choice(FILLERS) or "a"
+            room, end = rng.randrange(10, 400), rng.choice(("", "\n", " "))
+            parts.append(bait + text_of(filler, max(0, room - len(bait))) + end)
+        unit = "".join(parts)
+        yield f"spaced {n} {unit[:24]!r} in {len(unit)}", unit
     for run in ("a", "A", "0", "a1B2", "ab/+", "deadbeef", "x=", "word ", "aB3$"):
         for bait in BAITS:  # one bait, then a run without an end, is the other way round
             yield f"{bait!r} then {run!r}...", f"{bait}{run * (4096 // len(run))}"

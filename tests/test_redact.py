@@ -961,6 +961,30 @@ def test_hints_that_are_dear_to_read_make_a_crowd_sooner(unit: str) -> None:
     assert _steps(text) <= DEAR_STEPS * len(text)
 
 
+# Hints so far apart that each is read, and how many steps each character takes at most. It took from
+# 5 to 18 while what stands behind a hint was looked at again and again.
+REREAD = [
+    ("docker run -e A=", "\\", 314, "", 1.5),
+    ("mysql -p", '"', 181, "", 1.5),
+    ("mysql -p", '\\"', 181, "", 2.0),
+    ("curl -u a:", "is ", 214, "", 6.5),
+    ("-us1", "a", 14, "\n", 3.5),
+    ("contrase\u00f1a ", '\\"', 150, "\n", 4.0),
+    ("password=", "a1", 33, "\n", 7.5),
+    ("PAT=", "A1b2C3d4", 60, "\n", 4.0),
+    ("password is ", "a", 61, "\n", 4.7),
+]
+
+
+@pytest.mark.parametrize(("bait", "filler", "room", "end", "most"), REREAD)
+def test_what_stands_behind_a_hint_is_read_once(
+    bait: str, filler: str, room: int, end: str, most: float
+) -> None:
+    unit = bait + hostile.text_of(filler, room - len(bait)) + end
+    text = hostile.text_of(unit, 3 * CROWD_CHARS)
+    assert _steps(text) <= most * len(text)
+
+
 @pytest.mark.parametrize("length", [1, 20, 60, 5000])
 def test_rows_of_the_words_of_wallets_take_few_steps(length: int) -> None:
     words = random.Random(3).choices(list(wallets._places()), k=5000)

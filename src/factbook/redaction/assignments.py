@@ -134,7 +134,7 @@ _IS_NAME: Final = re.compile(r"\\*[\"']?\s*:(?!:)")  # what follows a name of a 
 _ENDS: Final = re.compile(r"[,;]?(?:\s|$)|\)")
 _DIGIT: Final = re.compile(r"\d")
 _MORE_SETTINGS: Final = re.compile(r"[;,&\s][\w.-]{1,40} ?=|\s-{1,2}[a-zA-Z]|\\+[nrt]")
-_OPENED: Final = re.compile(r"(?:'\\{1,15}''|\\*[\"'])$")
+_OPENED: Final = re.compile(r"(?:'\\{1,15}''|(?<!\\)\\*[\"'])$")
 _OPTION: Final = re.compile(r"(?:^|\s)-{1,2}[A-Za-z][\w-]*[ =]$|(?:Environment=|\bexport |\benv )$")
 
 
@@ -250,6 +250,8 @@ def _read_again(text: str, start: int, value: Value, place: Place) -> Value:
     around = _quoted_around(text, start, value, place.before) if place.tight else None
     if around is not None:
         return around
+    if text[value.end : value.end + 1].isspace() and text[value.start : value.end].isalnum():
+        return value  # it ends there however it is read
     ways: list[Value | None] = [value]
     if place.field:
         ways = [read_field(text, value.start)]

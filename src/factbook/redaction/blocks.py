@@ -28,7 +28,7 @@ _SSH2: Final = r"SSH2 ENCRYPTED PRIVATE KEY ----"
 _BEGIN: Final = Lazy(rf"-----BEGIN {_NAME}|---- BEGIN {_SSH2}")
 _END: Final = Lazy(rf"----(?:-END {_NAME}| END {_SSH2})")
 # What stands between the lines of a key: line breaks, real or escaped, and what was put around.
-_AROUND: Final = r"\\+[nrt]|[\s\"'+,>|#*;:→│`\\-]|\d{1,5}(?=[ ]?[→:\t|│])"
+_AROUND: Final = r"[\s\"'+,>|#*;:→│`\\-]|(?<=\\)[nrt]|\d{1,5}(?=[ ]?[→:\t|│])"
 _HEADER: Final = r"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|x-[\w-]{1,40})\s?:"
 _OPEN_ENDED: Final = Lazy(
     rf"(?:{_AROUND}|{_HEADER}(?:[^\n\\]|\\(?!n)){{0,120}})*+"

@@ -266,17 +266,24 @@ _NEAR: Final = 160  # how far from its id a secret is looked for that has no sha
 
 @cache  # compiled when the first key is met: most programs that import this meet none
 def _front() -> re.Pattern[str]:
-    """Compile the formats that begin with their hint, as one pattern."""
-    rows = (f"(?P<f{i}>{row.pattern})" for i, row in enumerate(FORMATS) if not row.back)
+    """Compile the formats that begin with their hint, as one pattern.
+
+    The group that tells which one it is stands behind it and is empty, because what begins with a
+    letter is passed over faster than what begins with a group.
+    """
+    rows = (f"(?:{row.pattern})(?P<f{i}>)" for i, row in enumerate(FORMATS) if not row.back)
     return re.compile("|".join(rows))
 
 
 @cache
-def _inner() -> tuple[tuple[re.Pattern[str], re.Pattern[str], Format], ...]:
-    """Compile the formats whose hint stands inside them, each with its hint."""
-    return tuple(
-        (re.compile(row.hint), re.compile(row.pattern), row) for row in FORMATS if row.back
-    )
+def _inner() -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], Format], ...]]:
+    """Compile the formats whose hint stands inside them, and their hints as one pattern.
+
+    No two of these hints begin alike, so the one that matches is the only one.
+    """
+    rows = [row for row in FORMATS if row.back]
+    hints = re.compile("|".join(f"({row.hint})" for row in rows))
+    return hints, tuple((re.compile(row.pattern), row) for row in rows)
 
 
 def begins_word(text: str, at: int) -> bool:
@@ -304,17 +311,17 @@ def _find_key(text: str, at: int) -> Span | None:
         found = _front().match(text, at, at + _LONGEST)
         if found is not None and found.lastgroup is not None:
             return _checked(text, found, FORMATS[int(found.lastgroup[1:])].kind)
-    for hint, pattern, row in _inner():
-        if hint.match(text, at) is None:
-            continue
-        first = pattern.search(text, max(0, at - row.back), at + _TAIL)
-        if first is None:
-            continue
-        for start in range(first.start(), at + 1):
-            found = pattern.match(text, start, start + _LONGEST)
-            escaped = start > 0 and text[start - 1] == "\\" and text[start] in "nrt"
-            if found is not None and not escaped and begins_word(text, start):
-                return _checked(text, found, row.kind)
+    hints, rows = _inner()
+    hint = hints.match(text, at)
+    if hint is None or hint.lastindex is None:
+        return None
+    pattern, row = rows[hint.lastindex - 1]
+    first = pattern.search(text, max(0, at - row.back), at + _TAIL)
+    for start in range(first.start() if first is not None else at + 1, at + 1):
+        found = pattern.match(text, start, start + _LONGEST)
+        escaped = start > 0 and text[start - 1] == "\\" and text[start] in "nrt"
+        if found is not None and not escaped and begins_word(text, start):
+            return _checked(text, found, row.kind)
     return None
 
 
@@ -323,7 +330,7 @@ def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
 
     The first third is left out of that, because the prefix says nothing about the rest.
     """
-    parts = [name for name, value in found.groupdict().items() if value is not None]
+    parts = [name for name, value in found.groupdict().items() if value]
     start, end = found.span(parts[-1] if parts else 0)
     longer = end == found.start() + _LONGEST
     while text[end - 1] == ".":  # the end of its sentence

@@ -8,12 +8,13 @@ from bisect import bisect_right
 from collections.abc import Container, Sequence
 from typing import Final
 
-__all__ = ["DIGEST_BYTES", "label_around", "label_places"]
+__all__ = ["DIGEST_BYTES", "label_around", "label_near", "label_places"]
 
 DIGEST_BYTES: Final = 6
 """Enough to join equal secrets: among a million different ones a collision has odds of 1 in 600."""
 
 _MARK: Final = "[REDACTED:"
+_LONGEST: Final = 64
 # The bracket may be missing: what was redacted may be cut, also in the middle of a label.
 _LABEL: Final = re.compile(
     rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{0,{2 * DIGEST_BYTES}}})?\]?"
@@ -25,6 +26,13 @@ def label_places(text: str, kinds: Container[str]) -> list[tuple[int, int]]:
     if _MARK not in text:
         return []
     return [found.span() for found in _LABEL.finditer(text) if found[1] in kinds]
+
+
+def label_near(text: str, at: int) -> int | None:
+    """Find what looks like a label in which `at` stands: where it ends, or None."""
+    start = text.rfind(_MARK, max(0, at - _LONGEST), at)
+    found = _LABEL.match(text, start) if start >= 0 else None
+    return found.end() if found is not None and at < found.end() else None
 
 
 def label_around(labels: Sequence[tuple[int, int]], at: int) -> int | None:

@@ -52,7 +52,7 @@ _NARROW: Final = tuple(
     )
 )
 _BREAK: Final = Lazy(r"(?:[ \t]*(?:\r?\n|\\+r?\\*n)){1,3}[ \t+]*")
-_LINE: Final = Lazy(r"(\S{6,200}?)[ \t]*(?=\r?\n|\\+[nr]|[\"']?$|[\"'][,}\]])")
+_LINE: Final = Lazy(r"(\S{6,200}?)(?![^\s\\\"'])[ \t]*(?=\r?\n|\\+[nr]|[\"']?$|[\"'][,}\]])")
 _LINE_END: Final = Lazy(r"\r?\n|\\+n")
 _WIFI: Final = Lazy(r"WIFI:[^\s\"'<>]{0,120}?(?<=[;:])P:((?:[^;\\\s]|\\.){4,80});")
 _UNSEAL: Final = Lazy(r"Unseal Key(?: \(will be hidden\)| \d{1,2})?: ?([A-Za-z0-9+/=]{20,})")

@@ -14,6 +14,7 @@ from typing import Final
 
 import re2
 
+from factbook.redaction.labels import label_near
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.reading import line_end, read_quoted
 from factbook.redaction.spans import Span
@@ -187,6 +188,17 @@ def _judged(text: str, pos: int, *, kind: str = "password") -> Span | None:
     return None
 
 
+def _has_candidate(text: str, low: int, high: int) -> bool:
+    """Tell whether something in a line, save its labels, could be a word of a password."""
+    found = _CANDIDATE.search(text, low, high)
+    while found is not None:
+        label = label_near(text, found.start())
+        if label is None:
+            return True
+        found = _CANDIDATE.search(text, label, high)
+    return False
+
+
 def shaped_spans(text: str, pos: int) -> Iterator[Span]:
     """Give what in the rest of a line that speaks of a secret has the shape of no ordinary word.
 
@@ -194,7 +206,7 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
     value stands before the word, and its letters and digits are those of a password.
     """
     high = line_end(text, pos, pos + _FORTH)
-    if _CANDIDATE.search(text, pos, high) is None:
+    if not _has_candidate(text, pos, high):
         return
     left = _LEAVES.search(text, pos, high)
     high = high if left is None else left.start()
@@ -215,19 +227,27 @@ def is_shaped(word: str) -> bool:
     """Tell whether a word has letters and digits, and is neither a version, a host nor a date."""
     if (
         "://" in word
-        or ("@" in word and _MARKED.search(word) is None)
+        or ("@" in word and not _is_marked(word))
         or "[" in word
         or not word.isascii()
         or _NAMED_NUMBER.match(word)
     ):
         return False
-    marked = _MARKED.search(word) is not None
+    marked = _is_marked(word)
     named = "_" in word or word.count("-") > 2 or word.count(".") > 1
     drawn = not named and (has_both(word) or is_jumbled(word))
     return (marked or (drawn and _drawn(word))) and is_plausible(word, quoted=False)
 
 
-_MARKED: Final = Lazy(r"(?=.*[A-Z])(?=.*[a-z]).*[A-Za-z0-9][#$%&*!^~+?][A-Za-z0-9]")
+_MARK_INSIDE: Final = Lazy(r"[A-Za-z0-9][#$%&*!^~+?][A-Za-z0-9]")
+_BOTH_CASES: Final = Lazy(r"[^A-Z]*[A-Z][^a-z]*[a-z]|[^a-z]*[a-z][^A-Z]*[A-Z]")
+
+
+def _is_marked(word: str) -> bool:
+    """Tell whether a word has a mark inside, and letters of both cases."""
+    return _MARK_INSIDE.search(word) is not None and _BOTH_CASES.match(word) is not None
+
+
 _NAMED_NUMBER: Final = Lazy(  # v18.17, feature-x1, utf-8, 12.50, Q3-2024, py311, 2h
     r"(?i)(?:[a-z]{0,12}[-_.]|[a-z]{0,3})v?\d+(?:[.:-]\w+)*[a-z%]{0,3}$|\d+[a-z]{1,5}$"
 )
@@ -250,7 +270,7 @@ def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if pin is not None:
             yield *pin.span(1), "password"
             return
-    if _CANDIDATE.search(text, low, high) is None:
+    if not _has_candidate(text, low, high):
         return
     spans: list[Span] = list(pair_spans(text, at, end)) if about == "pair" else []
     short = _SHORT.match(text, at, high)
@@ -326,7 +346,7 @@ def _drawn(word: str) -> bool:
     """Tell whether a value without a name for itself has the letters and digits of a password."""
     if "/" in word or is_host(word):
         return False
-    shaped = has_both(word) or is_jumbled(word) or _MARKED.search(word) is not None
+    shaped = has_both(word) or is_jumbled(word) or _is_marked(word)
     return shaped or (word.count("-") >= 2 and is_wordy(word))
 
 

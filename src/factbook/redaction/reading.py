@@ -37,6 +37,9 @@ _OPENING: Final = re.compile(
 )
 _OPENS: Final = frozenset("\\\"'`&“”„‘’‚«")
 _CLOSING: Final = {"“": "”", "„": "”", "‘": "’", "‚": "’", "«": "»"}
+_TO_CLOSE: Final = {  # without backslashes before the quote, those inside come in pairs
+    quote: re.compile(rf"(?s:[^{quote}\\]++|\\.)*+{quote}") for quote in ('"', "`")
+}
 _TRIPLE: Final = ('"""', "'''")
 
 _BARE: Final = re.compile(r"[^\s\"'`<>\\]+")
@@ -86,6 +89,12 @@ def read_quoted(text: str, pos: int, *, within: int = _LONGEST_QUOTE) -> Value |
     if quote not in _TRIPLE:
         limit = line_end(text, start, limit)
     closing = _CLOSING.get(quote, quote)
+    if not slashes and quote in _TO_CLOSE:
+        closed = _TO_CLOSE[quote].match(text, start, limit)
+        end = closed.end() - 1 if closed is not None else limit
+        if closed is None or text.count(quote, start, end) >= _MOST_ESCAPES:
+            return Value(start, limit, quote, limit)
+        return Value(start, end, quote, end + 1)
     at = start
     doubtful: Value | None = None  # it ends here, unless its quote is one inside the value
     for _ in range(_MOST_ESCAPES):
@@ -125,6 +134,8 @@ def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:
     if found is None:
         return None
     value = found[0]
+    if value.isalnum():  # nothing in it ends it
+        return Value(pos, found.end(), "", found.end())
     if "\\" in value:
         value = _ESCAPED_END.split(value, 1)[0]
     if _MARK.search(value) is not None:
@@ -152,7 +163,8 @@ def read_shell_word(text: str, pos: int) -> Value | None:
 def _bare(pos: int, value: str) -> Value | None:
     if not value:
         return None
-    return Value(start=pos, end=pos + len(value), quote="", after=pos + len(value))
+    end = pos + len(value)
+    return Value(pos, end, "", end)
 
 
 def run_on(text: str, end: int) -> int:

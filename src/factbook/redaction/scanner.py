@@ -72,6 +72,8 @@ _BACK: Final = 520
 _FORTH: Final = 1200
 # Their hints may begin as another family's do: `passwort` is one of prose and of assignments.
 _IN_ORDER: Final = (logins.login_spans, named.named_spans, prose.prose_spans)
+_NAMED: Final = (named.named_spans,)
+_GIVEN: Final = re.compile(r"[\w.-]{0,96}\w(?:\\{0,15}[\"'])?[:=] ?(?:\\{0,15}[\"'])?")
 _RUN: Final = re.compile(rb"(.)\1*", re.DOTALL)
 _MARKS: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]")  # a class is one mark
 _AUTOMATON_BYTES: Final = 64 << 20  # room for the automaton's states, made as they are needed
@@ -322,6 +324,10 @@ def _search(
                 pos = max(end, label)
                 break
             asked = _whom(text, data, at, end)
+            if labels and not asked.hides and asked.finders == _NAMED:
+                near = bisect_left(labels, (at, 0))
+                if near < len(labels) and _GIVEN.fullmatch(text, at, labels[near][0]) is not None:
+                    continue  # a label is all that stands behind the name
             if low <= at < high and (whole or not asked.own_shape):
                 continue
             for finder in asked.finders:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from factbook.redaction.headers import cookie_spans
 from factbook.redaction.lazy import Lazy
@@ -139,6 +139,8 @@ class _Row:
     pair: tuple[str, ...]
     cookie: frozenset[str]
     needs: tuple[str, ...]
+    takes: frozenset[str]  # the options of all four lists, which the secret follows
+    begins: tuple[str, ...]  # what a word with its secret in it begins with
     mark: Lazy  # what stands in every command that has a secret
     place: int
     wraps: bool
@@ -160,6 +162,8 @@ def _row(program: Program) -> _Row:
         pair=tuple(program.pair.split()),
         cookie=vocabulary(program.cookie),
         needs=tuple(program.needs.split()),
+        takes=vocabulary(f"{program.option} {program.after} {program.pair} {program.cookie}"),
+        begins=(*program.glued.split(), *program.pair.split()),
         mark=Lazy(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})"),
         place=program.place,
         wraps=program.wraps,
@@ -176,17 +180,19 @@ for _program in PROGRAMS:
 # --------------------------------------------------------------------------------- words of a line
 
 _LONGEST: Final = 1024  # characters of a command that are read
+_QUOTED: Final = 48  # strings in one that are; nobody writes more, and each takes its time
 _ECHO_BACK: Final = 480  # and before a pipe
-_PLAIN: Final = Lazy(r"(?:[^\s\"'`\\|;&<>()$]|&(?=\w))+")
+_BARE: Final = r"[^\s\"'`\\|;&<>()$]++"
+_SIMPLE: Final = Lazy(rf"[ \t]*+({_BARE})(?=[ \t])")  # a word without anything to look at
+_PLAIN: Final = Lazy(rf"(?:{_BARE}|&(?=\w)|\"{{6}}|'{{6}}|\\\"\\\")+")  # quotes of nothing, too
 _BLANKS: Final = Lazy(r"(?:[ \t]|\\\r?\n|\\\\+n)+")
 _QUOTES: Final = frozenset("\"'`")
 _SLASHES: Final = Lazy(r"\\*")
 _STRING_END: Final = Lazy(r"\"(?:[}\],:]|$)")  # of the JSON that the command stands in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Word:
-    """One word of a command line."""
+class _Word(NamedTuple):
+    """One word of a command line; a tuple, because many are made at every program."""
 
     start: int
     end: int  # behind it, with its quotes
@@ -197,8 +203,16 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
     """Cut a command into words, from `pos` to where the command ends."""
     words: list[_Word] = []
     limit = min(len(text), pos + _LONGEST)
+    quotes = 0
     behind = pos  # the backslashes at `pos`; they are counted once, however many they are
     while pos < limit and len(words) < most:
+        simple = _SIMPLE.match(text, pos, limit)
+        if simple is not None:
+            if simple[1] in _BY_NAME:
+                break
+            words.append(_Word(simple.start(1), simple.end(1), simple[1]))
+            pos = simple.end()
+            continue
         blank = _BLANKS.match(text, pos, limit)
         start = pos = blank.end() if blank is not None else pos
         while pos < limit:
@@ -213,7 +227,8 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
             if pos > start and mark == '"' and _STRING_END.match(text, behind) is not None:
                 limit = pos
             elif mark in _QUOTES and behind < limit:
-                quoted = read_quoted(text, pos, within=limit - pos)
+                quotes += 1
+                quoted = read_quoted(text, pos, within=limit - pos) if quotes <= _QUOTED else None
                 pos = quoted.after if quoted is not None else limit
             elif text.startswith("$(", pos):
                 close = text.find(")", pos, limit)
@@ -227,7 +242,7 @@ def _words(text: str, pos: int, *, most: int = 40) -> list[_Word]:
         pos = min(pos, limit)
         if pos == start or text[start:pos] in _BY_NAME:  # the next program reads its own words
             break
-        words.append(_Word(start=start, end=pos, text=text[start:pos]))
+        words.append(_Word(start, pos, text[start:pos]))
     return words
 
 
@@ -296,8 +311,9 @@ def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
         if row.wraps and option[:1] != "-":
             return
         following = words[i + 1] if i + 1 < len(words) else None
-        if option not in row.option and option not in row.pair and option not in row.cookie:
-            yield from _glued_spans(text, row, word)
+        if option not in row.takes:
+            if word.text.startswith(row.begins):
+                yield from _glued_spans(text, row, word)
         elif following is None:
             return
         elif option in row.option:

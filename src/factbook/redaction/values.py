@@ -218,6 +218,7 @@ _DRAWN_RATE: Final = 3.0  # bits per character; hexadecimal digits have more fro
 _remembered: Final = lru_cache(maxsize=16)
 
 
+@_remembered
 def is_stop_word(value: str) -> bool:
     """Tell whether a value is a word that describes or denies rather than gives a secret."""
     first = value[:_LOOK].partition("|")[0]  # required|string|min:8
@@ -244,6 +245,7 @@ def is_stand_in(value: str) -> bool:
     return ("{" in value or "%" in value) and _REFERENCE_IN.search(value) is not None
 
 
+@_remembered
 def is_code(value: str, *, quoted: bool = False) -> bool:
     """Tell whether a value is an expression, a path or an address rather than a literal."""
     value = value[:_LOOK]
@@ -266,6 +268,7 @@ def _is_closed(value: str) -> bool:
     return all(value.count(a) == value.count(b) for a, b in ("()", "[]"))
 
 
+@_remembered
 def is_path(value: str) -> bool:
     """Tell whether a value is a path or an address."""
     value = value[:_LOOK]
@@ -276,11 +279,13 @@ def is_path(value: str) -> bool:
     )
 
 
+@_remembered
 def is_host(value: str) -> bool:
     """Tell whether a value is the name or the address of a machine, also with a user or a port."""
     return bool(_HOST.match(value[:_LOOK]))
 
 
+@_remembered
 def is_measure(value: str) -> bool:
     """Tell whether a value is a number with or without a unit, a version, a date or a time."""
     return bool(_MEASURE.match(value[:_LOOK]))
@@ -296,6 +301,7 @@ def is_never_drawn(value: str) -> bool:
     return _NEVER_DRAWN.match(value) is not None
 
 
+@_remembered
 def speaks_of_a_secret(value: str) -> bool:
     """Tell whether a value talks about a secret (`Enter password`, `user_token`)."""
     value = value[:_LOOK]
@@ -306,6 +312,7 @@ def speaks_of_a_secret(value: str) -> bool:
     return worth and _SECRET_WORD.search(value) is not None
 
 
+@_remembered
 def is_mixed(value: str) -> bool:
     """Tell whether a value has more than letters, or four words and more, as good passwords do."""
     core = value[:_LOOK].rstrip(".,;:!?)")
@@ -317,6 +324,7 @@ def is_mixed(value: str) -> bool:
     )
 
 
+@_remembered
 def has_both(value: str) -> bool:
     """Tell whether a value has letters and digits."""
     value = value[:_LOOK]
