@@ -961,7 +961,7 @@ def test_hints_that_are_dear_to_read_make_a_crowd_sooner(unit: str) -> None:
     assert _steps(text) <= DEAR_STEPS * len(text)
 
 
-# Hints so far apart that each is read, and how many steps each character takes at most. It took from
+# Hints so far apart that each is read, and how many steps each character takes at most: it took
 # 5 to 18 while what stands behind a hint was looked at again and again.
 REREAD = [
     ("docker run -e A=", "\\", 314, "", 1.5),
