@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from factbook.language.words import snowball_stem
+from factbook.language.words import stem
 
 WORDS = [f"{head}{tail}" for head in ("nation", "relat", "hop", "gener") for tail in (
     "al", "ally", "ing", "ed", "ization", "ional", "ionally", "fulness", "iveness", "ousness",
@@ -27,8 +27,8 @@ def eager() -> Iterator[None]:
 
 @pytest.mark.usefixtures("eager")
 def test_threads_do_not_spoil_one_anothers_words() -> None:
-    stem = snowball_stem.__wrapped__  # without what is remembered
-    alone = [stem(word) for word in WORDS]
+    bare = stem.__wrapped__  # without what is remembered
+    alone = [bare(word) for word in WORDS]
     with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: [stem(word) for word in WORDS], range(40)):
+        for found in pool.map(lambda _: [bare(word) for word in WORDS], range(40)):
             assert found == alone

@@ -22,6 +22,7 @@ from factbook.extract import sentences
 from factbook.extract.base import word_set
 from factbook.extract.voice import DOUBTFUL, voice_of
 from factbook.language.numbers import CARDINALS
+from factbook.language.words import stem
 from factbook.model.facts import EpisodeKind, Millis, Role, StoredEpisode, Trust
 
 if TYPE_CHECKING:
@@ -280,7 +281,7 @@ def _read(text: str) -> _Reading:
         names=sentences.names(text),
         words=frozenset(word.removesuffix("'s") for word in found) | frozenset(found),
         stems=frozenset(
-            _stem(word) for word in sentences.content_words(text) if word not in _RELATIONS
+            stem(word) for word in sentences.content_words(text) if word not in _RELATIONS
         ),
     )
 
@@ -304,13 +305,6 @@ def guard(statement: str, piece: str, cosine: float) -> bool:
     if len(missing) == 1 and len(theirs.stems - ours.stems) == 1:
         return cosine >= ONE_WORD_APART
     return 2 * len(missing) <= len(ours.stems)
-
-
-def _stem(word: str) -> str:
-    for ending in ("ing", "ers", "er", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending).removesuffix("e")
-    return word.removesuffix("e")
 
 
 # --- said once ------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from factbook.language.common_words import (
     is_nationality,
     opens_sentences,
 )
-from factbook.language.words import snowball_stem
+from factbook.language.words import stem
 
 __all__ = ["Found", "Gone", "How", "Tell", "Telltales"]
 
@@ -306,7 +306,7 @@ def _openings(text: str) -> Iterator[tuple[re.Match[str], bool]]:
 def _meanings(text: str) -> set[str]:
     """Return the stems of the words of a text that mean something."""
     return {
-        snowball_stem(one)
+        stem(one)
         for one in _words(text)
         if len(one) > policy.TELL_CHARS and not _is_empty(one) and not is_calendar_word(one)
     }

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from factbook.extract.base import word_set
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_nationality
+from factbook.language.verbs import with_s
 from factbook.net import cancel
 
 __all__ = ["may_be_name", "needs_object", "unwrapped"]
@@ -101,15 +102,9 @@ def needs_object(verb: str) -> bool:
     return low in _NEEDS_FORMS
 
 
-def _forms(verb: str) -> Iterator[str]:
-    yield verb
-    if verb.endswith("y") and verb[-2] not in "aeiou":
-        yield verb[:-1] + "ies"
-    else:
-        yield verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
-
-
-_NEEDS_FORMS: Final = frozenset(form for verb in _NEEDS for form in _forms(verb)) | word_set("""
+_NEEDS_FORMS: Final = frozenset(
+    form for verb in _NEEDS for form in (verb, with_s(verb))
+) | word_set("""
     has had took used weighed contained included held needed required offered provided supported
     measured featured made gave got kept carried delivered produced allowed enabled reached brought
     became seemed received consisted belonged depended

@@ -15,7 +15,8 @@ import re
 from typing import Final
 
 from factbook.extract.base import word_set
-from factbook.extract.subject import Subject, SubjectKind, base_forms, is_irregular
+from factbook.extract.subject import Subject, SubjectKind
+from factbook.language.verbs import base_forms, is_irregular_past
 
 __all__ = ["in_passing", "unowned"]
 
@@ -241,7 +242,7 @@ def _told(rest: list[str], kind: SubjectKind, *, names_another: bool) -> tuple[s
         return (_DAY if other else ""), not other
     if verb == "cost":  # "cost Jens a fortune" is his story
         return ("" if any(token[0].isdigit() for token in behind) else _DAY), False
-    if (verb.endswith("ed") and len(verb) > 4) or is_irregular(verb):
+    if (verb.endswith("ed") and len(verb) > 4) or is_irregular_past(verb):
         if _one_of(verb, _JUDGED):
             return _OPINION, False
         if verb == "came" and word in _COMES:

@@ -21,15 +21,14 @@ from factbook.extract.base import word_set
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.language.nouns import is_plural, singular
+from factbook.language.verbs import IRREGULAR, PAST, UNCHANGED, forms_of, is_irregular_past
 
 __all__ = [
     "Names",
     "Subject",
     "SubjectKind",
-    "base_forms",
     "head_noun",
     "is_a",
-    "is_irregular",
     "is_part",
     "singular",
     "subject_of",
@@ -214,13 +213,6 @@ _VERBS: Final = word_set("""
     warm weave withdraw drain detail credit rule reign fish mine mill hike burn stem bake brew
     leak rattle squeak crack rust overheat fade vibrate wobble hum buzz beep blink jam crash
     """)
-_IRREGULAR: Final = word_set("""
-    became began bore bought broke brought built came caught chose cost cut did died drew drove
-    fell felt fed fought found flew forgot froze gave got grew had held hid hit kept knew laid led
-    left lent let lit lost made meant met paid put ran rose said sang sat saw sent set shot shut
-    slept sold spent split spoke spread stood struck swam taught thought threw told took underwent
-    understood went won wore wove wrote rebuilt rose drank ate lay
-    """)
 _MAKING: Final = word_set("""
     make release introduce announce launch design develop discontinue replace acquire publish
     invent build manufacture produce open close found establish create rename update
@@ -281,20 +273,8 @@ _OCCASIONS: Final = word_set("""
     """)
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’.\-+#&/][^\W_]+)*[+#%°]*|[^\s\w]|_")
-_VERB_FORMS: Final = frozenset(
-    form
-    for verb in _VERBS
-    for form in (
-        verb,
-        verb + "s",
-        verb + "es" if verb.endswith(("s", "x", "ch", "sh", "o")) else verb + "s",
-        verb[:-1] + "ies" if verb.endswith("y") and verb[-2] not in "aeiou" else verb + "s",
-        verb + ("d" if verb.endswith("e") else "ed"),
-        verb[:-1] + "ied" if verb.endswith("y") and verb[-2] not in "aeiou" else verb + "ed",
-        verb + verb[-1] + "ed",
-    )
-)
-_BASES: Final = _VERBS | _IRREGULAR
+_VERB_FORMS: Final = frozenset(form for verb in _VERBS for form in forms_of(verb))
+_BASES: Final = _VERBS | PAST | UNCHANGED
 # Forms in -s that are no plurals of a noun, whatever stands behind them ("takes place").
 _ONLY_VERBS: Final = word_set("""
     takes gives becomes includes makes gets keeps lets begins comes goes contains receives provides
@@ -323,23 +303,6 @@ class _Token(NamedTuple):
 def is_part(noun: str) -> bool:
     """Tell whether a noun in the singular is a part of a thing, or what is done with it."""
     return noun in _PARTS or noun in _PROCESSES
-
-
-def is_irregular(verb: str) -> bool:
-    """Tell whether a word is the past of a verb that does not put it with "-ed": "fell"."""
-    return verb in _IRREGULAR
-
-
-@lru_cache(maxsize=4096)
-def base_forms(word: str) -> tuple[str, ...]:
-    """Return what a lower-case verb may be a form of: "stopped" gives `stop` among others."""
-    found = [word]
-    for ending, base in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", "")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            found.append(word.removesuffix(ending) + base)
-    if word.endswith("ed") and len(word) > 5 and word[-3] == word[-4]:
-        found.append(word[:-3])
-    return tuple(found)
 
 
 def _tokens(sentence: str, names: Names) -> list[_Token]:
@@ -398,8 +361,8 @@ def _is_verb(tokens: Sequence[_Token], index: int, *, plural: bool) -> bool:
     after = tokens[index + 1].low if index + 1 < len(tokens) else ""
     if after in _AUXILIARIES and word.endswith("s"):
         return False  # "Q40 reviews are": a noun
-    if word in _VERB_FORMS or word in _IRREGULAR:
-        if word in _VERBS and word not in _IRREGULAR and not word.endswith("s"):
+    if word in _VERB_FORMS or is_irregular_past(word):
+        if word in _VERBS and not is_irregular_past(word) and not word.endswith("s"):
             return plural
         # "Q40 prices start at": another verb follows, so this is a noun
         return not (word.endswith("s") and word not in _ONLY_VERBS and after in _BASES)
@@ -871,7 +834,7 @@ def head_noun(words: Sequence[str]) -> str:
             break  # "a speaker too"
         if head and low.endswith("ed") and low not in _ENDS_IN_ED:
             break  # "a speaker built ...", "a library written ..."
-        if head and low in _IRREGULAR | {"written", "drawn", "grown", "known", "sold"}:
+        if head and (low in IRREGULAR or low in UNCHANGED):
             break
         if word[0].isdigit():
             continue

@@ -20,7 +20,8 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, kin
 from factbook.gate.grounding.claim import Claim, read_claim
 from factbook.gate.grounding.words import VALUES, Line, Token, read_line
-from factbook.gate.lexicon import Sort, stem
+from factbook.gate.lexicon import Sort
+from factbook.language.words import stem
 
 __all__ = ["TURNS", "Turn", "turned"]
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from factbook.language.calendar import WEEKDAYS
 from factbook.language.numbers import CARDINALS, ORDINALS
+from factbook.language.verbs import UNCHANGED
 
 
 def words(text: str) -> list[str]:
@@ -197,140 +198,7 @@ UNITS: Final[Mapping[str, tuple[str, float]]] = {
     "px": ("px", 1), "pixels": ("px", 1), "calories": ("kcal", 1), "kcal": ("kcal", 1),
 }  # fmt: skip
 
-IRREGULAR: Final[Mapping[str, str]] = {
-    form: line.split()[0]
-    for line in lines("""
-be am is are was were been being
-have has had having
-do does did done doing
-go goes went gone going
-get got gotten getting
-make made making
-take took taken taking
-come came coming
-give gave given
-see saw seen
-know knew known
-think thought
-say said says
-tell told
-find found
-feel felt
-put putting
-bring brought
-begin began begun beginning
-keep kept
-hold held
-write wrote written
-stand stood
-hear heard
-let
-mean meant
-set setting
-meet met
-run ran running
-pay paid
-sit sat sitting
-speak spoke spoken
-lie lay lain lying
-lead led
-read
-grow grew grown
-lose lost losing
-fall fell fallen
-send sent
-build built
-understand understood
-draw drew drawn
-break broke broken
-spend spent
-cut cutting
-rise rose risen
-drive drove driven
-buy bought
-wear wore worn
-choose chose chosen
-eat ate eaten
-sleep slept
-swim swam swum swimming
-sing sang sung
-drink drank drunk
-fly flew flown
-ride rode ridden
-throw threw thrown
-catch caught
-teach taught
-sell sold
-win won winning
-forget forgot forgotten
-feed fed
-fight fought
-hit hitting
-shut shutting
-quit quitting
-steal stole stolen
-wake woke woken
-shake shook shaken
-hang hung
-bite bit bitten
-blow blew blown
-tear tore torn
-sweep swept
-hide hid hidden
-lay laid
-light lit
-shoot shot
-dig dug
-stick stuck
-bend bent
-lend lent
-bind bound
-beat beaten
-become became
-freeze froze frozen
-seek sought
-bear bore borne
-slide slid
-swing swung
-spin spun
-split splitting
-man men
-woman women
-child children
-person
-people peoples
-foot feet
-tooth teeth
-mouse mice
-goose geese
-knife knives
-wife wives
-life lives_
-leaf leaves_
-shelf shelves
-half halves
-lady ladies
-good better_ best_
-""")
-    for form in line.split()[1:]
-    if not form.endswith("_")
-}
-
-PAST_FORMS: Final = frozenset(
-    words("""
-    was were had did went got made took came gave saw knew thought said told found left felt brought
-    began kept held wrote stood heard met ran paid sat spoke led grew lost fell sent built
-    understood drew broke spent drove bought wore chose ate slept swam sang drank flew rode threw
-    caught taught sold won forgot fed fought stole woke shook hung bit blew tore swept hid lit shot
-    dug stuck bent lent bound became froze sought slid swung spun
-    """)
-)
-
-UNCHANGED_PARTICIPLES: Final = frozenset(
-    words(
-        "set cut put hit let read shut quit split cost hurt spread cast bet burst come run become"
-    )
-)
+UNCHANGED_PARTICIPLES: Final = UNCHANGED | {"come", "become", "run"}
 
 # Phrases that say that something held before and no longer does; "ended" cues of a whole text.
 ENDINGS: Final[Mapping[str, str]] = {

@@ -28,6 +28,7 @@ from factbook.gate.slots import (
     said_of_the_same,
     same_people,
 )
+from factbook.language.words import base_of
 from factbook.model.facts import FactKind, Millis
 
 __all__ = ["Claim", "Judgement", "Reading", "Relation", "judge", "read"]
@@ -639,7 +640,7 @@ def _forms_differ(one: Reading, other: Reading, table: Tables) -> bool:
     second: dict[str, set[str]] = {}
     for reading, found in ((one, first), (other, second)):
         for key, written in zip(reading.order, reading.written, strict=True):
-            found.setdefault(key, set()).add(grammar.IRREGULAR.get(written, written))
+            found.setdefault(key, set()).add(base_of(written))
     for key, forms in first.items():
         others = second.get(key)
         if (

@@ -18,7 +18,8 @@ from factbook.gate import antonyms, grammar, synonyms
 from factbook.gate.grammar import words
 from factbook.language.calendar import MONTHS
 from factbook.language.numbers import ORDINALS
-from factbook.language.words import snowball_stem
+from factbook.language.verbs import PAST
+from factbook.language.words import base_of, stem
 
 CACHED_CHUNKS: Final = 65_536  # pieces of text between blanks whose words are remembered
 LONGEST_CACHED: Final = 64  # characters; a longer piece is no word that comes again
@@ -114,12 +115,6 @@ class Tables:
 
 
 _NOTHING: Final[frozenset[str]] = frozenset()
-
-
-@functools.lru_cache(maxsize=CACHED_CHUNKS)
-def stem(word: str) -> str:
-    """Return the stem of a word in lower case, irregular forms by their base form."""
-    return snowball_stem(grammar.IRREGULAR.get(word, word))
 
 
 ADVERB: Final = "-ly"  # ends the key of an adverb of manner, which adds colour and no fact
@@ -409,7 +404,7 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
     elif lower in grammar.FUNCTION:
         sort = Sort.FUNCTION
     tense = _AUXILIARY.get(lower, Tense.NONE)
-    past = lower in grammar.PAST_FORMS or (
+    past = lower in PAST or (
         lower.endswith("ed")
         and len(lower) > 3
         and not lower.endswith("eed")
@@ -429,7 +424,7 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
         capital=capital and (sort is Sort.CONTENT or not shouted),
         participle=past
         or lower in grammar.UNCHANGED_PARTICIPLES
-        or (lower in grammar.IRREGULAR and not lower.endswith("ing")),
+        or (base_of(lower) != lower and not lower.endswith("ing")),
     )
 
 

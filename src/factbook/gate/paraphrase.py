@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.lexicon import stem
 from factbook.gate.type_rules import reading_of
+from factbook.language.words import stem
 
 __all__ = ["preference_in_would", "rewritten", "swapped"]
 

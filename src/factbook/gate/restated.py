@@ -18,9 +18,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from factbook.gate.lexicon import stem
 from factbook.language.common_words import is_function_word
 from factbook.language.numbers import CARDINALS
+from factbook.language.words import stem
 
 __all__ = ["RESTATED_SIMILARITY", "contains", "restates"]
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.lexicon import Tables, Tense, stem
+from factbook.gate.lexicon import Tables, Tense
 from factbook.gate.reading import Reading
+from factbook.language.words import stem
 
 # Words that make a claim hold one thing at a time: a place, a name, a person.
 _ONE_THING: Final = words("""

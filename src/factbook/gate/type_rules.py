@@ -17,10 +17,10 @@ from typing import Final
 
 from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, Passage, Support
-from factbook.gate.lexicon import stem
 from factbook.gate.reading import Reading, read
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
+from factbook.language.words import stem
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [

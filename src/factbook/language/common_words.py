@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 from factbook.language.gazetteer import PLACES
+from factbook.language.verbs import UNCHANGED
+from factbook.language.words import base_of
 
 __all__ = [
     "is_everyday",
@@ -358,18 +360,6 @@ _ENDINGS: Final = (
     ("y", ("", "e")),
 )
 _LEAST: Final = {"y": 4, "in": 4, "or": 4, "er": 3, "ion": 4, "ment": 4}  # letters before
-_IRREGULAR: Final = _set("""
-ate bad beaten became been began begun bent bet better bit bitten blew blown bought bound broke
-broken brought built burnt came cats caught children chose chosen clung crept cut dealt died dogs
-drank drawn dreamt drew driven drove drunk dug eaten fallen fed feet fell felt flew flown forgave
-forgot forgotten fought found froze frozen gave given gone got gotten grew grown had halves heard
-held hid hidden hit hung hurt kept knew knives known laid lain leaves led left lent lit lives loaves
-lost made meant men met mice paid people put ran rang read ridden risen rode rose said sang sank sat
-saw seen sent set shaken shone shook shot shown shrank shut slept slid sold sought spent spoke
-spoken sprang spread stole stolen stood struck stuck stung sung sunk swam swept swore sworn swum
-swung taken taught teeth thought threw thrown told took tore torn understood went wept wives woke
-woken wolves women won wore worn wound wove written wrote
-""")
 _COMMON_ENDINGS: Final = re.compile(
     r".{3,}(?:ness|ment|ments|tion|tions|sion|sions|ology|ologist|ologists|graphy|ically|fully|lessly"
     r"|ously|ingly|edly|ability|ibility|ically|istic|ational|aholic)"
@@ -391,7 +381,7 @@ def is_everyday(word: str) -> bool:
     A word of two parts ("long-term") is one where both are. What has a digit is none.
     """
     word = word.replace("’", "'").removesuffix("'s").removesuffix("'")
-    if word in _FUNCTION or word in _WORDISH or word in _IRREGULAR:
+    if word in _FUNCTION or word in _WORDISH or base_of(word) != word or word in UNCHANGED:
         return True
     if "-" in word or "/" in word:
         parts = [part for part in re.split(r"[-/]", word) if part]

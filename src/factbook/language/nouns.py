@@ -10,7 +10,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["counted", "is_plural", "singular"]
+from factbook.language.verbs import with_s
+
+__all__ = ["IRREGULAR_PLURALS", "counted", "is_plural", "singular"]
 
 
 def _listed(text: str) -> list[str]:
@@ -105,14 +107,13 @@ yours
 
 
 def _plural(noun: str) -> str:
-    if noun in _IRREGULAR:
-        return _IRREGULAR[noun]
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    if noun.endswith(("s", "x", "ch", "sh")):
-        return noun + "es"
-    return noun + "s"
+    return _IRREGULAR.get(noun) or with_s(noun)
 
+
+IRREGULAR_PLURALS: Final = {
+    form: noun for noun, form in _IRREGULAR.items() if form not in ("leaves", "lives", "people")
+}
+"""Plurals that no ending tells, each with its noun; not those that mean something else as often."""
 
 _PLURAL_OF: Final = {form: _plural(noun) for noun in _COUNTED for form in (noun, _plural(noun))}
 

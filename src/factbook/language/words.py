@@ -11,10 +11,13 @@ from functools import cache, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from factbook.language.nouns import IRREGULAR_PLURALS
+from factbook.language.verbs import IRREGULAR
+
 if TYPE_CHECKING:
     from snowballstemmer.english_stemmer import EnglishStemmer
 
-__all__ = ["MAX_TERMS", "STOPWORDS", "content_terms", "snowball_stem", "stem", "words"]
+__all__ = ["MAX_TERMS", "STOPWORDS", "base_of", "content_terms", "stem", "words"]
 
 CACHED_WORDS: Final = 65_536  # ours
 _LOCK: Final = Lock()  # a stemmer works on its own fields: two threads at once spoil the word
@@ -28,15 +31,16 @@ def _stemmer() -> EnglishStemmer:
 
 
 @lru_cache(maxsize=CACHED_WORDS)
-def snowball_stem(word: str) -> str:
-    """Return the stem of a word in lower case; safe in any thread."""
-    with _LOCK:
-        return str(_stemmer().stemWord(word))
-
-
 def stem(word: str) -> str:
-    """Return the stem of a word, however it is written; safe in any thread."""
-    return snowball_stem(word.lower())
+    """Return the stem of a word, irregular forms by their base; safe in any thread."""
+    base = base_of(word.lower())
+    with _LOCK:
+        return str(_stemmer().stemWord(base))
+
+
+def base_of(word: str) -> str:
+    """Return the base of an irregular form in lower case ("went", "mice"), any other as it is."""
+    return IRREGULAR.get(word) or IRREGULAR_PLURALS.get(word, word)
 
 
 MAX_TERMS: Final = 64

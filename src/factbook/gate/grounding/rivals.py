@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
-from factbook.gate.lexicon import stem
 from factbook.language.calendar import MONTH_NAMES, WEEKDAY_NAMES
+from factbook.language.words import stem
 
 RIVALS: Final = """
 mother father brother sister son daughter uncle aunt cousin grandmother grandfather nephew niece

@@ -1,0 +1,91 @@
+"""Know the forms of English verbs: the irregular ones by a list, the others by their endings.
+
+Knows: single words. Does not know: whether a word is a verb where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+__all__ = [
+    "IRREGULAR",
+    "PAST",
+    "UNCHANGED",
+    "base_forms",
+    "forms_of",
+    "is_irregular_past",
+    "with_s",
+]
+
+# The verb, its past, its other forms. "lay" is rather the past of "lie" than a verb, and what is
+# "wound" is as often hurt.
+_VERBS: Final = """
+be/was were/am is are been being|have/had/has having|do/did/does done doing|go/went/goes gone going
+get/got/gotten getting|make/made/making|take/took/taken taking|come/came/coming|give/gave/given
+see/saw/seen|know/knew/known|think/thought|say/said/says|tell/told|find/found|feel/felt|put//putting
+bring/brought|begin/began/begun beginning|keep/kept|hold/held|write/wrote/written|stand/stood
+hear/heard|mean/meant|set//setting|meet/met|run/ran/running|pay/paid|sit/sat/sitting
+speak/spoke/spoken|lie//lay lain lying|lead/led|grow/grew/grown|lose/lost/losing|fall/fell/fallen
+send/sent|build/built|understand/understood|draw/drew/drawn|break/broke/broken|spend/spent
+cut//cutting|rise/rose/risen|drive/drove/driven|buy/bought|wear/wore/worn|choose/chose/chosen
+eat/ate/eaten|sleep/slept|swim/swam/swum swimming|sing/sang/sung|drink/drank/drunk|fly/flew/flown
+ride/rode/ridden|throw/threw/thrown|catch/caught|teach/taught|sell/sold|win/won/winning
+forget/forgot/forgotten|feed/fed|fight/fought|hit//hitting|shut//shutting|quit//quitting
+steal/stole/stolen|wake/woke/woken|shake/shook/shaken|hang/hung|bite/bit/bitten|blow/blew/blown
+tear/tore/torn|sweep/swept|hide/hid/hidden|lay/laid|light/lit|shoot/shot|dig/dug|stick/stuck
+bend/bent|lend/lent|bind/bound|beat//beaten|become/became|freeze/froze/frozen|seek/sought
+bear/bore/borne|slide/slid|swing/swung|spin/spun|split//splitting|leave/left|let//letting
+burn/burnt|cling/clung|creep/crept|deal/dealt|dream/dreamt|forgive/forgave/forgiven|ring/rang/rung
+sink/sank/sunk|shine/shone|show//shown|shrink/shrank/shrunk|spring/sprang/sprung|strike/struck
+sting/stung|swear/swore/sworn|weep/wept|weave/wove/woven|undergo/underwent/undergone|rebuild/rebuilt
+"""
+_ROWS: Final = [
+    [part.split() for part in row.split("/")] for row in _VERBS.replace("\n", "|").split("|") if row
+]
+
+IRREGULAR: Final[Mapping[str, str]] = {
+    form: row[0][0] for row in _ROWS for part in row[1:] for form in part
+}
+"""Every form of an irregular verb but its base, with the base."""
+
+PAST: Final = frozenset(form for row in _ROWS for form in row[1])
+"""The simple past of every irregular verb that has a form of its own for it."""
+
+_UNCHANGED: Final = "set cut put hit let read shut quit split cost hurt spread cast bet burst"
+UNCHANGED: Final = frozenset(_UNCHANGED.split())
+"""Verbs whose past and participle are as their base."""
+
+
+def is_irregular_past(word: str) -> bool:
+    """Tell whether a word is the past of a verb that does not put it with "-ed": "fell"."""
+    return word in PAST or word in UNCHANGED
+
+
+def with_s(word: str) -> str:
+    """Return a lower-case noun in the plural, or a verb of the third person: "boxes", "tries"."""
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def forms_of(verb: str) -> tuple[str, ...]:
+    """Return a regular lower-case verb with its forms of the present and the past."""
+    past = verb + ("d" if verb.endswith("e") else "ed")
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        past = verb[:-1] + "ied"
+    third = verb + "es" if verb.endswith("o") else with_s(verb)
+    return verb, third, past, verb + verb[-1] + "ed"
+
+
+@lru_cache(maxsize=4096)
+def base_forms(word: str) -> tuple[str, ...]:
+    """Return what a lower-case verb may be a form of: "stopped" gives `stop` among others."""
+    found = [word]
+    for ending, base in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", "")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            found.append(word.removesuffix(ending) + base)
+    if word.endswith("ed") and len(word) > 5 and word[-3] == word[-4]:
+        found.append(word[:-3])
+    return tuple(found)
