@@ -72,33 +72,6 @@ def test_every_artifact_of_the_seed_is_refused_in_any_case(sign: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    """
-    3|42|1984|3.12|v2.1|1,600|12 inches|5 stars|50%|2-3 weeks|first|twenty|iv|10 of 12|16gb|+47 123|
-    2024|the 1990s|may|March 2024|monday|5pm|10:30|summer 2023|January 5, 2024|5 January|2024-01-05|
-    today|last week|q3 2024|mid-2020|friday evening|$1,600|€20|1,600 dollars|under $50|from 20 USD|
-    france|Paris|northern italy|Paris, France|USA|New York|the netherlands|
-    unknown|N/A|none|null|example|lorem ipsum|untitled|tbd|[name]|<entity>|your name|foo|true|
-    read more|Privacy Policy|Subscribe to our newsletter|Sign up|Cookie Policy|Accept all cookies|
-    All rights reserved|Copyright 2024 Nordlys|Share this|8 min read|by admin|Page 3 of 10|
-    Sponsored|Related articles|Skip to main content|Add to cart|Table of contents|
-    Powered by Nordlys|x|q|a|!!!|🎉|...|_|
-    the best products|more details|product|website|users|the company|other options|some of the most|
-    review of the|kef and|or kef|the speaker with|than others|
-    hello|thanks|ok|hello there|
-    as an AI language model|Sure, here are the entities|no entities found|not mentioned|
-    the text does not say|I cannot determine the name|name: KEF|Entity: KEF|user: hello there|
-    "name": "KEF"|/like jazz|/learn speakers|function foo() {|SELECT name; --|C:\\Users\\kef\\x|
-    /usr/local/bin|192.168.0.1|d41d8cd98f00b204e9800998ecf8427e|ola@example.org|
-    it is the best one of them|what is the best speaker to buy?|KEF is a maker of speakers.|
-    <b>KEF</b>|KEF &amp; co|kef|
-    """.replace("\n", "").split("|")[:-2],
-)
-def test_what_is_no_name_is_refused(name: str) -> None:
-    assert structural_problem(name.strip()) is not None
-
-
-@pytest.mark.parametrize(
-    "name",
     [
         "kef\u202eatem",
         "ke\u200bf",
@@ -120,34 +93,6 @@ def test_signs_that_cannot_be_seen_are_no_part_of_a_name(name: str) -> None:
 def test_a_label_of_a_secret_is_no_part_of_a_name(name: str) -> None:
     assert structural_problem(name) is not None
     assert command_problem(name) is not None
-
-
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ("a [REDACTED:api_key] b", "a b"),
-        ("kef [redacted:token:5f0c]", "kef"),
-        ("kef [REDACTED:to", "kef"),
-        ("[REDACTED]", ""),
-        ("\x1b[1;31mKEF\x1b[0m LS50", "kef ls50"),
-        ("\x1b]0;title\x07KEF", "kef"),
-        ("\x9b31mKEF", "kef"),
-        ("[31mKEF", "kef"),
-        ("kef\u202e\u2066 ls50\u2069", "kef ls50"),
-        ("kef\x00ls50", "kef ls50"),
-        ("Python (programming language)", "python (programming language)"),
-        ("(KEF) LS50", "(kef) ls50"),
-        ("((KEF))", "kef"),
-        ("KEF (LS50", "kef ls50"),
-        ("KEF) LS50]", "kef ls50"),
-        ("KEF ([LS50)", "kef (ls50)"),
-        ("KEF ()", "kef"),
-        ("《三体", "三体"),
-        ("C++", "c++"),
-    ],
-)
-def test_what_an_entity_is_called(written: str, name: str) -> None:
-    assert entity_name(written) == name
 
 
 ODD = st.lists(
@@ -187,27 +132,6 @@ def test_no_name_takes_long(piece: str) -> None:
     entity_name(piece * 3_000)
     entity_name("(" * 3_000 + piece + ")" * 3_000)
     assert time.process_time() - begin < 2
-
-
-@pytest.mark.parametrize(
-    "name",
-    """
-    KEF LS50 Meta|wharfedale denton 85|ml prague 2026|espresso machines|speakers|jazz|vinyl records|
-    The Office|Breaking Bad|The Last of Us|This Is Us|The Good Place|New Order|Best Buy|Plan A|
-    Node.js|C++|C#|AC/DC|R&B|H&M|Super Smash Bros.|50 Cent|2 Chainz|3 Doors Down|Maroon 5|Blink-182|
-    U2|iPhone 15 Pro|Windows 11|Python 3.12|Who's Afraid of Virginia Woolf?|Dude, Where's My Car?|
-    Bank of England|Paris Hilton|Black Friday|Friday Night Lights|April Ludgate|Spring Boot|
-    Image Comics|404 Media|JavaScript|Johnson & Johnson|Guns N' Roses|J.R.R. Tolkien|Dr. Dre|
-    Georgia O'Keeffe|東京タワー|三体|Дюна|Beyoncé|Let It Be|The Way We Were|According to Jim|
-    I Am Legend|There Will Be Blood|SQLite|Booking.com|Last.fm|Yahoo!|Formula 1|Area 51|Rust|Go|
-    Apple|Target|X-Men|T-Mobile|GPT-4|GeForce RTX 4090|WH-1000XM5|Levi's|Of Mice and Men|
-    From Dusk Till Dawn|And Justice for All|Home Assistant|Raspberry Pi 5|New York Times|
-    Boston Dynamics|London Symphony Orchestra|Texas Roadhouse|photography|sourdough
-    """.replace("\n", "").split("|"),
-)
-def test_names_are_no_false_positives(name: str) -> None:
-    """Seed 003: the structural filter had "zero false positives"."""
-    assert structural_problem(name.strip()) is None
 
 
 @given(st.text(max_size=200))

@@ -141,49 +141,6 @@ def test_sentences_of_two_turns_are_never_joined() -> None:
 # ------------------------------------------------------------------ what speaks against it
 
 
-@pytest.mark.parametrize(
-    ("claim", "text", "conflict"),
-    [
-        ("Loves beets", "User: I do not love beets.", "negated"),
-        ("Doesn't drink coffee", "User: I drink coffee.", "negated"),
-        ("Smokes", "User: I no longer smoke.", "over"),
-        ("Smokes", "User: I used to smoke.", "over"),
-        ("Plays chess", "User: Do I play chess?", "question"),
-        ("Lives in Oslo", "User: I might live in Oslo one day.", "hypothetical"),
-        ("Owns a boat", "User: If I were rich I would own a boat.", "hypothetical"),
-        ("Collects stamps", "User: I want to collect stamps.", "hypothetical"),
-        ("Loves beets", "User: My sister loves beets.", "someone_else"),
-        ("Loves beets", "User: She loves beets.", "someone_else"),
-        ("Loves beets", "User: Petra loves beets.", "someone_else"),
-        ("Hates winter storms", "User: I love winter storms.", "antonym"),
-        ("Has three cats", "User: I have two cats.", "number"),
-        ("Moved in May", "User: I moved in March.", "number"),
-    ],
-)
-def test_conflicts(claim: str, text: str, conflict: str) -> None:
-    found = owned(claim, text)
-    assert (found.grounded, found.conflict) == (False, conflict)
-
-
-@pytest.mark.parametrize(
-    ("claim", "text"),
-    [
-        ("Wants to collect stamps", "User: I want to collect stamps."),
-        ("Doesn't drink coffee", "User: I don't drink coffee."),
-        ("No longer smokes", "User: I no longer smoke."),
-        ("Loves coffee", "User: I don't love tea, but I love coffee."),
-        ("Loves coffee", "User: My sister loves tea, I love coffee."),
-        ("Loves beets", "User: My brother and I love beets."),
-        ("Loves beets", "The user said he loves beets."),
-        ("Has 2 cats", "User: I have two cats."),
-        ("Earns 5 million dollars", "User: I earn $5m."),
-        ("Only eats bread", "User: Not only do I eat bread."),
-    ],
-)
-def test_what_is_no_conflict(claim: str, text: str) -> None:
-    assert owned(claim, text).grounded
-
-
 def test_the_assistants_words_are_not_the_users() -> None:
     text = "User: What shall I cook?\nAssistant: You love beets, so cook beets."
     assert not owned("Loves beets", text).grounded

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.extract.mentions import PASSING_NAMES, asked_about, hear, preferences_in
+from factbook.extract.mentions import PASSING_NAMES, hear, preferences_in
 from factbook.extract.names import names_in
 from factbook.gate.names import structural_problem
 from factbook.model.entities import EngagementType, PreferenceType, Valence
@@ -92,69 +92,6 @@ def test_an_answer_that_is_no_reaction_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "liked", "disliked"),
-    [
-        (
-            "I love Portishead, Muse and The Cure but hate Coldplay",
-            "portishead muse cure",
-            "coldplay",
-        ),
-        ("I don't like Coldplay or Nickelback.", "", "coldplay nickelback"),
-        ("Elden Ring is my favorite game", "elden_ring", ""),
-        ("my favorite bands are Portishead and Muse", "portishead muse", ""),
-        ("Coldplay is so boring.", "", "coldplay"),
-        ("honestly, Elden Ring rocks!", "elden_ring", ""),
-        ("I'm a huge Radiohead fan", "radiohead", ""),
-        ("not a fan of Coldplay", "", "coldplay"),
-        ("I can't stand Coldplay anymore", "", "coldplay"),
-        ("please stop telling me about Coldplay", "", "coldplay"),
-        ("I prefer Muse over Coldplay", "muse", ""),
-        ("My wife and I love Muse", "muse", ""),
-        ("I love Elden Ring, do you?", "elden_ring", ""),
-        ("love the new Radiohead album!", "radiohead", ""),
-        ("i love radiohead", "radiohead", ""),
-        ("if you ask me, I love Muse", "muse", ""),
-        ("I don't think I like Coldplay", "", "coldplay"),
-        ("I love listening to Muse with Anna at Blue Bottle", "muse", ""),
-        ("I used to hate Muse. Now I love Muse.", "muse", ""),
-        ("Got the Wharfedale Denton 85 yesterday. I love it!", "wharfedale_denton_85", ""),
-        ("I absolutely adore Muse 😍🎸", "muse", ""),
-    ],
-)
-def test_what_its_owner_says_to_like(text: str, liked: str, disliked: str) -> None:
-    said = {name: valence for name, (kind, valence) in heard(text).items() if kind == SAID}
-    assert said == {name.replace("_", " "): GOOD for name in liked.split()} | {
-        name.replace("_", " "): BAD for name in disliked.split()
-    }
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My wife loves Radiohead",
-        "everybody loves Radiohead",
-        "do you like Radiohead?",
-        "if I liked Radiohead I would go",
-        "I wish I liked Radiohead",
-        "I'm not sure I like Radiohead",
-        "I used to love Radiohead",
-        "I would love a Radiohead ticket",
-        'He said "I love Radiohead" yesterday',
-        "> I love Radiohead",
-        "Anna: I love Radiohead",
-        "she told me I hate Radiohead",
-        "I don't hate Radiohead",
-        "please don't search for Radiohead",
-        "I love that you know Radiohead",
-        "Ich liebe Radiohead und meinen Hund",
-        "Me encanta Radiohead pero no el café",
-    ],
-)
-def test_what_is_no_statement_of_its_owner_is_a_mention(text: str) -> None:
-    assert heard(text)["radiohead"][0] == PASSING
-
-
-@pytest.mark.parametrize(
     "text", ["> I love Zorvon", "Anna: I love Zorvon", 'He said "I love Zorvon" yesterday']
 )
 def test_what_only_others_name_is_nothing_new(text: str) -> None:
@@ -168,54 +105,9 @@ def test_speaking_ill_of_a_thing_is_no_interest_in_it() -> None:
 # --- questions and requests -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("look up sourdough starters", "sourdough starters"),
-        ("can you look Portishead up for me", "portishead"),
-        ("who is ada lovelace?", "ada lovelace"),
-        ("what is kubernetes?", "kubernetes"),
-        ("wharfedale denton 85 reviews?", "wharfedale denton 85"),
-        ("Is the Wharfedale Denton 85 any good?", "wharfedale denton 85"),
-        ("hey, find me some info about Elden Ring please", "elden ring"),
-        ("google wharfedale denton 85 thanks", "wharfedale denton 85"),
-    ],
-)
-def test_what_is_asked_for_is_a_search(text: str, name: str) -> None:
-    assert heard(text) == {name: (SEARCH, GOOD)}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what is love?",
-        "search for my keys",
-        "look up the weather",
-        "what time is it?",
-        "let's go",
-        "find me a good restaurant near here",
-        "google it",
-        "how are you?",
-        "look at that",
-        "search",
-    ],
-)
-def test_everyday_requests_name_nothing(text: str) -> None:
-    assert heard(text, recent=["radiohead"]) == {}
-
-
 def test_one_question_may_be_about_two() -> None:
     found = heard("Is the KEF LS50 Meta better than the Wharfedale Denton 85?")
     assert found == {"kef ls50 meta": (SEARCH, GOOD), "wharfedale denton 85": (SEARCH, GOOD)}
-
-
-@pytest.mark.parametrize(
-    "text", ["how much are they?", "is it any good for jazz?", "and what do they cost?"]
-)
-def test_it_is_what_was_spoken_of_where_that_is_one_thing(text: str) -> None:
-    assert heard(text, recent=["kef ls50 meta"]) == {"kef ls50 meta": (MORE, GOOD)}
-    assert heard(text, recent=["kef ls50 meta", "radiohead"]) == {}
-    assert heard(text) == {}
 
 
 def test_another_model_is_no_part_of_a_name() -> None:
@@ -241,23 +133,6 @@ def test_a_longer_name_is_another_one() -> None:
     assert names == ["blade runner 2049"]
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("I left my Apple Watch at home", ["apple watch"]),
-        ("I lent the Denton Mini to Ola", ["denton mini", "ola"]),
-        ("i lent the denton mini to him", []),
-        ("the new Dune Trailer is out", ["dune"]),
-        ("I like the Denton Speakers", ["denton"]),
-    ],
-)
-def test_words_behind_a_known_name_make_another_or_say_what_of_it(
-    text: str, names: list[str]
-) -> None:
-    known = {name: name for name in ("apple", "denton", "dune")}
-    assert [one.name for one in hear(text, known=known)] == names
-
-
 def test_what_is_pointed_at_by_its_last_words_is_the_known_one() -> None:
     known = {name: name for name in ("wharfedale denton", "wharfedale denton mini", "ola berg")}
     assert [one.name for one in hear("do you know the Denton?", known=known)] == [
@@ -267,23 +142,6 @@ def test_what_is_pointed_at_by_its_last_words_is_the_known_one() -> None:
         "wharfedale denton mini"
     ]
     assert [one.name for one in hear("we met Berg", known=known)] == ["berg"]
-
-
-@pytest.mark.parametrize(
-    ("request_", "name"),
-    [
-        ("find reviews of wharfedale denton", "wharfedale denton"),
-        ("wharfedale denton mini", "wharfedale denton mini"),
-        ("Blade Runner Soundtrack", "blade runner"),
-        ("blade runner filming places", "blade runner"),
-        ("blade runner 2049", "blade runner 2049"),
-        ("Blade Runner Black Lotus", "blade runner black lotus"),
-        ("what is the weather in Oslo", ""),
-    ],
-)
-def test_a_typed_request_is_about_a_known_thing_or_another(request_: str, name: str) -> None:
-    known = {one: one for one in ("wharfedale denton", "blade runner")}
-    assert asked_about(request_, known=known) == name
 
 
 def test_the_speaker_and_the_spoken_to_are_not_what_a_message_is_about() -> None:
@@ -364,41 +222,6 @@ def test_everyday_chats_bring_no_names(text: str) -> None:
 # --- preferences ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "likes", "dislikes"),
-    [
-        ("I'm really into espresso", ["espresso"], []),  # seed 003's own
-        ("I like to play video games and listen to jazz", ["video games", "jazz"], []),
-        (
-            "I love hiking, baking cookies and old movies",
-            ["hiking", "baking cookies", "old movies"],
-            [],
-        ),
-        ("I like to bake cookies and to read", ["baking cookies"], []),
-        ("I can't stand golf. I'm not a fan of country music.", [], ["golf", "country music"]),
-        ("Cheeseburgers are my favorite food", ["cheeseburgers"], []),
-        ("my favorite band is Portishead", ["portishead"], []),
-        ("I'm a huge Radiohead fan", ["radiohead"], []),
-        ("I love jazz but hate country", ["jazz"], ["country"]),
-        ("i used to hate jazz", [], []),
-        ("do you like jazz?", [], []),
-        ("my wife loves jazz", [], []),
-        ("I'd like a coffee", [], []),
-        ("I like that idea, I love it, I like how it works", [], []),
-        ("I love my dog and I love you", [], []),
-        ("I like it when people are nice", [], []),
-        ("I hate Mondays", [], []),
-        ("Ich mag Jazz sehr und hasse den Regen", [], []),
-    ],
-)
-def test_topics_that_its_owner_likes_or_dislikes(
-    text: str, likes: list[str], dislikes: list[str]
-) -> None:
-    found = preferences_in(text)
-    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
-    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
-
-
 def test_what_is_said_last_holds() -> None:
     (one,) = preferences_in("I love jazz. Well, I hate jazz now.")
     assert (one.topic, one.type) == ("jazz", PreferenceType.DISLIKE)
@@ -412,79 +235,6 @@ def test_preferences_stand_in_their_text(text: str) -> None:
 
 
 # --- lists, weariness and other ways to say it ----------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        (
-            "my favourite authors are Ursula K. Le Guin, Iain M. Banks and N.K. Jemisin",
-            ["ursula k. le guin", "iain m. banks", "n.k. jemisin"],
-        ),
-        ("My favorite bands: Portishead, Radiohead, Muse", ["portishead", "radiohead", "muse"]),
-        ("Some of my favorite bands: Portishead and Radiohead", ["portishead", "radiohead"]),
-        ("I like Node.js, Portishead and Muse", ["node.js", "portishead", "muse"]),
-    ],
-)
-def test_all_of_a_list_are_liked(text: str, names: list[str]) -> None:
-    assert heard(text) == dict.fromkeys(names, (SAID, GOOD))
-    assert [one.topic for one in preferences_in(text)] == names
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("no more Elon Musk news please", "elon musk"),
-        ("no more news about Tesla", "tesla"),
-        ("enough Tesla updates", "tesla"),
-        ("please don't send me Tesla updates", "tesla"),
-        ("stop recommending me Coldplay", "coldplay"),
-        ("I'd rather eat glass than use SAP", "sap"),
-        ("I'd rather die than listen to Coldplay again", "coldplay"),
-        ("can't stand Jira", "jira"),
-        ("Coldplay? never liked them", "coldplay"),
-    ],
-)
-def test_weariness_is_a_dislike(text: str, name: str) -> None:
-    assert heard(text) == {name: (SAID, BAD)}
-
-
-@pytest.mark.parametrize(
-    ("text", "likes", "dislikes"),
-    [
-        ("not a fan of cilantro tbh", [], ["cilantro"]),
-        ("I don't like golf anymore", [], ["golf"]),
-        ("I really love pottery though", ["pottery"], []),
-        ("I love tech news, honestly", ["tech news"], []),
-        ("stop recommending me crypto stuff", [], ["crypto"]),
-        ("stop sending me the file", [], []),
-        ("No more excuses, please", [], []),
-        ("I like vitamin C. Anna does not.", ["vitamin c"], []),
-        ("Love and kindness should win", [], []),
-    ],
-)
-def test_small_words_are_no_part_of_a_topic(
-    text: str, likes: list[str], dislikes: list[str]
-) -> None:
-    found = preferences_in(text)
-    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
-    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("can't wait for Hollow Knight: Silksong!", {"hollow knight: silksong": (PASSING, GOOD)}),
-        ("can't you find Jira?", {"jira": (SEARCH, GOOD)}),
-        ("has Netflix gone downhill?", {"netflix": (SEARCH, GOOD)}),  # it asks about a thing
-        ("I'd rather use Jira than SAP", {"jira": (PASSING, GOOD), "sap": (PASSING, GOOD)}),
-        ("Merry Christmas Lisa!", {}),
-    ],
-)
-def test_what_is_no_statement(
-    text: str, expected: dict[str, tuple[EngagementType, Valence]]
-) -> None:
-    assert heard(text) == expected
 
 
 def test_a_name_with_its_possessive_is_known_without_it() -> None:
@@ -522,87 +272,12 @@ def test_a_row_of_signs_takes_linear_time(sign: str) -> None:
 # --- "it" and "them" ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "likes", "dislikes"),
-    [
-        ("My sister Klara loves Coldplay but I can't stand them.", [], ["coldplay"]),
-        ("I tried the Halden Q40 and I hate it.", [], ["halden q40"]),
-        ("I tried the Halden Q40, we hate it.", [], ["halden q40"]),
-        ("Jazz? I love it.", ["jazz"], []),
-        ("Coldplay? I can't stand them.", [], ["coldplay"]),
-        ("Got the Halden Q40 yesterday. I love it!", ["halden q40"], []),
-        ("My sister gave me the Halden Q40 for my birthday and I love it", ["halden q40"], []),
-        ("Everyone at work uses Slack but I don't like it", [], ["slack"]),
-        ("The Halden Q40 is too heavy and I hate it", [], ["halden q40"]),
-        ("I love Coldplay and I hate Muse", ["coldplay"], ["muse"]),
-    ],
-)
-def test_a_pronoun_means_the_one_thing_that_is_named(
-    text: str, likes: list[str], dislikes: list[str]
-) -> None:
-    found = preferences_in(text)
-    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
-    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
-    assert all(text[one.start : one.end].casefold() == one.topic for one in found)
-    said = {name: how for name, how in heard(text).items() if how[0] == SAID}
-    named = set(likes + dislikes) - {"jazz"}  # which only its preference knows
-    assert said == {name: (SAID, BAD if name in dislikes else GOOD) for name in named}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My sister Klara is here, I love her.",
-        "My sister Klara moved in with us and I hate it",
-        "I met Anna. I love them.",
-        "Klara came over. I hate it",
-        "My brother Tom likes Coldplay and Muse but I can't stand them",
-        "My wife loves jazz and Radiohead but I hate it",
-        "I bought the Halden Q40 and a stand and I hate it",
-        "The traffic was awful and I hate it",
-        "Coldplay broke up and I hate it",
-        "Coldplay cancelled the show. I hate it.",
-        "I was out with Anna, I hate it here",
-        "if I tried the Halden Q40 and I hated it, I would say so",
-        "Really? I love it.",
-        "Surprised? I love it.",
-        "Kids? I love them.",
-    ],
-)
-def test_a_pronoun_that_may_mean_another_thing_or_a_person_means_nothing(text: str) -> None:
-    assert preferences_in(text) == []
-    assert SAID not in {kind for kind, _ in heard(text).values()}
-
-
 def test_it_is_not_what_was_spoken_of_before_where_another_thing_stands_nearer() -> None:
     assert heard("I hate it", recent=["radiohead"]) == {"radiohead": (SAID, BAD)}
     assert heard("The traffic was awful and I hate it", recent=["radiohead"]) == {}
 
 
 # --- shouting and numbers -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "likes", "dislikes"),
-    [
-        ("I LOVE KELP FARMERS!!!", ["kelp farmers"], []),
-        ("I LOVE ELDEN RING", ["elden ring"], []),
-        ("I LOVE ELDEN RING SO MUCH", ["elden ring"], []),
-        ("I LOVE NINE LANTERNS", ["nine lanterns"], []),
-        ("I HATE COLDPLAY SO MUCH!!!", [], ["coldplay"]),
-        ("I LOVE TO COOK AND TO READ", ["cooking"], []),
-        ("I LOVE JAZZ BUT I HATE COUNTRY", ["jazz"], ["country"]),
-        ("I TRIED THE HALDEN Q40 AND I HATE IT", [], ["halden q40"]),
-        ("I LOVE IT WHEN IT RAINS", [], []),
-    ],
-)
-def test_what_is_shouted_is_read_as_if_it_were_said(
-    text: str, likes: list[str], dislikes: list[str]
-) -> None:
-    found = preferences_in(text)
-    assert [one.topic for one in found if one.type is PreferenceType.LIKE] == likes
-    assert [one.topic for one in found if one.type is PreferenceType.DISLIKE] == dislikes
-    assert set(heard(text)) <= {*likes, *dislikes}
 
 
 def test_a_shouted_request_names_all_or_nothing() -> None:

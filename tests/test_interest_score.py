@@ -17,7 +17,6 @@ from factbook.errors import FactbookError, UsageError
 from factbook.interests.relate import (
     RELATED,
     Relation,
-    is_family,
     related,
     share,
     shares,
@@ -209,28 +208,6 @@ def test_relations_come_from_the_cosine_alone_and_the_closest_first() -> None:
     assert [one.cosine for one in found] == pytest.approx([1.0, 0.8, 0.6])
     assert related(likes, Vectors(ids=[], rows=np.zeros((0, 2), dtype=np.float32))) == []
     assert shares(found) == {5: {2: 1.0, 1: pytest.approx(0.6)}, 6: {1: pytest.approx(0.8)}}
-
-
-@pytest.mark.parametrize(
-    ("topic", "is_entity", "is_kind", "expected"),
-    [
-        ("espresso machines", True, None, True),
-        ("sports", False, None, True),
-        ("jazz", True, None, True),
-        ("green tea", False, None, True),
-        ("green tea", True, True, True),
-        ("bookshelf speakers with a walnut cabinet", True, None, True),
-        ("wharfedale denton 85", True, None, False),
-        ("wharfedale denton 85", False, None, False),
-        ("radiohead", True, None, False),
-        ("velvet staircase", True, False, False),  # "The Velvet Staircase is a novel."
-        ("", False, None, False),
-    ],
-)
-def test_only_a_family_of_things_is_about_others(
-    topic: str, is_entity: bool, is_kind: bool | None, expected: bool
-) -> None:
-    assert is_family(topic, is_entity=is_entity, is_kind=is_kind) is expected
 
 
 def test_bad_vectors_are_refused_in_words() -> None:

@@ -14,38 +14,6 @@ from factbook.extract.keyed.wording import named_ranks, rank_value, sentences
 CRYPTO, COLORS = "user.favorites.crypto", "user.favorites.colors"
 
 
-@pytest.mark.parametrize(
-    ("value", "message", "found"),
-    [
-        ("BTC", "Make btc my #1", "btc"),
-        ("navy blue", "my color is Navy\n  Blue.", "Navy\n  Blue"),
-        ("Café", "the cafe\u0301 is nice", "cafe\u0301"),
-        ("ＢＴＣ", "Make BTC my #1", "BTC"),
-        ("Levi's", "Levi’s are my favorite", "Levi’s"),
-        ("mens shoes", "men's shoes", "men's shoes"),
-        ("Rex", "Rex's bed", "Rex"),
-        ("日本", "私は日本が好き", "日本"),
-        ("C++", "C++ is my #1", "C++"),
-        ("#1", "BTC is #1", "#1"),
-        ("Straße", "STRASSE 5", "STRASSE"),
-        ("well-known", "a well‑known song", "well‑known"),
-        ("SOL", "solid ground", None),
-        ("SOL", "solid SOL", "SOL"),
-        ("Bitcoin", "Make BTC my #1", None),
-        ("cafe", "the café is nice", None),
-        ("C", "C++ is my #1", None),
-        ("C", "C# is my #1", None),
-        ("5", "it costs 3.5", None),
-        ("1", "Make it my #1", None),
-        ("", "anything", None),
-        (" ", "anything", None),
-    ],
-)
-def test_a_value_is_located_as_whole_words(value: str, message: str, found: str | None) -> None:
-    place = locate(value, message)
-    assert (message[place[0] : place[1]] if place else None) == found
-
-
 @given(st.text(), st.text(), st.text())
 def test_what_is_located_is_a_span(before: str, value: str, after: str) -> None:
     message = f"{before} {value} {after}"
@@ -59,36 +27,6 @@ def test_what_is_located_is_a_span(before: str, value: str, after: str) -> None:
 
 def rank(value: str, at: int = 1, key: str = CRYPTO) -> FactsOp:
     return FactsOp(op="ranked_list_set", list_key=key, rank=at, value=value)
-
-
-@pytest.mark.parametrize(
-    ("value", "at", "message", "objection"),
-    [
-        ("BTC", 1, "Make BTC my #1", None),
-        ("BTC", 1, "Can you make BTC my #1?", None),
-        ("Never Let Me Go", 1, "My favorite book is Never Let Me Go", None),
-        ("SOL", 1, "BTC is not my #1, SOL is my #1", None),
-        ("SOL", 1, "BTC is not my #1 but SOL is", None),
-        ("BTC", 1, "I don't know much. BTC is my #1 favorite", None),
-        ("Bitcoin", 1, "Make BTC my #1", "does not hold 'Bitcoin'"),
-        ("BTC", 2, "Make BTC my #1", "names #1 and not #2"),
-        ("BTC", 1, "BTC is not my #1 favorite", "what is not so"),
-        ("BTC", 1, "BTC isn't my #1 favorite", "what is not so"),
-        ("BTC", 1, "BTC is not my #1, SOL is my #1", "what is not so"),
-        ("BTC", 1, "Is BTC my #1 favorite?", "it is a question"),
-        ("BTC", 1, "If BTC were my #1, I would be rich", "supposes"),
-        ("BTC", 1, "If it rains, BTC is my #1", "supposes"),
-        ("BTC", 1, "BTC was my #1 favorite", "what was so before"),
-        ("BTC", 1, "Maybe BTC is my #1", "not sure"),
-        ("BTC", 1, "Ann says BTC is my #1", "somebody said"),
-    ],
-)
-def test_an_operation_needs_words_that_state_it(
-    value: str, at: int, message: str, objection: str | None
-) -> None:
-    said = op_objection(rank(value, at), message)
-    assert (said is None) == (objection is None)
-    assert objection is None or objection in (said or "")
 
 
 def test_what_takes_a_value_away_may_be_said_with_a_negation() -> None:

@@ -155,52 +155,6 @@ def test_a_noun_has_one_form(word: str) -> None:
     assert counted(counted(word)) == counted(word)
 
 
-@pytest.mark.parametrize(
-    ("typed", "topic"),
-    [
-        ("crypto", "crypto"),
-        ("cryptos", "crypto"),
-        ("Cryptos", "crypto"),
-        ("cryptocurrencies", "crypto"),
-        ("Crypto currency", "crypto"),
-        ("colors", "colors"),
-        ("colour", "colors"),
-        ("science fiction movies", "science_fiction_movies"),
-        ("Science-Fiction movie", "science_fiction_movies"),
-        ("  science\tfiction   MOVIES ", "science_fiction_movies"),
-        ("my favourite books", "books"),
-        ("books of poetry", "books_of_poetry"),
-        ("book of poetry", "books_of_poetry"),
-        ("country", "countries"),
-        ("heros", "heroes"),
-        ("person", "people"),
-        ("music", "music"),
-        ("series", "series"),
-        ("widgets", "widget"),
-        ("Kubernetes", "kubernetes"),
-        ("node.js libraries", "node_js_libraries"),
-        ("100% wool", "100_percent_wool"),
-        ("rock & roll songs", "rock_and_roll_songs"),
-        ("90s movies", "90s_movies"),
-        ("2024", "2024"),
-        ("٣ أفلام", "3_أفلام"),
-        ("日本の映画", "日本の映画"),
-        ("\u202eفيلم\u202c", "فيلم"),  # with signs of direction around it
-        ("ｃｒｙｐｔｏ", "crypto"),
-        ("Café", "cafes"),
-        ("café", "cafes"),
-        ("cafe\u0301", "cafes"),
-        ("🍕", "slice_of_pizza"),
-        ("🇬🇷", "flag_gr"),
-        ("pizza 🍕", "pizzas"),
-        ("user.favorites.crypto", "user_favorites_crypto"),
-    ],
-)
-def test_one_topic_has_one_spelling(typed: str, topic: str) -> None:
-    """Seed 004, learned: multi-word topics; "my favorite cryptos" finds `user.favorites.crypto`."""
-    assert normalize_topic(typed) == (topic, None)
-
-
 def test_topics_that_differ_by_a_sign_stay_apart() -> None:
     topics = ["C", "C++", "C#", "F#", "й", "и", "100% wool", "100 wool", "🍕", "🍔", "が", "か"]
     assert len({normalize_topic(topic)[0] for topic in topics}) == len(topics)
@@ -226,26 +180,6 @@ def test_what_names_nothing_is_told(text: str) -> None:
     assert topic == UNNAMED
     assert warning
     assert canonical_list_key(text) == f"{FAVORITES}.{UNNAMED}"
-
-
-@pytest.mark.parametrize(
-    ("typed", "key"),
-    [
-        ("user.timezone", "user.timezone"),
-        ("User.Time Zone", "user.time_zone"),
-        ("user..name.", "user.name"),
-        ("user.favorites", "user.favorites"),
-        ("user.favourite.colour.2", "user.favorites.colors.2"),
-        ("user.favorites.crypto.01", "user.favorites.crypto.1"),
-        ("user.favorites.crypto.#1", "user.favorites.crypto.1"),
-        ("user.favorites.7", "user.favorites.7"),
-        ("user.favorites.7.3", "user.favorites.7.3"),
-        ("user.favorites.cryptoX", "user.favorites.cryptox"),
-        ("user.favourite_colour", "user.favorite_color"),
-    ],
-)
-def test_keys(typed: str, key: str) -> None:
-    assert normalize_fact_key(typed) == (key, None)
 
 
 def test_dots_below_favorites_become_part_of_the_topic() -> None:
@@ -275,28 +209,6 @@ def test_the_ranks_of_a_list_count_as_one_key() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("typed", "ranked", "value"),
-    [
-        ("  BTC ", True, "BTC"),
-        ("1. BTC", True, "BTC"),
-        ("- BTC,", True, "BTC"),
-        ("1. BTC", False, "1. BTC"),
-        ('"Pride and Prejudice"', True, "Pride and Prejudice"),
-        ('"Yes" and "No"', True, '"Yes" and "No"'),
-        ("7 Rings", True, "7 Rings"),
-        ("1917", True, "1917"),
-        ("navy\nblue", False, "navy blue"),
-        ("x²", False, "x²"),
-        ("Cafe\u0301", False, "Café"),
-        ("👨‍👩‍👧", True, "👨‍👩‍👧"),
-        ("Europe/Athens", False, "Europe/Athens"),
-    ],
-)
-def test_values(typed: str, ranked: bool, value: str) -> None:
-    assert normalize_fact_value(typed, ranked) == (value, None)
-
-
 def test_a_value_says_what_was_taken_out_of_it() -> None:
     hidden = "characters that cannot be seen were taken out of the value"
     assert normalize_fact_value("B\u202eTC\x00", True) == ("BTC", hidden)
@@ -308,44 +220,6 @@ def test_equal_values_differ_in_case_and_blanks_only() -> None:
     assert fold_value(" Navy   BLUE") == fold_value("navy blue")
     assert fold_value("Straße") == fold_value("STRASSE")
     assert fold_value("navy blue") != fold_value("navyblue")
-
-
-@pytest.mark.parametrize(
-    ("said", "items"),
-    [
-        ("Spain, Greece and Thailand", ["Spain", "Greece", "Thailand"]),
-        ("Spain, Greece, and Thailand.", ["Spain", "Greece", "Thailand"]),
-        ("Spain, Greece & Thailand", ["Spain", "Greece", "Thailand"]),
-        ("Spain and Greece", ["Spain", "Greece"]),
-        ("Spain and Greece and Thailand", ["Spain", "Greece", "Thailand"]),
-        ("Spain; Greece; Thailand", ["Spain", "Greece", "Thailand"]),
-        ("Spain、Greece", ["Spain", "Greece"]),
-        ("BTC, then ETH, and then SOL", ["BTC", "ETH", "SOL"]),
-        ("Simon and Garfunkel", ["Simon and Garfunkel"]),
-        ("Queen, Simon & Garfunkel and ABBA", ["Queen", "Simon & Garfunkel", "ABBA"]),
-        ("ABBA, Queen, and Ann and Bob", ["ABBA", "Queen", "Ann and Bob"]),
-        ("rock & roll", ["rock & roll"]),
-        ("rock 'n' roll and jazz", ["rock 'n' roll", "jazz"]),
-        ("Marks & Co", ["Marks & Co"]),
-        ("Spain & Greece & Italy", ["Spain", "Greece", "Italy"]),
-        ("Earth, Wind & Fire and Queen", ["Earth, Wind & Fire", "Queen"]),
-        ('"Cats, and dogs" and Emma', ["Cats, and dogs", "Emma"]),
-        ("1,000 nights, Emma", ["1,000 nights", "Emma"]),
-        ("- a\n- b, c\n* d\n", ["a", "b, c", "d"]),
-        ("1. Dune\n2) Alien\n(3) Heat", ["Dune", "Alien", "Heat"]),
-        ("1. Dune 2. Alien 3. Heat", ["Dune", "Alien", "Heat"]),
-        ("#1 BTC, #2 ETH and #3 SOL", ["BTC", "ETH", "SOL"]),
-        ("Dune\nAlien", ["Dune", "Alien"]),
-        ("Dune,\nAlien,\nand Heat", ["Dune", "Alien", "Heat"]),
-        ("A. B. Cole and Sam Doe Jr.", ["A. B. Cole", "Sam Doe Jr."]),
-        ("Dune", ["Dune"]),
-        (", ,", []),
-        ("", []),
-    ],
-)
-def test_spoken_lists(said: str, items: list[str]) -> None:
-    """Seed 004, learned: "comma + and" lists ("Spain, Greece and Thailand") must give 3 items."""
-    assert split_spoken_list(said) == items
 
 
 def test_numbers_before_items_are_kept() -> None:

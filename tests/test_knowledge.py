@@ -13,7 +13,7 @@ import pytest
 
 from factbook import policy
 from factbook.errors import NotFound, SearchError, SearchFailure
-from factbook.extract.asked import QUERY_CHARS, Amount, amount_asked, holds, search_query
+from factbook.extract.asked import QUERY_CHARS, search_query
 from factbook.extract.private_matters import Asking
 from factbook.extract.things import asked_names, is_of_owner, without_names
 from factbook.gate.names import structural_problem
@@ -203,11 +203,6 @@ async def test_it_can_be_awaited(world: World) -> None:
         assert (await memory.interests.knowledge("tell me about the brimley swift")).enough
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 # --- what is asked --------------------------------------------------------------------------------
 
 
@@ -275,46 +270,6 @@ def test_a_question_about_a_thing_one_has_is_about_the_thing(
     )
 
 
-@pytest.mark.parametrize(
-    ("asked", "amount"),
-    [
-        ("how much is the Swift?", Amount.MONEY),
-        ("What does it cost?", Amount.MONEY),
-        ("and its price?", Amount.MONEY),
-        ("how much would I pay for it?", Amount.MONEY),
-        ("how much does it weigh?", Amount.WEIGHT),
-        ("how heavy is it when empty?", Amount.WEIGHT),
-        ("when was it released?", Amount.DATE),
-        ("in which year was it founded?", Amount.DATE),
-        ("how many gears does it have?", Amount.NUMBER),
-        ("how much flour do I feed the starter?", Amount.NUMBER),
-        ("how much does it hold?", Amount.NUMBER),
-        ("what happens when it rains?", None),
-        ("how much better is it?", None),
-        ("what is it?", None),
-    ],
-)
-def test_what_an_answer_has_to_hold(asked: str, amount: Amount | None) -> None:
-    assert amount_asked(asked) is amount
-
-
-@pytest.mark.parametrize(
-    ("said", "amounts"),
-    [
-        ("It costs 1,990 euros.", {Amount.MONEY, Amount.NUMBER}),
-        ("It sells for $45.", {Amount.MONEY, Amount.NUMBER}),
-        ("It weighs half a kilo, or 500 g.", {Amount.WEIGHT, Amount.NUMBER}),
-        ("It folds in twelve seconds.", {Amount.NUMBER}),
-        ("It opens in May.", {Amount.DATE}),
-        ("It was founded in 1998.", {Amount.DATE, Amount.NUMBER}),
-        ("It is one of the best.", set()),
-        ("Its price may rise.", set()),
-    ],
-)
-def test_what_a_fact_holds(said: str, amounts: set[Amount]) -> None:
-    assert {one for one in Amount if holds(said, one)} == amounts
-
-
 def test_a_fact_answers_only_with_what_is_asked_for(world: World) -> None:
     """A name with a number in it is no number, and no price either."""
     costs = world.memory.interests.knowledge("how much is the Brimley Swift?")
@@ -354,23 +309,6 @@ def test_names_of_ones_own_are_those_that_ones_own_words_bring_in(world: World) 
     ):
         assert own(other) == [], other
     assert own_names(world.memory.store, "how old is pim?", owner="ann") == []
-
-
-@pytest.mark.parametrize(
-    ("said", "names", "query"),
-    [
-        ("tell me about the KEF LS50 Meta", (), "KEF LS50 Meta"),
-        ("How much does it cost?", ("halden cargo 3",), "halden cargo 3 How much does it cost"),
-        ("which cargo bike is light?", ("cargo bikes",), "which cargo bike is light"),
-        ("I was in Rome. Who built the Pantheon?", (), "Who built the Pantheon"),
-        ("And the Pelle Mini?", (), "Pelle Mini"),
-        ("ok, so what about the Pelle Mini?", (), "Pelle Mini"),
-        ("Android phones?", (), "Android phones"),
-        ("and?", (), "and"),
-    ],
-)
-def test_what_is_searched_for(said: str, names: tuple[str, ...], query: str) -> None:
-    assert search_query(said, names) == query
 
 
 def test_a_query_has_an_end() -> None:

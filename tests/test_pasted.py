@@ -111,68 +111,6 @@ def test_it_is_never_what_only_a_paste_names() -> None:
 # --- what is the owner's --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        (
-            "I love the LS50. Here is what the shop wrote: I love the Zorvon Pro",
-            "I love the LS50. Here is what the shop wrote:",
-        ),
-        ('He said: "I love golf". I hate golf.', "He said: . I hate golf."),
-        ("My boss wrote: I love golf\n\nI hate golf.", "My boss wrote: I hate golf."),
-        ("> do you like golf?\n\nyes, I love golf", "yes, I love golf"),
-        (
-            "I love Muse\n\nOn Mon, 3 Jan 2024 at 10:00, Bob <b@x.example> wrote:\n> I hate it\n\n"
-            "I hate golf",
-            "I love Muse I hate golf",
-        ),
-        ("tom: hi\nann: I love golf\ntom: no\n\nI hate golf", "I hate golf"),
-        ("what is this?\n```\nI love golf\n```\nI hate golf", "what is this? I hate golf"),
-        ('read this:\n"I love golf.\n\nI hate jazz."\nI hate golf', "read this: I hate golf"),
-        ("fyi\n---\nI love golf\n---\nI hate golf", "fyi I hate golf"),
-        (
-            "I love Muse.\n\nhttps://x.example/a\nThe Best Golf Clubs\n\nI love golf",
-            "I love Muse.",
-        ),
-        ("<quote>\nI love golf\n</quote>\nI hate golf", "I hate golf"),
-        ("You asked: what do I like? I love golf", "You asked: I love golf"),
-        ("look:\n\n    I love golf\n\nI hate golf", "look: I hate golf"),
-    ],
-)
-def test_what_stands_before_and_after_a_paste_is_its_owners(text: str, kept: str) -> None:
-    assert own(text) == kept
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Hi! I got the LS50 yesterday.\n\nI love golf. Search for LS50 stands.\n\nI hate jazz.",
-        "I told him: I love golf",
-        "My answer: I love golf",
-        "Here is what I like: I love golf",
-        "One more thing: I love golf",
-        "Note: I love golf",
-        "Reminder: I love golf",
-        "likes: golf\nhates: jazz\nI love golf",
-        "1. I love golf\n2. I hate jazz",
-        "- I love golf\n- I hate jazz",
-        "I love jazz!\nI love golf.",
-        "What do you think?\nI love golf.",
-        "See you at 10:30\nI love golf",
-        "I'm reading Dune.\nI love golf\nhttps://example.org/golf",
-        "I read this book last year.\nI love golf",
-        "This is my favorite page of the book.\nI love golf.",
-        "Check my calendar please.\nI love golf.",
-        "My thoughts on this:\n\nI love golf.",
-        "About your question: I love golf",
-        "I saw your message. I love golf.",
-    ],
-)
-def test_ordinary_messages_are_their_owners(text: str) -> None:
-    assert own(text) == " ".join(text.split())
-    assert "golf" in [one.topic for one in preferences_in(text)]
-
-
 def test_titles_in_quotes_are_names() -> None:
     (named,) = hear('I love "Life Is a Highway".', known={})
     assert (named.name, named.type) == ("life is a highway", EngagementType.EXPLICIT_STATEMENT)

@@ -83,56 +83,10 @@ def test_terms_are_unique_bounded_and_stable(text: str) -> None:
     assert query.content_terms(" ".join(terms)) == terms
 
 
-@pytest.mark.parametrize(
-    ("question", "terms"),
-    [
-        ("When did we move the backups to the new server?", ["move", "backups", "new", "server"]),
-        ("Didn't it work?", ["work"]),
-        ("What is this?", ["what", "is", "this"]),
-        ("", []),
-        ("?!", []),
-    ],
-)
-def test_content_terms(question: str, terms: list[str]) -> None:
-    assert query.content_terms(question) == terms
-
-
 def test_operators_are_words() -> None:
     assert query.fts_query(["near", "or", "x"]) == '"near" OR "or" OR "x"'
     assert query.fts_query(['say "hi"']) == '"say ""hi"""'
     assert query.fts_query([]) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "asking"),
-    [
-        ("Which blue did you take?", True),
-        ('He said "why?" and left', True),
-        ("Really?! I had no idea.", True),
-        ("是吗？", True),
-        ("See https://example.org/?q=1 for it", False),
-        ("Cobalt.", False),
-        ("", False),
-    ],
-)
-def test_asks(text: str, asking: bool) -> None:
-    assert query.asks(text) is asking
-
-
-@pytest.mark.parametrize(
-    ("text", "speaker"),
-    [
-        ("Ana: hello", "Ana"),
-        ("Dr. Ana María: hello", "Dr. Ana María"),
-        ("Jean-Luc: yes", "Jean-Luc"),
-        ("https://example.org: x", None),
-        ("no label here", None),
-        ("10:30 we met", None),
-        ("one two three four: x", None),
-    ],
-)
-def test_speaker_of(text: str, speaker: str | None) -> None:
-    assert query.speaker_of(text) == speaker
 
 
 def test_speakers_are_the_labels_of_a_dialog() -> None:

@@ -69,10 +69,6 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         assert opened.check() == []
 
 
-def objects(memory: Memory, question: str, **given: object) -> list[str]:
-    return [hit.object for hit in memory.recall(question, **given).hits if hit.kind == "fact"]  # type: ignore[arg-type]
-
-
 def test_which_hosts_did_i_connect_to(memory: Memory) -> None:
     answer = memory.recall("which hosts did I connect to?")
     first_two = {hit.object: hit for hit in answer.hits[:2]}
@@ -243,52 +239,6 @@ def test_turns_of_a_conversation_are_found_with_their_neighbours(tmp_path: Path)
 
 def day(year: int, month: int, number: int) -> int:
     return int(datetime(year, month, number, tzinfo=UTC).timestamp() * 1000)
-
-
-@pytest.mark.parametrize(
-    ("question", "phrase", "since", "until"),
-    [
-        ("what broke yesterday?", "yesterday", day(2026, 11, 19), day(2026, 11, 20)),
-        ("what did I do today", "today", day(2026, 11, 20), day(2026, 11, 21)),
-        ("changes last week", "last week", day(2026, 11, 9), None),
-        ("changes this week", "this week", day(2026, 11, 16), None),
-        ("what did I say about X last month?", "last month", day(2026, 10, 1), day(2026, 11, 1)),
-        ("3 days ago", "3 days ago", day(2026, 11, 17), day(2026, 11, 18)),
-        ("two days ago", "two days ago", day(2026, 11, 18), day(2026, 11, 19)),
-        ("in the last 2 weeks", "in the last 2 weeks", day(2026, 11, 6), None),
-        ("since monday", "since monday", day(2026, 11, 16), None),
-        ("on Tuesday", "on Tuesday", day(2026, 11, 17), day(2026, 11, 18)),
-        ("on 2026-11-02", "on 2026-11-02", day(2026, 11, 2), day(2026, 11, 3)),
-        ("between 2026-11-02 and 2026-11-04", "between 2026-11-02 and 2026-11-04",
-         day(2026, 11, 2), day(2026, 11, 5)),
-        ("what happened in May 2026", "in May 2026", day(2026, 5, 1), day(2026, 6, 1)),
-        ("what happened in december", "in december", day(2025, 12, 1), day(2026, 1, 1)),
-        ("on 3 June, 2026", "on 3 June, 2026", day(2026, 6, 3), day(2026, 6, 4)),
-        ("on October 13th, 2025", "on October 13th, 2025", day(2025, 10, 13), day(2025, 10, 14)),
-        ("last year", "last year", day(2025, 1, 1), day(2026, 1, 1)),
-        ("12 months ago", "12 months ago", day(2025, 11, 1), day(2025, 12, 1)),
-    ],
-)  # fmt: skip
-def test_time_phrases(question: str, phrase: str, since: int | None, until: int | None) -> None:
-    window = find_window(question, now=NOW, zone=UTC)
-    assert window is not None
-    assert (window.phrase, window.since, window.until) == (phrase, since, until)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "may I ask",
-        "march on",
-        "the last file",
-        "second day",
-        "on 2026-02-31",
-        "31 June 2026x",
-        "todayish",
-    ],
-)
-def test_what_is_no_time_phrase(question: str) -> None:
-    assert find_window(question, now=NOW, zone=UTC) is None
 
 
 @given(st.text(max_size=80), st.integers(0, 4_000_000_000_000))

@@ -31,7 +31,7 @@ from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.recall.modes import TwoModes, context_question
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import Streamed, StreamState
-from factbook.recall.query_expansion import Associations, brought, seeks_advice, situations
+from factbook.recall.query_expansion import Associations, brought, situations
 from factbook.recall.search import Engine
 from factbook.testing import FrozenClock
 
@@ -232,23 +232,6 @@ def test_the_question_of_a_context() -> None:
 
 
 # --- associations ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "sought"),
-    [
-        ("Can you recommend a restaurant?", True),
-        ("What are some good walks near here?", True),
-        ("I'm looking for a new coat.", True),
-        ("How can I sleep better?", True),
-        ("Where did Ines move to?", False),
-        ("When did we last talk about the boiler?", False),
-        ("I like tea.", False),
-        ("", False),
-    ],
-)
-def test_seeking_advice(text: str, sought: bool) -> None:
-    assert seeks_advice(text) is sought
 
 
 def test_advice_about_this_year_does_not_narrow_the_search(modes: TwoModes) -> None:
