@@ -1345,7 +1345,8 @@ def test_a_long_list_is_cut_for_people_and_whole_for_programs(here: Here) -> Non
 
 
 def test_a_result_is_shown_from_what_was_asked_for() -> None:
-    from factbook.surface.render_world import Look, results
+    from factbook.surface.output import Page
+    from factbook.surface.render_world import results
 
     text = "# Kettles\n\nWe boiled water for weeks.\n\nThe Swift is loud. It costs 45 euros."
     found = SearchAnswer(
@@ -1353,8 +1354,8 @@ def test_a_result_is_shown_from_what_was_asked_for() -> None:
         duration_ms=1,
         results=[SearchResult(title="Kettles", url="https://a.example/", text=text)],
     )
-    assert "   … It costs 45 euros." in results(found, "what does it cost", look=Look())
-    assert "   We boiled water for" in results(found, "anything", look=Look())
+    assert "   … It costs 45 euros." in results(found, "what does it cost", look=Page())
+    assert "   We boiled water for" in results(found, "anything", look=Page())
 
 
 def test_a_conversation_that_is_gone_on_with_says_so(here: Here) -> None:

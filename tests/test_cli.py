@@ -16,11 +16,10 @@ from pathlib import Path
 
 import apsw
 import pytest
-import typer.main
 
 from conftest import SESSION, Cli, call, record, sample_lines
 from factbook.memory import Memory
-from factbook.surface.cli import app
+from factbook.surface.cli import group as every_command
 
 DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -56,10 +55,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Cli, Path]:
 
 def commands() -> dict[str, set[str]]:
     """Return every command with the options that it has."""
-    group = typer.main.get_command(app)
+    group = every_command()
     return {
         name: {opt for param in command.params for opt in param.opts if opt.startswith("-")}
-        for name, command in group.commands.items()  # type: ignore[attr-defined]
+        for name, command in group.commands.items()
     }
 
 

@@ -186,11 +186,9 @@ def test_a_command_that_tells_something_begins_a_memory(cli: Cli, tmp_path: Path
 
 
 def test_each_command_of_a_chat_has_its_place_on_the_command_line() -> None:
-    import typer.main
+    from factbook.surface.cli import group
 
-    from factbook.surface.cli import app
-
-    names = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    names = set(group().commands)
     elsewhere = {"search": "lookup", "quit": "", "help": ""}
     assert {elsewhere.get(one, one) for one in COMMANDS} - {""} <= names
 

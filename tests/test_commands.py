@@ -9,7 +9,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,10 @@ from factbook.memory import Memory
 from factbook.model.entities import Entity, LearnPrompt, SearchState
 from factbook.model.facts import Trigger
 from factbook.surface import reasons, render_world
+from factbook.surface.output import Page
 from factbook.surface.slash_commands import (
     COMMANDS,
     NO_SEARCH,
-    Look,
     Reply,
     invoke,
     is_command,
@@ -211,7 +210,7 @@ def test_the_status_view_is_that_of_the_seed() -> None:
             failed=[],
         ),
     ]
-    assert render_world.learning(statuses, first=1, look=Look()) == (
+    assert render_world.learning(statuses, first=1, look=Page()) == (
         "Queued learning\n"
         "\n"
         "1) 'find me stuff about speakers' ✓\n"
@@ -220,7 +219,7 @@ def test_the_status_view_is_that_of_the_seed() -> None:
         "2) 'ai conferences in europe' ...\n"
         "   - ml prague 2026 (3 facts)"
     )
-    plain = render_world.learning(statuses, first=1, look=Look(plain=True))
+    plain = render_world.learning(statuses, first=1, look=Page(plain=True))
     assert plain.isascii()
     assert "speakers' (done)" in plain
 
@@ -261,7 +260,7 @@ def test_nothing_to_be_learned_says_how_to_begin(fresh: World) -> None:
     assert "`/like TOPIC`" in run(fresh.memory, "/interests").text
     assert "`/schedule daily TOPIC`" in run(fresh.memory, "/schedule").text
     assert run(fresh.memory, "/notices").text == "Nothing was told yet."
-    asked = invoke(fresh.memory, "learn", look=Look(program="factbook"))
+    asked = invoke(fresh.memory, "learn", look=Page(program="factbook"))
     assert "`factbook learn TOPIC`" in asked.text
 
 
@@ -520,7 +519,7 @@ def test_interests_are_ranked_with_a_bar_and_the_numbers(world: World, do: Do) -
     assert "█" in lines[1]
     assert lines[-1] == "you dislike: football"
     assert [one["name"] for one in told(reply)["interests"]] == [one.entity.name for one in rows]
-    narrow = invoke(world.memory, "interests", look=Look(width=40, plain=True)).text
+    narrow = invoke(world.memory, "interests", look=Page(width=40, plain=True)).text
     assert narrow.isascii()
     assert max(map(len, narrow.splitlines())) <= 40
     with pytest.raises(UsageError, match="nothing follows here"):
@@ -804,12 +803,12 @@ def test_the_look_only_changes_the_look(world: World) -> None:
     for line in ("memory", "interests", "why", "notices", "learn", "help"):
         argument = "kef ls50 meta" if line == "why" else ""
         plain = invoke(world.memory, line, argument)
-        painted = invoke(world.memory, line, argument, look=Look(color=True))
-        narrow = invoke(world.memory, line, argument, look=Look(width=60))
+        painted = invoke(world.memory, line, argument, look=Page(color=True))
+        narrow = invoke(world.memory, line, argument, look=Page(width=60))
         assert re.sub("\x1b\\[[0-9;]*m", "", painted.text) == plain.text
         assert narrow.data == painted.data == plain.data
         assert max(map(len, narrow.text.splitlines())) <= 60
-    assert replace(Look(), width=3).prose == 3
+    assert Page(width=3).prose == 3
 
 
 # --- the page -------------------------------------------------------------------------------------

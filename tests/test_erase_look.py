@@ -20,7 +20,7 @@ from factbook.memory import Memory
 from factbook.memory.aio import AsyncMemory
 from factbook.model.facts import Role, Trigger
 from factbook.model.ops import Propose, RecordInjection
-from factbook.surface.render_world import Look
+from factbook.surface.output import Page
 from factbook.surface.slash_commands import invoke
 
 # --- what gives a text away -----------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:
     memory.interests.like("Quadrophon LS50")
     memory.add_turn("My aunt was given a quadrophon ls50", session="s")
     reply = invoke(
-        memory, "forget", "quadrophon ls50 erase", owner="me", look=Look(width=80, program="x")
+        memory, "forget", "quadrophon ls50 erase", owner="me", look=Page(width=80, program="x")
     )
     assert "but for what was kept, nothing of it is left" in reply.text
     assert "\n  e2  My aunt was given a q██████████████" in reply.text

@@ -21,7 +21,7 @@ from factbook.errors import FactbookError, NotText
 from factbook.memory import Memory
 from factbook.model.facts import Role
 from factbook.store.base import Filters
-from factbook.surface.cli import _group, run
+from factbook.surface.cli import group, run
 from factbook.testing import FrozenClock
 from memory_parts import PARTS
 
@@ -159,7 +159,7 @@ def test_an_error_names_the_text_so_that_it_can_be_shown(memory: Memory) -> None
 def every_use() -> Iterator[list[str]]:
     """Iterate over the arguments of each way to give a command a bad text."""
     more = {"worker": ["--once"], "chat": ["--no-worker"]}
-    commands: Any = _group([])
+    commands: Any = group()
     for name, command in commands.commands.items():
         arguments = [one for one in command.params if type(one).__name__ == "TyperArgument"]
         needed = [

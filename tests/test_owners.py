@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from factbook import EVERYONE, Memory
 from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.memory.aio import AsyncConversation
 from factbook.memory.conversation import Conversation
 from factbook.store.base import Filters, RejectionFilters
-from factbook.surface.cli import app, run
+from factbook.surface.cli import group, run
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods, public
 
@@ -199,6 +198,7 @@ GIVEN = {
     "accept": False,
     "key": "user.salary",
     "summary": HERS,
+    "ids": (1, 2),
     "what": 1,
     "source": "none",
     "rejection_id": 1,
@@ -297,7 +297,7 @@ def said(
 
 
 def test_every_command_is_of_an_owner_or_of_the_whole_file() -> None:
-    commands = get_command(app).commands  # type: ignore[attr-defined]
+    commands = group().commands
     whole = {
         name
         for name, one in commands.items()

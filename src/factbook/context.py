@@ -34,8 +34,15 @@ if TYPE_CHECKING:
     from factbook.search_providers.config import SearchConfig
     from factbook.store.base import Store
 
-__all__ = ["Context", "Resources", "default_db", "default_key_file", "part", "place_of"]
-
+__all__ = [
+    "Context",
+    "Resources",
+    "default_db",
+    "default_key_file",
+    "load_rules",
+    "part",
+    "place_of",
+]
 _T = TypeVar("_T")
 _C = TypeVar("_C")
 
@@ -66,6 +73,14 @@ def default_key_file() -> Path:
     """
     named = os.environ.get("FACTBOOK_KEY_FILE")
     return Path(named) if named else platformdirs.user_config_path("factbook") / "redaction.key"
+
+
+def load_rules(path: Path, *, strict: bool = False) -> RuleSet:
+    """Return the rules of the table with those of a user's file; raises RuleError."""
+    from factbook.extract.rules import RuleSet
+    from factbook.extract.user_rules import load_user_rules
+
+    return RuleSet.default(strict=strict, user=load_user_rules(path.expanduser()))
 
 
 class Resources:

@@ -289,6 +289,15 @@ class Interests:
             raise NotFound(what="entity", name=text, hint="`factbook memory` lists them.")
         return found
 
+    def named(self, name: str, *, owner: str = ME) -> Entity | None:
+        """Return the entity that a text names, by its name alone; None where there is none."""
+        key = entity_name(name)
+        return self._store.entity_named(owner, key) if key else None
+
+    def topic(self, request: str, *, owner: str = ME) -> str:
+        """Return what a like or a dislike in these words is about."""
+        return topic_of(self._store, request, owner)
+
     def delete_entity(self, which: int | str, *, owner: str = ME) -> Entity:
         """Forget an entity and the facts about it; `restore_entity` brings both back.
 

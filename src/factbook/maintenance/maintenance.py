@@ -181,6 +181,10 @@ class Maintenance:
             why=why,
         )
 
+    def has_others(self, owner: str) -> bool:
+        """Tell whether anything is kept of anybody but this owner."""
+        return self._context.store.has_others(owner)
+
     def model_tasks(self) -> list[ModelTask]:
         """Return inputs whose calls failed: what waits for another try, and what is set aside."""
         return self._store.model_tasks()

@@ -152,6 +152,8 @@ class AsyncInterests(_Part[Interests]):
     entities = _asked(Interests.entities)
     entity = _asked(Interests.entity)
     find_entity = _asked(Interests.find_entity)
+    named = _asked(Interests.named)
+    topic = _asked(Interests.topic)
     delete_entity = _asked(Interests.delete_entity)
     restore_entity = _asked(Interests.restore_entity)
     unmerge_entity = _asked(Interests.unmerge_entity)
@@ -229,13 +231,15 @@ class AsyncReview(_Part[Review]):
     unmerge = _asked(Review.unmerge)
 
 
-@_mirrors(Sources)
+@_mirrors(Sources, but=("facts",))
 class AsyncSources(_Part[Sources]):
     """What the memory was read from, awaited."""
 
     discover = _worked(Sources.discover)
     record = _asked(Sources.record)
     episode = _asked(Sources.episode)
+    evidence = _asked(Sources.evidence)
+    episodes = _asked(Sources.episodes)
     sessions = _asked(Sources.sessions)
     timeline = _asked(Sources.timeline)
     rejections = _asked(Sources.rejections)
@@ -255,6 +259,7 @@ class AsyncMaintenance(_Part[Maintenance]):
     undo = _worked(Maintenance.undo)
     runs = _asked(Maintenance.runs)
     rule_uses = _asked(Maintenance.rule_uses)
+    has_others = _asked(Maintenance.has_others)
     model_tasks = _asked(Maintenance.model_tasks)
     retry_tasks = _asked(Maintenance.retry_tasks)
     cost = _asked(Maintenance.cost)

@@ -6,7 +6,7 @@ Knows: where texts come from and what became of them. Does not know: what they s
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,6 +95,30 @@ class Sources:
         if found is None or owner not in (found.owner, EVERYONE):
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return found
+
+    def facts(
+        self,
+        *,
+        filters: Filters | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Fact]:
+        """Iterate over the facts that pass the filters, as they are kept: not aged to now."""
+        return self._store.facts(filters or Filters(), limit=limit, newest_first=newest_first)
+
+    def evidence(self, fact_id: int, *, owner: str | Everyone = ME) -> Sequence[Evidence]:
+        """Return the places that speak for a fact of an owner, or against it; else none."""
+        found = self._store.fact(fact_id)
+        if found is None or owner not in (found.owner, EVERYONE):
+            return ()
+        return self._store.evidence_of([fact_id])[fact_id]
+
+    def episodes(
+        self, ids: Iterable[int], *, owner: str | Everyone = ME
+    ) -> dict[int, StoredEpisode]:
+        """Return those of the episodes that are there and the owner's, by their ids."""
+        found = self._store.episodes_by_id(sorted(set(ids)))
+        return {one.id: one for one in found.values() if owner in (one.owner, EVERYONE)}
 
     def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
         """Return the sources that say something of an owner, the newest first."""

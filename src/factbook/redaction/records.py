@@ -77,7 +77,7 @@ class Screening:
             parts = [self._screened(one) for one in value]
             if all(map(operator.is_, parts, value)):
                 return value
-            return parts if kind is list else kind(parts)
+            return parts if kind is list else getattr(kind, "_make", kind)(parts)
         return value
 
     def _text(self, text: str) -> str:
@@ -121,8 +121,11 @@ _WITHOUT_TEXT: Final = frozenset({int, float, bool, bytes, type(None)})
 
 def _parts(kind: type, *, without: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Name the fields of a dataclass that are texts, and those that may hold some."""
-    hints = typing.get_type_hints(kind)
     names = [one.name for one in dataclasses.fields(kind) if one.name not in without]
+    try:
+        hints = typing.get_type_hints(kind)
+    except NameError:  # named for a type checker alone: any field may hold text
+        return (), tuple(names)
     texts = tuple(name for name in names if hints[name] is str)
     return texts, tuple(one for one in names if one not in texts and _may_hold_text(hints[one]))
 

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from factbook.errors import UsageError
 from factbook.surface import text
-from factbook.surface.render_world import Look, results
+from factbook.surface.output import Page
+from factbook.surface.render_world import results
 
 if TYPE_CHECKING:
     from factbook.interests.deliver import Delivery
@@ -79,7 +80,7 @@ class View(Protocol):
     begins_pasted: bool  # whether the line that was read last begins with a paste, if that shows
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Page:
         """How the answers of commands may look."""
 
     def read(self, *, more: bool = False) -> str | None:
@@ -143,7 +144,7 @@ class TerminalView:
         transcript: TextIO | None = None,
         commands: Sequence[str] = (),
     ) -> None:
-        """Look at the streams; `plain` leaves out colours and everything that moves.
+        """Page at the streams; `plain` leaves out colours and everything that moves.
 
         `commands` are what the tabulator key completes.
         """
@@ -166,9 +167,13 @@ class TerminalView:
         self._flow = Flow(None if screen.width is None else screen.prose)
         self._in_answer = False
         self._listed = False  # whether memories were shown in this turn
-        self.look = Look(
-            width=screen.width, color=screen.color, plain=not _can_write("█·│✓", sys.stdout)
-        )
+
+    @property
+    def look(self) -> Page:
+        """How the answers of commands may look, in a terminal as wide as it is now."""
+        found = self._screen.blank()
+        found.program = ""
+        return found
 
     # --- in -------------------------------------------------------------------------------------
 
@@ -486,15 +491,6 @@ def _is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def _can_write(drawing: str, stream: TextIO) -> bool:
-    encoding = getattr(stream, "encoding", None) or "ascii"
-    try:
-        drawing.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
 def open_transcript(path: Path) -> TextIO:
     """Open a file that a conversation is written to, behind what it holds; its owner reads it."""
     path = path.expanduser()
@@ -522,7 +518,7 @@ class JsonView:
         self._source = source
         self._transcript = transcript
         self._lock = threading.RLock()  # of everything that is written
-        self.look = Look()
+        self.look = Page()
 
     def read(self, *, more: bool = False) -> str | None:
         """Return the next line; None at the end."""

@@ -6,7 +6,6 @@ a command of a chat does too is done by the very same function (`commands`).
 
 from __future__ import annotations
 
-import shlex
 import signal
 import sys
 import time
@@ -21,15 +20,15 @@ import typer
 from factbook.errors import UsageError
 from factbook.model.facts import ME
 from factbook.surface.options import ASK, KEEP, READ, Call, Command, Db, Json, Owner, app, begin
+from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from factbook.interests.scheduler import Step, Worker
     from factbook.memory import Memory
-    from factbook.surface.output import Screen
     from factbook.surface.progress import Say
-    from factbook.surface.slash_commands import Look, Reply
+    from factbook.surface.slash_commands import Reply
 
 IDLE_SECONDS: Final = 2.0  # nobody has acted for so long: work may begin
 _MOST_IDLE: Final = 3_600.0
@@ -44,12 +43,6 @@ TopicWords = Annotated[
 MaybeTopic = Annotated[
     list[str] | None,
     typer.Argument(metavar="[TOPIC]", help="In your own words.", show_default=False),
-]
-MaybeThing = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME|N]", help="A thing, by its name or its number.", show_default=False
-    ),
 ]
 
 
@@ -75,32 +68,10 @@ def _do(
     elif name in _CREATING:
         mode = "create"
     with call.memory(mode) as memory:
-        reply = invoke(memory, name, argument, owner=owner, look=_look(call))
+        reply = invoke(memory, name, argument, owner=owner, look=call.screen.blank())
     _show(call, reply)
     if reply.code:
         raise typer.Exit(reply.code)
-
-
-def _look(call: Call) -> Look:
-    from factbook.context import default_db
-    from factbook.surface.render_world import Look
-
-    program = "factbook"
-    if call.db != default_db():
-        program = f"factbook --db {shlex.quote(str(call.db))}"
-    screen = call.screen
-    return Look(
-        width=screen.width, color=screen.color, plain=not _can_write("█·│✓"), program=program
-    )
-
-
-def _can_write(drawing: str) -> bool:
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-    try:
-        drawing.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def _show(call: Call, reply: Reply) -> None:
@@ -122,46 +93,6 @@ def learn(
 ) -> None:
     """Learn about a topic in the background; alone, show how far that has come."""
     _do(ctx, "learn", topic, owner, db, as_json)
-
-
-@app.command(cls=Command, rich_help_panel=READ)
-def like(
-    ctx: typer.Context,
-    topic: MaybeTopic = None,
-    owner: Owner = ME,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Say that you like something; alone, show what you like."""
-    _do(ctx, "like", topic, owner, db, as_json)
-
-
-@app.command(cls=Command, rich_help_panel=READ)
-def unlike(
-    ctx: typer.Context, topic: TopicWords, owner: Owner = ME, db: Db = None, as_json: Json = False
-) -> None:
-    """Take a like back."""
-    _do(ctx, "unlike", topic, owner, db, as_json)
-
-
-@app.command(cls=Command, rich_help_panel=READ)
-def dislike(
-    ctx: typer.Context,
-    topic: MaybeTopic = None,
-    owner: Owner = ME,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Say that you want none of something; alone, show what you dislike."""
-    _do(ctx, "dislike", topic, owner, db, as_json)
-
-
-@app.command(cls=Command, rich_help_panel=READ)
-def undislike(
-    ctx: typer.Context, topic: TopicWords, owner: Owner = ME, db: Db = None, as_json: Json = False
-) -> None:
-    """Take a dislike back."""
-    _do(ctx, "undislike", topic, owner, db, as_json)
 
 
 @app.command(cls=Command, rich_help_panel=READ)
@@ -257,7 +188,7 @@ def interests(
 
     call = begin(ctx, db, as_json)
     with call.memory() as memory:
-        reply = invoke(memory, "interests", owner=owner, look=_look(call))
+        reply = invoke(memory, "interests", owner=owner, look=call.screen.blank())
         drawn: Path | None = None
         if plot is not None:
             from factbook.surface.plots_interest import interest_plot
@@ -320,30 +251,6 @@ def forget(
     _do(ctx, "forget", what, owner, db, as_json)
 
 
-@app.command(cls=Command, rich_help_panel=KEEP)
-def mute(
-    ctx: typer.Context,
-    what: MaybeThing = None,
-    owner: Owner = ME,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Have no more notices, at all or about one thing."""
-    _do(ctx, "mute", what, owner, db, as_json)
-
-
-@app.command(cls=Command, rich_help_panel=KEEP)
-def unmute(
-    ctx: typer.Context,
-    what: MaybeThing = None,
-    owner: Owner = ME,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Have notices again."""
-    _do(ctx, "unmute", what, owner, db, as_json)
-
-
 # --- entities -------------------------------------------------------------------------------------
 
 
@@ -403,7 +310,7 @@ def entities(
     if said:
         call.screen.say(said)
         call.screen.line()
-    table = render_world.entity_table(shown, look=_look(call))
+    table = render_world.entity_table(shown, look=call.screen.blank())
     call.screen.lines((table or "There are none.").split("\n"))
 
 

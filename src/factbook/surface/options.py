@@ -5,6 +5,8 @@ Whatever costs time to import is imported where it is used, as in `cli`.
 
 from __future__ import annotations
 
+import inspect
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from factbook.errors import NotFound, UsageError
 from factbook.model.facts import EVERYONE, ME, Everyone
+from factbook.surface import text
+from factbook.surface.operations.base import Run
 from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
@@ -344,7 +348,23 @@ def begin(ctx: typer.Context, db: str | None, as_json: bool) -> Call:
 
     named = shared.db if db is None else db
     place = default_db() if named is None else place_of(named)
-    return Call(screen, place.expanduser() if isinstance(place, Path) else place)
+    place = place.expanduser() if isinstance(place, Path) else place
+    if place != default_db():
+        screen.program = text.one_line(f"factbook --db {shlex.quote(str(place))}")
+    return Call(screen, place)
+
+
+EXTRA: Final = [
+    inspect.Parameter("db", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Db),
+    inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json),
+]
+"""The options of every command."""
+
+
+def begin_run(ctx: typer.Context, db: str | None, as_json: bool) -> Run:
+    """Return one operation at work, where the options before and behind the command say."""
+    call = begin(ctx, db, as_json)
+    return Run(call.screen, db=call.db)
 
 
 # --- options into arguments -----------------------------------------------------------------------

@@ -11,15 +11,16 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, TextIO
 
 from factbook.errors import FactbookError
 from factbook.surface import text
 
-__all__ = ["ReaderGone", "Screen", "dump"]
+__all__ = ["Page", "ReaderGone", "Screen", "can_write", "dump"]
 
+_CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
 PROSE_WIDTH: Final = 100  # running text is hard to read in longer lines
 
 # JSON strings may hold these as they are, a terminal may not; JSON's own \u escapes say the same.
@@ -52,45 +53,72 @@ class ReaderGone(Exception):
     """
 
 
-class Screen:
-    """Where one command writes, and how."""
+class Page:
+    """What a person is shown: lines of so many cells, kept as a text."""
 
-    def __init__(self, *, as_json: bool) -> None:
-        """Look at the streams once: colour, width, and that every character can be written."""
-        self.as_json = as_json
-        self._out = _ready(sys.stdout)
-        self._err = _ready(sys.stderr)
-        self.color = not as_json and _wants_color(self._out)
-        self._err_color = _wants_color(self._err)
-        self.of_errors: dict[str, object] = {}  # said of any error with --json, beside its kind
-        self._started = False
-        self._marked = ""
+    def __init__(
+        self,
+        *,
+        width: int | None = None,
+        color: bool = False,
+        plain: bool = False,
+        program: str = "",
+    ) -> None:
+        """Take how lines may look.
+
+        `plain` allows ASCII signs alone; `program` is how commands are called where it is shown,
+        "" where a slash does it.
+        """
+        self._cells = width
+        self.color = color
+        self.plain = plain
+        self.program = program
+        self._held: list[str] = []
 
     @property
     def width(self) -> int | None:
         """How many cells a line has now; None where nobody sees where one ends."""
-        return _width(self._out)
+        return self._cells
 
     @property
     def prose(self) -> int:
         """How many cells a line of running text takes."""
         return min(self.width or PROSE_WIDTH, PROSE_WIDTH)
 
+    @property
+    def written(self) -> str:
+        """What was written, without a line end behind the last line."""
+        return "\n".join(self._held)
+
+    def blank(self) -> Page:
+        """Return an empty page that looks the same."""
+        return Page(width=self.width, color=self.color, plain=self.plain, program=self.program)
+
+    def typed(self, command: str) -> str:
+        """Return how a command is typed there; the argument is made safe."""
+        name, _, argument = text.one_line(command).partition(" ")
+        called = f"{self.program} {_CALLED.get(name, name)}" if self.program else f"/{name}"
+        return f"`{called} {argument}`".replace(" `", "`")
+
     # --- text -----------------------------------------------------------------------------------
 
     def line(self, line: str = "") -> None:
         """Write a line that was made safe before; on a terminal a long one goes on below."""
-        self._write(_flowing(line, self._out) + "\n")
+        self._held.append(line)
 
     def lines(self, lines: Iterable[str]) -> None:
         """Write lines that were made safe before."""
         for line in lines:
             self.line(line)
 
-    def say(self, raw: str, style: str = "") -> None:
-        """Write one raw text, made safe and wrapped."""
-        for line in text.wrap(text.safe(raw), self.prose):
-            self._write(text.paint(line, style, color=self.color) + "\n")
+    def say(self, raw: str, style: str = "", *, lead: str = "") -> None:
+        """Write one raw text, made safe and wrapped, behind a safe lead; the next lines below it.
+
+        Without a lead the blanks that it begins with stand before every line.
+        """
+        indent = " " * text.cells(lead)
+        for number, line in enumerate(text.wrap(text.safe(raw), self.prose - len(indent))):
+            self.line((indent if number else lead) + self.paint(line, style))
 
     def paint(self, safe_text: str, style: str) -> str:
         """Colour a safe text, where there is colour."""
@@ -101,17 +129,50 @@ class Screen:
         return text.wrap(safe_text, self.prose - indent, lines=lines, close_marks=self.color)
 
     def table(
-        self, columns: list[text.Column], rows: Iterable[list[str]], *, indent: int = 0
+        self, columns: Sequence[text.Column], rows: Iterable[Sequence[str]], *, indent: int = 0
     ) -> None:
         """Write rows of raw texts as a table."""
         room = None if self.width is None else self.width - indent
         for line in text.table(columns, rows, width=room, color=self.color):
-            self._write(" " * indent + line + "\n")
+            self.line(" " * indent + line)
+
+
+class Screen(Page):
+    """Where one command writes, and how."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        """Look at the streams once: colour, and that every character can be written."""
+        self._out = _ready(sys.stdout)
+        self._err = _ready(sys.stderr)
+        super().__init__(
+            color=not as_json and _wants_color(self._out),
+            plain=not can_write("█·│✓", sys.stdout),
+            program="factbook",
+        )
+        self.as_json = as_json
+        self._err_color = _wants_color(self._err)
+        self.of_errors: dict[str, object] = {}  # said of any error with --json, beside its kind
+        self._started = False
+        self._marked = ""
+
+    @property
+    def width(self) -> int | None:
+        """How many cells a line has now; None where nobody sees where one ends."""
+        return _width(self._out)
+
+    def line(self, line: str = "") -> None:
+        """Write a line that was made safe before; on a terminal a long one goes on below."""
+        self._write(_flowing(line, self._out) + "\n")
 
     # --- JSON -----------------------------------------------------------------------------------
 
     def json(self, value: object) -> None:
-        """Write one JSON document."""
+        """Write one JSON document; of a mapping to one iterator, each value as it comes."""
+        if isinstance(value, Mapping) and len(value) == 1:
+            ((name, found),) = value.items()
+            if isinstance(found, Iterator):
+                self.json_stream(name, found)
+                return
         self._write(dump(value, indent=2) + "\n")
 
     def json_stream(self, name: str, values: Iterable[Mapping[str, object]]) -> int:
@@ -192,6 +253,15 @@ def _wants_color(stream: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return _is_terminal(stream)
+
+
+def can_write(drawing: str, stream: TextIO | None) -> bool:
+    """Tell whether a stream can show a drawing; where not, plain signs draw the same."""
+    try:
+        drawing.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from factbook.recall.search import Answer
     from factbook.recall.time_expressions import Window
     from factbook.sources.original import Original
-    from factbook.surface.output import Screen
+    from factbook.surface.output import Page, Screen
 
 __all__ = [
     "answer",
@@ -91,7 +91,7 @@ _Detail = tuple[str, int]  # raw text, and how many lines it may take; 0 for one
 
 
 def _with_details(
-    screen: Screen,
+    page: Page,
     columns: Sequence[Column],
     rows: Iterable[tuple[Sequence[str], Sequence[_Detail]]],
 ) -> None:
@@ -103,16 +103,16 @@ def _with_details(
             waiting.append(details)
             yield row
 
-    laid_out = text.table(columns, cells(), width=screen.width, color=screen.color)
+    laid_out = text.table(columns, cells(), width=page.width, color=page.color)
     for number, line in enumerate(laid_out):
-        screen.line(line)
+        page.line(line)
         if number == 0:
             continue  # the titles of the columns
         for raw, most in waiting.popleft():
             cleaned = text.one_line(raw)
-            parts = text.wrap(cleaned, screen.prose - 6, lines=most) if most else [cleaned]
+            parts = text.wrap(cleaned, page.prose - 6, lines=most) if most else [cleaned]
             for part in parts:
-                screen.line("      " + screen.paint(part, "dim"))
+                page.line("      " + page.paint(part, "dim"))
 
 
 # --- recall ---------------------------------------------------------------------------------------
@@ -246,15 +246,15 @@ def _quote_in_line(
 
 
 def facts(
-    screen: Screen,
+    page: Page,
     found: Iterable[Fact],
     *,
-    redact: Redact,
     one_predicate: bool,
     shown_by: Callable[[Fact], Sequence[Evidence]] | None,
     disputes: Mapping[int, Sequence[str]],
-) -> int:
-    """Show facts as they come, one line each, and return how many there were.
+    more: Iterator[object],
+) -> None:
+    """Show facts as they come, one line each, and whether there are more.
 
     Below it stands what waits for an answer: `disputes`, by the number of the fact.
     """
@@ -269,7 +269,7 @@ def facts(
                 f"{one.confidence:.2f}",
                 moment(one.occurred_at),
                 "" if one_predicate else one.predicate,
-                _status(one) + redact(one.object),
+                _status(one) + one.object,
                 _project_name(one.project),
             ]
             evidence = shown_by(one) if shown_by is not None else ()
@@ -286,8 +286,9 @@ def facts(
         Column(title="object", flexible=True, least=16),
         Column(title="project", style="dim", flexible=True, least=10, most=24, optional=True),
     ]
-    _with_details(screen, columns, rows())
-    return shown
+    _with_details(page, columns, rows())
+    if next(more, None) is not None:
+        page.say(f"The first {shown}; --limit 0 shows all that match.", "dim")
 
 
 def _status(one: Fact) -> str:
@@ -433,8 +434,11 @@ def _quote_in_log(quote: str, line: str) -> str:
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def sessions(screen: Screen, found: Sequence[SourceState], *, redact: Redact) -> None:
-    """Show sessions, one line each."""
+def sessions(page: Page, found: Sequence[SourceState], *, of: int) -> None:
+    """Show sessions, one line each, and how many of all they are."""
+    if not found:
+        page.say("No session matches.")
+        return
     rows = [
         [
             moment(one.last_at),
@@ -442,11 +446,11 @@ def sessions(screen: Screen, found: Sequence[SourceState], *, redact: Redact) ->
             home_path(one.source.project),
             count(one.episode_count),
             (f"sub-agent of {one.source.session[:8]}" if one.source.agent else one.source.session),
-            redact(one.source.title),
+            one.source.title,
         ]
         for one in found
     ]
-    screen.table(
+    page.table(
         [
             Column(title="last"),
             Column(title="host", style="cyan", optional=True),
@@ -457,17 +461,22 @@ def sessions(screen: Screen, found: Sequence[SourceState], *, redact: Redact) ->
         ],
         rows,
     )
+    if len(found) < of:
+        page.say(f"{count(len(found))} of {count(of)}; --limit 0 shows all.", "dim")
 
 
-def timeline(screen: Screen, found: Sequence[Hit], *, redact: Redact) -> None:
+def timeline(page: Page, found: Sequence[Hit]) -> None:
     """Show what was asked and done, day by day."""
+    if not found:
+        page.say("Nothing happened then, as far as the logs say.")
+        return
     entries = [list(group) for _, group in groupby(found, key=_same_entry)]
     rows = [
         [
             text.clock(group[0].occurred_at),
             _project_name(group[0].project),
             ">" if group[0].kind == "episode" else "",
-            redact(group[0].text) + (f" ({count(len(group))} times)" if len(group) > 1 else ""),
+            group[0].text + (f" ({count(len(group))} times)" if len(group) > 1 else ""),
             group[0].id,
         ]
         for group in entries
@@ -479,15 +488,15 @@ def timeline(screen: Screen, found: Sequence[Hit], *, redact: Redact) -> None:
         Column(title="", flexible=True, least=16, most=160),
         Column(title="", style="dim", right=True, optional=True),
     ]
-    room = None if screen.width is None else screen.width - 2
-    lines = text.table(columns, rows, width=room, color=screen.color, sample=len(rows) + 1)
+    room = None if page.width is None else page.width - 2
+    lines = text.table(columns, rows, width=room, color=page.color, sample=len(rows) + 1)
     days = [text.day(group[0].occurred_at) or "no date" for group in entries]
     for number, (name, group) in enumerate(groupby(zip(days, lines, strict=True), lambda x: x[0])):
         if number:
-            screen.line()
-        screen.line(screen.paint(name, "bold"))
+            page.line()
+        page.line(page.paint(name, "bold"))
         for _, line in group:
-            screen.line("  " + line)
+            page.line("  " + line)
 
 
 def _same_entry(one: Hit) -> tuple[str, str, str, str]:
@@ -809,10 +818,10 @@ def failed_files(report: IngestReport) -> list[str]:
     return said
 
 
-def sql_rows(screen: Screen, rows: Sequence[Mapping[str, SQLValue]]) -> None:
+def sql_rows(page: Page, rows: Sequence[Mapping[str, SQLValue]]) -> None:
     """Show the rows of a query as a table; `--json` has what does not fit."""
     if not rows:
-        screen.say("No rows.")
+        page.say("No rows.")
         return
     columns = [
         Column(
@@ -822,7 +831,7 @@ def sql_rows(screen: Screen, rows: Sequence[Mapping[str, SQLValue]]) -> None:
         )
         for name in rows[0]
     ]
-    screen.table(columns, ([_sql_cell(value) for value in row.values()] for row in rows))
+    page.table(columns, ([_sql_cell(value) for value in row.values()] for row in rows))
 
 
 def _sql_cell(value: SQLValue) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -17,6 +16,7 @@ from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.entities import EngagementType, NoticeState, PreferenceType
 from factbook.model.facts import Millis, Trigger, Trust
 from factbook.surface import text
+from factbook.surface.output import Page
 from factbook.surface.plots_interest import Standing, interest_lines
 from factbook.surface.text import Column, count, moment, one_line
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
 
 __all__ = [
-    "Look",
     "entities",
     "entity",
     "entity_table",
@@ -52,7 +51,6 @@ __all__ = [
     "work",
 ]
 
-_WIDTH: Final = 100  # where no terminal says how wide a line may be
 _FORM: Final = 22  # cells of a command before what it does
 _LABEL: Final = 10  # cells of the words before the links of a chain
 _EXCERPT_LINES: Final = 3  # of a search result
@@ -78,7 +76,6 @@ _CAUSED: Final[Mapping[Trigger, str]] = {
     Trigger.LEARN_COMMAND: "you asked to learn about it",
     Trigger.ENRICHMENT: "a search made by itself, for you care about it, led to it",
 }
-_CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
 _TRUSTED: Final[Mapping[Trust, str]] = {
     Trust.DIRECT: "in your own words",
     Trust.OBSERVED: "from what was really done",
@@ -94,34 +91,8 @@ _STATES: Final[Mapping[NoticeState, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """How a text may look where it is shown."""
-
-    width: int | None = None  # cells of a line, where a terminal limits them
-    color: bool = False  # whether colours may be in it
-    plain: bool = False  # whether only ASCII signs can be shown
-    program: str = ""  # how commands are called there; "" where a slash does it
-
-    def typed(self, command: str) -> str:
-        """Return how a command is typed there; the argument is made safe."""
-        name, _, argument = one_line(command).partition(" ")
-        if not self.program:
-            return f"`/{name} {argument}`".replace(" `", "`")
-        return f"`{self.program} {_CALLED.get(name, name)} {argument}`".replace(" `", "`")
-
-    @property
-    def prose(self) -> int:
-        """The cells of a line of running text."""
-        return min(self.width or _WIDTH, _WIDTH)
-
-    def paint(self, safe_text: str, style: str) -> str:
-        """Colour a safe text, where there is colour."""
-        return text.paint(safe_text, style, color=self.color)
-
-
 def _wrapped(
-    raw: str, look: Look, *, lead: str = "", style: str = "", lines: int | None = None
+    raw: str, look: Page, *, lead: str = "", style: str = "", lines: int | None = None
 ) -> list[str]:
     """Return a raw text in lines behind a safe lead; the next lines stand under the first."""
     indent = text.cells(lead)
@@ -141,7 +112,7 @@ def _day(at: Millis | None) -> str:
 # --- learning -------------------------------------------------------------------------------------
 
 
-def learning(found: Sequence[LearnStatus], *, first: int, look: Look) -> str:
+def learning(found: Sequence[LearnStatus], *, first: int, look: Page) -> str:
     """Return how far everything to be learned has come, in the seed's form; "" for nothing.
 
     `first` is the number of the first one.
@@ -172,7 +143,7 @@ def learning(found: Sequence[LearnStatus], *, first: int, look: Look) -> str:
     return "\n".join(lines)
 
 
-def results(found: SearchAnswer, query: str, *, look: Look) -> str:
+def results(found: SearchAnswer, query: str, *, look: Page) -> str:
     """Return what a search found."""
     shown = f"'{one_line(query)}'"
     if not found.results:
@@ -209,7 +180,7 @@ def every(ms: int) -> str:
     return f"every {ms // _MINUTE}m"
 
 
-def schedules(found: Sequence[Schedule], *, look: Look) -> str:
+def schedules(found: Sequence[Schedule], *, look: Page) -> str:
     """Return what is searched for again and again; "" for nothing."""
     del look
     return "\n".join(
@@ -221,7 +192,7 @@ def schedules(found: Sequence[Schedule], *, look: Look) -> str:
 # --- things ---------------------------------------------------------------------------------------
 
 
-def entities(found: Sequence[Entity], *, look: Look) -> str:
+def entities(found: Sequence[Entity], *, look: Page) -> str:
     """Return all that is known, with the number of facts, as numbers name it; "" for nothing."""
     width = len(str(len(found)))
     return "\n".join(
@@ -231,7 +202,7 @@ def entities(found: Sequence[Entity], *, look: Look) -> str:
     )
 
 
-def entity_table(found: Sequence[Entity], *, look: Look) -> str:
+def entity_table(found: Sequence[Entity], *, look: Page) -> str:
     """Return entities with their ids, other names, and what became of them; "" for none."""
     rows = [
         [
@@ -265,7 +236,7 @@ def _fate(one: Entity) -> str:
     return "muted" if one.muted else ""
 
 
-def entity(view: EntityView, brought: Origin, *, place: int, look: Look) -> str:
+def entity(view: EntityView, brought: Origin, *, place: int, look: Page) -> str:
     """Return one thing with what is known of it, newest first."""
     one = view.entity
     lines = [look.paint(f"{place}) {one_line(one.name)}", "bold")]
@@ -287,7 +258,7 @@ def entity(view: EntityView, brought: Origin, *, place: int, look: Look) -> str:
     return "\n".join(lines)
 
 
-def _fact(one: Fact, url: str, look: Look) -> list[str]:
+def _fact(one: Fact, url: str, look: Page) -> list[str]:
     lead = f"f{one.id}  "
     lines = _wrapped(one.statement, look, lead=lead)
     marks = [_day(one.learned_at), one_line(url)]
@@ -297,7 +268,7 @@ def _fact(one: Fact, url: str, look: Look) -> list[str]:
     return [*lines, " " * len(lead) + look.paint(tail, "dim")]
 
 
-def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *, look: Look) -> str:
+def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *, look: Page) -> str:
     """Return what is cared about, most first, with a bar for each; "" for nothing."""
     standings = [
         Standing(
@@ -320,7 +291,7 @@ def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *,
 # --- why ------------------------------------------------------------------------------------------
 
 
-def why_entity(why: EntityWhy, *, look: Look) -> str:
+def why_entity(why: EntityWhy, *, look: Page) -> str:
     """Return what brought a thing in, and what each thing that was done adds to its interest."""
     lines = [look.paint(f"{one_line(why.entity.name)}: interest {_signed(why.interest)}", "bold")]
     lines += _wrapped(f"here since {_day(why.entity.created_at)}: {_origin(why.brought)}", look)
@@ -371,7 +342,7 @@ def _age(ms: int) -> str:
     return count(hours, "hour") if hours else f"{max(0, ms) // _MINUTE} min"
 
 
-def why_fact(why: FactWhy, *, look: Look) -> str:
+def why_fact(why: FactWhy, *, look: Page) -> str:
     """Return where a fact comes from: every way back to what somebody asked for."""
     fact = why.fact
     about = one_line(why.entity.name) if why.entity else one_line(fact.subject)
@@ -393,7 +364,7 @@ def why_fact(why: FactWhy, *, look: Look) -> str:
     return "\n".join(lines)
 
 
-def _chain(one: Chain, look: Look) -> list[str]:
+def _chain(one: Chain, look: Page) -> list[str]:
     """Return one way back, oldest first: what was asked, searched, found, and what stands there."""
     origin, quote = one.origin, one.evidence.quote
     lines = _asked(origin, look)
@@ -405,7 +376,7 @@ def _chain(one: Chain, look: Look) -> list[str]:
     return lines
 
 
-def _asked(one: Origin, look: Look) -> list[str]:
+def _asked(one: Origin, look: Page) -> list[str]:
     lines = []
     if one.prompt:
         lines += _link("you asked", f"to learn '{one.prompt}'", look)
@@ -418,11 +389,11 @@ def _asked(one: Origin, look: Look) -> list[str]:
     return lines
 
 
-def _link(label: str, said: str, look: Look) -> list[str]:
+def _link(label: str, said: str, look: Page) -> list[str]:
     return _wrapped(said, look, lead=label.ljust(_LABEL), style="dim")
 
 
-def why_notice(why: NoticeWhy, *, look: Look) -> str:
+def why_notice(why: NoticeWhy, *, look: Page) -> str:
     """Return why something was told by itself, or waits to be."""
     one = why.notice
     lines = [look.paint(f"n{one.id}  {one_line(why.entity.name)}: {_STATES[one.state]}", "bold")]
@@ -469,7 +440,7 @@ def _said(cause: Cause) -> str:
 
 
 def notices(
-    found: Sequence[Notice], names: Mapping[int, str], state: NotifyState, *, look: Look
+    found: Sequence[Notice], names: Mapping[int, str], state: NotifyState, *, look: Page
 ) -> str:
     """Return what was told by itself and what waits, oldest first; "" for nothing."""
     rows = [
@@ -500,7 +471,7 @@ def notices(
 # --- help -----------------------------------------------------------------------------------------
 
 
-def help_of(found: Sequence[tuple[str, str]], examples: Sequence[str] = (), *, look: Look) -> str:
+def help_of(found: Sequence[tuple[str, str]], examples: Sequence[str] = (), *, look: Page) -> str:
     """Return commands, each with what it does, and examples of one."""
     lines = []
     for form, what in found:

@@ -21,9 +21,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import NotFound, UsageError
-from factbook.interests.interests import topic_of
 from factbook.model.confidence import as_of
-from factbook.model.entities import PreferenceType
 from factbook.model.facts import ME, Status
 from factbook.model.keys import entity_name
 from factbook.surface import reasons, records_world, render_world
@@ -36,7 +34,9 @@ from factbook.surface.erasure_report import (
     stands,
     where_it_stands,
 )
-from factbook.surface.render_world import Look
+from factbook.surface.operations import EVERY, Operation, Run
+from factbook.surface.operations.base import show
+from factbook.surface.output import Page
 from factbook.surface.text import count, one_line
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMANDS",
-    "Look",
     "Reply",
     "SlashCommand",
     "invoke",
@@ -81,7 +80,7 @@ class Reply:
     code: int = 0  # what a program ends with that did this alone
 
 
-Handler = Callable[["Memory", str, str, Look], Reply]
+Handler = Callable[["Memory", str, str, Page], Reply]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +132,7 @@ def parse(line: str) -> tuple[SlashCommand, str]:
     raise UsageError(detail=f"{shown!r} is no command; {hint}")
 
 
-def run(memory: Memory, line: str, *, owner: str = ME, look: Look | None = None) -> Reply:
+def run(memory: Memory, line: str, *, owner: str = ME, look: Page | None = None) -> Reply:
     """Do what a line that a person typed commands, and note that the person did something.
 
     Raises UsageError for what is no command, and what the command itself raises.
@@ -141,18 +140,18 @@ def run(memory: Memory, line: str, *, owner: str = ME, look: Look | None = None)
     command, argument = parse(line)
     if command.reads(argument):
         memory.interests.note_action(owner=owner)  # the others note it with what they keep
-    return command.handler(memory, argument, owner, look or Look())
+    return command.handler(memory, argument, owner, look or Page())
 
 
 def invoke(
-    memory: Memory, name: str, argument: str = "", *, owner: str = ME, look: Look | None = None
+    memory: Memory, name: str, argument: str = "", *, owner: str = ME, look: Page | None = None
 ) -> Reply:
     """Do what a command does without noting that somebody acted: for reading by a program.
 
     Raises UsageError for a name that is no command, and what the command itself raises.
     """
     command, said = parse(f"/{name} {argument}")
-    return command.handler(memory, said, owner, look or Look())
+    return command.handler(memory, said, owner, look or Page())
 
 
 # --- what the answers share -----------------------------------------------------------------------
@@ -237,7 +236,7 @@ def _never(argument: str) -> bool:
 # --- learn ----------------------------------------------------------------------------------------
 
 
-def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _learn(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     shown = _Shown(memory)
     if argument:
         asked = memory.interests.learn(argument, owner=owner)
@@ -266,7 +265,7 @@ def _learn(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     return Reply(text=text, data={"prompt": records_world.learn_status(statuses[0])}, notes=notes)
 
 
-def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _search(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     if not argument:
         raise UsageError(detail=f"say what to search for, as {look.typed('search speakers')}")
     answer, log = memory.interests.search_web(argument, owner=owner)
@@ -283,76 +282,10 @@ def _search(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-# --- preferences ----------------------------------------------------------------------------------
-
-
-def _preferring(kind: PreferenceType) -> Handler:
-    def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-        if not argument:
-            return _preferences(memory, owner, kind, look)
-        liked = kind is PreferenceType.LIKE
-        topic = topic_of(memory.store, memory.resources.redactor.redact(argument), owner)
-        before = _named(memory, topic, owner)
-        receipt = (memory.interests.like if liked else memory.interests.dislike)(
-            argument, owner=owner
-        )
-        topic = memory.resources.redactor.redact(topic)
-        again = "" if receipt.preferences else " still"
-        said = f"You{again} {kind} {one_line(topic)}."
-        entity = _named(memory, topic, owner) or _named(memory, argument, owner)
-        if liked and entity is not None and before is None:
-            said += " It is new here, and is looked up from now on."
-        return Reply(
-            text=said,
-            data={
-                "topic": topic,
-                "type": kind,
-                "new": bool(receipt.preferences),
-                "entity": None
-                if entity is None
-                else records_world.entity(_Shown(memory).entity(entity)),
-            },
-        )
-
-    return handler
-
-
-def _unpreferring(kind: PreferenceType) -> Handler:
-    def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-        del look
-        liked = kind is PreferenceType.LIKE
-        said = topic_of(memory.store, memory.resources.redactor.redact(argument), owner)
-        topic = memory.resources.redactor.redact(said)
-        (memory.interests.unlike if liked else memory.interests.undislike)(argument, owner=owner)
-        return Reply(
-            text=f"Taken back: you no longer {kind} {one_line(topic)}.",
-            data={"topic": topic, "type": kind, "removed": True},
-        )
-
-    return handler
-
-
-def _preferences(memory: Memory, owner: str, kind: PreferenceType, look: Look) -> Reply:
-    redact = memory.resources.redactor.redact
-    found = [one for one in memory.interests.preferences(owner=owner) if one.type is kind]
-    topics = [redact(one.topic) for one in found]
-    listed = ", ".join(one_line(one) for one in topics)
-    return Reply(
-        text=f"You {kind} {listed}."
-        if listed
-        else f"You {kind} nothing yet; {look.typed(f'{kind} TOPIC')} says so.",
-        data={
-            "preferences": [
-                records_world.preference(one._replace(topic=redact(one.topic))) for one in found
-            ]
-        },
-    )
-
-
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _memory(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     shown = _Shown(memory)
     if not argument:
         known = shown.entities(memory.interests.entities(owner=owner))
@@ -389,7 +322,7 @@ def _memory(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _deleted(memory: Memory, target: str, owner: str, look: Look) -> Reply:
+def _deleted(memory: Memory, target: str, owner: str, look: Page) -> Reply:
     gone = _Shown(memory).entity(memory.interests.delete_entity(target, owner=owner))
     name = one_line(gone.name)
     facts = f", with {count(gone.fact_count, 'fact')}" if gone.fact_count else ""
@@ -399,7 +332,7 @@ def _deleted(memory: Memory, target: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _forget(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _forget(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     if not argument:
         raise UsageError(detail="say what to forget: the name of a thing, or a fact as f12")
     target, verb = _split(memory, argument, owner, verbs=("erase",))
@@ -474,7 +407,7 @@ def _erased(name: str, done: Erased) -> Reply:
 # --- interests ------------------------------------------------------------------------------------
 
 
-def _interests(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _interests(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     if argument:
         raise UsageError(
             detail=f"nothing follows here; {look.typed('why NAME')} explains one thing"
@@ -498,7 +431,7 @@ def _interests(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _why(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _why(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     if not argument:
         raise UsageError(
             detail="say of what: the name or the number of a thing, a fact as f12, a notice as n3"
@@ -534,7 +467,7 @@ _EVERY: Final = re.compile(
 _DROP: Final = re.compile(r"#?(\d{1,9})\s+delete", re.IGNORECASE)
 
 
-def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _schedule(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     redact = memory.resources.redactor.redact
     if not argument:
         known = [
@@ -566,7 +499,7 @@ def _schedule(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _when(argument: str, look: Look) -> tuple[str, int]:
+def _when(argument: str, look: Page) -> tuple[str, int]:
     """Read how often, and what about."""
     match = _EVERY.fullmatch(argument)
     if match is None:
@@ -592,23 +525,7 @@ def _extreme(every_ms: int) -> str:
 # --- notices --------------------------------------------------------------------------------------
 
 
-def _muting(*, muted: bool) -> Handler:
-    def handler(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
-        name = memory.resources.redactor.redact(
-            memory.interests.mute(argument or None, muted=muted, owner=owner)
-        )
-        about, which = (f" about {one_line(name)}", f" {one_line(name)}") if name else ("", "")
-        said = (
-            f"No more notices{about}; {look.typed(f'unmute{which}')} turns them on again."
-            if muted
-            else f"Notices{about} are on again."
-        )
-        return Reply(text=said, data={"entity": name or None, "muted": muted})
-
-    return handler
-
-
-def _notices(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _notices(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     if argument:
         raise UsageError(detail=f"nothing follows here; {look.typed('why n3')} explains one notice")
     shown = _Shown(memory)
@@ -626,7 +543,7 @@ def _notices(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _react(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _react(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     target, _, emoji = argument.partition(" ")
     if not emoji:
         raise UsageError(
@@ -644,7 +561,7 @@ def _react(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
 # --- the rest -------------------------------------------------------------------------------------
 
 
-def _remember(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _remember(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     del look
     if not argument:
         raise UsageError(detail="there is nothing to remember: say what, in one statement")
@@ -656,7 +573,7 @@ def _remember(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _help(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _help(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     del memory, owner
     wanted = argument.removeprefix("/")
     shown = [parse(f"/{wanted}")[0]] if wanted else list(COMMANDS.values())
@@ -678,7 +595,7 @@ def _help(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
     )
 
 
-def _quit(memory: Memory, argument: str, owner: str, look: Look) -> Reply:
+def _quit(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     del memory, argument, owner, look
     return Reply(text="", quit=True)
 
@@ -691,7 +608,6 @@ def _shows_memory(argument: str) -> bool:
 
 
 def _table() -> dict[str, SlashCommand]:
-    like, dislike = PreferenceType.LIKE, PreferenceType.DISLIKE
     found = (
         SlashCommand(
             name="learn",
@@ -700,38 +616,6 @@ def _table() -> dict[str, SlashCommand]:
             examples=("/learn kef ls50 meta", "/learn find me stuff about speakers", "/learn"),
             handler=_learn,
             reads=_nothing,
-        ),
-        SlashCommand(
-            name="like",
-            usage="[TOPIC]",
-            help="Say that you like something; alone, what you like.",
-            examples=("/like espresso machines", "/like"),
-            handler=_preferring(like),
-            reads=_nothing,
-        ),
-        SlashCommand(
-            name="unlike",
-            usage="TOPIC",
-            help="Take a like back.",
-            examples=("/unlike espresso machines",),
-            handler=_unpreferring(like),
-            reads=_never,
-        ),
-        SlashCommand(
-            name="dislike",
-            usage="[TOPIC]",
-            help="Say that you want none of something; alone, what you dislike.",
-            examples=("/dislike sports", "/dislike"),
-            handler=_preferring(dislike),
-            reads=_nothing,
-        ),
-        SlashCommand(
-            name="undislike",
-            usage="TOPIC",
-            help="Take a dislike back.",
-            examples=("/undislike sports",),
-            handler=_unpreferring(dislike),
-            reads=_never,
         ),
         SlashCommand(
             name="memory",
@@ -806,22 +690,6 @@ def _table() -> dict[str, SlashCommand]:
             reads=_never,
         ),
         SlashCommand(
-            name="mute",
-            usage="[N|NAME]",
-            help="Have no more notices, at all or about one thing.",
-            examples=("/mute", "/mute kef ls50 meta"),
-            handler=_muting(muted=True),
-            reads=_never,
-        ),
-        SlashCommand(
-            name="unmute",
-            usage="[N|NAME]",
-            help="Have notices again.",
-            examples=("/unmute", "/unmute kef ls50 meta"),
-            handler=_muting(muted=False),
-            reads=_never,
-        ),
-        SlashCommand(
             name="help",
             usage="[COMMAND]",
             help="What can be typed.",
@@ -838,7 +706,40 @@ def _table() -> dict[str, SlashCommand]:
             reads=_always,
         ),
     )
-    return {one.name: one for one in found}
+    return {one.name: one for one in (*found, *map(_of, filter(_has_slash, EVERY.values())))}
+
+
+def _has_slash(one: Operation) -> bool:
+    return bool(one.slash)
+
+
+def _of(one: Operation) -> SlashCommand:
+    """Return an operation as a command of a conversation."""
+
+    def handler(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
+        given = one.words(argument)
+        if any(part.name == "owner" for part in one.parameters):
+            given["owner"] = owner
+        outcome = one.call(Run(look, memory=memory), **one.bind(given))
+        assert outcome is not None
+        shown = look.blank()
+        show(outcome, shown)
+        return Reply(
+            text=shown.written,
+            data=outcome.record,
+            notes=outcome.notes,
+            quit=outcome.quit,
+            code=outcome.code,
+        )
+
+    return SlashCommand(
+        name=one.slash,
+        usage=one.usage,
+        help=one.help,
+        examples=one.examples,
+        handler=handler,
+        reads=one.reads,
+    )
 
 
 COMMANDS: Final[Mapping[str, SlashCommand]] = MappingProxyType(_table())

@@ -7,28 +7,23 @@ Each command turns options into arguments, asks `Memory`, and hands what comes b
 
 from __future__ import annotations
 
-import gc
-import os
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
 from factbook import policy
 from factbook.errors import (
     FactbookError,
-    ModelError,
     StoreMissing,
     UnsupportedHost,
     UsageError,
 )
-from factbook.model.confidence import as_of
 from factbook.model.facts import ME, EpisodeKind, FactKind
+from factbook.surface.operations.ask import dispute
 from factbook.surface.options import (
     ASK,
     KEEP,
@@ -49,7 +44,6 @@ from factbook.surface.options import (
     Predicates,
     Project,
     RuleFile,
-    Session,
     Shared,
     Since,
     Until,
@@ -65,34 +59,22 @@ from factbook.surface.options import (
     say_others,
     whose_of,
 )
-from factbook.surface.output import ReaderGone, Screen
+from factbook.surface.output import Screen
 
 if TYPE_CHECKING:
     from factbook import Filters
     from factbook.maintenance.maintenance import RuleUse
     from factbook.memory import Memory
-    from factbook.model.facts import Evidence, Fact, SourceState
     from factbook.pipelines.observed import IngestReport
     from factbook.sources.session_log import Discovery
 
-__all__ = ["app", "main", "run", "run_consolidation"]
 
 EXIT_INPUT: Final = 3  # a part of the input could not be read; the rest was
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
-EXIT_PIPE: Final = 141  # 128 + SIGPIPE
-GARBAGE_THRESHOLD: Final = 100_000  # new objects between two searches for garbage
-FACTS_SHOWN: Final = 50
 EVIDENCE_SHOWN: Final = 5
-SESSIONS_SHOWN: Final = 50
-TIMELINE_SHOWN: Final = 100
 REJECTIONS_SHOWN: Final = 50
 
 _NO_REDACT: Final = "--no-redact is on: secrets are stored and shown as they are"
-# Found by name, because typer brings its own copy of click since 0.26 and used the package before.
-_CommandLineError: Final[type[Exception]] = next(
-    one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException"
-)
-
 _KINDS: Final = ("fact", "episode", *(kind.value for kind in EpisodeKind))
 
 
@@ -480,123 +462,6 @@ def _of_kind(filters: Filters, kind: str) -> Filters:
 
 
 @app.command(cls=Command, rich_help_panel=ASK)
-def facts(
-    ctx: typer.Context,
-    predicate: Predicates = None,
-    min_confidence: MinConfidence = 0.0,
-    subject: Annotated[
-        str,
-        typer.Option("--subject", metavar="NAME", help="Only of this subject.", show_default=False),
-    ] = "",
-    object_: Annotated[
-        str,
-        typer.Option(
-            "--object", metavar="TEXT", help="Only with exactly this object.", show_default=False
-        ),
-    ] = "",
-    since: Since = "",
-    until: Until = "",
-    host: Host = "",
-    project: Project = "",
-    session: Session = "",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", help="At most N facts; 0 for all.")
-    ] = FACTS_SHOWN,
-    newest: Annotated[
-        bool, typer.Option("--newest", help="The newest first.", show_default=False)
-    ] = False,
-    evidence: Annotated[
-        bool,
-        typer.Option("--evidence", help="With the places that show each fact.", show_default=False),
-    ] = False,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
-    include_deprecated: Annotated[
-        bool,
-        typer.Option(
-            "--include-deprecated",
-            help="Also facts that have faded below 0.3.",
-            show_default=False,
-        ),
-    ] = False,
-    no_redact: NoRedact = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """List facts by exact conditions."""
-    call = begin(ctx, db, as_json)
-    at_least(0, limit, "--limit")
-    filters = filters_from(
-        predicate=predicate,
-        min_confidence=min_confidence,
-        since=since,
-        until=until,
-        host=host,
-        project=project,
-        session=session,
-        subject=subject,
-        object_=object_,
-        owner=whose_of(owner, all_owners),
-    )
-    from factbook.recall.time_expressions import now_ms
-
-    screen, now = call.screen, now_ms()
-    filters = replace(filters, now=now, deprecated=include_deprecated)
-    with reading(call, no_redact=no_redact) as memory:
-        redact = memory.resources.redactor.redact
-        # One more than is shown tells whether there are more.
-        found = memory.store.facts(filters, limit=limit + 1 if limit else None, newest_first=newest)
-        rows = (as_of(one, now) for one in found)
-        shown = islice(rows, limit) if limit else rows
-        shown_by = _evidence_reader(memory) if evidence else None
-        if screen.as_json:
-            if not screen.json_stream("facts", _fact_records(shown, redact, shown_by)):
-                say_others(call, memory, filters.owner)
-            return
-        from factbook.surface import render
-
-        disputes = memory.review.disputed(owner=filters.owner)
-        number = render.facts(
-            screen,
-            shown,
-            redact=redact,
-            one_predicate=len(filters.predicates) == 1,
-            shown_by=shown_by,
-            disputes={
-                fact: [f"{one['how']} otherwise: {_dispute(one)}" for one in sides]
-                for fact, sides in disputes.items()
-            },
-        )
-        if not number:
-            screen.say("No facts match. `factbook stats` lists the predicates that there are.")
-            say_others(call, memory, filters.owner)
-        elif next(rows, None) is not None:
-            screen.say(f"The first {number}; --limit 0 shows all that match.", "dim")
-
-
-def _fact_records(
-    found: Iterable[Fact],
-    redact: Callable[[str], str],
-    shown_by: Callable[[Fact], Sequence[Evidence]] | None,
-) -> Iterator[dict[str, object]]:
-    from factbook.surface import records
-
-    for one in found:
-        yield records.fact(
-            redacted_fact(one, redact), shown_by=shown_by(one) if shown_by is not None else None
-        )
-
-
-def _evidence_reader(memory: Memory) -> Callable[[Fact], Sequence[Evidence]]:
-    def read(one: Fact) -> Sequence[Evidence]:
-        redact = memory.resources.redactor.redact
-        found = memory.store.evidence_of([one.id])[one.id]
-        return [replace(part, quote=redact(part.quote)) for part in found]
-
-    return read
-
-
-@app.command(cls=Command, rich_help_panel=ASK)
 def explain(
     ctx: typer.Context,
     fact: Annotated[
@@ -662,143 +527,17 @@ def explain(
             most=most,
             more=[
                 *render_keep.life_rows(stored, following, redact=redact),
-                *((f"{one['how']} otherwise", _dispute(one)) for one in found.disputes),
+                *((f"{one['how']} otherwise", dispute(one)) for one in found.disputes),
             ],
         )
         call.screen.line()
         render_keep.history(call.screen, life, evidence=found.evidence, redact=redact)
 
 
-def _dispute(side: Mapping[str, str]) -> str:
-    return f"{side['fact']} {side['text']} ({side['episode']}); `factbook review` waits for a yes"
-
-
 def _redacted_detail(detail: Mapping[str, object], memory: Memory) -> dict[str, object]:
     found = memory.resources.redactor.redact_value(dict(detail))
     assert isinstance(found, dict)
     return found
-
-
-@app.command(cls=Command, rich_help_panel=ASK)
-def timeline(
-    ctx: typer.Context,
-    since: Since = "",
-    until: Until = "",
-    predicate: Predicates = None,
-    host: Host = "",
-    project: Project = "",
-    session: Session = "",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", help="The newest N entries; 0 for all.")
-    ] = TIMELINE_SHOWN,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
-    no_redact: NoRedact = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Show what was asked and done, day by day."""
-    call = begin(ctx, db, as_json)
-    at_least(0, limit, "--limit")
-    filters = filters_from(
-        predicate=predicate,
-        since=since,
-        until=until,
-        host=host,
-        project=project,
-        session=session,
-        owner=whose_of(owner, all_owners),
-    )
-    with reading(call, no_redact=no_redact) as memory:
-        found = memory.sources.timeline(filters=filters, limit=limit or None)
-        if not found:
-            say_others(call, memory, filters.owner)
-        redact = memory.resources.redactor.redact
-        if call.screen.as_json:
-            from factbook.surface import records
-
-            call.screen.json_stream(
-                "entries",
-                (records.hit(replace(one, text=redact(one.text))) for one in found),
-            )
-            return
-        from factbook.surface import render
-
-        if not found:
-            call.screen.say("Nothing happened then, as far as the logs say.")
-            return
-        render.timeline(call.screen, found, redact=redact)
-
-
-@app.command(cls=Command, rich_help_panel=ASK)
-def sessions(
-    ctx: typer.Context,
-    since: Since = "",
-    until: Until = "",
-    host: Host = "",
-    project: Project = "",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", help="The newest N; 0 for all.")
-    ] = SESSIONS_SHOWN,
-    owner: Owner = ME,
-    all_owners: AllOwners = False,
-    no_redact: NoRedact = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """List the sessions that were read, the newest first."""
-    call = begin(ctx, db, as_json)
-    at_least(0, limit, "--limit")
-    filters = filters_from(
-        since=since,
-        until=until,
-        host=host,
-        project=project,
-        owner=whose_of(owner, all_owners),
-    )
-    with reading(call, no_redact=no_redact) as memory:
-        redact = memory.resources.redactor.redact
-        every = memory.sources.sessions(owner=filters.owner)
-        matching = [one for one in every if _session_passes(one, filters)]
-        if not matching:
-            say_others(call, memory, filters.owner)
-        shown = matching[:limit] if limit else matching
-        if call.screen.as_json:
-            from factbook.surface import records
-
-            call.screen.json_stream(
-                "sessions",
-                (
-                    records.session(
-                        replace(one, source=replace(one.source, title=redact(one.source.title)))
-                    )
-                    for one in shown
-                ),
-            )
-            return
-        from factbook.surface import render
-        from factbook.surface.text import count
-
-        if not shown:
-            call.screen.say("No session matches.")
-            return
-        render.sessions(call.screen, shown, redact=redact)
-        if len(shown) < len(matching):
-            call.screen.say(
-                f"{count(len(shown))} of {count(len(matching))}; --limit 0 shows all.", "dim"
-            )
-
-
-def _session_passes(one: SourceState, filters: Filters) -> bool:
-    if filters.host and one.source.host != filters.host:
-        return False
-    if filters.project and filters.project.lower() not in one.source.project.lower():
-        return False
-    if filters.since is not None and (one.last_at is None or one.last_at < filters.since):
-        return False
-    return not (
-        filters.until is not None and (one.first_at is None or one.first_at >= filters.until)
-    )
 
 
 # --- look after -----------------------------------------------------------------------------------
@@ -949,47 +688,6 @@ def doctor(
         raise typer.Exit(1)
 
 
-@app.command(cls=Command, rich_help_panel=ASK)
-def sql(
-    ctx: typer.Context,
-    query: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUERY", help='One SELECT, like "SELECT * FROM facts".', show_default=False
-        ),
-    ],
-    params: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--param",
-            metavar="VALUE",
-            help="What stands for the next ? of the query.",
-            show_default=False,
-        ),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", help="The most rows; 0 allows any number.")
-    ] = policy.SQL_ROWS,
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="The longest it may take.")
-    ] = policy.SQL_SECONDS,
-    no_redact: NoRedact = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Ask in plain SQL, for reading only."""
-    from factbook.surface import records, render
-
-    call = begin(ctx, db, as_json)
-    at_least(0, limit, "--limit")
-    with reading(call, no_redact=no_redact) as memory:
-        rows = memory.sql(query, params or (), limit=limit or None, seconds=seconds)
-    if call.screen.as_json:
-        call.screen.json_stream("rows", (records.sql_row(one) for one in rows))
-    else:
-        render.sql_rows(call.screen, rows)
-
-
 @app.command(cls=Command, rich_help_panel=KEEP)
 def export(
     ctx: typer.Context,
@@ -1101,120 +799,3 @@ def list_rules(
 
 def _noisiest_first(use: RuleUse) -> tuple[float, str]:
     return (-use.noise.score if use.noise else 0.0, use.rule.name)
-
-
-@app.command(cls=Command, rich_help_panel=KEEP)
-def version(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
-    """Print the version."""
-    from factbook import __version__
-
-    call = begin(ctx, db, as_json)
-    if call.screen.as_json:
-        call.screen.json({"version": __version__})
-    else:
-        call.screen.say(f"factbook {__version__}")
-
-
-# The commands of the other module take their places behind these.
-from factbook.surface import cli_chat as cli_chat  # noqa: E402 - as above
-from factbook.surface import cli_erase as cli_erase  # noqa: E402 - as above
-from factbook.surface import cli_keep as cli_keep  # noqa: E402 - as above
-from factbook.surface import cli_model as cli_model  # noqa: E402 - as above
-from factbook.surface import cli_talk as cli_talk  # noqa: E402 - their order is that of the help
-from factbook.surface import cli_world as cli_world  # noqa: E402 - as above
-
-# --- the way in and out ---------------------------------------------------------------------------
-
-
-def run_consolidation() -> None:
-    """Run `factbook consolidate` with the arguments given: the seed's `run_consolidation.py`."""
-    sys.exit(run(["consolidate", *sys.argv[1:]]))
-
-
-def main() -> None:
-    """Run the command line and leave with its exit code."""
-    # Starting makes many objects and hardly any garbage: looking for it as often as usual would
-    # take a tenth of a short command.
-    gc.set_threshold(GARBAGE_THRESHOLD)
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(args: Sequence[str]) -> int:
-    """Run one command and return its exit code; what went wrong is one sentence on stderr.
-
-    An error that factbook does not know keeps its traceback.
-    """
-    shared = Shared()
-    try:
-        code = _invoke(args, shared)
-        if shared.screen is not None:
-            shared.screen.flush()
-        elif sys.stdout is not None:
-            sys.stdout.flush()
-    except FactbookError as error:
-        return _fail(shared, args, error)
-    except (ReaderGone, BrokenPipeError):
-        _discard_stdout()
-        return EXIT_PIPE
-    except (KeyboardInterrupt, typer.Abort):
-        return EXIT_INTERRUPTED
-    return code
-
-
-def _invoke(args: Sequence[str], shared: Shared) -> int:
-    command: Any = _group(args)
-    try:
-        result = command.main(
-            args=list(args), prog_name="factbook", standalone_mode=False, obj=shared
-        )
-    except _CommandLineError as error:
-        said: Any = error
-        hint = ""
-        if getattr(said, "ctx", None) is not None:
-            hint = f"; `{said.ctx.command_path} --help` shows how it is used"
-        message = " ".join(str(said.format_message()).split()).rstrip(".")
-        raise UsageError(detail=message + hint) from error
-    return result if isinstance(result, int) else 0
-
-
-def _group(args: Sequence[str]) -> Any:
-    """Build the commands that the arguments can mean; all of them would take longer than one.
-
-    An argument may have the name of a command by chance, so this is a choice and not a decision.
-    """
-    every = app.registered_commands
-    named = [one for one in every if (one.name or getattr(one.callback, "__name__", "")) in args]
-    if not named or "--help" in args or "-h" in args:
-        return typer.main.get_command(app)
-    app.registered_commands = named
-    try:
-        return typer.main.get_command(app)
-    finally:
-        app.registered_commands = every
-
-
-def _fail(shared: Shared, args: Sequence[str], error: FactbookError) -> int:
-    more: dict[str, object] = {}
-    if isinstance(error, ModelError):  # its class says less than how it failed
-        more = {"failure": str(error.kind), "model": str(error.details["model"])}
-    asked_json = "--json" in args[: args.index("--") if "--" in args else len(args)]
-    screen = shared.screen or Screen(as_json=asked_json)
-    try:
-        screen.error(type(error).__name__, str(error), **more)
-        screen.flush()
-    except (ReaderGone, FactbookError):  # nobody listens on stdout; stderr has been told
-        _discard_stdout()
-    return error.exit_code
-
-
-def _discard_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
-    if sys.stdout is None:
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, sys.stdout.fileno())
-    except (OSError, ValueError):  # stdout is no file: then there is nothing to flush
-        return
-    finally:
-        os.close(nowhere)

@@ -1,0 +1,131 @@
+"""Make commands of a shell out of operations; typer reads and completes them.
+
+Each way to call an operation is made of its declaration: here the options and arguments, their
+completion and their help. A command is made only when it is used, or its help is asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final
+
+import typer
+
+from factbook.model.facts import Everyone
+from factbook.surface.operations.arguments import Llm, rules_in_force
+from factbook.surface.operations.base import Effect, Operation, Outcome, Parameter, Run, show
+
+__all__ = ["command_of", "execute"]
+
+_NO_REDACT: Final = "--no-redact is on: what is stored is shown as it is, secrets too"
+# Who the others are is not said: a name alone may tell too much.
+_OTHERS: Final = (
+    "this is about {owner} alone, and the memory holds more than that: --owner NAME asks about"
+    " somebody else, --all-owners about everybody"
+)
+
+
+def command_of(
+    of: Operation, extra: Sequence[inspect.Parameter], begin: Any
+) -> Callable[..., None]:
+    """Return a function with the signature that typer reads; `extra` are options of all commands.
+
+    `begin` makes a Run of typer's context and the extra options.
+    """
+
+    def command(ctx: typer.Context, **given: Any) -> None:
+        own = {one.name: given.pop(one.name) for one in extra}
+        code = execute(of, begin(ctx, **own), given)
+        if code:
+            raise typer.Exit(code)
+
+    context = inspect.Parameter(
+        "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
+    parameters = [*map(_typed, of.parameters), *extra]
+    command.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in [context, *parameters]}
+    command.__doc__ = of.call.__doc__
+    return command
+
+
+def _typed(one: Parameter) -> inspect.Parameter:
+    """Return a parameter as typer takes it."""
+    arg = one.arg
+    default = inspect.Parameter.empty if one.required else one.default
+    kind: Any = one.kind
+    words = arg.given == "words"
+    shown = one.kind is not bool and default not in (None, "", (), 0.0, inspect.Parameter.empty)
+    if one.many or words:
+        kind, default = list[kind], default if one.required else None
+    if default is None:
+        kind = kind | None
+    more: dict[str, Any] = {"help": arg.help, "show_default": shown and arg.given == "option"}
+    if arg.metavar:
+        more["metavar"] = arg.metavar
+    if arg.complete is not None:
+        more["autocompletion"] = arg.complete
+    if arg.given == "option":
+        about = typer.Option(*filter(None, (one.flag, arg.short)), **more)
+    else:
+        about = typer.Argument(**more)
+    return inspect.Parameter(
+        one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+    )
+
+
+def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
+    """Do an operation as it was typed, and show what it found; return the exit code."""
+    for one in of.parameters:
+        if one.arg.given == "words" and given[one.name] is not None:
+            given[one.name] = " ".join(" ".join(given[one.name]).split())
+    arguments = of.bind(given)
+    with run:
+        if of.effect is not Effect.OWN:
+            _open(of, run, arguments)
+        outcome = of.call(run, **arguments)
+        if outcome is None:
+            return 0
+        emit(run, outcome)
+        return outcome.code
+
+
+def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
+    """Open the memory as the operation and its arguments want it."""
+    said = next((arguments[one.name] for one in of.parameters if one.arg.given == "words"), "")
+    effect = Effect.READS if of.reads(said or "") else of.effect
+    plain = _said(arguments, "no_redact")
+    if plain:
+        run.screen.note(_NO_REDACT)
+    llm = next((one for one in arguments.values() if isinstance(one, Llm)), None)
+    path = arguments.get("rules")
+    takes_rules = "rules" in arguments
+    run.open(
+        effect,
+        redact=not plain,
+        rules=rules_in_force(path) if takes_rules else None,
+        model="configured" if llm is None else llm.config(),
+    )
+
+
+def _said(arguments: dict[str, Any], name: str) -> bool:
+    return any(bool(getattr(one, name, False)) for one in arguments.values()) or bool(
+        arguments.get(name)
+    )
+
+
+def emit(run: Run, outcome: Outcome) -> None:
+    """Show an outcome: as JSON, or as its text."""
+    screen = run.screen
+    for one in outcome.notes:
+        screen.note(one)
+    if screen.as_json:
+        screen.json(dict(outcome.record))
+    else:
+        show(outcome, screen)
+    about = outcome.nothing_of
+    if about is None or isinstance(about, Everyone):
+        return
+    if run.memory.maintenance.has_others(about):
+        screen.note(_OTHERS.format(owner=about))

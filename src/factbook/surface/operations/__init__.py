@@ -1,0 +1,13 @@
+"""Every operation, in the order of the help: one table that each way to call them is made from.
+
+Knows: which modules declare operations. Does not know: any of them.
+"""
+
+from __future__ import annotations
+
+from factbook.surface.operations import ask as ask
+from factbook.surface.operations import keep as keep
+from factbook.surface.operations import world as world
+from factbook.surface.operations.base import EVERY, Effect, Operation, Outcome, Run, tool_schema
+
+__all__ = ["EVERY", "Effect", "Operation", "Outcome", "Run", "tool_schema"]

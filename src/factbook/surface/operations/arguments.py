@@ -1,0 +1,269 @@
+"""The parameters that several operations have, and the groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from factbook.errors import NotFound, UsageError
+from factbook.model.facts import EVERYONE, ME, Everyone
+from factbook.surface.operations.base import Arg
+
+if TYPE_CHECKING:
+    from factbook import Filters, RuleSet
+    from factbook.llm.config import ModelConfig
+    from factbook.model.facts import Millis
+
+__all__ = [
+    "All",
+    "FactId",
+    "Limit",
+    "Llm",
+    "Narrow",
+    "NoRedact",
+    "Owner",
+    "Planner",
+    "RuleFile",
+    "Session",
+    "Whose",
+    "Words",
+    "fact_number",
+    "moment_of",
+    "rules_file",
+    "rules_in_force",
+]
+
+WHEN: Final = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
+
+
+def _complete_predicate(incomplete: str) -> list[str]:
+    from factbook import RuleSet
+
+    names = dict.fromkeys(one.predicate for one in RuleSet.default().rules)
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _complete_host(incomplete: str) -> list[str]:
+    return [one for one in ("claude-code", "codex", "gemini-cli") if one.startswith(incomplete)]
+
+
+Owner = Annotated[str, Arg("Whose memory it is; yours is `me`.", metavar="NAME")]
+Limit = Annotated[int, Arg("At most N; 0 for all.", "-n", metavar="N", least=0)]
+NoRedact = Annotated[bool, Arg("Show what is stored as it is.", terminal=True)]
+Session = Annotated[str, Arg("Only of this session.", metavar="ID")]
+All = Annotated[bool, Arg("Show every one.", flag="--all", terminal=True)]
+Words = Annotated[str, Arg("In your own words.", metavar="TEXT", given="words")]
+FactId = Annotated[str, Arg("Its id, as f12 or 12.", metavar="FACT", given="argument")]
+Planner = Annotated[
+    Literal["model", "rules"],
+    Arg("model, or rules: a parser of common phrasings, without a model.", metavar="HOW"),
+]
+RuleFile = Annotated[
+    Path | None,
+    Arg(
+        "Your own rules (TOML), instead of rules.toml in your configuration folder.",
+        metavar="FILE",
+        flag="--rules",
+        terminal=True,
+    ),
+]
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """Of whom is read, and how much of it is shown."""
+
+    owner: Owner = ME
+    all_owners: Annotated[bool, Arg("What is about anybody, not about one owner.")] = False
+    no_redact: NoRedact = False
+
+    def __post_init__(self) -> None:
+        """Refuse what names nobody, and what names two."""
+        if self.all_owners and self.owner != ME:
+            raise UsageError(
+                detail="--owner and --all-owners go against each other; give one of them"
+            )
+        if not self.owner.strip():
+            raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
+
+    @property
+    def about(self) -> str | Everyone:
+        """Return whom it is about."""
+        return EVERYONE if self.all_owners else self.owner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrow:
+    """What narrows that which is read."""
+
+    predicate: Annotated[
+        Sequence[str],
+        Arg(
+            "Only facts of this predicate; may be repeated.",
+            "-p",
+            metavar="NAME",
+            complete=_complete_predicate,
+        ),
+    ] = ()
+    min_confidence: Annotated[
+        float, Arg("Only facts at least this sure, from 0 to 1.", metavar="X")
+    ] = 0.0
+    subject: Annotated[str, Arg("Only of this subject.", metavar="NAME")] = ""
+    object_: Annotated[str, Arg("Only with exactly this object.", metavar="TEXT")] = ""
+    since: Annotated[str, Arg(f"Not before: {WHEN}.", metavar="WHEN")] = ""
+    until: Annotated[str, Arg("Before this moment.", metavar="WHEN")] = ""
+    host: Annotated[
+        str,
+        Arg(
+            "Only of this agent: claude-code, codex or gemini-cli.",
+            metavar="AGENT",
+            complete=_complete_host,
+        ),
+    ] = ""
+    project: Annotated[
+        str,
+        Arg("Only of this working folder, or of any that has this in its path.", metavar="FOLDER"),
+    ] = ""
+    session: Session = ""
+
+    def filters(self, owner: str | Everyone = ME) -> Filters:
+        """Return it as filters; raises UsageError where nothing could pass them."""
+        from factbook import Filters
+
+        if not 0.0 <= self.min_confidence <= 1.0:  # also refuses NaN
+            raise UsageError(
+                detail=f"--min-confidence {self.min_confidence} is no confidence; give a number"
+                " from 0 to 1"
+            )
+        first, last = moment_of("--since", self.since), moment_of("--until", self.until)
+        if first is not None and last is not None and first >= last:
+            raise UsageError(
+                detail=f"--since {self.since} is not before --until {self.until}; nothing lies"
+                " between"
+            )
+        at_home = self.project.startswith("~")
+        return Filters(
+            predicates=tuple(self.predicate),
+            min_confidence=self.min_confidence,
+            since=first,
+            until=last,
+            host=self.host,
+            project=str(Path(self.project).expanduser()) if at_home else self.project,
+            session=self.session,
+            subject=self.subject,
+            object=self.object_,
+            owner=owner,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Llm:
+    """Which language model is asked."""
+
+    provider: Annotated[
+        str | None,
+        Arg(
+            "ollama or openai (any compatible endpoint), instead of $FACTS_LLM_PROVIDER.",
+            metavar="NAME",
+            flag="--llm-provider",
+            terminal=True,
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        Arg("Instead of $FACTS_LLM_MODEL.", metavar="NAME", flag="--llm-model", terminal=True),
+    ] = None
+    url: Annotated[
+        str | None,
+        Arg("Instead of $FACTS_LLM_URL.", metavar="URL", flag="--llm-url", terminal=True),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        Arg(
+            "Of a whole call, instead of $FACTS_LLM_TIMEOUT_S.",
+            metavar="SECONDS",
+            flag="--llm-timeout",
+            terminal=True,
+        ),
+    ] = None
+
+    @property
+    def named(self) -> bool:
+        """Tell whether anything of it was said."""
+        return any(one is not None for one in (self.provider, self.model, self.url, self.timeout))
+
+    def config(self) -> ModelConfig | None:
+        """Return how the model is configured by flags, environment and file; None where off."""
+        import os
+
+        from factbook.llm.config import load_config
+        from factbook.net.settings import config_path
+
+        return load_config(
+            os.environ,
+            config_path(os.environ),
+            provider=self.provider,
+            model=self.model,
+            url=self.url,
+            timeout_s=self.timeout,
+        )
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def moment_of(option: str, value: str) -> Millis | None:
+    """Read the moment that an option names; None where it names none."""
+    if not value:
+        return None
+    from factbook.recall.time_expressions import now_ms, parse_moment
+
+    try:
+        return parse_moment(value, now=now_ms())
+    except (OverflowError, ValueError, OSError):  # a year that no clock can tell
+        raise UsageError(
+            detail=f"{option} {value} lies outside of time; give one like {WHEN}"
+        ) from None
+
+
+def fact_number(text: str) -> int:
+    """Read the id of a fact: `f12` or `12`."""
+    digits = text.strip().removeprefix("f")
+    if not digits.isascii() or not digits.isdigit():
+        hint = (
+            "; that is an episode, only facts can be explained"
+            if text.startswith("e") and text[1:].isdigit()
+            else "; `factbook facts` lists the facts with their ids"
+        )
+        raise UsageError(detail=f"{text!r} is not the id of a fact, give one like f12{hint}")
+    number = int(digits[:20])
+    if number >= 2**63:
+        raise NotFound(
+            what="fact", name=text, hint="`factbook facts` lists the facts with their ids."
+        )
+    return number
+
+
+def rules_file() -> Path:
+    """Return where a user's own rules are, where none are named."""
+    import platformdirs
+
+    return platformdirs.user_config_path("factbook") / "rules.toml"
+
+
+def rules_in_force(path: Path | None, *, strict: bool = False) -> RuleSet | None:
+    """Return the rules with those of a file; None where the table alone is in force."""
+    if path is None:
+        usual = rules_file()
+        path = usual if usual.exists() else None
+    if path is None and not strict:
+        return None
+    from factbook import RuleSet
+    from factbook.context import load_rules
+
+    return RuleSet.default(strict=strict) if path is None else load_rules(path, strict=strict)

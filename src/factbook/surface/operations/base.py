@@ -1,0 +1,426 @@
+"""What an operation is: one declaration, from which every way to call it is made.
+
+An operation is a function. Its parameters are declared once, by their annotations:
+
+    @operation(ASK)
+    def timeline(run: Run, narrow: Narrow, limit: Limit = 100) -> Outcome:
+        \"\"\"Show what was asked and done, day by day.\"\"\"
+
+`Annotated[type, Arg(...)]` says what a parameter means and which values it takes; a dataclass of
+such fields is a group that several operations share. Annotations are read when an operation is
+first used and not before. The pydantic model of its arguments is made only for those who call it
+with JSON: to import pydantic takes a quarter of the time that `factbook recall` may take, and the
+command line needs it for nothing.
+
+Knows: parameters, bounds, JSON Schema. Does not know: typer, or any single operation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, Union, get_args, get_origin
+
+from factbook.errors import UsageError
+from factbook.model.facts import Everyone
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from factbook import RuleSet
+    from factbook.llm.config import ModelConfig
+    from factbook.memory import Memory
+    from factbook.surface.output import Page, Screen
+
+__all__ = [
+    "ASK",
+    "CHAT",
+    "EVERY",
+    "KEEP",
+    "READ",
+    "Arg",
+    "Effect",
+    "Operation",
+    "Outcome",
+    "Parameter",
+    "Run",
+    "operation",
+    "show",
+    "tool_schema",
+]
+
+READ: Final = "Put in"
+ASK: Final = "Ask"
+KEEP: Final = "Look after"
+CHAT: Final = ""  # no command of a shell
+_REQUIRED: Final = object()
+_MOST: Final = 2**62  # what SQLite can count, with room for one more
+_T = TypeVar("_T")
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Arg:
+    """What a parameter means: its help, how it is given in a shell, which values it takes."""
+
+    help: str
+    short: str = ""  # a second flag, of one letter
+    metavar: str = ""
+    flag: str = ""  # where it is not the parameter's name
+    given: Literal["option", "argument", "words"] = "option"  # words: all that are left, as one
+    least: int | None = None
+    choices: Sequence[str] = ()
+    called: str = ""  # what a value is a kind of, where the parameter's name does not say it
+    complete: Callable[[str], list[str]] | None = None
+    terminal: bool = False  # only of use to who sits at a terminal: no tool has it
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of an operation, as read from its annotation."""
+
+    name: str
+    kind: type  # str, int, float, bool or Path
+    many: bool  # whether it takes several values
+    default: Any
+    arg: Arg
+    group: str = ""  # the parameter that it is a field of
+
+    @property
+    def required(self) -> bool:
+        """Tell whether it has to be given."""
+        return self.default is _REQUIRED
+
+    @property
+    def flag(self) -> str:
+        """Return how it is given in a shell."""
+        return self.arg.flag or "--" + self.name.rstrip("_").replace("_", "-")
+
+    @property
+    def key(self) -> str:
+        """Return how it is called in JSON."""
+        return self.name.rstrip("_")
+
+    def check(self, value: Any) -> None:
+        """Raise UsageError for a value out of bounds."""
+        arg = self.arg
+        if value is None or value == self.default:
+            return
+        if arg.choices:
+            for one in value if self.many else [value]:
+                if one not in arg.choices:
+                    what = arg.called or self.flag.lstrip("-")
+                    raise UsageError(
+                        detail=f"{one!r} is no {what}; give one of {', '.join(arg.choices)}"
+                    )
+        if arg.least is not None and value < arg.least:
+            raise UsageError(detail=f"{self.flag} {value} is too small; give {arg.least} or more")
+        if arg.least is not None and value >= _MOST:
+            raise UsageError(detail=f"{self.flag} {value} is too large; give a smaller number")
+
+
+def _parameters(call: Callable[..., Any]) -> list[Parameter]:
+    """Read the parameters of an operation, but for the first, which is its Run."""
+    import inspect
+    import typing
+
+    hints = typing.get_type_hints(call, include_extras=True)
+    found: list[Parameter] = []
+    for one in list(inspect.signature(call).parameters.values())[1:]:
+        hint = hints[one.name]
+        if dataclasses.is_dataclass(hint) or dataclasses.is_dataclass(get_origin_of(hint)):
+            found += _group(one.name, hint)
+        else:
+            default = _REQUIRED if one.default is inspect.Parameter.empty else one.default
+            found.append(_parameter(one.name, hint, default))
+    return found
+
+
+def get_origin_of(hint: Any) -> Any:
+    """Return what an annotation annotates."""
+    return get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
+
+
+def _group(name: str, hint: Any) -> list[Parameter]:
+    """Return the fields of a group; `Annotated[Group, "a b"]` has these alone."""
+    import typing
+
+    kind = get_origin_of(hint)
+    only = set(hint.__metadata__[0].split()) if hasattr(hint, "__metadata__") else None
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return [
+        _parameter(one.name, hints[one.name], one.default, group=name)
+        for one in dataclasses.fields(kind)
+        if only is None or one.name in only
+    ]
+
+
+def _parameter(name: str, hint: Any, default: Any, *, group: str = "") -> Parameter:
+    (arg,) = hint.__metadata__
+    kind, many = get_args(hint)[0], False
+    if get_origin(kind) in (UnionType, Union):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is Sequence:
+        kind, many = get_args(kind)[0], True
+    if get_origin(kind) is Literal:
+        arg, kind = dataclasses.replace(arg, choices=get_args(kind)), str
+    return Parameter(name=name, kind=kind, many=many, default=default, arg=arg, group=group)
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+class Effect(StrEnum):
+    """What an operation does to a memory, and so how it is opened."""
+
+    READS = "read"
+    WRITES = "write"
+    CREATES = "create"  # writes, and makes the database where there is none
+    ERASES = "erase"  # for good
+    OWN = "own"  # it opens the memory itself, or needs none
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an operation found or did: for programs, and for people."""
+
+    record: Mapping[str, object]  # JSON-able; a value that is an iterator is written as it comes
+    show: str | Callable[[Page], str | None] = ""  # a raw text, or what writes to a page
+    notes: Sequence[str] = ()  # remarks beside the answer, one sentence each
+    nothing_of: str | Everyone | None = None  # the owner of whom nothing was found, where it was so
+    quit: bool = False  # whether a conversation is to end
+    code: int = 0  # what a program ends with that did this alone
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One thing that can be asked of a memory."""
+
+    name: str  # on the command line, in JSON, and as a tool
+    call: Callable[..., Outcome | None]
+    panel: str  # of the help; CHAT for one that only a conversation has
+    effect: Effect
+    slash: str = ""  # its name in a conversation; "" where it has none there
+    examples: Sequence[str] = ()  # of its slash form, as they are typed
+    shows: Callable[[str], bool] = lambda said: False  # with which words it only reads
+    undone_by: str = ""  # what takes it back, as it is typed; "" where nothing does or need
+    tool: bool = True  # whether programs and models may call it
+
+    @property
+    def help(self) -> str:
+        """Return what it does, in one line."""
+        return (self.call.__doc__ or "").strip().split("\n\n")[0]
+
+    @cached_property
+    def parameters(self) -> Sequence[Parameter]:
+        """The parameters, those of groups among them."""
+        return _parameters(self.call)
+
+    @property
+    def usage(self) -> str:
+        """Return what may follow its name in a conversation; in brackets what need not."""
+        given = (one for one in self.parameters if one.arg.given != "option")
+        return " ".join(one.arg.metavar or one.name.upper() for one in given)
+
+    @property
+    def form(self) -> str:
+        """Return how it is typed in a conversation."""
+        return f"/{self.slash} {self.usage}".rstrip()
+
+    def reads(self, words: str = "") -> bool:
+        """Tell whether it writes nothing, with these words behind it."""
+        return self.effect is Effect.READS or self.shows(words)
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of its call, groups made; raises UsageError where one is none."""
+        found: dict[str, Any] = {}
+        groups: dict[str, dict[str, Any]] = {}
+        for one in self.parameters:
+            value = given.get(one.name)
+            if value is None:
+                if one.required and one.name not in given:
+                    raise UsageError(detail=f"{self.name} needs {one.key}")
+                value = None if one.required else one.default
+            one.check(value)
+            (groups.setdefault(one.group, {}) if one.group else found)[one.name] = value
+        if groups:
+            import typing
+
+            hints = typing.get_type_hints(self.call)
+            found |= {name: hints[name](**values) for name, values in groups.items()}
+        return found
+
+    def words(self, said: str) -> dict[str, Any]:
+        """Return what a line of a conversation gives: a word for each argument, the rest last."""
+        places = [one for one in self.parameters if one.arg.given != "option"]
+        if not places:
+            if said and self.slash not in ("quit",):
+                raise UsageError(detail=f"nothing follows /{self.slash}")
+            return {}
+        parts = said.split(" ", len(places) - 1)
+        return dict(zip((one.name for one in places), [*parts, *[""] * len(places)], strict=False))
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """The pydantic model of its arguments, for those who call it with JSON."""
+        return _model(self)
+
+
+def _model(of: Operation) -> type[BaseModel]:
+    from pydantic import ConfigDict, Field, create_model
+
+    fields: dict[str, Any] = {}
+    for one in of.parameters:
+        if one.arg.terminal:
+            continue
+        kind: Any = Literal[tuple(one.arg.choices)] if one.arg.choices else one.kind
+        kind = list[kind] if one.many else kind
+        about = Field(
+            ... if one.required else one.default or (() if one.many else one.default),
+            description=one.arg.help,
+            ge=one.arg.least,
+            alias=one.key if one.key != one.name else None,
+        )
+        optional = one.default is None or (one.arg.choices and one.default == "")
+        fields[one.name] = (kind | None if optional else kind, about)
+    name = "".join(part.title() for part in of.name.split("-"))
+    config = ConfigDict(extra="forbid", populate_by_name=True)
+    made: type[BaseModel] = create_model(f"{name}Arguments", __config__=config, **fields)
+    return made
+
+
+def tool_schema(of: Operation) -> dict[str, object]:
+    """Return an operation as a tool: name, description, JSON Schema of its arguments, and hints.
+
+    The hints have the names of MCP's tool annotations.
+    """
+    return {
+        "name": of.name.replace("-", "_"),
+        "description": of.help,
+        "inputSchema": of.model.model_json_schema(by_alias=True),
+        "annotations": {
+            "readOnlyHint": of.effect is Effect.READS,
+            "destructiveHint": of.effect is Effect.ERASES,
+            "idempotentHint": of.effect is Effect.READS or of.effect is Effect.ERASES,
+            "openWorldHint": of.name == "lookup",
+        },
+    }
+
+
+EVERY: Final[dict[str, Operation]] = {}
+"""Every operation by its name, in the order of the help."""
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def operation(
+    panel: str, effect: Effect = Effect.READS, *, name: str = "", **more: Any
+) -> Callable[[_Call], _Call]:
+    """Make an operation of a function and put it into the table; see `Operation` for the rest."""
+
+    def made(call: _Call) -> _Call:
+        called = name or call.__name__.rstrip("_").replace("_", "-")
+        EVERY[called] = Operation(name=called, call=call, panel=panel, effect=effect, **more)
+        return call
+
+    return made
+
+
+def show(outcome: Outcome, page: Page) -> None:
+    """Write an outcome as a person sees it."""
+    from factbook.surface.text import safe
+
+    said = safe(outcome.show) if isinstance(outcome.show, str) else outcome.show(page)
+    if said:
+        page.lines(said.split("\n"))
+
+
+# --- one call -------------------------------------------------------------------------------------
+
+
+class Run:
+    """One operation at work: the memory that it asks, and where a person would see the answer."""
+
+    def __init__(
+        self, page: Page, *, memory: Memory | None = None, db: Path | str = "", actor: str = "cli"
+    ) -> None:
+        """Take a memory that is open, or the place of one that `open` opens."""
+        self.page = page
+        self.db = db
+        self._memory = memory
+        self._actor = actor
+        self._opened = ExitStack()
+        self._screened: Callable[[Any], Any] | None = None
+
+    @property
+    def screen(self) -> Screen:
+        """The screen, for what shows how far it is; only operations of a shell have one."""
+        from factbook.surface.output import Screen
+
+        assert isinstance(self.page, Screen)
+        return self.page
+
+    @property
+    def memory(self) -> Memory:
+        """The memory."""
+        assert self._memory is not None
+        return self._memory
+
+    def open(
+        self,
+        effect: Effect,
+        *,
+        redact: bool = True,
+        rules: RuleSet | None = None,
+        model: ModelConfig | Literal["configured"] | None = "configured",
+        search: bool = True,
+    ) -> Memory:
+        """Open the memory as an effect needs it; one that is open already stays as it is."""
+        from factbook.memory import Memory
+
+        if self._memory is None:
+            modes: dict[Effect, Literal["create", "write", "read"]]
+            modes = {Effect.READS: "read", Effect.CREATES: "create"}
+            self._memory = self._opened.enter_context(
+                Memory(
+                    self.db,
+                    mode=modes.get(effect, "write"),
+                    redact=redact,
+                    rules=rules,
+                    actor=self._actor,
+                    model=model,
+                    search_config="configured" if search else None,
+                )
+            )
+        return self._memory
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *how: Any) -> None:
+        self._opened.__exit__(*how)
+
+    @property
+    def redact(self) -> Callable[[str], str]:
+        """What takes secrets out of a text: a rule learned today protects what is old."""
+        return self.memory.resources.redactor.redact
+
+    def shown(self, value: _T) -> _T:
+        """Return a value as it may be shown: every text in it redacted once more."""
+        if self._screened is None:
+            from factbook.redaction.records import Screening
+
+            self._screened = Screening(self.memory.resources.redactor)
+        found: _T = self._screened(value)
+        return found
+
+    def each(self, values: Iterable[_T]) -> Iterable[_T]:
+        """Iterate over values as they may be shown."""
+        return map(self.shown, values)

@@ -1,0 +1,74 @@
+"""The table of operations: what is said once is the same wherever an operation can be called."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from factbook.surface.cli import group
+from factbook.surface.operations import EVERY, Effect, Operation, tool_schema
+from factbook.surface.slash_commands import COMMANDS
+
+OPERATIONS = list(EVERY.values())
+
+
+def id_of(one: Operation) -> str:
+    return one.name
+
+
+@pytest.mark.parametrize("one", OPERATIONS, ids=id_of)
+def test_an_operation_says_what_it_does_and_what_it_takes(one: Operation) -> None:
+    assert one.help.endswith(".")
+    assert "\n" not in one.help
+    names = [part.name for part in one.parameters]
+    assert len(names) == len(set(names))
+    assert all(part.arg.help.endswith((".", "...")) for part in one.parameters)
+
+
+@pytest.mark.parametrize("one", OPERATIONS, ids=id_of)
+def test_a_command_of_a_shell_has_the_parameters_of_its_operation(one: Operation) -> None:
+    commands: dict[str, Any] = group().commands
+    if not one.panel:
+        assert one.name not in commands
+        return
+    shown = {part.name for part in commands[one.name].params}
+    assert shown - {"db", "as_json"} == {part.name for part in one.parameters}
+    assert commands[one.name].help == one.call.__doc__
+
+
+@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.slash], ids=id_of)
+def test_a_command_of_a_conversation_is_an_operation(one: Operation) -> None:
+    command = COMMANDS[one.slash]
+    assert (command.help, command.form) == (one.help, one.form)
+    assert command.examples
+    assert all(line.startswith(f"/{one.slash}") for line in command.examples)
+
+
+@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.tool], ids=id_of)
+def test_a_tool_has_a_schema_of_what_it_takes(one: Operation) -> None:
+    schema = json.loads(json.dumps(tool_schema(one)))
+    told = schema["inputSchema"]["properties"]
+    known = [part for part in one.parameters if not part.arg.terminal]
+    assert set(told) == {part.key for part in known}
+    assert all(told[part.key]["description"] == part.arg.help for part in known)
+    required = [part.key for part in known if part.required]
+    assert schema["inputSchema"].get("required", []) == required
+    hints = schema["annotations"]
+    assert hints["readOnlyHint"] == (one.effect is Effect.READS)
+    assert hints["destructiveHint"] == (one.effect is Effect.ERASES)
+
+
+def test_the_arguments_of_a_tool_are_checked() -> None:
+    facts = EVERY["facts"].model
+    given = facts.model_validate({"predicate": ["lives_in"], "object": "Oslo", "limit": 3})
+    assert given.model_dump(exclude_unset=True) == {
+        "predicate": ["lives_in"],
+        "object_": "Oslo",
+        "limit": 3,
+    }
+    for wrong in ({"limit": -1}, {"limit": "many"}, {"colour": "red"}):
+        with pytest.raises(ValidationError):
+            facts.model_validate(wrong)
