@@ -138,7 +138,7 @@ def test_an_error_of_another_cause_stays_what_it_is(
     with damage.memory_of(tmp_path / "f.db") as memory:
         memory.remember("I live in Oslo")
         with monkeypatch.context() as patch:
-            patch.setattr("factbook.store.sqlite.as_fact", None)  # a defect of ours
+            patch.setattr("factbook.store.sqlite.ledger.as_fact", None)  # a defect of ours
             with pytest.raises(TypeError, match="not callable") as caught:
                 memory.query_facts()
         shown = "".join(traceback.format_exception(caught.value))

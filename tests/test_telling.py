@@ -20,7 +20,7 @@ from factbook.model.facts import Millis, Status, Trigger
 from factbook.model.ops import JudgePair
 from factbook.pipelines import told as telling
 from factbook.recall import search
-from factbook.store.sqlite.living import as_life
+from factbook.store.sqlite.ledger import as_life
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000

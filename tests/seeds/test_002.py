@@ -25,6 +25,7 @@ from factbook.memory.compat.seed002 import store_fact
 from factbook.model.facts import FactKind, Hit, Status, Trigger, Trust
 from factbook.recall.budget import AUTHORITY, build_context
 from factbook.store.base import RejectionFilters
+from factbook.store.rows import LifeWhere
 from factbook.testing import DAY, FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
 
@@ -84,7 +85,7 @@ class System:
         return self.memory.typed.extract_typed()
 
     def typed(self) -> list[tuple[str, str, Status]]:
-        found = self.memory.store.lives_of([FactKind.TYPED])
+        found = self.memory.store.lives(LifeWhere(kinds=[FactKind.TYPED], current=True))
         return [(one.predicate, one.statement, one.status) for one in found]
 
 
@@ -248,7 +249,7 @@ def test_a_no_takes_a_proposal_out_of_retrieval(system: System) -> None:
     system.extract({**STEPS, "confidence": 0.77})
     (proposal,) = system.memory.review.proposals()
     system.memory.review.decide(proposal.id, accept=False, reason="not me")
-    (fact,) = system.memory.store.lives_of([FactKind.TYPED])
+    (fact,) = system.memory.store.lives(LifeWhere(kinds=[FactKind.TYPED], current=True))
     assert fact.confidence == 0.0
 
 
@@ -529,7 +530,7 @@ def test_what_a_person_refused_is_not_brought_back(system: System) -> None:
     assert judged.outcome()[:2] == ("rejected", "refused_before")
     ((_, _, status),) = system.typed()
     assert status is Status.PROPOSED
-    (fact,) = system.memory.store.lives_of([FactKind.TYPED])
+    (fact,) = system.memory.store.lives(LifeWhere(kinds=[FactKind.TYPED], current=True))
     assert fact.confidence == 0.0
     assert [one.reason for one in system.memory.sources.rejections()] == ["refused_before"]
 

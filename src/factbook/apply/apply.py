@@ -72,7 +72,6 @@ from factbook.model.ops import (
 )
 from factbook.model.text import stands_at
 from factbook.store.base import (
-    FactState,
     NewEvent,
     NewEvidence,
     NewFact,
@@ -82,6 +81,8 @@ from factbook.store.base import (
     Writer,
     claim_digest,
 )
+from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
+from factbook.store.rows import Life
 
 _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
@@ -211,7 +212,7 @@ class _Run:
 
     def sources(self, ops: Sequence[RecordSource]) -> None:
         latest = {op.source.key: op.source for op in ops}
-        known = self._writer.sources(list(latest))
+        known = self._writer.source_states(keys=list(latest))
         for key, state in known.items():
             self._source_ids[key] = state.id
             merged = _merge_source(state.source, latest[key])
@@ -233,7 +234,7 @@ class _Run:
     def _source_id(self, key: str) -> int:
         found = self._source_ids.get(key)
         if found is None:
-            state = self._writer.sources([key]).get(key)
+            state = self._writer.source_states(keys=[key]).get(key)
             if state is None:
                 raise NotFound(what="source", name=key, hint="record it in the same call.")
             found = self._source_ids[key] = state.id
@@ -244,9 +245,9 @@ class _Run:
     def episodes(self, episodes: Sequence[Episode]) -> None:
         if not episodes:
             return
-        known = self._writer.episodes(list({episode.uid for episode in episodes}))
+        known = self._writer.episode_ids(list({episode.uid for episode in episodes}))
         self._episode_ids.update(known)
-        self._texts.update(self._writer.texts(list(known.values())))
+        self._texts.update(self._writer.texts("episode", list(known.values())))
         kept: dict[str, Episode] = {}
         retold: dict[str, tuple[str, Episode]] = {}
         for episode in episodes:
@@ -261,11 +262,11 @@ class _Run:
                 # written again when it was whole says more.
                 other = f"{uid}#{_digest(episode.text).hex()[:8]}"
                 retold[other] = (uid, replace(episode, uid=other))
-        known_retold = self._writer.episodes(list(retold))
+        known_retold = self._writer.episode_ids(list(retold))
         kept.update({uid: one for uid, (_, one) in retold.items() if uid not in known_retold})
         self._add_episodes(list(kept.values()))
         self._episode_ids.update(known_retold)
-        self._texts.update(self._writer.texts(list(known_retold.values())))
+        self._texts.update(self._writer.texts("episode", list(known_retold.values())))
         for uid, (original, _) in retold.items():
             self._retold.setdefault(original, []).append(self._episode_ids[uid])
         self._receipt.episodes_unchanged += len(episodes) - len(kept)
@@ -298,7 +299,7 @@ class _Run:
         ):
             ops = self._about_known(ops)
         claims = self._claims(ops)
-        states = self._writer.facts(list(claims))
+        states = current_by_claim(self._writer, claims)
         claims = self._grow_known(claims, states)
         places = self._find_places(
             {episode for claim in claims.values() for episode in claim.evidence}
@@ -318,7 +319,7 @@ class _Run:
         )
         evidence: list[NewEvidence] = []
         new: list[tuple[_Claim, NewFact]] = []
-        changed: list[FactState] = []
+        changed: list[Life] = []
         for digest, claim in claims.items():
             state = states.get(digest)
             if state is None:
@@ -352,7 +353,7 @@ class _Run:
         allowed = policy.MAY_SUPPORT.get(self._trigger)
         if not ops or allowed is None:
             return
-        for life in self._writer.lives([op.fact_id for op in ops]).values():
+        for life in lives_by_id(self._writer, [op.fact_id for op in ops]).values():
             if life.kind not in allowed:
                 raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
 
@@ -405,7 +406,7 @@ class _Run:
         return kept
 
     def _grow_known(
-        self, claims: dict[bytes, _Claim], states: Mapping[bytes, FactState]
+        self, claims: dict[bytes, _Claim], states: Mapping[bytes, Life]
     ) -> dict[bytes, _Claim]:
         """Let known facts of kinds that fade grow, and return the claims that are left.
 
@@ -419,7 +420,7 @@ class _Run:
         if not fading:
             return claims
         targets = {digest: states[digest].id for digest in fading if digest in states}
-        targets.update(self._writer.merged([one for one in fading if one not in targets]))
+        targets.update(merged_into(self._writer, [one for one in fading if one not in targets]))
         places = self._find_places(
             {episode for digest in targets for episode in fading[digest].evidence}
         )
@@ -444,7 +445,7 @@ class _Run:
 
     def _find_episodes(self, uids: set[str]) -> None:
         missing = [uid for uid in uids if uid not in self._episode_ids]
-        self._episode_ids.update(self._writer.episodes(missing))
+        self._episode_ids.update(self._writer.episode_ids(missing))
         for uid in missing:
             if uid not in self._episode_ids:
                 raise NotFound(what="episode", name=uid, hint="record it in the same call.")
@@ -461,7 +462,7 @@ class _Run:
         """
         episode_ids, texts = self._episode_ids, self._texts
         known = {episode_ids[op.episode] for op in ops} - texts.keys()
-        texts.update(self._writer.texts(sorted(known)))
+        texts.update(self._writer.texts("episode", sorted(known)))
         claims: dict[bytes, _Claim] = {}
         for op in ops:
             one = op.candidate
@@ -567,7 +568,7 @@ class _Run:
         """Return the refusals that were not erased from the log."""
         if not self._writer.any_tombstones():
             return rows
-        marks = [self._writer.mark("refusal", row.claim.hex()) for row in rows]
+        marks = [self._writer.tombstone_mark("refusal", row.claim.hex()) for row in rows]
         erased = self._writer.tombstones(marks)
         kept = [row for row, mark in zip(rows, marks, strict=True) if mark not in erased]
         self._receipt.kept_out += len(rows) - len(kept)
@@ -579,7 +580,7 @@ class _Run:
         latest: dict[str, tuple[Cursor, LineCount]] = {}
         for op in ops:
             if op.source not in latest:
-                state = self._writer.sources([op.source]).get(op.source)
+                state = self._writer.source_states(keys=[op.source]).get(op.source)
                 latest[op.source] = (
                     (state.cursor, state.lines) if state else (Cursor(), LineCount())
                 )
@@ -673,7 +674,7 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Mi
     )
 
 
-def _grown(state: FactState, claim: _Claim, fresh: Sequence[Place]) -> FactState:
+def _grown(state: Life, claim: _Claim, fresh: Sequence[Place]) -> Life:
     """Return the fact after new evidence: as sure and as trusted as its best evidence."""
     if not fresh:
         return state
@@ -685,7 +686,7 @@ def _grown(state: FactState, claim: _Claim, fresh: Sequence[Place]) -> FactState
     )
 
 
-def _difference(before: FactState, after: FactState) -> dict[str, object]:
+def _difference(before: Life, after: Life) -> dict[str, object]:
     found: dict[str, object] = {"evidence": after.evidence_count - before.evidence_count}
     if after.confidence != before.confidence:
         found["confidence"] = [before.confidence, after.confidence]

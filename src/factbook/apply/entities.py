@@ -65,8 +65,11 @@ from factbook.model.interest_ops import (
 )
 from factbook.model.keys import entity_name
 from factbook.model.ops import MergeFacts, Op, UnmergeFact
-from factbook.store.base import Life, Writer, claim_digest
+from factbook.store.base import Writer, claim_digest
+from factbook.store.derived.entities import entities_by_id
+from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.leases import stands
+from factbook.store.rows import Life
 
 if TYPE_CHECKING:
     from factbook.extract.voice import OwnWords
@@ -266,12 +269,12 @@ class WorldChanges:
         self, loser: Entity, winner: Entity, op: MergeEntities
     ) -> tuple[list[int], list[int]]:
         """Let the facts about one entity be about another; what both have is merged."""
-        lives = self._writer.lives(self._writer.world_ids(loser.owner, loser.name))
+        lives = lives_by_id(self._writer, self._writer.world_ids(loser.owner, loser.name))
         claims = {
             one: claim_digest(life.owner, winner.name, life.predicate, life.object)
             for one, life in lives.items()
         }
-        there = self._writer.facts(list(claims.values()))
+        there = current_by_claim(self._writer, list(claims.values()))
         moved: list[int] = []
         merged: list[int] = []
         for one, life in sorted(lives.items()):
@@ -315,11 +318,15 @@ class WorldChanges:
         for name in event["names"]:
             if name != loser.name:
                 self._writer.put_alias(loser.owner, name, loser.id)
-        lives = self._writer.lives([*event["moved"], *event["merged"]])
+        lives = lives_by_id(self._writer, [*event["moved"], *event["merged"]])
         for one in event["moved"]:
             life = lives[one]
             claim = claim_digest(life.owner, loser.name, life.predicate, life.object)
-            if life.current and life.owner == loser.owner and not self._writer.facts([claim]):
+            if (
+                life.current
+                and life.owner == loser.owner
+                and not current_by_claim(self._writer, [claim])
+            ):
                 self._writer.move_fact(one, loser.name, claim)
                 self._facts.event("move", "fact", one, {"from": life.subject, "to": loser.name})
         for one in event["merged"]:
@@ -339,8 +346,8 @@ class WorldChanges:
             self._receipt.unchanged += 1
             return
         gone: list[int] = []
-        for one, life in self._writer.lives(
-            self._writer.world_ids(entity.owner, entity.name)
+        for one, life in lives_by_id(
+            self._writer, self._writer.world_ids(entity.owner, entity.name)
         ).items():
             self._writer.drop_vectors("fact", [one])
             retired = life._replace(
@@ -381,9 +388,8 @@ class WorldChanges:
         event: Mapping[str, Any] = self._last(entity.id, "retire").detail
         self._writer.drop_alias(entity.owner, entity.name)  # another may go by that name since
         self._writer.write_entity(entity._replace(retired_at=None))
-        for one, life in self._writer.lives(event["facts"]).items():
-            claim = claim_digest(life.owner, life.subject, life.predicate, life.object)
-            if life.status is not Status.RETRACTED or self._writer.facts([claim]):
+        for one, life in lives_by_id(self._writer, event["facts"]).items():
+            if life.status is not Status.RETRACTED or current_by_claim(self._writer, [life.claim]):
                 continue
             awake = Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
             self._facts.change(
@@ -840,7 +846,7 @@ class WorldChanges:
         return found if found is not None and found.name == name else None
 
     def _life(self, entity_id: int) -> Entity:
-        found = self._writer.entity_lives([entity_id]).get(entity_id)
+        found = entities_by_id(self._writer, [entity_id]).get(entity_id)
         if found is None:
             raise NotFound(what="entity", name=entity_id, hint="`factbook memory` lists them.")
         return found
@@ -852,10 +858,10 @@ class WorldChanges:
         return found
 
     def _last(self, entity_id: int, op: str) -> Event:
-        return [one for one in self._writer.history("entity", entity_id) if one.op == op][-1]
+        return [one for one in self._writer.events_of("entity", entity_id) if one.op == op][-1]
 
     def _episode(self, uid: str) -> int:
-        found = self._writer.episodes([uid]).get(uid)
+        found = self._writer.episode_ids([uid]).get(uid)
         if found is None:
             raise NotFound(what="episode", name=uid, hint="record it in the same call.")
         return found

@@ -41,8 +41,11 @@ from factbook.model.ops import (
     RejectCandidate,
     RejectLine,
 )
-from factbook.store.base import Life, Place, Witness, Writer
+from factbook.store.base import Place, Witness, Writer
 from factbook.store.base_erase import Doomed, same_words
+from factbook.store.derived.entities import entities_by_id
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.rows import Life
 
 __all__ = ["Erasing", "sifted"]
 
@@ -123,9 +126,9 @@ class Erasing:
     def entity(self, op: EraseEntity) -> None:
         """Erase an entity and everything about it."""
         self._there("entity", op.entity_id, "`factbook entities` lists them.")
-        entity = self._writer.entity_lives([op.entity_id])[op.entity_id]
+        entity = entities_by_id(self._writer, [op.entity_id])[op.entity_id]
         while entity.merged_into_id is not None:  # it is known by another name now
-            entity = self._writer.entity_lives([entity.merged_into_id])[entity.merged_into_id]
+            entity = entities_by_id(self._writer, [entity.merged_into_id])[entity.merged_into_id]
         doomed = self._writer.about_entity(entity.id)
         for episode, spans in self._said_in(
             self._writer.spans_of(doomed.facts), doomed.facts
@@ -175,15 +178,15 @@ class Erasing:
 
     def _end(self, fact_id: int) -> int:
         """Return the fact that a person means by an id: what it was merged into, or itself."""
-        life = self._writer.lives([fact_id])[fact_id]
+        life = lives_by_id(self._writer, [fact_id])[fact_id]
         while life.merged_into_id is not None:
-            life = self._writer.lives([life.merged_into_id])[life.merged_into_id]
+            life = lives_by_id(self._writer, [life.merged_into_id])[life.merged_into_id]
         return life.id
 
     def _said_in(self, spans: Sequence[Any], facts: set[int]) -> dict[int, list[tuple[int, int]]]:
         """Return what is to be masked in episodes: the words of facts wherever they stand."""
-        objects = {one.id: one.object for one in self._writer.lives(sorted(facts)).values()}
-        texts = self._writer.texts(sorted({one.episode_id for one in spans}))
+        objects = {one.id: one.object for one in lives_by_id(self._writer, sorted(facts)).values()}
+        texts = self._writer.texts("episode", sorted({one.episode_id for one in spans}))
         masks: dict[int, list[tuple[int, int]]] = {}
         for one in spans:
             mine = masks.setdefault(one.episode_id, [])
@@ -241,7 +244,7 @@ class Erasing:
     def _emptied(self, doomed: Doomed) -> set[int]:
         """Return episodes of which the masks leave nothing that could be read."""
         empty: set[int] = set()
-        for episode, text in self._writer.texts(sorted(doomed.masks)).items():
+        for episode, text in self._writer.texts("episode", sorted(doomed.masks)).items():
             left = list(text)
             for start, end in doomed.masks[episode]:
                 left[start:end] = " " * (min(end, len(text)) - start)
@@ -252,7 +255,7 @@ class Erasing:
     def _take_evidence(self, doomed: Doomed) -> None:
         """Let facts that stay lose the evidence that goes, and the trust that it gave them."""
         lost = self._lost(doomed)
-        lives = self._writer.lives(sorted(lost))
+        lives = lives_by_id(self._writer, sorted(lost))
         for fact, episodes in sorted(lost.items()):
             life = lives[fact]
             self._writer.remove_evidence(fact, sorted(episodes))
@@ -328,12 +331,12 @@ class _Sieve:
                 self._gone.add(uid)
         self._alive = {
             one.source for uid, one in self._episodes.items() if uid not in self._gone
-        } | self._writer.sources([_source(op) for op in self._ops if _source(op)]).keys()
+        } | self._writer.source_states(keys=[_source(op) for op in self._ops if _source(op)]).keys()
         kept = [left for op in self._ops if (left := self._left(op)) is not None]
         return kept, frozenset(self._holed)
 
     def _mark(self, kind: str, *parts: str) -> bytes:
-        return self._writer.mark(kind, *parts)
+        return self._writer.tombstone_mark(kind, *parts)
 
     def _at(self, kind: str, *parts: str) -> Millis | None:
         """Return when something was erased; None where it was not."""
@@ -418,7 +421,7 @@ class _Sieve:
         if episode is not None:
             new = _is_new(episode.kind, episode.occurred_at, erased_at)
         else:
-            ids = list(self._writer.episodes([uid]).values())
+            ids = list(self._writer.episode_ids([uid]).values())
             places, kinds = self._writer.places(ids), self._writer.episode_kinds(ids)
             new = any(_is_new(kinds[one], places[one].occurred_at, erased_at) for one in ids)
         if not new and uid in self._told:

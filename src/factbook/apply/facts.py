@@ -102,16 +102,16 @@ from factbook.model.ops import (
 from factbook.model.text import stands_at
 from factbook.store.base import (
     CallCount,
-    Life,
     NewEvent,
     NewEvidence,
     Place,
     Witness,
     Writer,
-    claim_digest,
 )
+from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.kinds import PAIR, PROPOSAL, Pair
 from factbook.store.port import first
+from factbook.store.rows import Life
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
@@ -318,7 +318,7 @@ class Changes:
         mine = copy_digest(self._text(op.episode_id))
         if not mine:
             return False
-        known = self._writer.texts(list(self._writer.stances([life.id])[life.id]))
+        known = self._writer.texts("episode", list(self._writer.stances([life.id])[life.id]))
         return any(copy_digest(text) == mine for text in known.values())
 
     def _add_evidence(self, op: SupportFact | DoubtFact, life: Life, stance: Stance) -> bool:
@@ -459,7 +459,9 @@ class Changes:
         if episode_id not in self._voices:
             from factbook.extract.voice import voice_of  # reading logs needs it for prompts alone
 
-            self._voices[episode_id] = voice_of(self._writer.heard([episode_id])[episode_id])
+            self._voices[episode_id] = voice_of(
+                self._writer.episodes_by_id([episode_id])[episode_id]
+            )
         return self._voices[episode_id]
 
     def heard(self, episode_id: int, start: int, end: int) -> Trust:
@@ -602,7 +604,7 @@ class Changes:
         loser = self._find(op.fact_id)
         if loser.merged_into_id is None:
             raise UsageError(detail=f"fact {op.fact_id} was not merged into another one")
-        if self._writer.facts([_claim(loser)]):
+        if current_by_claim(self._writer, [loser.claim]):
             raise UsageError(
                 detail=f"fact {op.fact_id} was stated again since and is current as another row;"
                 " there is nothing to take out"
@@ -735,7 +737,7 @@ class Changes:
     def _children(self, winner_id: int) -> list[Life]:
         """Return the facts that are merged into this one, itself and not by another."""
         losers = {one.detail["loser"] for one in self._history(winner_id) if one.op == "absorb"}
-        lives = self._writer.lives(sorted(losers))
+        lives = lives_by_id(self._writer, sorted(losers))
         return [one for one in lives.values() if one.merged_into_id == winner_id]
 
     def _lent(self, fact_id: int) -> set[int]:
@@ -839,7 +841,7 @@ class Changes:
             self._parted.discard(event.id)
             return True  # its other half was taken back before, and with it this one
         loser = self._find(event.detail["loser"]) if event.op == "absorb" else life
-        if loser.merged_into_id is None or self._writer.facts([_claim(loser)]):
+        if loser.merged_into_id is None or current_by_claim(self._writer, [loser.claim]):
             return False  # it is out already, or the same was stated again since
         merged, absorbed = self._halves(loser, loser.merged_into_id)
         halves = {one.id for one in (merged, absorbed) if one is not None}
@@ -864,7 +866,7 @@ class Changes:
             return False  # its evidence was taken back before
         restored = life._replace(**{name: _typed(name, value) for name, value in before.items()})
         if restored.current and not life.current:
-            if self._writer.facts([_claim(life)]):
+            if current_by_claim(self._writer, [life.claim]):
                 return False  # the same was stated again since: there is a current row
             if life.embeddable and restored.status is Status.ACTIVE:
                 restored = restored._replace(status=Status.PENDING_EMBED)
@@ -988,7 +990,7 @@ class Changes:
 
     def queue_task(self, op: QueueTask) -> None:
         """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
-        found = self._writer.episodes([op.episode])
+        found = self._writer.episode_ids([op.episode])
         if op.episode not in found:
             raise NotFound(what="episode", name=op.episode, hint="record it in the same call.")
         target = found[op.episode]
@@ -1071,7 +1073,7 @@ class Changes:
     # --- rows and events ------------------------------------------------------------------------
 
     def _find(self, fact_id: int) -> Life:
-        found = self._writer.lives([fact_id]).get(fact_id)
+        found = lives_by_id(self._writer, [fact_id]).get(fact_id)
         if found is None:
             raise NotFound(
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
@@ -1107,7 +1109,7 @@ class Changes:
 
     def _history(self, fact_id: int) -> list[_Past]:
         """Return the history of a fact with what this call has done to it, oldest first."""
-        written = self._writer.history("fact", fact_id)
+        written = self._writer.events_of("fact", fact_id)
         found = [_Past(one.id, one.at, one.op, one.detail) for one in written]
         return found + self._unwritten.get(fact_id, [])
 
@@ -1120,7 +1122,7 @@ class Changes:
 
     def _text(self, episode_id: int) -> str:
         if episode_id not in self._texts:
-            self._texts.update(self._writer.texts([episode_id]))
+            self._texts.update(self._writer.texts("episode", [episode_id]))
         if episode_id not in self._texts:
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return self._texts[episode_id]
@@ -1175,10 +1177,6 @@ def _awake(life: Life) -> Status:
 
 def _day(at: Millis) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
-
-
-def _claim(life: Life) -> bytes:
-    return claim_digest(life.owner, life.subject, life.predicate, life.object)
 
 
 def _worse(one: Trust, other: Trust) -> Trust:

@@ -18,7 +18,9 @@ from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title
 from factbook.model.ops import ChangeKeys, KeyStep
-from factbook.store.base import Keyed, Life, NewEvidence, NewFact, Writer, claim_digest
+from factbook.store.base import Keyed, NewEvidence, NewFact, Writer, claim_digest
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.rows import Life
 
 _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 
@@ -72,7 +74,7 @@ class KeyChanges:
         keys = sorted({one.key for one in op.steps})
         before = self._writer.keyed(op.owner, keys)
         times = self._writer.key_times(op.owner, keys) if op.late else {}
-        lives = self._writer.lives([one.id for one in before.values()])
+        lives = lives_by_id(self._writer, [one.id for one in before.values()])
         after = {key: one.value for key, one in before.items()}
         by: dict[str, KeyStep] = {}  # key -> the step that gave it its value
         problems: list[str] = []
@@ -92,7 +94,7 @@ class KeyChanges:
     # --- reading --------------------------------------------------------------------------------
 
     def _message(self, op: ChangeKeys) -> tuple[int, str, Millis | None]:
-        found = self._writer.episodes([op.episode])
+        found = self._writer.episode_ids([op.episode])
         if op.episode not in found:
             raise UsageError(detail=f"there is no message {op.episode}; record it in the same call")
         episode_id = found[op.episode]
@@ -105,7 +107,11 @@ class KeyChanges:
                 detail=f"{op.episode} is {witness.trust}: only its owner's own words change keys"
             )
         place = self._writer.places([episode_id])[episode_id]
-        return episode_id, self._writer.texts([episode_id])[episode_id], place.occurred_at
+        return (
+            episode_id,
+            self._writer.texts("episode", [episode_id])[episode_id],
+            place.occurred_at,
+        )
 
     def _check(self, step: KeyStep, voice: OwnWords) -> str | None:
         text = voice.message

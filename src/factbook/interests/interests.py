@@ -484,10 +484,10 @@ class Interests:
             return []
         dim = found[1]
         known = joined(
-            unpacked(*self._store.target_vectors("entity", list(entities)), dim=dim),
+            unpacked(*self._store.vector_rows("entity", list(entities)), dim=dim),
             unpacked(*self._store.about_vectors(owner), dim=dim),  # what is known tells, too
         )
-        liked = unpacked(*self._store.target_vectors("preference", preferences), dim=dim)
+        liked = unpacked(*self._store.vector_rows("preference", preferences), dim=dim)
         return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
 
     def _is_kind(self, owner: str, name: str) -> bool | None:

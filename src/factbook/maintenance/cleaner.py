@@ -37,9 +37,10 @@ from factbook.model.facts import EVERYONE, Receipt, Trigger
 from factbook.model.interest_ops import MergeEntities, RetireEntity
 from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, Op
 from factbook.net import cancel
-from factbook.store.base import Life
+from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
+from factbook.store.rows import Life
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -330,7 +331,7 @@ class _Cleaning:
             if len(facts) < 2:
                 continue
             cancel.check()
-            lives = self._store.lives_by_id([one.id for one in facts])
+            lives = lives_by_id(self._store, [one.id for one in facts])
             ids, data = self._store.vector_rows("fact", sorted(lives))
             ops = self._fact_merges([lives[one] for one in ids], unit_rows(data, len(ids)))
             if ops:

@@ -61,9 +61,10 @@ from factbook.model.ops import (
     SupersedeFact,
 )
 from factbook.pipelines.stated import claim_of, extract_ops
-from factbook.store.base import Life
+from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
+from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -211,7 +212,7 @@ class Consolidation:
             ]
             undoable = [one for one in events if "after" in one.detail or one.op == "store"]
             facts = [int(one.target.removeprefix("fact:")) for one in undoable]
-            whose = {one.id: one.owner for one in self._store.lives_by_id(facts).values()}
+            whose = {one.id: one.owner for one in lives_by_id(self._store, facts).values()}
             theirs = [
                 one
                 for one, fact in zip(undoable, facts, strict=True)
@@ -378,7 +379,7 @@ class Consolidation:
     def _merge(self, report: RunReport) -> None:
         """Merge what says the same: the components of the pairs that the rules found alike."""
         ids = sorted({one for pair in self._alike for one in pair})
-        lives = {one: life for one, life in self._store.lives_by_id(ids).items() if life.current}
+        lives = {one: life for one, life in lives_by_id(self._store, ids).items() if life.current}
         numbers = {one: n for n, one in enumerate(lives)}
         pairs = [
             (numbers[one], numbers[other])
@@ -513,7 +514,7 @@ class Consolidation:
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
         """Find what fell under the threshold since the last run; nothing need be written."""
-        for one in self._store.lives_of(MERGED_KINDS):
+        for one in self._store.lives(LifeWhere(kinds=MERGED_KINDS, current=True)):
             if not is_deprecated(value_at(one, report.as_of)):
                 continue
             if since is None or not is_deprecated(value_at(one, max(since, one.confidence_at))):
@@ -528,7 +529,8 @@ class Consolidation:
             fresh = self._store.vectors("fact", after=after)
             if not fresh.ids:
                 return [], np.empty((0, 0), np.float32), [], after
-            lives = {one.id: one for one in self._store.lives_of(MERGED_KINDS)}
+            merged = LifeWhere(kinds=MERGED_KINDS, current=True)
+            lives = {one.id: one for one in self._store.lives(merged)}
             ids, data = self._store.vector_rows("fact", list(lives))
         vectors = unit_rows(data, len(ids))
         new = set(fresh.ids)

@@ -25,8 +25,11 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Final
 
-from factbook.model.facts import Injection
+from factbook.model.confidence import value_at
+from factbook.model.facts import MERGED_KINDS, Injection, Millis
+from factbook.store.base import Reads
 from factbook.store.kinds import Pair
+from factbook.store.rows import LifeWhere
 
 __all__ = ["PASSIVE_FAILED", "Metrics", "Share", "compute", "passive_by_day"]
 
@@ -127,6 +130,12 @@ def compute(
         resolved_by_rules=_by_rules(known),
         right=_share(right, right + wrong),
     )
+
+
+def believed(reads: Reads, *, now: Millis) -> list[tuple[float, int]]:
+    """Return (confidence at that time, evidence) of the current facts that are consolidated."""
+    lives = reads.lives(LifeWhere(kinds=MERGED_KINDS, current=True))
+    return [(value_at(one, now), one.evidence_count) for one in lives]
 
 
 def passive_by_day(injections: Iterable[Injection]) -> dict[str, Share]:

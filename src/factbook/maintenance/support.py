@@ -19,7 +19,8 @@ from factbook.gate.judge import Claim, Reading, Relation, judge
 from factbook.maintenance.join import cross_pairs
 from factbook.model.facts import MERGED_KINDS, Millis, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
-from factbook.store.base import Life, Store
+from factbook.store.base import Store
+from factbook.store.rows import Life, LifeWhere
 
 _SUPPORT_RULE: Final = "supporting_episode"
 _SUPPORT_METHOD: Final = "An episode that says the same (cosine of 0.75 or more)"
@@ -33,7 +34,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
     if not fresh.ids:
         return []
     done = MarkProgress(name="support", value=fresh.last)
-    lives = {one.id: one for one in store.lives_of(MERGED_KINDS)}
+    lives = {one.id: one for one in store.lives(LifeWhere(kinds=MERGED_KINDS, current=True))}
     fact_ids, data = store.vector_rows("fact", list(lives))
     if not fact_ids:
         return [done]

@@ -32,8 +32,10 @@ from factbook.model.ops import (
     Op,
     SettlePair,
 )
-from factbook.store.base import Life, Store
+from factbook.store.base import Store
+from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import PAIR, Pair
+from factbook.store.rows import Life
 
 __all__ = [
     "MERGE_RULE",
@@ -171,7 +173,7 @@ def waiting_pairs(store: Store) -> list[Pair]:
     flags them for a verdict. A pair of which one has retired waits for nothing.
     """
     found = store.find(PAIR, {"relation": ("ambiguous", "contradiction"), "verdict": ""})
-    lives = store.lives_by_id(sorted({number for one in found for number in one[:2]}))
+    lives = lives_by_id(store, sorted({number for one in found for number in one[:2]}))
     return _by_age(one for one in found if all(lives[number].current for number in one[:2]))
 
 
@@ -319,7 +321,7 @@ def settle(
     ops += _merge_ops(store, merging, verdicts, unsettled, now=now)
     merging = [ids for ids in merging if ids not in unsettled]
     write(ops)
-    after = store.lives_by_id(sorted({one for ids in merging for one in ids}))
+    after = lives_by_id(store, sorted({one for ids in merging for one in ids}))
     one_now = [ids for ids in merging if not all(after[one].current for one in ids)]
     write([SettlePair(low_id=low, high_id=high, verdict="MERGE") for low, high in one_now])
     for ids in set(merging).difference(one_now):
@@ -331,7 +333,7 @@ def _changed(
     store: Store, verdicts: Mapping[Ids, str], questions: Iterable[Question]
 ) -> dict[Ids, Unsettled]:
     asked = [one for one in questions if one.ids in verdicts]
-    facts = store.lives_by_id(sorted({fact for one in asked for fact in one.ids}))
+    facts = lives_by_id(store, sorted({fact for one in asked for fact in one.ids}))
     return {
         one.ids: _changed_meanwhile(one.ids)
         for one in asked
@@ -364,7 +366,7 @@ def _merge_ops(
     now: Millis,
 ) -> list[Op]:
     """Return the merges of the components of these pairs; who cannot be merged is unsettled."""
-    rows = list(store.lives_by_id(sorted({one for ids in merging for one in ids})).values())
+    rows = list(lives_by_id(store, sorted({one for ids in merging for one in ids})).values())
     number = {one.id: n for n, one in enumerate(rows)}
     edges = [(number[low], number[high]) for low, high in merging]
     left, right = np.asarray(edges, np.int64).reshape(-1, 2).T

@@ -27,6 +27,7 @@ from factbook.pipelines.claims import Witness, asserted
 from factbook.pipelines.stated import STATES
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import claim_digest
+from factbook.store.derived.facts import current_by_claim, lives_by_id, standing
 from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def accept_memory(
     predicate, offered = type_.lower(), str(proposal.payload["text"])
     said = " ".join(context.redact(text).split()) or offered
     old_claim = claim_digest(owner, owner, predicate, offered)
-    known = store.current([old_claim])
+    known = current_by_claim(store, [old_claim])
     if predicate == STATES:
         told = [fact_id(one) for one in against(proposal)]
-        lives = store.lives_by_id([*told, *known.values()])
+        lives = lives_by_id(store, [*told, *(one.id for one in known.values())])
         gone = [one.id for one in lives.values() if one.kind is not FactKind.KEYED]
         receipt = Receipt()
         tell(said, owner=owner, instead_of=gone, receipt=receipt)
@@ -73,7 +74,7 @@ def accept_memory(
         return receipt
     if said == offered and known:
         ops: list[Op] = [
-            ConfirmFact(fact_id=known[old_claim]),
+            ConfirmFact(fact_id=known[old_claim].id),
             DecideProposal(proposal_id=proposal.id, accept=True),
         ]
         return context.write(ops, Trigger.COMMAND, now=now)
@@ -92,8 +93,8 @@ def accept_memory(
         # The owner's own words take the place of what was proposed.
         new_claim = claim_digest(owner, owner, predicate, said)
         supersede = SupersedeFact(
-            old_id=known[old_claim],
-            new_id=store.standing([new_claim])[new_claim],
+            old_id=known[old_claim].id,
+            new_id=standing(store, [new_claim])[new_claim],
             rule="correction",
             detail="its owner said it in other words",
         )
@@ -117,7 +118,8 @@ def refuse_memory(context: Context, proposal: Proposal, *, reason: str) -> Recei
     owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
     claim = claim_digest(owner, owner, type_.lower(), str(proposal.payload["text"]))
     ops: list[Op] = [
-        RateFact(fact_id=one, right=False) for one in context.store.current([claim]).values()
+        RateFact(fact_id=one.id, right=False)
+        for one in current_by_claim(context.store, [claim]).values()
     ]
     ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
     return context.write(ops, Trigger.COMMAND)

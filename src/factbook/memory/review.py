@@ -30,6 +30,7 @@ from factbook.pipelines.keyed import CLARIFICATION, tell_keys
 from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.base import claim_digest
+from factbook.store.derived.facts import current_by_claim
 from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Review:
         owner, named = str(one.payload["owner"]), cast("list[object]", one.payload["against"])
         predicate, words = str(one.payload["type"]).lower(), str(one.payload["text"])
         claim = claim_digest(owner, owner, predicate, words)
-        heard = list(self._store.current([claim]).values())
+        heard = [one.id for one in current_by_claim(self._store, [claim]).values()]
         told = [number for number in named if isinstance(number, int)]
         if among is not None and {*heard, *told}.isdisjoint(among):
             return None

@@ -41,7 +41,9 @@ from factbook.model.facts import Candidate, FactKind, Millis, Status, StoredEpis
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
-from factbook.store.base import Life, Store, claim_digest
+from factbook.store.base import Store, claim_digest
+from factbook.store.derived.facts import current_by_claim
+from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -166,7 +168,7 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
 def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
     lives = {
         one.id: one
-        for one in store.lives_of([FactKind.STATEMENT])
+        for one in store.lives(LifeWhere(kinds=[FactKind.STATEMENT], current=True))
         if one.owner == owner and one.predicate == STATES
     }
     ids, data = store.vector_rows("fact", list(lives))
@@ -258,10 +260,10 @@ def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[
         texts = list(dict.fromkeys(one.piece.text for _, one in said))
         against = _told_against(context, owner, texts)
         claims = {one: claim_digest(owner, owner, STATES, one) for one in texts}
-        known = store.lives_by_id(list((found := store.current(list(claims.values()))).values()))
+        known = current_by_claim(store, list(claims.values()))
         asked: Counter[tuple[int, bool]] = Counter()
         for episode, one in said:
-            same = known.get(found.get(claims[one.piece.text], 0))
+            same = known.get(claims[one.piece.text])
             if same is not None and same.status is not Status.PROPOSED:
                 continue  # its owner said so
             opposed = against.get(one.piece.text, [])

@@ -32,7 +32,9 @@ from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.pipelines.stated import STATES, claim_of, statement
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
-from factbook.store.base import Life, Store, claim_digest
+from factbook.store.base import Store, claim_digest
+from factbook.store.derived.facts import lives_by_id, standing
+from factbook.store.rows import Life
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -82,8 +84,8 @@ def tell(
     total = Receipt() if receipt is None else receipt
     total.add(context.write(ops, Trigger.COMMAND, now=now))
     # Either may have been merged into another fact, long ago or just now: that one holds it.
-    claim = claim_digest(owner, owner, STATES, said) if twin is None else _claim(twin)
-    fact_id = store.standing([claim])[claim]
+    claim = claim_digest(owner, owner, STATES, said) if twin is None else twin.claim
+    fact_id = standing(store, [claim])[claim]
     followers: list[Op] = []
     if twin is not None:
         # Its episode has its number now, so it can be evidence for the fact that says the same.
@@ -96,7 +98,7 @@ def tell(
         for old, rule, detail in retired
         if old.id != fact_id
     ]
-    for old in store.lives_by_id(instead_of).values():
+    for old in lives_by_id(store, instead_of).values():
         if old.current and old.id != fact_id:
             # A pin holds against everything but its owner, whose word this is.
             followers += [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
@@ -144,6 +146,7 @@ def _meet(
         pinned=False,
         embeddable=True,
         episode_id=0,
+        claim=claim_digest(owner, owner, STATES, said),
     )
     reading = read(said)
     twin: Life | None = None
@@ -174,7 +177,7 @@ def _nearest(
     slots = {one.slot for one in frames_of(said)}
     near: list[tuple[float, int]] = []
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
-    for fact_id, words in store.statements(list(found)).items():
+    for fact_id, words in store.texts("fact", list(found)).items():
         cosine = found[fact_id]
         # What waits for its vector is compared by its words: an equal text must not be kept twice.
         if math.isnan(cosine):
@@ -185,9 +188,5 @@ def _nearest(
         if alike or not slots.isdisjoint(frame.slot for frame in frames_of(words)):
             near.append((-cosine, fact_id))
     nearest = {fact_id: -less for less, fact_id in sorted(near)[: policy.TOLD_NEIGHBOURS]}
-    lives = store.lives_by_id(list(nearest))
+    lives = lives_by_id(store, list(nearest))
     return [(lives[fact_id], cosine) for fact_id, cosine in nearest.items() if fact_id in lives]
-
-
-def _claim(life: Life) -> bytes:
-    return claim_digest(life.owner, life.subject, life.predicate, life.object)

@@ -80,7 +80,7 @@ class Vectors:
             return {}
         store = self._context.store
         by_id = store.entity_ids(owner)
-        ids, raw = store.target_vectors("entity", list(by_id))
+        ids, raw = store.vector_rows("entity", list(by_id))
         if not ids:
             return {}
         near = self._rows(raw) @ self.of([name])[0]

@@ -117,7 +117,7 @@ class Catalog:
         with ExitStack() as reading:
             # Begun one after the other, so that no thread comes with an older moment than the last.
             with self._lock:
-                generation = reading.enter_context(self._store.snapshot())
+                generation = reading.enter_context(self._store.snapshot()).generation()
                 follows = generation >= self._generation
                 held = self._as_of(generation) if follows else None
             if held is None:

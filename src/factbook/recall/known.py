@@ -122,7 +122,7 @@ def things_near(context: Context, message: str, *, owner: str) -> list[InQuestio
         if one.subject in by_name
     }
     dim = held[1]
-    of_names = unpacked(*store.target_vectors("entity", list(entities)), dim=dim)
+    of_names = unpacked(*store.vector_rows("entity", list(entities)), dim=dim)
     of_facts = unpacked(*store.vector_rows("fact", sorted(facts)), dim=dim)
     rows = joined(of_names, replace(of_facts, ids=[facts[one] for one in of_facts.ids]))
     if not len(rows.ids):

@@ -48,8 +48,10 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
-from factbook.store.base_world import WorldStore, WorldWriter
-from factbook.store.port import Reads, Writes
+from factbook.store.base_world import SearchLeases, WorldReads, WorldWriter
+from factbook.store.port import Reads as RecordReads
+from factbook.store.port import Writes as RecordWrites
+from factbook.store.rows import Life, LifeWhere
 
 Mode = Literal["create", "write", "read"]  # how a ledger is opened
 _T = TypeVar("_T")
@@ -61,46 +63,6 @@ def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
     # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
     data = f"{len(owner)},{len(subject)},{len(predicate)}\0{owner}{subject}{predicate}{obj}"
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-class FactState(NamedTuple):
-    """What `apply` must know of a current fact to decide what new evidence changes."""
-
-    id: int
-    confidence: float
-    trust: Trust
-    evidence_count: int
-    occurred_at: Millis | None
-
-
-class Life(NamedTuple):
-    """Everything of a fact that its life may change, and what decides about it."""
-
-    id: int
-    owner: str
-    subject: str
-    predicate: str
-    object: str
-    statement: str
-    kind: FactKind
-    status: Status
-    confidence: float
-    confidence_at: Millis
-    trust: Trust
-    evidence_count: int
-    occurred_at: Millis | None
-    retired_at: Millis | None
-    valid_to: Millis | None
-    merged_into_id: int | None
-    superseded_by: int | None
-    pinned: bool
-    embeddable: bool
-    episode_id: int
-
-    @property
-    def current(self) -> bool:
-        """Tell whether it is not merged away, superseded or erased."""
-        return self.retired_at is None
 
 
 class Keyed(NamedTuple):
@@ -209,163 +171,6 @@ class NewEvent(NamedTuple):
     target_kind: str  # fact, episode, source
     target_id: int
     detail: Mapping[str, object] | None = None
-
-
-class Writer(WorldWriter, EraseWriter, Writes, Protocol):
-    """The verbs of one open write transaction; it commits when its block ends without an error."""
-
-    def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
-        """Return the known ones of these sources by key."""
-
-    def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
-        """Insert sources that are not known and return their ids by key."""
-
-    def note_readers(self, source_ids: Sequence[int], readers: Mapping[str, str]) -> None:
-        """Remember with what sources were read now: part -> version."""
-
-    def update_source(
-        self,
-        source_id: int,
-        *,
-        source: Source | None,
-        cursor: Cursor | None,
-        lines: LineCount | None,
-    ) -> None:
-        """Overwrite what is given of a source."""
-
-    def episodes(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return the ids of the known ones of these episodes by uid."""
-
-    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
-        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
-
-    def texts(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return the texts of episodes by id."""
-
-    def places(self, ids: Sequence[int]) -> dict[int, Place]:
-        """Return where and when episodes stand, by id."""
-
-    def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
-        """Return whose episodes are and how far they are trusted, by id."""
-
-    def heard(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
-        """Return episodes by id, as they are under the write lock."""
-        raise NotImplementedError
-
-    def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """Return the ids of (name, method) pairs, inserting those that are new."""
-
-    def facts(self, claims: Sequence[bytes]) -> dict[bytes, FactState]:
-        """Return the current facts among these claims."""
-
-    def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
-        """Insert facts, none of them known, index them, return their ids."""
-
-    def update_facts(self, facts: Sequence[FactState]) -> None:
-        """Write confidence, trust, evidence count and date of known facts."""
-
-    def evidence(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-        """Return the known ones of these (fact id, episode id) pairs."""
-
-    def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
-        """Insert evidence, none of it known, and return how many rows were inserted."""
-
-    def add_rejections(self, rejections: Sequence[NewRejection]) -> list[bool]:
-        """Insert rejections once each; True where a row was inserted."""
-
-    def add_events(self, events: Sequence[NewEvent]) -> None:
-        """Append to the history."""
-
-    run_id: int | None  # the consolidation that the events belong to
-    moves_memory: bool  # whether the write may change what is remembered
-
-    def lives(self, ids: Sequence[int]) -> dict[int, Life]:
-        """Return facts by id, whatever their state."""
-
-    def write_lives(self, lives: Sequence[Life]) -> None:
-        """Overwrite what the life of a fact may change."""
-
-    def merged(self, claims: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the facts that claims without a current row were merged into, chains resolved."""
-
-    def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
-        """Return the evidence of facts as episode id -> stance."""
-
-    def copy_evidence(self, source_id: int, target_id: int, episodes: Sequence[int]) -> None:
-        """Give a fact the evidence rows that another one has of these episodes."""
-
-    def remove_evidence(self, fact_id: int, episodes: Sequence[int]) -> None:
-        """Take evidence rows from a fact."""
-
-    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        """Remove the vectors of rows that recall no longer needs."""
-
-    def event(self, event_id: int) -> Event | None:
-        """Return one row of the history."""
-
-    def history(self, target_kind: str, target_id: int) -> list[Event]:
-        """Return the history of one row, oldest first."""
-
-    def run(self, run_id: int) -> Run | None:
-        """Return a run."""
-
-    def set_mark(self, name: str, value: int) -> None:
-        """Remember a number by name."""
-
-    def set_loose(self, episode_ids: Sequence[int]) -> None:
-        """Remember the episodes that stand alone, instead of those before."""
-
-    def put_run(self, run: Run) -> None:
-        """Insert or overwrite a run."""
-
-    def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
-        """Return when each key at or under these was last changed, by what messages said."""
-
-    def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
-        """Insert what was injected, and return its id."""
-
-    def set_use(self, injection_id: int, used: Sequence[str], *, resolved: bool | None) -> bool:
-        """Say which injected items were used; False for an unknown id."""
-
-    def add_count(self, day: str, name: str, value: float) -> None:
-        """Add to a counter of a day."""
-
-    def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
-        """Return the rows that are still claimed under this token."""
-
-    def keyed(self, owner: str, prefixes: Sequence[str]) -> dict[str, Keyed]:
-        """Return the current keyed facts of an owner at or under these keys, by key."""
-
-    def put_task(self, task: ModelTask) -> None:
-        """Insert or overwrite what became of an input."""
-
-    def task(self, kind: str, target: int) -> ModelTask | None:
-        """Return what became of an input."""
-
-    def retry_tasks(self, kind: str) -> int:
-        """Let inputs that were set aside be tried again, with a clean count; return how many."""
-
-    def spent(self, day: str) -> CallCount:
-        """Return what the calls of a day came to."""
-
-    def add_call(self, day: str, purpose: str, model: str, outcome: str, count: CallCount) -> None:
-        """Add to what the calls of a day came to."""
-
-    def set_next_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
-    ) -> list[int]:
-        """Keep vectors of the next model; return the ids that were written."""
-
-    def replace_vectors(self, *, model: str, dim: int) -> int:
-        """Put the next model's vectors in the place of those in use; return how many.
-
-        Raises UsageError while any row with a vector lacks one of the next model.
-        """
-
-    def set_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
-    ) -> list[int]:
-        """Keep one vector per id and mark the rows; return the ids that were still waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -632,35 +437,11 @@ def place_of(named: str | os.PathLike[str]) -> Path | str:
     return Path(url2pathname(url.path))
 
 
-class Store(WorldStore, EraseStore, Reads, Protocol):
-    """The reads of one tenant's ledger, and the way to its Writer."""
-
-    screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
-    readers: Callable[[], Mapping[str, str]]  # with what texts are read now: part -> version
+class Reads(RecordReads, WorldReads, Protocol):
+    """What may be asked of a ledger: of a store, in a snapshot of it, and inside a write."""
 
     def readers_used(self) -> list[ReaderUse]:
         """Return with what sources were read, by part and version; the newest use first."""
-
-    @property
-    def tenant(self) -> str:
-        """The tenant that this store was opened for (a UUID)."""
-
-    def writing(
-        self, *, trigger: Trigger, actor: str, now: Millis
-    ) -> AbstractContextManager[Writer]:
-        """Open one write transaction."""
-
-    @property
-    def path(self) -> Path:
-        """Where the ledger is, as messages name it."""
-
-    def snapshot(self) -> AbstractContextManager[int]:
-        """Let all that the calling thread reads in the block be of one moment; give its generation.
-
-        Within another snapshot of the thread, or within its write, the moment is that one's. A
-        write that is begun in the block raises UsageError. What was written since it began cannot
-        be tidied away before it ends: keep it as short as one answer.
-        """
 
     def generation(self) -> int:
         """Return a number that moves with every committed write."""
@@ -754,24 +535,6 @@ class Store(WorldStore, EraseStore, Reads, Protocol):
     def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
         """Return (rows whose vectors were removed after a sequence number, the last number)."""
 
-    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
-        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
-
-    def release(
-        self,
-        claim: Claimed,
-        ids: Sequence[int],
-        *,
-        error: str,
-        until: Millis,
-        aside: bool = False,
-        tried: bool = True,
-    ) -> None:
-        """Give claimed rows back, not to be tried before `until`, or put aside.
-
-        `tried` tells that they failed, and not what was to embed them.
-        """
-
     def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
         """Return how often embedding rows has failed."""
 
@@ -780,24 +543,6 @@ class Store(WorldStore, EraseStore, Reads, Protocol):
 
     def set_aside(self) -> list[tuple[str, int, str]]:
         """Return (target, id, error) of rows that cannot be embedded."""
-
-    def retry_aside(self) -> int:
-        """Let rows that were put aside be tried again; return how many."""
-
-    def take_lease(
-        self,
-        name: str,
-        *,
-        holder: str,
-        now: Millis,
-    ) -> int | None:
-        """Take or renew work that one process at a time may do; None when another holds it.
-
-        `leases.stands` says which lease holds; a renewed one keeps its token.
-        """
-
-    def drop_lease(self, name: str, *, token: int) -> None:
-        """Give a lease back."""
 
     def is_held(self, name: str, *, now: Millis) -> bool:
         """Tell whether somebody has a lease."""
@@ -826,9 +571,6 @@ class Store(WorldStore, EraseStore, Reads, Protocol):
         the status counts.
         """
 
-    def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
-        """Return the current facts of these kinds, by id."""
-
     def vouched(self, owner: str) -> list[Life]:
         """Return the current facts that an owner told, pinned or called right, by id."""
 
@@ -837,12 +579,6 @@ class Store(WorldStore, EraseStore, Reads, Protocol):
 
     def stating(self, episode_ids: Sequence[int]) -> set[int]:
         """Return those that are evidence for a statement: what they say is a fact of its own."""
-
-    def statements(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return what facts say by id, ascending, whatever their state."""
-
-    def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
-        """Return facts by id, ascending, whatever their state."""
 
     def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
         """Return (what owners said in person, in the order of their vectors, the last number).
@@ -855,21 +591,6 @@ class Store(WorldStore, EraseStore, Reads, Protocol):
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
-
-    def current(self, claims: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the ids of the current facts among these claims."""
-
-    def standing(self, claims: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the fact that each claim stands in now: its own, or what that was merged into.
-
-        A claim whose facts are all retired stands in the newest of them.
-        """
-
-    def rehearsal(self) -> AbstractContextManager[Store]:
-        """Give a store that begins as this one is now, and whose writes nobody else ever sees.
-
-        It is for the calling thread, leaves nothing behind, and holds up nobody who writes.
-        """
 
     def spent_spans(self, ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
         """Return the parts of episodes that speak for facts which others took the place of."""
@@ -926,6 +647,222 @@ class Store(WorldStore, EraseStore, Reads, Protocol):
 
     def predicate_counts(self) -> list[tuple[str, float, int, int]]:
         """Return (predicate, confidence, facts, distinct objects), most frequent first."""
+
+    def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
+        """Return what episodes or facts say, by id."""
+        raise NotImplementedError
+
+    def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
+        """Return the rows of facts that meet what is given, by id."""
+        raise NotImplementedError
+
+    def row_owners(self, target: str, row_id: int) -> set[str]:
+        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
+
+
+class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
+    """The verbs of one open write transaction; it commits when its block ends without an error.
+
+    What it reads is as of that write, under the lock of the tenant.
+    """
+
+    def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
+        """Insert sources that are not known and return their ids by key."""
+
+    def note_readers(self, source_ids: Sequence[int], readers: Mapping[str, str]) -> None:
+        """Remember with what sources were read now: part -> version."""
+
+    def update_source(
+        self,
+        source_id: int,
+        *,
+        source: Source | None,
+        cursor: Cursor | None,
+        lines: LineCount | None,
+    ) -> None:
+        """Overwrite what is given of a source."""
+
+    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
+
+    def places(self, ids: Sequence[int]) -> dict[int, Place]:
+        """Return where and when episodes stand, by id."""
+
+    def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
+        """Return whose episodes are and how far they are trusted, by id."""
+
+    def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Return the ids of (name, method) pairs, inserting those that are new."""
+
+    def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
+        """Insert facts, none of them known, index them, return their ids."""
+
+    def update_facts(self, facts: Sequence[Life]) -> None:
+        """Write confidence, trust, evidence count and date of known facts."""
+
+    def evidence(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Return the known ones of these (fact id, episode id) pairs."""
+
+    def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
+        """Insert evidence, none of it known, and return how many rows were inserted."""
+
+    def add_rejections(self, rejections: Sequence[NewRejection]) -> list[bool]:
+        """Insert rejections once each; True where a row was inserted."""
+
+    def add_events(self, events: Sequence[NewEvent]) -> None:
+        """Append to the history."""
+
+    run_id: int | None  # the consolidation that the events belong to
+    moves_memory: bool  # whether the write may change what is remembered
+
+    def write_lives(self, lives: Sequence[Life]) -> None:
+        """Overwrite what the life of a fact may change."""
+
+    def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
+        """Return the evidence of facts as episode id -> stance."""
+
+    def copy_evidence(self, source_id: int, target_id: int, episodes: Sequence[int]) -> None:
+        """Give a fact the evidence rows that another one has of these episodes."""
+
+    def remove_evidence(self, fact_id: int, episodes: Sequence[int]) -> None:
+        """Take evidence rows from a fact."""
+
+    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
+        """Remove the vectors of rows that recall no longer needs."""
+
+    def event(self, event_id: int) -> Event | None:
+        """Return one row of the history."""
+
+    def run(self, run_id: int) -> Run | None:
+        """Return a run."""
+
+    def set_mark(self, name: str, value: int) -> None:
+        """Remember a number by name."""
+
+    def set_loose(self, episode_ids: Sequence[int]) -> None:
+        """Remember the episodes that stand alone, instead of those before."""
+
+    def put_run(self, run: Run) -> None:
+        """Insert or overwrite a run."""
+
+    def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
+        """Return when each key at or under these was last changed, by what messages said."""
+
+    def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
+        """Insert what was injected, and return its id."""
+
+    def set_use(self, injection_id: int, used: Sequence[str], *, resolved: bool | None) -> bool:
+        """Say which injected items were used; False for an unknown id."""
+
+    def add_count(self, day: str, name: str, value: float) -> None:
+        """Add to a counter of a day."""
+
+    def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
+        """Return the rows that are still claimed under this token."""
+
+    def keyed(self, owner: str, prefixes: Sequence[str]) -> dict[str, Keyed]:
+        """Return the current keyed facts of an owner at or under these keys, by key."""
+
+    def put_task(self, task: ModelTask) -> None:
+        """Insert or overwrite what became of an input."""
+
+    def task(self, kind: str, target: int) -> ModelTask | None:
+        """Return what became of an input."""
+
+    def retry_tasks(self, kind: str) -> int:
+        """Let inputs that were set aside be tried again, with a clean count; return how many."""
+
+    def spent(self, day: str) -> CallCount:
+        """Return what the calls of a day came to."""
+
+    def add_call(self, day: str, purpose: str, model: str, outcome: str, count: CallCount) -> None:
+        """Add to what the calls of a day came to."""
+
+    def set_next_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep vectors of the next model; return the ids that were written."""
+
+    def replace_vectors(self, *, model: str, dim: int) -> int:
+        """Put the next model's vectors in the place of those in use; return how many.
+
+        Raises UsageError while any row with a vector lacks one of the next model.
+        """
+
+    def set_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep one vector per id and mark the rows; return the ids that were still waiting."""
+
+
+class Store(Reads, SearchLeases, EraseStore, Protocol):
+    """One tenant's ledger: its reads, and the way to its Writer."""
+
+    screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
+    readers: Callable[[], Mapping[str, str]]  # with what texts are read now: part -> version
+
+    @property
+    def tenant(self) -> str:
+        """The tenant that this store was opened for (a UUID)."""
+
+    def writing(
+        self, *, trigger: Trigger, actor: str, now: Millis
+    ) -> AbstractContextManager[Writer]:
+        """Open one write transaction."""
+
+    @property
+    def path(self) -> Path:
+        """Where the ledger is, as messages name it."""
+
+    def snapshot(self) -> AbstractContextManager[Reads]:
+        """Let all that the calling thread reads in the block be of one moment.
+
+        Within another snapshot of the thread, or within its write, the moment is that one's. A
+        write that is begun in the block raises UsageError. What was written since it began cannot
+        be tidied away before it ends: keep it as short as one answer.
+        """
+
+    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
+        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
+
+    def release(
+        self,
+        claim: Claimed,
+        ids: Sequence[int],
+        *,
+        error: str,
+        until: Millis,
+        aside: bool = False,
+        tried: bool = True,
+    ) -> None:
+        """Give claimed rows back, not to be tried before `until`, or put aside.
+
+        `tried` tells that they failed, and not what was to embed them.
+        """
+
+    def retry_aside(self) -> int:
+        """Let rows that were put aside be tried again; return how many."""
+
+    def take_lease(
+        self,
+        name: str,
+        *,
+        holder: str,
+        now: Millis,
+    ) -> int | None:
+        """Take or renew work that one process at a time may do; None when another holds it.
+
+        `leases.stands` says which lease holds; a renewed one keeps its token.
+        """
+
+    def drop_lease(self, name: str, *, token: int) -> None:
+        """Give a lease back."""
+
+    def rehearsal(self) -> AbstractContextManager[Store]:
+        """Give a store that begins as this one is now, and whose writes nobody else ever sees.
+
+        It is for the calling thread, leaves nothing behind, and holds up nobody who writes.
+        """
 
     def export(self) -> Iterator[dict[str, object]]:
         """Iterate over everything as plain records, each with its "record" kind."""

@@ -61,7 +61,7 @@ class EraseWriter(Protocol):
     def any_tombstones(self) -> bool:
         """Tell whether anything was ever erased."""
 
-    def mark(self, kind: str, *parts: str) -> bytes:
+    def tombstone_mark(self, kind: str, *parts: str) -> bytes:
         """Return the digest that stands for what must not come back."""
 
     def tombstones(self, marks: Sequence[bytes]) -> dict[bytes, Millis]:
@@ -128,9 +128,6 @@ class EraseStore(Protocol):
 
     def erasures(self, *, limit: int = 100) -> list[Erasure]:
         """Return acts of erasing, newest first."""
-
-    def row_owners(self, target: str, row_id: int) -> set[str]:
-        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
 
     def last_scour(self) -> Scoured | None:
         """Return what became of the file after this thread's last erasure, once."""

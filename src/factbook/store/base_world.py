@@ -37,9 +37,6 @@ class WorldWriter(Protocol):
     def entities_named(self, owner: str, names: Sequence[str]) -> dict[str, Entity]:
         """Return the current entities that go by these names, aliases too, by the name asked."""
 
-    def entity_lives(self, ids: Sequence[int]) -> dict[int, Entity]:
-        """Return entities by id, whatever their state."""
-
     def deleted_entity(self, owner: str, name: str) -> Entity | None:
         """Return the entity of that name that was forgotten last, merged ones aside."""
 
@@ -169,9 +166,6 @@ class WorldWriter(Protocol):
     def write_notice(self, notice: Notice) -> None:
         """Overwrite the state of a notice."""
 
-    def notify_state(self, owner: str) -> NotifyState:
-        """Return how much an owner has been told without answering."""
-
     def write_notify_state(self, state: NotifyState) -> None:
         """Overwrite how much an owner has been told."""
 
@@ -197,11 +191,8 @@ class WorldWriter(Protocol):
         """Put the next time of a schedule off, or end it."""
 
 
-class WorldStore(Protocol):
+class WorldReads(Protocol):
     """The reads of what people care about."""
-
-    def target_vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return the vectors of entities or preferences, as `vector_rows` does."""
 
     def entities(
         self,
@@ -280,21 +271,6 @@ class WorldStore(Protocol):
     def untold_finds(self, search_id: int) -> list[tuple[Fact, float | None]]:
         """Return the new facts of a search that hold still, with what is nearest, oldest first."""
 
-    def claim_search(
-        self,
-        *,
-        claimer: str,
-        now: Millis,
-        after: int = 0,
-    ) -> SearchTask | None:
-        """Take the oldest search that may be made and that nobody makes; None without any.
-
-        It is taken under the write lock; `after` is the id of the one before.
-        """
-
-    def release_search(self, task_id: int, *, claimer: str) -> None:
-        """Give a search back that was taken and not made; nothing where another has it."""
-
     def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
         """Return how many searches each owner was given with this trigger from a moment on.
 
@@ -355,3 +331,22 @@ class WorldStore(Protocol):
 
         `cause` is the uid of the command that made them.
         """
+
+
+class SearchLeases(Protocol):
+    """Leases on searches that are to be made."""
+
+    def claim_search(
+        self,
+        *,
+        claimer: str,
+        now: Millis,
+        after: int = 0,
+    ) -> SearchTask | None:
+        """Take the oldest search that may be made and that nobody makes; None without any.
+
+        It is taken under the write lock; `after` is the id of the one before.
+        """
+
+    def release_search(self, task_id: int, *, claimer: str) -> None:
+        """Give a search back that was taken and not made; nothing where another has it."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from factbook.model.confidence import as_of, value_at
-from factbook.model.facts import EVERYONE, ME, MERGED_KINDS, Everyone
+from factbook.model.confidence import as_of
+from factbook.model.facts import EVERYONE, ME, Everyone
 
 if TYPE_CHECKING:
     from factbook.maintenance.metrics import Metrics
@@ -84,7 +84,7 @@ class Successor:
 
 def living(memory: Memory, *, now: Millis) -> Living:
     """Count how facts stand, what waits, and compute the figures."""
-    from factbook.maintenance.metrics import compute
+    from factbook.maintenance.metrics import believed, compute
     from factbook.maintenance.verdict_queue import judged_pairs
 
     store = memory.store
@@ -93,9 +93,6 @@ def living(memory: Memory, *, now: Millis) -> Living:
         aside = len(store.set_aside())
         pairs = judged_pairs(store)
         runs = store.runs(limit=1)
-        believed = [
-            (value_at(one, now), one.evidence_count) for one in store.lives_of(MERGED_KINDS)
-        ]
         return Living(
             states=states,
             waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
@@ -111,7 +108,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
                 injections=injections(store),
                 pairs=pairs,
                 states=states,
-                believed=believed,
+                believed=believed(store, now=now),
             ),
         )
 

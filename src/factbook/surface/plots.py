@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
-from factbook.model.confidence import value_at
-from factbook.model.facts import MERGED_KINDS
 
 if TYPE_CHECKING:
     from factbook.maintenance.metrics import Share
@@ -83,10 +81,10 @@ def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Pa
 
 
 def _plots(memory: Memory, found: Living, *, now: Millis) -> list[_Plot]:
-    from factbook.maintenance.metrics import passive_by_day
+    from factbook.maintenance.metrics import believed, passive_by_day
     from factbook.surface.maintenance import injections
 
-    values = [value_at(one, now) for one in memory.store.lives_of(MERGED_KINDS)]
+    values = [value for value, _ in believed(memory.store, now=now)]
     runs = memory.store.runs(limit=_RUNS)[::-1]
     by_day = passive_by_day(injections(memory.store))
     plots = []

@@ -23,7 +23,7 @@ class DoomedVerbs:
 
     _db: apsw.Connection
 
-    def mark(self, kind: str, *parts: str) -> bytes:
+    def tombstone_mark(self, kind: str, *parts: str) -> bytes:
         """Return the digest that stands for what must not come back."""
         raise NotImplementedError
 
@@ -327,28 +327,28 @@ class DoomedVerbs:
         ):
             # What stays with holes in it keeps its id; its record must not be told anew.
             kind = "uid" if one in doomed.episodes else "masked"
-            marks.append((kind, self.mark(kind, uid)))
+            marks.append((kind, self.tombstone_mark(kind, uid)))
             same = same_words(text)
             if len(same) >= TEXT_CHARS:
-                marks.append(("text", self.mark("text", owner, same)))
+                marks.append(("text", self.tombstone_mark("text", owner, same)))
             if at is not None:
-                marks.append(("said", self.mark("said", owner, same, str(at))))
+                marks.append(("said", self.tombstone_mark("said", owner, same, str(at))))
         for (key,) in self._all(
             f"SELECT key FROM source_row WHERE id IN {IN}", json_list(sorted(doomed.sources))
         ):
-            marks.append(("source", self.mark("source", key)))
+            marks.append(("source", self.tombstone_mark("source", key)))
         for row in self._all(
             # A key changes by its owner's own words alone, which are kept out as episodes.
             "SELECT owner, subject, predicate, object FROM fact_row WHERE kind <> 'keyed'"
             f" AND id IN {IN}",
             json_list(sorted(doomed.facts)),
         ):
-            marks += [("claim", self.mark("claim", *row))]
+            marks += [("claim", self.tombstone_mark("claim", *row))]
         for (claim,) in self._all(
             f"SELECT claim FROM rejection_row WHERE id IN {IN}",
             json_list(sorted(doomed.rejections)),
         ):
-            marks.append(("refusal", self.mark("refusal", claim.hex())))
+            marks.append(("refusal", self.tombstone_mark("refusal", claim.hex())))
         for owner, name in self._all(
             f"SELECT owner, name FROM entity_row WHERE id IN {IN}"
             " UNION SELECT a.owner, a.name FROM entity_alias a WHERE a.entity_id IN"
@@ -356,7 +356,7 @@ class DoomedVerbs:
             json_list(sorted(doomed.entities)),
             json_list(sorted(doomed.entities)),
         ):
-            marks.append(("name", self.mark("name", owner, name)))
+            marks.append(("name", self.tombstone_mark("name", owner, name)))
         return marks
 
 

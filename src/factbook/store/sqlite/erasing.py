@@ -79,7 +79,7 @@ class EraseVerbs(DoomedVerbs):
         """Tell whether anything was ever erased."""
         return bool(self._all("SELECT EXISTS (SELECT 1 FROM tombstone)")[0][0])
 
-    def mark(self, kind: str, *parts: str) -> bytes:
+    def tombstone_mark(self, kind: str, *parts: str) -> bytes:
         """Return the digest that stands for what must not come back.
 
         Its key is this file's own, so that the same text has another digest in another file.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
     Event,
-    FactKind,
     Injection,
     Millis,
     Run,
@@ -24,14 +23,16 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.store.base import Claimed, Life, Witness
+from factbook.store.base import Claimed, Witness
 from factbook.store.leases import stands
+from factbook.store.rows import Life
 from factbook.store.sqlite.rows import (
     DUE,
     EMBEDDING,
     EPISODE,
     VALUE_NOW,
     VECTOR_TABLES,
+    Rows,
     as_episode,
     end_claims,
     hold,
@@ -39,11 +40,6 @@ from factbook.store.sqlite.rows import (
 )
 
 _IN = "(SELECT value FROM json_each(?))"
-_LIFE = (
-    "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
-    " confidence_at, trust, evidence_count, occurred_at, retired_at, valid_to, merged_into_id,"
-    " superseded_by, pinned, embeddable, episode_id FROM fact_row"
-)
 _EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail FROM event_row"
 # What waits for a vector, with its text: (rows, text column).
 _CLAIMS = f"SELECT token, holder, until FROM lease_row WHERE name GLOB '{EMBEDDING}*'"
@@ -53,20 +49,6 @@ _WAITING = {
     "entity": ("entity_row w", "w.name", "w.vector_state = 1"),
     "preference": ("preference_row w", "w.topic", "w.vector_state = 1"),
 }
-
-
-# By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
-_KINDS = {one.value: one for one in FactKind}
-_STATES = {one.value: one for one in Status}
-_TRUSTS = {one.value: one for one in Trust}
-
-
-def as_life(row: Sequence[Any]) -> Life:
-    """Read a row of facts as `Life`."""
-    parts = list(row)
-    parts[6], parts[7], parts[10] = _KINDS[row[6]], _STATES[row[7]], _TRUSTS[row[10]]
-    parts[17], parts[18] = row[17] != 0, row[18] != 0
-    return Life._make(parts)
 
 
 def as_event(row: Sequence[Any]) -> Event:
@@ -86,21 +68,15 @@ def _dumps(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-class LivingVerbs:
+class LivingVerbs(Rows):
     """The part of the writer that changes what is there."""
 
     _db: apsw.Connection
-    _path: Path
-    _embedder: Callable[[], tuple[str, int] | None]
+    path: Path
     _actor: str
     _now: Millis
     run_id: int | None = None
     moves_memory: bool = True
-
-    def lives(self, ids: Sequence[int]) -> dict[int, Life]:
-        """Return facts by id, whatever their state."""
-        rows = self._db.execute(f"{_LIFE} WHERE id IN {_IN}", (json_list(ids),))
-        return {row[0]: as_life(row) for row in rows}
 
     def write_lives(self, lives: Sequence[Life]) -> None:
         """Overwrite what the life of a fact may change."""
@@ -128,23 +104,6 @@ class LivingVerbs:
             ],
         )
 
-    def merged(self, claims: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the facts that claims without a current row were merged into, chains resolved."""
-        if not claims:
-            return {}
-        rows = self._db.execute(
-            """WITH RECURSIVE way(claim, id, at) AS (
-                 SELECT f.claim, f.merged_into_id, f.id FROM json_each(?) j CROSS JOIN fact_row f
-                   ON f.claim = unhex(j.value) AND f.merged_into_id IS NOT NULL
-                 UNION ALL
-                 SELECT way.claim, f.merged_into_id, way.at FROM way JOIN fact_row f
-                   ON f.id = way.id WHERE f.merged_into_id IS NOT NULL)
-               SELECT way.claim, way.id FROM way JOIN fact_row f ON f.id = way.id
-               WHERE f.retired_at IS NULL ORDER BY way.at""",
-            (json_list(claim.hex() for claim in claims),),
-        )
-        return {row[0]: row[1] for row in rows}
-
     def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
         """Return whose episodes are and how far they are trusted, by id."""
         rows = self._db.execute(
@@ -154,11 +113,6 @@ class LivingVerbs:
             (policy.TOLD_HOST, json_list(ids)),
         )
         return {row[0]: Witness(Trust(row[1]), row[2], *map(bool, row[3:])) for row in rows}
-
-    def heard(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
-        """Return episodes by id, as they are under the write lock."""
-        rows = self._db.execute(f"{EPISODE} WHERE e.id IN {_IN}", (json_list(ids),))
-        return {row[0]: as_episode(row) for row in rows}
 
     def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
         """Return the evidence of facts as episode id -> stance."""
@@ -206,14 +160,6 @@ class LivingVerbs:
         """Return one row of the history."""
         rows = self._db.execute(f"{_EVENT} WHERE id = ?", (event_id,)).fetchall()
         return as_event(rows[0]) if rows else None
-
-    def history(self, target_kind: str, target_id: int) -> list[Event]:
-        """Return the history of one row, oldest first."""
-        rows = self._db.execute(
-            f"{_EVENT} WHERE target_kind = ? AND target_id = ? ORDER BY id",
-            (target_kind, target_id),
-        )
-        return [as_event(row) for row in rows]
 
     def set_mark(self, name: str, value: int) -> None:
         """Remember a number by name."""
@@ -307,7 +253,7 @@ class LivingVerbs:
         Raises UsageError while any row with a vector lacks one of the next model.
         """
         if _meta(self._db, "next_embedder") != f"{model} {dim}":
-            raise UsageError(detail=f"no vectors of {model} wait in {self._path}")
+            raise UsageError(detail=f"no vectors of {model} wait in {self.path}")
         written = 0
         for target, (table, column) in VECTOR_TABLES.items():
             missing = self._db.execute(
@@ -346,7 +292,7 @@ def as_run(row: Sequence[Any]) -> Run:
     return Run._make([*row[:5], orjson.loads(row[5])])
 
 
-class LivingReads:
+class LivingReads(Rows):
     """The part of the store that the work behind reads, and its leases.
 
     Leases say who works on what; they are not memory, so they have no history and no Op.
@@ -354,74 +300,11 @@ class LivingReads:
 
     path: Path
 
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        raise NotImplementedError
-
-    def _locked(self) -> AbstractContextManager[apsw.Connection]:
-        raise NotImplementedError
-
-    def embedder(self) -> tuple[str, int] | None:
-        """Return the id and dimension of the model whose vectors the store holds."""
-        raise NotImplementedError
-
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""
         raise NotImplementedError
 
     # --- the embedding queue --------------------------------------------------------------------
-
-    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
-        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
-        table, text, waits = _WAITING[target]
-        with self._locked() as db:
-            rows: list[Any] = db.execute(
-                f"SELECT w.id, {text} FROM {table} LEFT JOIN embed_task t"
-                f" ON t.target = ? AND t.row_id = w.id WHERE {waits}"
-                f" AND (t.row_id IS NULL OR (t.aside = 0 AND t.token NOT IN {_IN} AND {DUE}))"
-                " ORDER BY w.id LIMIT ?",
-                (
-                    target,
-                    json_list(_standing(db.execute(_CLAIMS), now)),
-                    now,
-                    now + policy.LONGEST_WAIT_MS,
-                    limit,
-                ),
-            ).fetchall()
-            if not rows:
-                return Claimed(target, 0, ())
-            token = int(_meta(db, "token") or 0) + 1
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('token', ?)", (str(token),))
-            hold(db, f"{EMBEDDING}{token}", holder, token=token, now=now)
-            db.executemany(
-                "INSERT INTO embed_task (target, row_id, token, until, attempts)"
-                " VALUES (?,?,?,0,0) ON CONFLICT (target, row_id)"
-                " DO UPDATE SET token = excluded.token, until = 0",
-                [(target, row[0], token) for row in rows],
-            )
-            end_claims(db)  # of those that these rows were taken over from
-        return Claimed(target, token, [(row[0], row[1]) for row in rows])
-
-    def release(
-        self,
-        claim: Claimed,
-        ids: Sequence[int],
-        *,
-        error: str,
-        until: Millis,
-        aside: bool = False,
-        tried: bool = True,
-    ) -> None:
-        """Give claimed rows back, not to be tried before `until`, or put aside.
-
-        `tried` tells that they failed, and not what was to embed them.
-        """
-        with self._locked() as db:
-            db.execute(
-                "UPDATE embed_task SET attempts = attempts + ?, error = ?, until = ?, aside = ?,"
-                f" token = 0 WHERE target = ? AND token = ? AND row_id IN {_IN}",
-                (tried, error, until, aside, claim.target, claim.token, json_list(ids)),
-            )
-            end_claims(db)
 
     def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
         """Return how often embedding rows has failed."""
@@ -446,12 +329,6 @@ class LivingReads:
             "SELECT target, row_id, error FROM embed_task WHERE aside = 1 ORDER BY target, row_id"
         )
         return [(row[0], row[1], row[2]) for row in rows]
-
-    def retry_aside(self) -> int:
-        """Let rows that were put aside be tried again; return how many."""
-        with self._locked() as db:
-            db.execute("DELETE FROM embed_task WHERE aside = 1")
-            return db.changes()
 
     def without_next(
         self, target: str, *, model: str, dim: int, limit: int
@@ -483,39 +360,6 @@ class LivingReads:
         return [row[1] for row in rows], rows[-1][0] if rows else after
 
     # --- leases and runs ------------------------------------------------------------------------
-
-    def take_lease(
-        self,
-        name: str,
-        *,
-        holder: str,
-        now: Millis,
-    ) -> int | None:
-        """Take or renew work that one process at a time may do; None when another holds it.
-
-        `leases.stands` says which lease holds; a renewed one keeps its token.
-        """
-        with self._locked() as db:
-            rows: list[Any] = db.execute(
-                "SELECT holder, token, until FROM lease_row WHERE name = ?", (name,)
-            ).fetchall()
-            token = 1
-            if rows:
-                held_by, token, held_until = rows[0]
-                if held_by != holder:
-                    if stands(held_by, held_until, now=now):
-                        return None
-                    token += 1
-            hold(db, name, holder, token=token, now=now)
-            return int(token)
-
-    def drop_lease(self, name: str, *, token: int) -> None:
-        """Give a lease back."""
-        with self._locked() as db:
-            db.execute(
-                "UPDATE lease_row SET until = 0, holder = '' WHERE name = ? AND token = ?",
-                (name, token),
-            )
 
     def is_held(self, name: str, *, now: Millis) -> bool:
         """Tell whether somebody has a lease."""
@@ -590,31 +434,6 @@ class LivingReads:
         )
         return {row[0]: row[1] for row in rows}
 
-    def lives_of(self, kinds: Sequence[FactKind]) -> list[Life]:
-        """Return the current facts of these kinds, by id."""
-        rows = self._rows(
-            f"{_LIFE} WHERE retired_at IS NULL AND kind IN {_IN} ORDER BY id", (json_list(kinds),)
-        )
-        return [as_life(row) for row in rows]
-
-    def vouched(self, owner: str) -> list[Life]:
-        """Return the current facts that an owner told, pinned or called right, by id."""
-        rows = self._rows(
-            f"""{_LIFE} WHERE owner = ?1 AND retired_at IS NULL AND status <> 'proposed'
-              AND kind <> 'observation' AND confidence > 0 AND (
-                pinned
-                OR id IN (
-                  SELECT v.fact_id FROM source_row s JOIN episode_row e ON e.source_id = s.id
-                  JOIN evidence_row v ON v.episode_id = e.id
-                  WHERE s.host = ?2 AND e.trust = 'direct' AND v.stance = 'supports')
-                OR (SELECT op = 'confirm' OR json_extract(detail, '$.why') = 'right'
-                    FROM event_row WHERE target_kind = 'fact' AND target_id = fact_row.id
-                    AND op IN ('rate', 'confirm') ORDER BY id DESC LIMIT 1))
-              ORDER BY id""",
-            (owner, policy.TOLD_HOST),
-        )
-        return [as_life(row) for row in rows]
-
     def live_bytes(self) -> int:
         """Return the bytes of the file's pages that are in use."""
         pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
@@ -639,16 +458,6 @@ class LivingReads:
             (json_list(episode_ids),),
         )
         return {row[0] for row in rows}
-
-    def statements(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return what facts say by id, ascending, whatever their state."""
-        sql = f"SELECT id, statement FROM fact_row WHERE id IN {_IN} ORDER BY id"
-        return dict(self._rows(sql, (json_list(ids),)))
-
-    def lives_by_id(self, ids: Sequence[int]) -> dict[int, Life]:
-        """Return facts by id, ascending, whatever their state."""
-        rows = self._rows(f"{_LIFE} WHERE id IN {_IN} ORDER BY id", (json_list(ids),))
-        return {row[0]: as_life(row) for row in rows}
 
     def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
         """Return (what owners said in person, in the order of their vectors, the last number).
@@ -676,32 +485,6 @@ class LivingReads:
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
         rows = self._rows(f"SELECT uid, id FROM episode_row WHERE uid IN {_IN}", (json_list(uids),))
-        return {row[0]: row[1] for row in rows}
-
-    def current(self, claims: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the ids of the current facts among these claims."""
-        rows = self._rows(
-            "SELECT f.claim, f.id FROM json_each(?) j CROSS JOIN fact_row f"
-            " ON f.claim = unhex(j.value) AND f.retired_at IS NULL",
-            (json_list(claim.hex() for claim in claims),),
-        )
-        return {row[0]: row[1] for row in rows}
-
-    def standing(self, claims: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the fact that each claim stands in now: its own, or what that was merged into.
-
-        A claim whose facts are all retired stands in the newest of them.
-        """
-        rows = self._rows(
-            """WITH RECURSIVE way(claim, id, next, at, current) AS (
-                 SELECT f.claim, f.id, f.merged_into_id, f.id, f.retired_at IS NULL
-                   FROM json_each(?) j CROSS JOIN fact_row f ON f.claim = unhex(j.value)
-                 UNION
-                 SELECT way.claim, f.id, f.merged_into_id, way.at, f.retired_at IS NULL
-                   FROM way JOIN fact_row f ON f.id = way.next)
-               SELECT claim, id FROM way WHERE next IS NULL ORDER BY current, at""",
-            (json_list(claim.hex() for claim in claims),),
-        )
         return {row[0]: row[1] for row in rows}
 
     def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
@@ -736,4 +519,106 @@ class LivingReads:
         return [row[0] for row in rows], b"".join(row[1] for row in rows)
 
 
-__all__ = ["LivingReads", "LivingVerbs"]
+class LivingLeases(Rows):
+    """Leases on work, and on rows to embed.
+
+    They say who works on what; they are not memory, so they have no history and no Op.
+    """
+
+    def _locked(self) -> AbstractContextManager[apsw.Connection]:
+        raise NotImplementedError
+
+    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
+        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
+        table, text, waits = _WAITING[target]
+        with self._locked() as db:
+            rows: list[Any] = db.execute(
+                f"SELECT w.id, {text} FROM {table} LEFT JOIN embed_task t"
+                f" ON t.target = ? AND t.row_id = w.id WHERE {waits}"
+                f" AND (t.row_id IS NULL OR (t.aside = 0 AND t.token NOT IN {_IN} AND {DUE}))"
+                " ORDER BY w.id LIMIT ?",
+                (
+                    target,
+                    json_list(_standing(db.execute(_CLAIMS), now)),
+                    now,
+                    now + policy.LONGEST_WAIT_MS,
+                    limit,
+                ),
+            ).fetchall()
+            if not rows:
+                return Claimed(target, 0, ())
+            token = int(_meta(db, "token") or 0) + 1
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('token', ?)", (str(token),))
+            hold(db, f"{EMBEDDING}{token}", holder, token=token, now=now)
+            db.executemany(
+                "INSERT INTO embed_task (target, row_id, token, until, attempts)"
+                " VALUES (?,?,?,0,0) ON CONFLICT (target, row_id)"
+                " DO UPDATE SET token = excluded.token, until = 0",
+                [(target, row[0], token) for row in rows],
+            )
+            end_claims(db)  # of those that these rows were taken over from
+        return Claimed(target, token, [(row[0], row[1]) for row in rows])
+
+    def release(
+        self,
+        claim: Claimed,
+        ids: Sequence[int],
+        *,
+        error: str,
+        until: Millis,
+        aside: bool = False,
+        tried: bool = True,
+    ) -> None:
+        """Give claimed rows back, not to be tried before `until`, or put aside.
+
+        `tried` tells that they failed, and not what was to embed them.
+        """
+        with self._locked() as db:
+            db.execute(
+                "UPDATE embed_task SET attempts = attempts + ?, error = ?, until = ?, aside = ?,"
+                f" token = 0 WHERE target = ? AND token = ? AND row_id IN {_IN}",
+                (tried, error, until, aside, claim.target, claim.token, json_list(ids)),
+            )
+            end_claims(db)
+
+    def retry_aside(self) -> int:
+        """Let rows that were put aside be tried again; return how many."""
+        with self._locked() as db:
+            db.execute("DELETE FROM embed_task WHERE aside = 1")
+            return db.changes()
+
+    def take_lease(
+        self,
+        name: str,
+        *,
+        holder: str,
+        now: Millis,
+    ) -> int | None:
+        """Take or renew work that one process at a time may do; None when another holds it.
+
+        `leases.stands` says which lease holds; a renewed one keeps its token.
+        """
+        with self._locked() as db:
+            rows: list[Any] = db.execute(
+                "SELECT holder, token, until FROM lease_row WHERE name = ?", (name,)
+            ).fetchall()
+            token = 1
+            if rows:
+                held_by, token, held_until = rows[0]
+                if held_by != holder:
+                    if stands(held_by, held_until, now=now):
+                        return None
+                    token += 1
+            hold(db, name, holder, token=token, now=now)
+            return int(token)
+
+    def drop_lease(self, name: str, *, token: int) -> None:
+        """Give a lease back."""
+        with self._locked() as db:
+            db.execute(
+                "UPDATE lease_row SET until = 0, holder = '' WHERE name = ? AND token = ?",
+                (name, token),
+            )
+
+
+__all__ = ["LivingLeases", "LivingReads", "LivingVerbs"]

@@ -11,7 +11,7 @@ import orjson
 from factbook import policy
 from factbook.model.facts import Fact, Millis, ModelTask, StoredEpisode
 from factbook.store.base import CallCount, Keyed
-from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, json_list
+from factbook.store.sqlite.rows import DUE, EPISODE, FACT, Rows, as_episode, as_fact, json_list
 
 _TASK = "SELECT kind, target, state, attempts, error, version, until, at FROM model_task"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
@@ -101,11 +101,8 @@ def _spent(row: Sequence[Any]) -> CallCount:
     return CallCount._make(row)
 
 
-class ModelReads:
+class ModelReads(Rows):
     """The reads of keyed facts, of what waits for a model, and of what it cost."""
-
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        raise NotImplementedError
 
     def keyed_facts(
         self,

@@ -15,7 +15,7 @@ import orjson
 from factbook.model.facts import EVERYONE
 from factbook.store.kinds import ALL, Below, Kind, Least, R, Tally, Where, checked
 from factbook.store.sqlite.file import not_text
-from factbook.store.sqlite.rows import json_list
+from factbook.store.sqlite.rows import Rows, json_list
 
 # What a condition on a field is in SQL, by its shape.
 _CONDITIONS = {
@@ -169,11 +169,8 @@ def _upsert(kind: Kind[Any]) -> str:
     return f"{_insert(kind)} ON CONFLICT ({', '.join(kind.key)}) DO {then}"
 
 
-class RecordReads:
+class RecordReads(Rows):
     """The reads of small rows."""
-
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        raise NotImplementedError
 
     def find(
         self,
@@ -203,9 +200,6 @@ class RecordWrites(RecordReads):
     """The verbs of small rows in a write."""
 
     _db: apsw.Connection
-
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        return self._db.execute(sql, bindings).fetchall()
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         """Insert rows; return their ids, 0 for kinds without, None where one is there already."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -11,17 +12,12 @@ import orjson
 from factbook import policy
 from factbook.model.facts import (
     EVERYONE,
-    Cursor,
     Episode,
     EpisodeKind,
-    Everyone,
     Fact,
     FactKind,
-    LineCount,
     Millis,
     Role,
-    Source,
-    SourceState,
     Status,
     StoredEpisode,
     Trust,
@@ -103,6 +99,23 @@ VALUE_NOW = (
     f" - CASE WHEN f.kind = 'typed' THEN CASE f.predicate {_HOLDS} ELSE 0.0 END ELSE 0.0 END)) END"
 )
 """`confidence.value_at` in SQL; its one parameter is the time."""
+
+
+class Rows:
+    """What reads a file: a store, or the write that is open on it."""
+
+    path: Path
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        raise NotImplementedError
+
+    def _each(self, sql: str, bindings: Sequence[Any], limit: int | None) -> Iterator[Any]:
+        """Iterate over rows; the last parameter of the statement is the limit."""
+        yield from self._rows(sql, (*bindings, -1 if limit is None else limit))
+
+    def _meta(self, name: str) -> str | None:
+        found = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
+        return str(found[0][0]) if found else None
 
 
 def as_fact(row: Sequence[Any]) -> Fact:
@@ -281,48 +294,3 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
         parts.append("f.subject = ?")
         bindings.append(filters.subject)
     return " AND ".join(parts), bindings
-
-
-def source_states(
-    connection: apsw.Connection,
-    keys: Sequence[str] | None,
-    owner: str | Everyone = EVERYONE,
-) -> dict[str, SourceState]:
-    """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
-    sql = (
-        "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count, first_at,"
-        " last_at, cursor, lines FROM source_row"
-        " WHERE id NOT IN (SELECT row_id FROM erased_row WHERE target = 'source')"
-    )
-    bindings: list[Any] = []
-    if keys is not None:
-        sql += " AND key IN (SELECT value FROM json_each(?))"
-        bindings.append(json_list(keys))
-    if owner is not EVERYONE:
-        sql += (
-            " AND EXISTS (SELECT 1 FROM episode_row e"
-            " WHERE e.source_id = source_row.id AND e.owner = ?)"
-        )
-        bindings.append(owner)
-    found: dict[str, SourceState] = {}
-    for row in connection.execute(sql, bindings):
-        source = Source(
-            key=row[1],
-            kind=row[2],
-            host=row[3],
-            session=row[4],
-            uri=row[5],
-            project=row[6],
-            title=row[7],
-            agent=row[8],
-        )
-        found[source.key] = SourceState(
-            id=row[0],
-            source=source,
-            episode_count=row[9],
-            first_at=row[10],
-            last_at=row[11],
-            cursor=Cursor(**orjson.loads(row[12])),
-            lines=LineCount(**orjson.loads(row[13])),
-        )
-    return found

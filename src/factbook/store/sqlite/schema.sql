@@ -102,7 +102,7 @@ CREATE INDEX fact_by_predicate ON fact_row(predicate, occurred_at);
 CREATE INDEX fact_by_subject ON fact_row(subject);
 CREATE INDEX fact_by_episode ON fact_row(episode_id);
 CREATE INDEX fact_waiting ON fact_row(id) WHERE status = 'pending_embed';
-CREATE INDEX fact_merged ON fact_row(claim) WHERE merged_into_id IS NOT NULL;
+CREATE INDEX fact_retired ON fact_row(claim) WHERE retired_at IS NOT NULL;
 CREATE INDEX fact_by_kind ON fact_row(kind, owner) WHERE retired_at IS NULL;
 -- A key of an owner has one current row.
 CREATE UNIQUE INDEX fact_key ON fact_row(owner, predicate)

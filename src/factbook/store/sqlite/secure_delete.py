@@ -9,21 +9,22 @@ and where a piece is left, indexes and file are written anew.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.model.facts import ME, Erasure, Scoured, Sighting, Taken
+from factbook.model.facts import Erasure, Scoured, Sighting, Taken
 from factbook.store.partial_files import left_behind
 from factbook.store.sqlite.erasing import FTS
 from factbook.store.sqlite.file import busy_timeout_ms, translated
 from factbook.store.sqlite.guard import beside
 from factbook.store.sqlite.repeating import escaped, strings
+from factbook.store.sqlite.rows import Rows
 
 SHOWN: Final = 20  # rows that `sight` names
 PATIENCE_MS: Final = 5_000  # how long readers may keep the file from being cleaned
@@ -56,14 +57,11 @@ _OF_EVENTS: Final = {
 }
 
 
-class EraseReads:
+class EraseReads(Rows):
     """The part of the store that reads what was erased, and cleans the file."""
 
     path: Path
     _scours: threading.local
-
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        raise NotImplementedError
 
     @property
     def _connection(self) -> apsw.Connection:
@@ -86,23 +84,6 @@ class EraseReads:
         return [
             Erasure._make((*row[:4], orjson.loads(row[4]), bool(row[5]), row[6])) for row in rows
         ]
-
-    def row_owners(self, target: str, row_id: int) -> set[str]:
-        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
-        if target == "source":
-            rows = self._rows(
-                "SELECT DISTINCT owner FROM episode_row WHERE source_id = ?", (row_id,)
-            )
-        elif target == "proposal":  # what names no owner was proposed of logs, which are about `me`
-            rows = self._rows("SELECT payload FROM proposal_row WHERE id = ?", (row_id,))
-            rows = [(orjson.loads(one or "{}").get("owner", ""),) for (one,) in rows]
-        else:
-            table = target if target == "search_task" else f"{target}_row"
-            rows = self._rows(f"SELECT owner FROM {table} WHERE id = ?", (row_id,))
-            if target == "rejection" and rows == [("",)]:  # of whom the rest of its file is about
-                source = "SELECT source_id FROM rejection_row WHERE id = ?"
-                return self.row_owners("source", self._rows(source, (row_id,))[0][0])
-        return {owner or ME for (owner,) in rows}
 
     def last_scour(self) -> Scoured | None:
         """Return what became of the file after this thread's last erasure, once."""

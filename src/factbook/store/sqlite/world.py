@@ -41,7 +41,16 @@ from factbook.model.facts import (
 )
 from factbook.store.base_world import ResultState
 from factbook.store.leases import due, stands
-from factbook.store.sqlite.rows import DUE, EPISODE, FACT, as_episode, as_fact, hold, json_list
+from factbook.store.sqlite.rows import (
+    DUE,
+    EPISODE,
+    FACT,
+    Rows,
+    as_episode,
+    as_fact,
+    hold,
+    json_list,
+)
 
 _IN = "(SELECT value FROM json_each(?))"
 _OF_UID = "(SELECT id FROM episode_row WHERE uid = ?)"
@@ -141,7 +150,383 @@ def _notify(row: Sequence[Any]) -> NotifyState:
     return NotifyState._make([*row[:4], bool(row[4])])
 
 
-class WorldVerbs:
+class WorldReads(Rows):
+    """The reads of what people care about."""
+
+    def entities(
+        self,
+        owner: str | Everyone = ME,
+        *,
+        include_retired: bool = False,
+        ids: Sequence[int] | None = None,
+    ) -> list[Entity]:
+        """Return entities by id, oldest first."""
+        where, bindings = _where({"n.owner": owner})
+        if not include_retired:
+            where.append("n.retired_at IS NULL")
+        if ids is not None:
+            where.append(f"n.id IN {_IN}")
+            bindings.append(json_list(ids))
+        rows = self._rows(f"{_ENTITY} {_all(where)} ORDER BY n.id", bindings)
+        return [_entity(row) for row in rows]
+
+    def entity_named(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity that goes by a canonical name or an alias."""
+        rows = self._rows(
+            f"{_ENTITY} WHERE n.owner = ?1 AND n.retired_at IS NULL AND (n.name = ?2 OR n.id ="
+            " (SELECT entity_id FROM entity_alias WHERE owner = ?1 AND name = ?2))"
+            " ORDER BY n.name = ?2 DESC LIMIT 1",
+            (owner, name),
+        )
+        return _entity(rows[0]) if rows else None
+
+    def entity_ids(self, owner: str) -> dict[int, str]:
+        """Return the ids of an owner's current entities with their names."""
+        return dict(
+            self._rows(
+                "SELECT id, name FROM entity_row WHERE owner = ? AND retired_at IS NULL", (owner,)
+            )
+        )
+
+    def about_vectors(self, owner: str) -> tuple[list[int], bytes]:
+        """Return the vectors of an owner's world facts, each under the id of its entity."""
+        rows = self._rows(
+            "SELECT n.id, x.vector FROM fact_row f JOIN fact_vector x ON x.fact_id = f.id"
+            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
+            "   AND n.retired_at IS NULL"
+            " WHERE f.owner = ? AND f.kind = 'world' AND f.retired_at IS NULL",
+            (owner,),
+        )
+        return [row[0] for row in rows], b"".join(row[1] for row in rows)
+
+    def told_at(self, entity_id: int) -> Millis | None:
+        """Return when a notice about an entity was made last."""
+        rows = self._rows(
+            "SELECT max(created_at) FROM notice_row WHERE entity_id = ? AND state <> 'dropped'",
+            (entity_id,),
+        )
+        return None if rows[0][0] is None else int(rows[0][0])
+
+    def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
+        """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
+        found: dict[int, list[tuple[Millis, str]]] = {}
+        for entity, at, query in self._rows(
+            "SELECT entity_id, created_at, query FROM search_task WHERE entity_id IS NOT NULL"
+            " ORDER BY id"
+        ):
+            found.setdefault(entity, []).append((at, query))
+        return found
+
+    def asked_for(self, owner: str) -> set[int]:
+        """Return the entities that an owner asked about or spoke well of, and did not just name."""
+        rows = self._rows(
+            "SELECT DISTINCT entity_id FROM engagement_row WHERE owner = ? AND valence = 'positive'"
+            f" AND entity_id IS NOT NULL AND type NOT IN {_IN}",
+            (
+                owner,
+                json_list([EngagementType.MENTIONED_IN_PASSING, EngagementType.NORMAL_REACTION]),
+            ),
+        )
+        return {row[0] for row in rows}
+
+    def deleted_names(self, owner: str) -> set[str]:
+        """Return the names of entities that their owner removed and did not bring back.
+
+        What upkeep retired for want of facts comes back as soon as it is spoken of.
+        """
+        rows = self._rows(
+            "SELECT n.name FROM entity_row n WHERE n.owner = ?1 AND n.retired_at IS NOT NULL"
+            " AND n.merged_into_id IS NULL AND NOT EXISTS (SELECT 1 FROM entity_row m"
+            " WHERE m.owner = ?1 AND m.name = n.name AND m.retired_at IS NULL)"
+            " AND 'upkeep' IS NOT (SELECT e.trigger FROM event_row e"
+            " WHERE e.target_kind = 'entity' AND e.target_id = n.id AND e.op = 'retire'"
+            " ORDER BY e.id DESC LIMIT 1)",
+            (owner,),
+        )
+        return {row[0] for row in rows}
+
+    def known_names(self, owner: str) -> dict[str, str]:
+        """Return every name and alias of an owner's current entities -> the canonical name."""
+        rows = self._rows(
+            "SELECT a.name, n.name FROM entity_alias a JOIN entity_row n ON n.id = a.entity_id"
+            " WHERE n.owner = ?1 AND n.retired_at IS NULL"
+            " UNION ALL SELECT name, name FROM entity_row"
+            " WHERE owner = ?1 AND retired_at IS NULL",
+            (owner,),
+        )
+        return dict(rows)
+
+    def world_facts(self, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
+        """Return the current facts about an entity, newest first."""
+        rows = self._rows(
+            f"{FACT} WHERE f.owner = ? AND f.subject = ? AND f.kind = 'world'"
+            " AND f.retired_at IS NULL AND f.status <> 'proposed' AND f.confidence > 0"
+            " ORDER BY f.learned_at DESC, f.id DESC LIMIT ?",
+            (owner, name, -1 if limit is None else limit),
+        )
+        return [as_fact(row) for row in rows]
+
+    def fact_places(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
+        """Return (address of the page or "", search that found it first) of world facts."""
+        rows = self._rows(
+            "SELECT f.id, coalesce(json_extract(e.attributes, '$.url'), ''),"
+            " (SELECT min(r.search_id) FROM search_result_row r WHERE r.episode_id = e.id)"
+            f" FROM fact_row f JOIN episode_row e ON e.id = f.episode_id WHERE f.id IN {_IN}",
+            (json_list(fact_ids),),
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    def engagements(
+        self,
+        owner: str | Everyone = ME,
+        *,
+        entity_id: int | None = None,
+        preference_id: int | None = None,
+        since: Millis | None = None,
+        limit: int | None = None,
+    ) -> list[Engagement]:
+        """Return engagements, newest first."""
+        where, bindings = _where(
+            {"owner": owner, "entity_id": entity_id, "preference_id": preference_id}
+        )
+        if since is not None:
+            where.append("at >= ?")
+            bindings.append(since)
+        rows = self._rows(
+            f"{_ENGAGEMENT} {_all(where)} ORDER BY at DESC, id DESC LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_engagement(row) for row in rows]
+
+    def preferences(
+        self, owner: str | Everyone = ME, *, include_retired: bool = False
+    ) -> list[Preference]:
+        """Return preferences, oldest first."""
+        where, bindings = _where({"owner": owner})
+        if not include_retired:
+            where.append("retired_at IS NULL")
+        rows = self._rows(f"{_PREFERENCE} {_all(where)} ORDER BY id", bindings)
+        return [_preference(row) for row in rows]
+
+    def search_logs(
+        self,
+        owner: str | Everyone = ME,
+        *,
+        extracted: bool | None = None,
+        learn_prompt_id: int | None = None,
+        ids: Sequence[int] | None = None,
+        uid: str = "",
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[SearchLog]:
+        """Return searches, oldest first unless `newest_first`."""
+        where, bindings = _where(
+            {"l.owner": owner, "l.learn_prompt_id": learn_prompt_id, "l.uid": uid}
+        )
+        if extracted is not None:
+            where.append("l.extracted = ?")
+            bindings.append(int(extracted))
+        if ids is not None:
+            where.append(f"l.id IN {_IN}")
+            bindings.append(json_list(ids))
+        rows = self._rows(
+            f"{_LOG} {_all(where)} ORDER BY l.id {'DESC' if newest_first else 'ASC'} LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_log(row) for row in rows]
+
+    def is_discovered(self, search_id: int) -> bool:
+        """Tell whether a search was looked through for new things."""
+        rows = self._rows("SELECT discovered FROM search_log_row WHERE id = ?", (search_id,))
+        return bool(rows and rows[0][0])
+
+    def result_states(self, search_id: int) -> list[ResultState]:
+        """Return how far each result of a search was read, best first."""
+        rows = self._rows(
+            "SELECT episode_id, seen, is_read, failed FROM search_result_row"
+            " WHERE search_id = ? ORDER BY position",
+            (search_id,),
+        )
+        return [
+            ResultState(
+                row[0],
+                None if row[1] is None else [(one[0], one[1]) for one in orjson.loads(row[1])],
+                bool(row[2]),
+                row[3],
+            )
+            for row in rows
+        ]
+
+    def untold_finds(self, search_id: int) -> list[tuple[Fact, float | None]]:
+        """Return the new facts of a search that hold still, with what is nearest, oldest first."""
+        near = dict(
+            self._rows("SELECT fact_id, nearest FROM search_find WHERE search_id = ?", (search_id,))
+        )
+        rows = self._rows(
+            f"{FACT} WHERE f.id IN {_IN} AND f.kind = 'world' AND f.retired_at IS NULL"
+            " AND f.status <> 'proposed' AND f.confidence > 0 ORDER BY f.id",
+            (json_list(near),),
+        )
+        return [(one, near[one.id]) for one in map(as_fact, rows)]
+
+    def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
+        """Return how many searches each owner was given with this trigger from a moment on.
+
+        Those that failed count as well: they were asked for, and left the machine perhaps.
+        """
+        return dict(
+            self._rows(
+                "SELECT owner, count(*) FROM search_task WHERE trigger = ? AND created_at >= ?"
+                " GROUP BY owner",
+                (trigger, at),
+            )
+        )
+
+    def search_tasks(
+        self,
+        *,
+        states: Sequence[SearchState] = (SearchState.QUEUED, SearchState.FAILED),
+        now: Millis | None = None,
+        learn_prompt_id: int | None = None,
+        limit: int | None = None,
+    ) -> list[SearchTask]:
+        """Return searches that were asked for, oldest first; with `now`, those that may be made."""
+        where, bindings = _where({"learn_prompt_id": learn_prompt_id})
+        where.append(f"state IN {_IN}")
+        bindings.append(json_list(states))
+        if now is not None:
+            where.append(DUE)
+            bindings += [now, now + policy.LONGEST_WAIT_MS]
+        rows = self._rows(
+            f"{_TASK} {_all(where)} ORDER BY id LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_task(row) for row in rows]
+
+    def learn_prompts(self, owner: str | Everyone = ME, *, cause: str = "") -> list[LearnPrompt]:
+        """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
+        where, bindings = _where({"p.owner": owner})
+        if cause:
+            where.append(f"p.episode_id = {_OF_UID}")
+            bindings.append(cause)
+        rows = self._rows(f"{_PROMPT} {_all(where)} ORDER BY p.id", bindings)
+        return [LearnPrompt._make(row) for row in rows]
+
+    def unplanned(self) -> list[LearnPrompt]:
+        """Return what is to be learned and has no searches yet, oldest first."""
+        rows = self._rows(
+            f"{_PROMPT} WHERE p.status = 'active' AND NOT EXISTS (SELECT 1 FROM search_task t"
+            " WHERE t.learn_prompt_id = p.id) ORDER BY p.id"
+        )
+        return [LearnPrompt._make(row) for row in rows]
+
+    def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
+        """Return (entity, facts) that the searches of a prompt gave, most facts first.
+
+        The seed's chain: prompt -> search -> fact -> entity. What it asked about comes first, with
+        all that the pages of its searches say of it: they may have been read before.
+        """
+        rows = self._rows(
+            "WITH result AS (SELECT DISTINCT r.episode_id AS id FROM search_log_row l"
+            " JOIN search_result_row r ON r.search_id = l.id WHERE l.learn_prompt_id = ?1),"
+            " mine AS (SELECT g.entity_id AS id FROM learn_prompt_row p JOIN engagement_row g"
+            " ON g.episode_id = p.episode_id AND g.type = ?2 WHERE p.id = ?1),"
+            " found AS (SELECT v.fact_id AS id FROM result r"
+            " JOIN evidence_row v ON v.episode_id = r.id UNION SELECT f.id FROM mine m"
+            " JOIN entity_row n ON n.id = m.id"
+            " JOIN fact_row f ON f.owner = n.owner AND f.subject = n.name AND f.kind = 'world'"
+            f" JOIN evidence_row v ON v.fact_id = f.id WHERE {_PAGE.format('v.episode_id')} IN"
+            f" (SELECT {_PAGE.format('result.id')} FROM result))"
+            " SELECT n.id, count(*), n.id IN (SELECT id FROM mine) FROM found"
+            " JOIN fact_row f ON f.id = found.id AND f.kind = 'world' AND f.retired_at IS NULL"
+            "   AND f.status <> 'proposed' AND f.confidence > 0"
+            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
+            "   AND n.retired_at IS NULL GROUP BY n.id ORDER BY 3 DESC, 2 DESC, n.id",
+            (prompt_id, EngagementType.LEARN_COMMAND),
+        )
+        known = {one.id: one for one in self.entities(EVERYONE, ids=[row[0] for row in rows])}
+        return [(known[row[0]], row[1]) for row in rows]
+
+    def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
+        """Return messages of owners that were not read yet, oldest first."""
+        where, bindings = _where({"e.owner": owner})
+        rows = self._rows(
+            f"{EPISODE} LEFT JOIN heard_row h ON h.episode_id = e.id"
+            " WHERE h.episode_id IS NULL AND e.kind = ? AND e.role = ? AND e.trust = ?"
+            f" AND e.injected = 0{''.join(f' AND {one}' for one in where)} ORDER BY e.id LIMIT ?",
+            (EpisodeKind.TURN, Role.USER, Trust.DIRECT, *bindings, limit),
+        )
+        return [as_episode(row) for row in rows]
+
+    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
+        """Return what was said before a message in its conversation, newest first."""
+        rows = self._rows(
+            f"{EPISODE} JOIN episode_row m ON m.id = ?1 AND m.owner = e.owner"
+            " AND m.session = e.session WHERE e.id < ?1 AND e.kind IN ('turn', 'command')"
+            " ORDER BY e.id DESC LIMIT ?2",
+            (episode_id, limit),
+        )
+        return [as_episode(row) for row in rows]
+
+    def attributes_of(self, episode_ids: Sequence[int]) -> dict[int, dict[str, str]]:
+        """Return the exact values of episodes by id."""
+        rows = self._rows(
+            f"SELECT id, attributes FROM episode_row WHERE id IN {_IN}", (json_list(episode_ids),)
+        )
+        return {row[0]: orjson.loads(row[1]) for row in rows}
+
+    def notices(
+        self,
+        owner: str | Everyone = ME,
+        *,
+        states: Sequence[NoticeState] = (),
+        ids: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> list[Notice]:
+        """Return notices, oldest first."""
+        where, bindings = _where({"c.owner": owner})
+        if states:
+            where.append(f"c.state IN {_IN}")
+            bindings.append(json_list(states))
+        if ids is not None:
+            where.append(f"c.id IN {_IN}")
+            bindings.append(json_list(ids))
+        rows = self._rows(
+            f"{_NOTICE} {_all(where)} ORDER BY c.id LIMIT ?",
+            (*bindings, -1 if limit is None else limit),
+        )
+        return [_notice(row) for row in rows]
+
+    def notify_state(self, owner: str) -> NotifyState:
+        """Return how much an owner has been told without answering."""
+        rows = self._rows(f"{_NOTIFY} WHERE owner = ?", (owner,))
+        return _notify(rows[0]) if rows else NotifyState(owner, 0, None, None, False)
+
+    def last_action(self) -> Millis | None:
+        """Return when any owner did something last."""
+        rows = self._rows("SELECT max(engaged_at) FROM notify_row")
+        return None if rows[0][0] is None else int(rows[0][0])
+
+    def schedules(
+        self, owner: str | Everyone = ME, *, due: Millis | None = None, cause: str = ""
+    ) -> list[Schedule]:
+        """Return schedules that go on, oldest first; with `due`, those whose time has come.
+
+        `cause` is the uid of the command that made them.
+        """
+        where, bindings = _where({"owner": owner})
+        where.append("retired_at IS NULL")
+        if cause:
+            where.append(f"episode_id = {_OF_UID}")
+            bindings.append(cause)
+        if due is not None:
+            where.append("next_at <= ?")
+            bindings.append(due)
+        rows = self._rows(f"{_SCHEDULE} {_all(where)} ORDER BY id", bindings)
+        return [Schedule._make(row) for row in rows]
+
+
+class WorldVerbs(WorldReads):
     """The part of the writer that entities, engagements, searches and notices go through."""
 
     _db: apsw.Connection
@@ -166,16 +551,14 @@ class WorldVerbs:
             f"SELECT a.name, a.entity_id FROM entity_alias a WHERE a.owner = ? AND a.name IN {_IN}",
             (owner, json_list(one for one in names if one not in found)),
         ).fetchall()
-        lives = self.entity_lives([row[1] for row in aliased])
+        lives = {
+            one.id: one
+            for one in self.entities(
+                EVERYONE, include_retired=True, ids=[row[1] for row in aliased]
+            )
+        }
         found.update({str(name): lives[one] for name, one in aliased if lives[one].current})
         return found
-
-    def entity_lives(self, ids: Sequence[int]) -> dict[int, Entity]:
-        """Return entities by id, whatever their state."""
-        rows: list[Any] = self._db.execute(
-            f"{_ENTITY} WHERE n.id IN {_IN}", (json_list(ids),)
-        ).fetchall()
-        return {row[0]: _entity(row) for row in rows}
 
     def deleted_entity(self, owner: str, name: str) -> Entity | None:
         """Return the entity of that name that was forgotten last, merged ones aside."""
@@ -531,11 +914,6 @@ class WorldVerbs:
             ),
         )
 
-    def notify_state(self, owner: str) -> NotifyState:
-        """Return how much an owner has been told without answering."""
-        row = self._one(f"{_NOTIFY} WHERE owner = ?", (owner,))
-        return _notify(row) if row else NotifyState(owner, 0, None, None, False)
-
     def write_notify_state(self, state: NotifyState) -> None:
         """Overwrite how much an owner has been told."""
         self._db.execute("INSERT OR REPLACE INTO notify_row VALUES (?,?,?,?,?)", tuple(state))
@@ -584,238 +962,11 @@ class WorldVerbs:
         )
 
 
-class WorldReads:
-    """The reads of what people care about."""
-
-    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
-        raise NotImplementedError
+class SearchLeases(Rows):
+    """Leases on searches that are to be made."""
 
     def _locked(self) -> AbstractContextManager[apsw.Connection]:
         raise NotImplementedError
-
-    def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return (ids that have a vector, their rows of float16), ascending by id."""
-        raise NotImplementedError
-
-    def target_vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return the vectors of entities or preferences, as `vector_rows` does."""
-        return self.vector_rows(target, ids)
-
-    def entities(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        include_retired: bool = False,
-        ids: Sequence[int] | None = None,
-    ) -> list[Entity]:
-        """Return entities by id, oldest first."""
-        where, bindings = _where({"n.owner": owner})
-        if not include_retired:
-            where.append("n.retired_at IS NULL")
-        if ids is not None:
-            where.append(f"n.id IN {_IN}")
-            bindings.append(json_list(ids))
-        rows = self._rows(f"{_ENTITY} {_all(where)} ORDER BY n.id", bindings)
-        return [_entity(row) for row in rows]
-
-    def entity_named(self, owner: str, name: str) -> Entity | None:
-        """Return the current entity that goes by a canonical name or an alias."""
-        rows = self._rows(
-            f"{_ENTITY} WHERE n.owner = ?1 AND n.retired_at IS NULL AND (n.name = ?2 OR n.id ="
-            " (SELECT entity_id FROM entity_alias WHERE owner = ?1 AND name = ?2))"
-            " ORDER BY n.name = ?2 DESC LIMIT 1",
-            (owner, name),
-        )
-        return _entity(rows[0]) if rows else None
-
-    def entity_ids(self, owner: str) -> dict[int, str]:
-        """Return the ids of an owner's current entities with their names."""
-        return dict(
-            self._rows(
-                "SELECT id, name FROM entity_row WHERE owner = ? AND retired_at IS NULL", (owner,)
-            )
-        )
-
-    def about_vectors(self, owner: str) -> tuple[list[int], bytes]:
-        """Return the vectors of an owner's world facts, each under the id of its entity."""
-        rows = self._rows(
-            "SELECT n.id, x.vector FROM fact_row f JOIN fact_vector x ON x.fact_id = f.id"
-            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
-            "   AND n.retired_at IS NULL"
-            " WHERE f.owner = ? AND f.kind = 'world' AND f.retired_at IS NULL",
-            (owner,),
-        )
-        return [row[0] for row in rows], b"".join(row[1] for row in rows)
-
-    def told_at(self, entity_id: int) -> Millis | None:
-        """Return when a notice about an entity was made last."""
-        rows = self._rows(
-            "SELECT max(created_at) FROM notice_row WHERE entity_id = ? AND state <> 'dropped'",
-            (entity_id,),
-        )
-        return None if rows[0][0] is None else int(rows[0][0])
-
-    def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
-        """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
-        found: dict[int, list[tuple[Millis, str]]] = {}
-        for entity, at, query in self._rows(
-            "SELECT entity_id, created_at, query FROM search_task WHERE entity_id IS NOT NULL"
-            " ORDER BY id"
-        ):
-            found.setdefault(entity, []).append((at, query))
-        return found
-
-    def asked_for(self, owner: str) -> set[int]:
-        """Return the entities that an owner asked about or spoke well of, and did not just name."""
-        rows = self._rows(
-            "SELECT DISTINCT entity_id FROM engagement_row WHERE owner = ? AND valence = 'positive'"
-            f" AND entity_id IS NOT NULL AND type NOT IN {_IN}",
-            (
-                owner,
-                json_list([EngagementType.MENTIONED_IN_PASSING, EngagementType.NORMAL_REACTION]),
-            ),
-        )
-        return {row[0] for row in rows}
-
-    def deleted_names(self, owner: str) -> set[str]:
-        """Return the names of entities that their owner removed and did not bring back.
-
-        What upkeep retired for want of facts comes back as soon as it is spoken of.
-        """
-        rows = self._rows(
-            "SELECT n.name FROM entity_row n WHERE n.owner = ?1 AND n.retired_at IS NOT NULL"
-            " AND n.merged_into_id IS NULL AND NOT EXISTS (SELECT 1 FROM entity_row m"
-            " WHERE m.owner = ?1 AND m.name = n.name AND m.retired_at IS NULL)"
-            " AND 'upkeep' IS NOT (SELECT e.trigger FROM event_row e"
-            " WHERE e.target_kind = 'entity' AND e.target_id = n.id AND e.op = 'retire'"
-            " ORDER BY e.id DESC LIMIT 1)",
-            (owner,),
-        )
-        return {row[0] for row in rows}
-
-    def known_names(self, owner: str) -> dict[str, str]:
-        """Return every name and alias of an owner's current entities -> the canonical name."""
-        rows = self._rows(
-            "SELECT a.name, n.name FROM entity_alias a JOIN entity_row n ON n.id = a.entity_id"
-            " WHERE n.owner = ?1 AND n.retired_at IS NULL"
-            " UNION ALL SELECT name, name FROM entity_row"
-            " WHERE owner = ?1 AND retired_at IS NULL",
-            (owner,),
-        )
-        return dict(rows)
-
-    def world_facts(self, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
-        """Return the current facts about an entity, newest first."""
-        rows = self._rows(
-            f"{FACT} WHERE f.owner = ? AND f.subject = ? AND f.kind = 'world'"
-            " AND f.retired_at IS NULL AND f.status <> 'proposed' AND f.confidence > 0"
-            " ORDER BY f.learned_at DESC, f.id DESC LIMIT ?",
-            (owner, name, -1 if limit is None else limit),
-        )
-        return [as_fact(row) for row in rows]
-
-    def fact_places(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
-        """Return (address of the page or "", search that found it first) of world facts."""
-        rows = self._rows(
-            "SELECT f.id, coalesce(json_extract(e.attributes, '$.url'), ''),"
-            " (SELECT min(r.search_id) FROM search_result_row r WHERE r.episode_id = e.id)"
-            f" FROM fact_row f JOIN episode_row e ON e.id = f.episode_id WHERE f.id IN {_IN}",
-            (json_list(fact_ids),),
-        )
-        return {row[0]: (row[1], row[2]) for row in rows}
-
-    def engagements(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        entity_id: int | None = None,
-        preference_id: int | None = None,
-        since: Millis | None = None,
-        limit: int | None = None,
-    ) -> list[Engagement]:
-        """Return engagements, newest first."""
-        where, bindings = _where(
-            {"owner": owner, "entity_id": entity_id, "preference_id": preference_id}
-        )
-        if since is not None:
-            where.append("at >= ?")
-            bindings.append(since)
-        rows = self._rows(
-            f"{_ENGAGEMENT} {_all(where)} ORDER BY at DESC, id DESC LIMIT ?",
-            (*bindings, -1 if limit is None else limit),
-        )
-        return [_engagement(row) for row in rows]
-
-    def preferences(
-        self, owner: str | Everyone = ME, *, include_retired: bool = False
-    ) -> list[Preference]:
-        """Return preferences, oldest first."""
-        where, bindings = _where({"owner": owner})
-        if not include_retired:
-            where.append("retired_at IS NULL")
-        rows = self._rows(f"{_PREFERENCE} {_all(where)} ORDER BY id", bindings)
-        return [_preference(row) for row in rows]
-
-    def search_logs(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        extracted: bool | None = None,
-        learn_prompt_id: int | None = None,
-        ids: Sequence[int] | None = None,
-        uid: str = "",
-        limit: int | None = None,
-        newest_first: bool = False,
-    ) -> list[SearchLog]:
-        """Return searches, oldest first unless `newest_first`."""
-        where, bindings = _where(
-            {"l.owner": owner, "l.learn_prompt_id": learn_prompt_id, "l.uid": uid}
-        )
-        if extracted is not None:
-            where.append("l.extracted = ?")
-            bindings.append(int(extracted))
-        if ids is not None:
-            where.append(f"l.id IN {_IN}")
-            bindings.append(json_list(ids))
-        rows = self._rows(
-            f"{_LOG} {_all(where)} ORDER BY l.id {'DESC' if newest_first else 'ASC'} LIMIT ?",
-            (*bindings, -1 if limit is None else limit),
-        )
-        return [_log(row) for row in rows]
-
-    def is_discovered(self, search_id: int) -> bool:
-        """Tell whether a search was looked through for new things."""
-        rows = self._rows("SELECT discovered FROM search_log_row WHERE id = ?", (search_id,))
-        return bool(rows and rows[0][0])
-
-    def result_states(self, search_id: int) -> list[ResultState]:
-        """Return how far each result of a search was read, best first."""
-        rows = self._rows(
-            "SELECT episode_id, seen, is_read, failed FROM search_result_row"
-            " WHERE search_id = ? ORDER BY position",
-            (search_id,),
-        )
-        return [
-            ResultState(
-                row[0],
-                None if row[1] is None else [(one[0], one[1]) for one in orjson.loads(row[1])],
-                bool(row[2]),
-                row[3],
-            )
-            for row in rows
-        ]
-
-    def untold_finds(self, search_id: int) -> list[tuple[Fact, float | None]]:
-        """Return the new facts of a search that hold still, with what is nearest, oldest first."""
-        near = dict(
-            self._rows("SELECT fact_id, nearest FROM search_find WHERE search_id = ?", (search_id,))
-        )
-        rows = self._rows(
-            f"{FACT} WHERE f.id IN {_IN} AND f.kind = 'world' AND f.retired_at IS NULL"
-            " AND f.status <> 'proposed' AND f.confidence > 0 ORDER BY f.id",
-            (json_list(near),),
-        )
-        return [(one, near[one.id]) for one in map(as_fact, rows)]
 
     def claim_search(
         self,
@@ -858,162 +1009,6 @@ class WorldReads:
                 "DELETE FROM lease_row WHERE name = 'search ' || ? AND holder = ?",
                 (task_id, claimer),
             )
-
-    def searches_since(self, trigger: Trigger, at: Millis) -> dict[str, int]:
-        """Return how many searches each owner was given with this trigger from a moment on.
-
-        Those that failed count as well: they were asked for, and left the machine perhaps.
-        """
-        return dict(
-            self._rows(
-                "SELECT owner, count(*) FROM search_task WHERE trigger = ? AND created_at >= ?"
-                " GROUP BY owner",
-                (trigger, at),
-            )
-        )
-
-    def search_tasks(
-        self,
-        *,
-        states: Sequence[SearchState] = (SearchState.QUEUED, SearchState.FAILED),
-        now: Millis | None = None,
-        learn_prompt_id: int | None = None,
-        limit: int | None = None,
-    ) -> list[SearchTask]:
-        """Return searches that were asked for, oldest first; with `now`, those that may be made."""
-        where, bindings = _where({"learn_prompt_id": learn_prompt_id})
-        where.append(f"state IN {_IN}")
-        bindings.append(json_list(states))
-        if now is not None:
-            where.append(DUE)
-            bindings += [now, now + policy.LONGEST_WAIT_MS]
-        rows = self._rows(
-            f"{_TASK} {_all(where)} ORDER BY id LIMIT ?",
-            (*bindings, -1 if limit is None else limit),
-        )
-        return [_task(row) for row in rows]
-
-    def learn_prompts(self, owner: str | Everyone = ME, *, cause: str = "") -> list[LearnPrompt]:
-        """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
-        where, bindings = _where({"p.owner": owner})
-        if cause:
-            where.append(f"p.episode_id = {_OF_UID}")
-            bindings.append(cause)
-        rows = self._rows(f"{_PROMPT} {_all(where)} ORDER BY p.id", bindings)
-        return [LearnPrompt._make(row) for row in rows]
-
-    def unplanned(self) -> list[LearnPrompt]:
-        """Return what is to be learned and has no searches yet, oldest first."""
-        rows = self._rows(
-            f"{_PROMPT} WHERE p.status = 'active' AND NOT EXISTS (SELECT 1 FROM search_task t"
-            " WHERE t.learn_prompt_id = p.id) ORDER BY p.id"
-        )
-        return [LearnPrompt._make(row) for row in rows]
-
-    def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
-        """Return (entity, facts) that the searches of a prompt gave, most facts first.
-
-        The seed's chain: prompt -> search -> fact -> entity. What it asked about comes first, with
-        all that the pages of its searches say of it: they may have been read before.
-        """
-        rows = self._rows(
-            "WITH result AS (SELECT DISTINCT r.episode_id AS id FROM search_log_row l"
-            " JOIN search_result_row r ON r.search_id = l.id WHERE l.learn_prompt_id = ?1),"
-            " mine AS (SELECT g.entity_id AS id FROM learn_prompt_row p JOIN engagement_row g"
-            " ON g.episode_id = p.episode_id AND g.type = ?2 WHERE p.id = ?1),"
-            " found AS (SELECT v.fact_id AS id FROM result r"
-            " JOIN evidence_row v ON v.episode_id = r.id UNION SELECT f.id FROM mine m"
-            " JOIN entity_row n ON n.id = m.id"
-            " JOIN fact_row f ON f.owner = n.owner AND f.subject = n.name AND f.kind = 'world'"
-            f" JOIN evidence_row v ON v.fact_id = f.id WHERE {_PAGE.format('v.episode_id')} IN"
-            f" (SELECT {_PAGE.format('result.id')} FROM result))"
-            " SELECT n.id, count(*), n.id IN (SELECT id FROM mine) FROM found"
-            " JOIN fact_row f ON f.id = found.id AND f.kind = 'world' AND f.retired_at IS NULL"
-            "   AND f.status <> 'proposed' AND f.confidence > 0"
-            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
-            "   AND n.retired_at IS NULL GROUP BY n.id ORDER BY 3 DESC, 2 DESC, n.id",
-            (prompt_id, EngagementType.LEARN_COMMAND),
-        )
-        known = {one.id: one for one in self.entities(EVERYONE, ids=[row[0] for row in rows])}
-        return [(known[row[0]], row[1]) for row in rows]
-
-    def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
-        """Return messages of owners that were not read yet, oldest first."""
-        where, bindings = _where({"e.owner": owner})
-        rows = self._rows(
-            f"{EPISODE} LEFT JOIN heard_row h ON h.episode_id = e.id"
-            " WHERE h.episode_id IS NULL AND e.kind = ? AND e.role = ? AND e.trust = ?"
-            f" AND e.injected = 0{''.join(f' AND {one}' for one in where)} ORDER BY e.id LIMIT ?",
-            (EpisodeKind.TURN, Role.USER, Trust.DIRECT, *bindings, limit),
-        )
-        return [as_episode(row) for row in rows]
-
-    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
-        """Return what was said before a message in its conversation, newest first."""
-        rows = self._rows(
-            f"{EPISODE} JOIN episode_row m ON m.id = ?1 AND m.owner = e.owner"
-            " AND m.session = e.session WHERE e.id < ?1 AND e.kind IN ('turn', 'command')"
-            " ORDER BY e.id DESC LIMIT ?2",
-            (episode_id, limit),
-        )
-        return [as_episode(row) for row in rows]
-
-    def attributes_of(self, episode_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-        """Return the exact values of episodes by id."""
-        rows = self._rows(
-            f"SELECT id, attributes FROM episode_row WHERE id IN {_IN}", (json_list(episode_ids),)
-        )
-        return {row[0]: orjson.loads(row[1]) for row in rows}
-
-    def notices(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        states: Sequence[NoticeState] = (),
-        ids: Sequence[int] | None = None,
-        limit: int | None = None,
-    ) -> list[Notice]:
-        """Return notices, oldest first."""
-        where, bindings = _where({"c.owner": owner})
-        if states:
-            where.append(f"c.state IN {_IN}")
-            bindings.append(json_list(states))
-        if ids is not None:
-            where.append(f"c.id IN {_IN}")
-            bindings.append(json_list(ids))
-        rows = self._rows(
-            f"{_NOTICE} {_all(where)} ORDER BY c.id LIMIT ?",
-            (*bindings, -1 if limit is None else limit),
-        )
-        return [_notice(row) for row in rows]
-
-    def notify_state(self, owner: str) -> NotifyState:
-        """Return how much an owner has been told without answering."""
-        rows = self._rows(f"{_NOTIFY} WHERE owner = ?", (owner,))
-        return _notify(rows[0]) if rows else NotifyState(owner, 0, None, None, False)
-
-    def last_action(self) -> Millis | None:
-        """Return when any owner did something last."""
-        rows = self._rows("SELECT max(engaged_at) FROM notify_row")
-        return None if rows[0][0] is None else int(rows[0][0])
-
-    def schedules(
-        self, owner: str | Everyone = ME, *, due: Millis | None = None, cause: str = ""
-    ) -> list[Schedule]:
-        """Return schedules that go on, oldest first; with `due`, those whose time has come.
-
-        `cause` is the uid of the command that made them.
-        """
-        where, bindings = _where({"owner": owner})
-        where.append("retired_at IS NULL")
-        if cause:
-            where.append(f"episode_id = {_OF_UID}")
-            bindings.append(cause)
-        if due is not None:
-            where.append("next_at <= ?")
-            bindings.append(due)
-        rows = self._rows(f"{_SCHEDULE} {_all(where)} ORDER BY id", bindings)
-        return [Schedule._make(row) for row in rows]
 
 
 def _where(equal: dict[str, Any]) -> tuple[list[str], list[Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import apsw
 import orjson
@@ -16,54 +17,50 @@ from factbook.model.facts import (
     LineCount,
     Millis,
     Source,
-    SourceState,
     Trigger,
-    Trust,
 )
 from factbook.model.text import asks
-from factbook.store.base import FactState, NewEvent, NewEvidence, NewFact, NewRejection, Place
+from factbook.store.base import NewEvent, NewEvidence, NewFact, NewRejection, Place
+from factbook.store.rows import Life
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs, as_json
+from factbook.store.sqlite.reads import SQLiteReads
 from factbook.store.sqlite.records import RecordWrites
 from factbook.store.sqlite.rows import (
     VECTOR_TABLES,
     end_claims,
     json_list,
-    source_states,
     with_pasted,
 )
 from factbook.store.sqlite.world import WorldVerbs
 
 
-class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
-    """The verbs of one open write transaction on a SQLite file."""
+class SQLiteWriter(SQLiteReads, RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
+    """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
 
     def __init__(
         self,
         connection: apsw.Connection,
         path: Path,
-        embedder: Callable[[], tuple[str, int] | None],
         *,
         trigger: Trigger,
         actor: str,
         now: Millis,
     ) -> None:
         self._db = connection
-        self._path = path
-        self._embedder = embedder
+        self.path = path
         self._trigger = trigger
         self._actor = actor
         self._now = now
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        return self._db.execute(sql, bindings).fetchall()
 
     def _next_id(self, table: str) -> int:
         # The write lock is held, so ids can be given out here and bulk inserts need no round trip.
         row = self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchall()[0]
         return int(str(row[0]))
-
-    def sources(self, keys: Sequence[str]) -> dict[str, SourceState]:
-        """Return the known ones of these sources by key."""
-        return source_states(self._db, keys)
 
     def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
         """Insert sources that are not known and return their ids by key."""
@@ -137,16 +134,6 @@ class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs
                 (orjson.dumps(lines).decode(), self._now, source_id),
             )
 
-    def episodes(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return the ids of the known ones of these episodes by uid."""
-        if not uids:
-            return {}
-        rows = self._db.execute(
-            "SELECT e.uid, e.id FROM json_each(?) j CROSS JOIN episode_row e ON e.uid = j.value",
-            (json_list(uids),),
-        )
-        return {row[0]: row[1] for row in rows}
-
     def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
         if not episodes:
@@ -204,16 +191,6 @@ class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs
         )
         return list(range(first, last + 1))
 
-    def texts(self, ids: Sequence[int]) -> dict[int, str]:
-        """Return the texts of episodes by id."""
-        if not ids:
-            return {}
-        rows = self._db.execute(
-            "SELECT id, text FROM episode_row WHERE id IN (SELECT value FROM json_each(?))",
-            (json_list(ids),),
-        )
-        return {row[0]: row[1] for row in rows}
-
     def places(self, ids: Sequence[int]) -> dict[int, Place]:
         """Return where and when episodes stand, by id."""
         rows = self._db.execute(
@@ -239,27 +216,6 @@ class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs
                 self._db.execute("INSERT INTO rule_row VALUES (?,?,?)", (known[pair], *pair))
         return {pair: known[pair] for pair in wanted}
 
-    def facts(self, claims: Sequence[bytes]) -> dict[bytes, FactState]:
-        """Return the current facts among these claims."""
-        if not claims:
-            return {}
-        rows = self._db.execute(
-            "SELECT f.claim, f.id, f.confidence, f.trust, f.evidence_count, f.occurred_at"
-            " FROM json_each(?) j CROSS JOIN fact_row f"
-            " ON f.claim = unhex(j.value) AND f.retired_at IS NULL",
-            (json_list(claim.hex() for claim in claims),),
-        )
-        return {
-            row[0]: FactState(
-                id=row[1],
-                confidence=row[2],
-                trust=Trust(row[3]),
-                evidence_count=row[4],
-                occurred_at=row[5],
-            )
-            for row in rows
-        }
-
     def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
         """Insert facts, none of them known, index them, return their ids."""
         if not facts:
@@ -280,7 +236,7 @@ class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs
         )
         return list(range(first, last + 1))
 
-    def update_facts(self, facts: Sequence[FactState]) -> None:
+    def update_facts(self, facts: Sequence[Life]) -> None:
         """Write confidence, trust, evidence count and date of known facts."""
         self._db.executemany(
             "UPDATE fact_row SET confidence_at = CASE confidence WHEN ?1 THEN confidence_at"
@@ -400,13 +356,13 @@ class SQLiteWriter(RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs
         return [one for one, _ in rows]
 
     def _claim_embedder(self, model: str, dim: int) -> None:
-        found = self._embedder()
+        found = self.embedder()
         if found is None:
             self._db.execute(
                 "INSERT INTO meta VALUES ('embedder', ?), ('embedder_dim', ?)", (model, str(dim))
             )
         elif found != (model, dim):
-            raise EmbedderMismatch(path=self._path, found=found[0], given=model)
+            raise EmbedderMismatch(path=self.path, found=found[0], given=model)
 
 
 def _spans_of(

@@ -1,0 +1,72 @@
+"""The rows that a store gives and takes, and what a read of facts is narrowed to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE, Everyone, FactKind, Millis, Status, Trust, whose
+
+
+class Life(NamedTuple):
+    """The row of a fact."""
+
+    id: int
+    owner: str
+    subject: str
+    predicate: str
+    object: str
+    statement: str
+    kind: FactKind
+    status: Status
+    confidence: float
+    confidence_at: Millis  # the moment that the confidence is of
+    trust: Trust
+    evidence_count: int
+    occurred_at: Millis | None
+    retired_at: Millis | None
+    valid_to: Millis | None
+    merged_into_id: int | None
+    superseded_by: int | None
+    pinned: bool
+    embeddable: bool
+    episode_id: int  # its first evidence
+    claim: bytes  # digest of (owner, subject, predicate, object)
+
+    @property
+    def current(self) -> bool:
+        """Tell whether it is not merged away, superseded or erased."""
+        return self.retired_at is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeWhere:
+    """Which rows of facts are asked for: those that meet all that is given.
+
+    An empty collection is met by none.
+    """
+
+    ids: Collection[int] | None = None
+    claims: Collection[bytes] | None = None
+    owner: str | Everyone = EVERYONE
+    kinds: Collection[FactKind] | None = None
+    subjects: Collection[str] | None = None
+    predicates: Collection[str] | None = None
+    under: str = ""  # a key, or what begins with it and goes on at a point
+    merged_into: Collection[int] | None = None
+    superseded_by: Collection[int] | None = None
+    current: bool | None = None  # True: not retired; False: retired
+
+    def __post_init__(self) -> None:
+        """Refuse an owner without a name, and a read of everything there is.
+
+        Raises UsageError.
+        """
+        whose(self.owner)
+        asked = (self.ids, self.claims, self.kinds, self.merged_into, self.superseded_by)
+        if self.owner is EVERYONE and all(one is None for one in asked):
+            raise UsageError(
+                detail="a read of facts names ids, claims, kinds, an owner, or what took them over"
+            )

@@ -1,0 +1,439 @@
+"""The reads of the ledger itself: sources, episodes, facts, evidence, history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from factbook import policy
+from factbook.model.facts import (
+    EVERYONE,
+    ME,
+    Cursor,
+    Event,
+    Everyone,
+    Evidence,
+    Fact,
+    FactKind,
+    LineCount,
+    Rejection,
+    Source,
+    SourceState,
+    Stance,
+    Status,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+from factbook.store.base import Filters, ReaderUse, RejectionFilters
+from factbook.store.rows import Life, LifeWhere
+from factbook.store.sqlite.rows import (
+    EPISODE,
+    FACT,
+    Rows,
+    as_episode,
+    as_fact,
+    episode_where,
+    fact_where,
+    json_list,
+)
+
+_LIFE = (
+    "SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,"
+    " f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.retired_at,"
+    " f.valid_to, f.merged_into_id, f.superseded_by, f.pinned, f.embeddable, f.episode_id, f.claim"
+    " FROM"
+)
+_IN = "(SELECT value FROM json_each(?))"
+# What a prefix finds: the key itself and what stands below it, never a longer segment; and no
+# character of it is a wildcard.
+_UNDER = "(f.predicate = ? OR (f.predicate >= ? || '.' AND f.predicate < ? || '/'))"
+
+
+# By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
+_KINDS = {one.value: one for one in FactKind}
+_STATES = {one.value: one for one in Status}
+_TRUSTS = {one.value: one for one in Trust}
+
+
+def as_life(row: Sequence[Any]) -> Life:
+    """Read a row of facts as `Life`."""
+    parts = list(row)
+    parts[6], parts[7], parts[10] = _KINDS[row[6]], _STATES[row[7]], _TRUSTS[row[10]]
+    parts[17], parts[18] = row[17] != 0, row[18] != 0
+    return Life._make(parts)
+
+
+class LedgerReads(Rows):
+    """The reads of sources, episodes, facts, evidence and history."""
+
+    def source_states(
+        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
+    ) -> dict[str, SourceState]:
+        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
+        sql = (
+            "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count,"
+            " first_at, last_at, cursor, lines FROM source_row"
+            " WHERE id NOT IN (SELECT row_id FROM erased_row WHERE target = 'source')"
+        )
+        bindings: list[Any] = []
+        if keys is not None:
+            sql += " AND key IN (SELECT value FROM json_each(?))"
+            bindings.append(json_list(keys))
+        if owner is not EVERYONE:
+            sql += (
+                " AND EXISTS (SELECT 1 FROM episode_row e"
+                " WHERE e.source_id = source_row.id AND e.owner = ?)"
+            )
+            bindings.append(owner)
+        found: dict[str, SourceState] = {}
+        for row in self._rows(sql, bindings):
+            source = Source(
+                key=row[1],
+                kind=row[2],
+                host=row[3],
+                session=row[4],
+                uri=row[5],
+                project=row[6],
+                title=row[7],
+                agent=row[8],
+            )
+            found[source.key] = SourceState(
+                id=row[0],
+                source=source,
+                episode_count=row[9],
+                first_at=row[10],
+                last_at=row[11],
+                cursor=Cursor(**orjson.loads(row[12])),
+                lines=LineCount(**orjson.loads(row[13])),
+            )
+        return found
+
+    def has_others(self, owner: str) -> bool:
+        """Tell whether anything in the ledger is of somebody else than this owner."""
+        found = self._rows(
+            "SELECT EXISTS (SELECT 1 FROM episode_row WHERE owner <> ?1)"
+            " OR EXISTS (SELECT 1 FROM fact_row WHERE owner <> ?1)",
+            (owner,),
+        )
+        return bool(found[0][0])
+
+    def fact(self, fact_id: int) -> Fact | None:
+        """Return one fact in whatever state it is."""
+        return self.facts_by_id([fact_id]).get(fact_id)
+
+    def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
+        """Return facts by id."""
+        rows = self._rows(
+            f"{FACT} WHERE f.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+        )
+        return {row[0]: as_fact(row) for row in rows}
+
+    def facts(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[Fact]:
+        """Iterate over current facts that pass the filters."""
+        where, bindings = fact_where(filters)
+        order = "f.occurred_at DESC, f.id DESC" if newest_first else "f.id"
+        sql = f"{FACT} WHERE {where} ORDER BY {order} LIMIT ?"
+        for row in self._each(sql, bindings, limit):
+            yield as_fact(row)
+
+    def row_owners(self, target: str, row_id: int) -> set[str]:
+        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
+        if target == "source":
+            rows = self._rows(
+                "SELECT DISTINCT owner FROM episode_row WHERE source_id = ?", (row_id,)
+            )
+        elif target == "proposal":  # what names no owner was proposed of logs, which are about `me`
+            rows = self._rows("SELECT payload FROM proposal_row WHERE id = ?", (row_id,))
+            rows = [(orjson.loads(one or "{}").get("owner", ""),) for (one,) in rows]
+        else:
+            table = target if target == "search_task" else f"{target}_row"
+            rows = self._rows(f"SELECT owner FROM {table} WHERE id = ?", (row_id,))
+            if target == "rejection" and rows == [("",)]:  # of whom the rest of its file is about
+                source = "SELECT source_id FROM rejection_row WHERE id = ?"
+                return self.row_owners("source", self._rows(source, (row_id,))[0][0])
+        return {owner or ME for (owner,) in rows}
+
+    def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
+        """Return what episodes or facts say, by id, ascending."""
+        column = {"episode": "text", "fact": "statement"}[target]
+        sql = f"SELECT id, {column} FROM {target}_row WHERE id IN {_IN} ORDER BY id"
+        return dict(self._rows(sql, (json_list(ids),))) if ids else {}
+
+    def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
+        """Return the rows of facts that meet what is given, by id."""
+        found = _life_where(where)
+        if found is None:
+            return []
+        sql, bindings = found
+        rows = self._rows(
+            f"{_LIFE} {sql} ORDER BY f.id LIMIT ?", (*bindings, -1 if limit is None else limit)
+        )
+        return [as_life(row) for row in rows]
+
+    def evidence_of(
+        self, fact_ids: Sequence[int], *, limit: int | None = None
+    ) -> dict[int, list[Evidence]]:
+        """Return the evidence of facts, oldest first, at most `limit` of each."""
+        found: dict[int, list[Evidence]] = {one: [] for one in fact_ids}
+        sql = """
+            SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,
+                   v.end_char, e.occurred_at, s.uri, e.position, e.byte_offset
+            FROM evidence_row v
+            JOIN episode_row e ON e.id = v.episode_id
+            JOIN source_row s ON s.id = e.source_id
+            JOIN rule_row r ON r.id = v.rule_id
+            WHERE v.fact_id = ? ORDER BY v.episode_id LIMIT ?"""
+        for one in fact_ids:
+            for row in self._rows(sql, (one, -1 if limit is None else limit)):
+                found[one].append(
+                    Evidence(
+                        fact_id=row[0],
+                        episode_id=row[1],
+                        rule=row[2],
+                        method=row[3],
+                        stance=Stance(row[4]),
+                        quote=row[5],
+                        start=row[6],
+                        end=row[7],
+                        occurred_at=row[8],
+                        source=row[9],
+                        position=row[10],
+                        offset=row[11],
+                    )
+                )
+        return found
+
+    def events_of(self, target_kind: str, target_id: int) -> list[Event]:
+        """Return the history of one row, oldest first."""
+        rows = self._rows(
+            "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail"
+            " FROM event_row WHERE target_kind = ? AND target_id = ? ORDER BY id",
+            (target_kind, target_id),
+        )
+        return [
+            Event(
+                id=row[0],
+                at=row[1],
+                actor=row[2],
+                trigger=Trigger(row[3]),
+                op=row[4],
+                target=row[5],
+                detail=orjson.loads(row[6]),
+            )
+            for row in rows
+        ]
+
+    def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id."""
+        rows = self._rows(
+            f"{EPISODE} WHERE e.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+        )
+        return {row[0]: as_episode(row) for row in rows}
+
+    def episodes(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[StoredEpisode]:
+        """Iterate over episodes that pass the filters."""
+        where, bindings = episode_where(filters)
+        order = "e.occurred_at DESC, e.id DESC" if newest_first else "e.id"
+        sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
+        for row in self._each(sql, bindings, limit):
+            yield as_episode(row)
+
+    def readers_used(self) -> list[ReaderUse]:
+        """Return with what sources were read, by part and version; the newest use first."""
+        rows = self._rows(
+            "SELECT part, version, count(*), min(first_at), max(last_at) FROM reader_row r"
+            " WHERE NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'source'"
+            "  AND x.row_id = r.source_id) GROUP BY part, version ORDER BY part, 5 DESC"
+        )
+        return [ReaderUse._make(row) for row in rows]
+
+    def rule_counts(self) -> dict[str, int]:
+        """Return how many evidence rows each rule has made, by its name."""
+        return dict(
+            self._rows(
+                "SELECT r.name, count(*) FROM evidence_row v JOIN rule_row r ON r.id = v.rule_id"
+                " GROUP BY r.name ORDER BY r.name"
+            )
+        )
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows by kind, counted now."""
+        row = self._rows(
+            """SELECT (SELECT count(*) FROM source_row)
+                        - (SELECT count(*) FROM erased_row WHERE target = 'source'),
+                      (SELECT count(*) FROM episode_row)
+                        - (SELECT count(*) FROM erased_row WHERE target = 'episode'),
+                      (SELECT count(*) FROM fact_row WHERE retired_at IS NULL),
+                      (SELECT count(*) FROM evidence_row), (SELECT count(*) FROM event_row),
+                      (SELECT count(*) FROM rejection_row),
+                      (SELECT count(*) FROM episode_row WHERE vector_state = 1),
+                      (SELECT count(*) FROM fact_row WHERE status = 'pending_embed'),
+                      (SELECT count(*) FROM episode_vector), (SELECT count(*) FROM fact_vector)"""
+        )[0]
+        names = (
+            "sources",
+            "episodes",
+            "facts",
+            "evidence",
+            "events",
+            "rejections",
+            "episodes_waiting",
+            "facts_waiting",
+            "episode_vectors",
+            "fact_vectors",
+        )
+        return dict(zip(names, row, strict=True))
+
+    def counts_waiting(self) -> int:
+        """Return how many rows wait for a vector."""
+        rows = self._rows(
+            "SELECT (SELECT count(*) FROM episode_row WHERE vector_state = 1)"
+            " + (SELECT count(*) FROM fact_row WHERE status = 'pending_embed')"
+            " + (SELECT count(*) FROM entity_row WHERE vector_state = 1)"
+            " + (SELECT count(*) FROM preference_row WHERE vector_state = 1)"
+        )
+        return int(rows[0][0])
+
+    def predicate_counts(self) -> list[tuple[str, float, int, int]]:
+        """Return (predicate, confidence, facts, distinct objects), most frequent first."""
+        return self._rows(
+            "SELECT predicate, max(confidence), count(*), count(DISTINCT object) FROM fact_row"
+            " WHERE retired_at IS NULL GROUP BY predicate ORDER BY count(*) DESC, predicate"
+        )
+
+    def rule_objects(self, rule: str) -> tuple[list[tuple[str, int]], int]:
+        """Return (object, facts) of a rule's facts, and how many of its candidates were refused."""
+        objects = self._rows(
+            "SELECT f.object, count(DISTINCT f.id) FROM evidence_row v"
+            " JOIN rule_row r ON r.id = v.rule_id JOIN fact_row f ON f.id = v.fact_id"
+            " WHERE r.name = ? AND f.retired_at IS NULL GROUP BY f.object ORDER BY 2 DESC, 1",
+            (rule,),
+        )
+        refused = self._rows("SELECT count(*) FROM rejection_row WHERE rule = ?", (rule,))
+        return objects, refused[0][0]
+
+    def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
+        """Return the newest rejections that pass the filters."""
+        where, bindings = _rejection_where(filters or RejectionFilters())
+        rows = self._rows(
+            "SELECT r.id, r.at, s.uri, r.position, r.reason, r.detail, r.excerpt, r.rule,"
+            " r.predicate, r.owner, r.type, r.confidence, r.threshold, r.validation"
+            " FROM rejection_row r JOIN source_row s ON s.id = r.source_id"
+            f" {where} ORDER BY r.id DESC LIMIT ?",
+            (*bindings, limit),
+        )
+        return [
+            Rejection(
+                id=row[0],
+                at=row[1],
+                source=row[2],
+                position=row[3],
+                reason=row[4],
+                detail=row[5],
+                excerpt=row[6],
+                rule=row[7],
+                predicate=row[8],
+                owner=row[9],
+                type=row[10],
+                confidence=row[11],
+                threshold=row[12],
+                validation=orjson.loads(row[13]),
+            )
+            for row in rows
+        ]
+
+    def vouched(self, owner: str) -> list[Life]:
+        """Return the current facts that an owner told, pinned or called right, by id."""
+        rows = self._rows(
+            f"""{_LIFE} WHERE owner = ?1 AND retired_at IS NULL AND status <> 'proposed'
+              AND kind <> 'observation' AND confidence > 0 AND (
+                pinned
+                OR id IN (
+                  SELECT v.fact_id FROM source_row s JOIN episode_row e ON e.source_id = s.id
+                  JOIN evidence_row v ON v.episode_id = e.id
+                  WHERE s.host = ?2 AND e.trust = 'direct' AND v.stance = 'supports')
+                OR (SELECT op = 'confirm' OR json_extract(detail, '$.why') = 'right'
+                    FROM event_row WHERE target_kind = 'fact' AND target_id = fact_row.id
+                    AND op IN ('rate', 'confirm') ORDER BY id DESC LIMIT 1))
+              ORDER BY id""",
+            (owner, policy.TOLD_HOST),
+        )
+        return [as_life(row) for row in rows]
+
+
+def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
+    """Return the rows of facts (f) that are asked for, with bindings; None where none can be."""
+    table, parts, bindings = "fact_row f", ["1"], list[Any]()
+    if where.claims is not None:
+        # The few claims lead: what is current is found by its own index, what is retired too.
+        table = "json_each(?) j CROSS JOIN fact_row f"
+        parts.append("f.claim = unhex(j.value)")
+        bindings.append(json_list([one.hex() for one in where.claims]))
+    if where.current is not None:
+        parts.append(f"f.retired_at IS {'' if where.current else 'NOT '}NULL")
+    if where.owner is not EVERYONE:
+        parts.append("f.owner = ?")
+        bindings.append(where.owner)
+    if where.under:
+        parts.append(_UNDER)
+        bindings += [where.under] * 3
+    for column, values in (
+        ("id", where.ids),
+        ("subject", where.subjects),
+        ("predicate", where.predicates),
+        ("merged_into_id", where.merged_into),
+        ("superseded_by", where.superseded_by),
+    ):
+        if values is not None:
+            parts.append(f"f.{column} IN {_IN}")
+            bindings.append(json_list(values))
+    if where.kinds is not None:
+        # By name: only so does SQLite use the indexes that hold one kind alone.
+        parts.append(f"f.kind IN ({', '.join(repr(one.value) for one in where.kinds)})")
+    if any(
+        one is not None and not one
+        for one in (
+            where.claims,
+            where.ids,
+            where.subjects,
+            where.predicates,
+            where.kinds,
+            where.merged_into,
+            where.superseded_by,
+        )
+    ):
+        return None
+    return f"{table} WHERE {' AND '.join(parts)}", bindings
+
+
+def _rejection_where(filters: RejectionFilters) -> tuple[str, list[Any]]:
+    parts: list[str] = []
+    bindings: list[Any] = []
+    equal = {"reason": filters.reason, "type": filters.type, "rule": filters.rule}
+    for column, value in equal.items():
+        if value:
+            parts.append(f"r.{column} = ?")
+            bindings.append(value)
+    if filters.owner is not EVERYONE:
+        # A line that could not be read is of whom the rest of its file is about.
+        parts.append(
+            "(r.owner = ? OR (r.owner = '' AND NOT EXISTS (SELECT 1 FROM episode_row e"
+            " WHERE e.source_id = r.source_id AND e.owner <> ?)))"
+        )
+        bindings += [filters.owner, filters.owner]
+    if filters.since is not None:
+        parts.append("r.at >= ?")
+        bindings.append(filters.since)
+    if filters.until is not None:
+        parts.append("r.at < ?")
+        bindings.append(filters.until)
+    if filters.typed_only:
+        parts.append("r.type <> ''")
+    return f"WHERE {' AND '.join(parts)}" if parts else "", bindings
