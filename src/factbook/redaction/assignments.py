@@ -289,8 +289,8 @@ def read_name(text: str, at: int, end: int) -> Named | None:
     low = max(0, at - _KEY_LIMIT)
     start = low + len(text[low:at].rstrip(_NAME_CHARS))
     if start > low and not text[start - 1].isascii():
-        while start > low and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
-            start -= 1
+        found = _KEY.match(text[low:start][::-1])
+        start -= found.end() if found is not None else 0
     found = _KEY.search(text, start, start + 2 * _KEY_LIMIT)
     if found is None:
         return None

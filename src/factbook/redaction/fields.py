@@ -17,7 +17,7 @@ from factbook.redaction.values import is_plausible, is_random, is_stand_in
 
 __all__ = ["field_spans"]
 
-_STEP: Final = r"(?:\s|\\+[nrt])*"
+_STEP: Final = r"(?:\s++|\\+[nrt])*"
 _OTHER: Final = r"\\*[\"']?\w{1,24}\\*[\"']?\s*[:=]\s*(?:\\*[\"'][^\"'\n]{0,60}\\*[\"']|\w{1,12})"
 _LATER: Final = Lazy(  # other fields, then the value
     rf"\\*[\"']?(?:,|: ?{{|[ ]{{)(?:{_STEP}{_OTHER}{_STEP},?){{0,4}}?{_STEP}"
@@ -25,7 +25,7 @@ _LATER: Final = Lazy(  # other fields, then the value
 )
 _TAG: Final = r"</key>\s*<string>|<[Vv]alue>|<!\[CDATA\[|&lt;string&gt;"
 _ELEMENT: Final = Lazy(  # the rest of its tag, perhaps another tag, then the value
-    rf"(?:\\*[\"'][^<>\n]{{0,60}})?(?:>|&gt;){_STEP}(?:{_TAG})?\s*"
+    rf"(?:\\*[\"'][^<>\n]{{0,60}})?(?:>|&gt;){_STEP}(?:{_TAG})?\s*+"
     r"((?:(?!&lt;|\]\]>)[^<>\s]){4,200})\s*(?=</|&lt;/|\]\]>)"
 )
 _CLOSES: Final = frozenset("\\\"'>&")
