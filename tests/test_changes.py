@@ -10,6 +10,7 @@ import pytest
 
 from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.maintenance.metrics import day_counts
 from factbook.maintenance.verdict_queue import judged_pairs, waiting_pairs
 from factbook.model.facts import (
     ME,
@@ -590,7 +591,7 @@ def test_feedback_decides(ledger: Ledger) -> None:
     ledger.write([RateFact(fact_id=fact.id, right=False)])
     assert ledger.get(fact).confidence == 0.0
     assert list(ledger.store.facts(Filters(now=NOW, deprecated=False), limit=None)) == []
-    assert ledger.store.day_counts() == {
+    assert day_counts(ledger.store) == {
         "2025-11-21": {"feedback_right": 1.0, "feedback_wrong": 1.0}
     }
 

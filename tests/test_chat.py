@@ -32,9 +32,10 @@ from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model.entities import EngagementType, NoticeState, SearchAnswer, SearchResult
-from factbook.model.facts import Role, StoredEpisode, Trigger
+from factbook.model.facts import EVERYONE, Role, StoredEpisode, Trigger
 from factbook.recall.plan import Turn
 from factbook.store.base import Filters
+from factbook.store.kinds import INJECTION
 from factbook.surface.chat import reaction_in
 from factbook.surface.chat_model import (
     CALLS,
@@ -812,7 +813,7 @@ def test_a_model_answers_from_memory_as_data(learned: Here) -> None:
     with learned.opened() as memory:
         turns = [one for one in episodes(memory) if one.kind == "turn"]
         assert [one.role for one in turns] == [Role.USER, Role.ASSISTANT]
-        injected = memory.store.injections(limit=10)
+        injected = memory.store.find(INJECTION, {"owner": EVERYONE}, newest_first=True, limit=10)
         assert any(one.mode == "context" and "f3" in one.items for one in injected)
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from conftest import Cli
 from factbook.memory import Memory
+from factbook.model.facts import EVERYONE
+from factbook.store.kinds import INJECTION
 
 
 @pytest.fixture
@@ -57,8 +59,8 @@ def test_a_system_text_that_is_no_text_is_named(cli: Cli, db: Path) -> None:
 def test_looking_at_a_context_is_not_showing_it(cli: Cli, db: Path) -> None:
     cli("context", "What is my dog called?", "--db", db)
     with Memory(db, key_file=cli.home / "redaction.key") as memory:
-        assert memory.store.injections() == []
+        assert memory.store.find(INJECTION, {"owner": EVERYONE}) == []
     cli("context", "What is my dog called?", "--session", "s9", "--db", db)
     with Memory(db, key_file=cli.home / "redaction.key") as memory:
-        assert [one.session for one in memory.store.injections()] == ["s9"]
+        assert [one.session for one in memory.store.find(INJECTION, {"owner": EVERYONE})] == ["s9"]
         assert memory.check() == []

@@ -72,6 +72,7 @@ from factbook.model.ops import (
     SupportFact,
 )
 from factbook.store.base import Filters
+from factbook.store.kinds import INJECTION
 from factbook.store.sqlite import SQLiteStore
 from factbook.store.sqlite.traces import Windows, blocks_of
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
@@ -497,7 +498,9 @@ def test_what_repeats_it_loses_it_too(memory: Memory) -> None:
     assert memory.review.proposals() == []
     assert memory.maintenance.runs()[0].report == {"error": "", "n": 1}
     assert [one.error for one in memory.maintenance.model_tasks()] == [""]
-    assert [list(one.items) for one in memory.store.injections()] == [["e1", "f1"]]
+    assert [list(one.items) for one in memory.store.find(INJECTION, {"owner": EVERYONE})] == [
+        ["e1", "f1"]
+    ]
     assert texts(memory) == ["The code is on paper."]  # nothing of the other could be read
     assert memory.store.search_episodes('"qpzmxn"', Filters(), limit=5) == []
     assert memory.store.search_facts('"qpzmxn"', Filters(), limit=5) == []
@@ -1000,7 +1003,7 @@ def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
     )
     assert texts(memory) == [mine.text]
     assert list(fact_ids(memory)) == [mine.text]
-    assert memory.store.injections() == []
+    assert memory.store.find(INJECTION, {"owner": EVERYONE}) == []
     assert memory.store.entities("bertramina", include_retired=True) == []
     with pytest.raises(NotFound):
         memory.erasure.erase_owner("bertramina")

@@ -20,11 +20,12 @@ from bench.secret_lines import SecretLine, generate, planted_values
 
 from factbook.errors import FactbookError
 from factbook.memory import Memory
-from factbook.model.facts import Role
+from factbook.model.facts import EVERYONE, Role
 from factbook.model.ops import OPS
 from factbook.recall.plan import Turn
 from factbook.redaction import Redactor
 from factbook.store.base import Filters, Screen
+from factbook.store.kinds import INJECTION
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods
 
@@ -290,7 +291,10 @@ def test_what_is_named_by_a_secret_is_found_by_that_name(tmp_path: Path) -> None
     with Memory(tmp_path / "m.db", clock=FrozenClock(), key_file=tmp_path / "key") as memory:
         memory.sync_turn("I live in Oslo.", session=CANARY)
         memory.search_memory("Where do I live?", session=CANARY, owner=CANARY)
-        assert [one.session for one in memory.store.injections(session=CANARY)] != []
+        assert [
+            one.session
+            for one in memory.store.find(INJECTION, {"owner": EVERYONE, "session": CANARY})
+        ] != []
         (episode,) = memory.store.episodes(Filters(session=CANARY), limit=9)
         assert episode.session.startswith("[REDACTED:github-token:")
         assert list(memory.store.episodes(Filters(session=CANARY[:-1]), limit=9)) == []
@@ -313,4 +317,6 @@ def test_a_folder_named_by_a_secret_is_read_once(tmp_path: Path) -> None:
 def test_without_redaction_a_name_stays_as_it_is(tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", redact=False, clock=FrozenClock()) as memory:
         memory.search_memory("Where do I live?", session=CANARY)
-        assert [one.session for one in memory.store.injections()] == [CANARY]
+        assert [one.session for one in memory.store.find(INJECTION, {"owner": EVERYONE})] == [
+            CANARY
+        ]

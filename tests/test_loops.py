@@ -37,6 +37,8 @@ from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import MarkProgress, RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.cancel import Cancel, Cancelled, cancelling, current
+from factbook.store.kinds import MARK, Mark
+from factbook.store.port import marked
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_source
 
@@ -344,7 +346,7 @@ class Writing:
         self.hold = True
 
     def run(self) -> LoopResult:
-        if self.store.mark("written"):
+        if marked(self.store, "written"):
             return LoopResult()
         token = cancel.current()
         assert token is not None
@@ -358,7 +360,7 @@ class Writing:
                     self.begun.set()
                     if self.hold:
                         token.wait(60)
-            writer.set_mark("written", 1)
+            writer.put(MARK, [Mark("written", 1)])
         return LoopResult(did=self.count)
 
 

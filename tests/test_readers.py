@@ -12,6 +12,7 @@ from conftest import Cli
 from factbook.extract import versions
 from factbook.extract.rules import RuleSet
 from factbook.extract.versions import redactor_version, rules_version
+from factbook.maintenance.maintenance import readers_used
 from factbook.memory import Memory
 from factbook.testing import FrozenClock
 
@@ -25,7 +26,7 @@ def test_sources_remember_with_what_they_were_read(tmp_path: Path, sample_log: P
         memory.add_turn("I like tea", session="s")
         clock.advance(days=3)
         memory.add_turn("I like jazz", session="s")
-        used = {one.part: one for one in memory.store.readers_used()}
+        used = {one.part: one for one in readers_used(memory.store)}
         assert used["redactor"].version == redactor_version(memory.resources.redactor)
         assert used["rules"].version == rules_version(memory.resources.rules)
         assert (used["redactor"].sources, used["rules"].sources) == (2, 2)
@@ -34,10 +35,10 @@ def test_sources_remember_with_what_they_were_read(tmp_path: Path, sample_log: P
         assert memory.check() == []
     with Memory(path, key_file=tmp_path / "key", model=None, redact=False) as memory:
         memory.add_turn("I like rain", session="s")
-        versions = {one.version: one.sources for one in memory.store.readers_used()}
+        versions = {one.version: one.sources for one in readers_used(memory.store)}
         assert versions["none"] == 1
         memory.erasure.erase_owner("me")  # what read nothing that is kept is not told of
-        assert memory.store.readers_used() == []
+        assert readers_used(memory.store) == []
         assert memory.check() == []
 
 

@@ -10,16 +10,26 @@ import pytest
 
 from factbook.apply.apply import apply
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Proposal, Trigger
+from factbook.model.facts import EVERYONE, ME, Injection, Proposal, Run, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.kinds import (
+    COUNT,
+    INJECTION,
     KINDS,
+    LOOSE,
+    MARK,
     PAIR,
     PROPOSAL,
+    READER,
+    RUN,
     Below,
+    DayCount,
     Kind,
     Least,
+    Loose,
+    Mark,
     Pair,
+    Reader,
     Tally,
     Where,
 )
@@ -49,16 +59,38 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         proposal(2, b"\xff\0"),
         proposal(2, b"\xff\0", state="refused", decided_at=NOW, payload={}),
     ),
+    RUN: (
+        Run(1, NOW, None, "running", "", {}),
+        Run(2, NOW + 1, NOW + 2, "done", "merge", {"faded": [1, 2], "error": "é"}),
+        Run(2, NOW + 1, NOW + 9, "undone", "", {}),
+    ),
+    MARK: (Mark("extract", 0), Mark("judge", 1 << 60), Mark("judge", -1)),
+    LOOSE: (Loose(1), Loose(2), Loose(2)),
+    INJECTION: (
+        Injection(1, NOW, ME, "s1", "passive", ["e1", "f1"], [], None, None),
+        Injection(2, NOW + 1, "ann", "s2", "tool", [], ["e1"], NOW, False),
+        Injection(2, NOW + 2, "ann", "", "tool", ["f2"], [], NOW, True),
+    ),
+    COUNT: (
+        DayCount("2025-11-20", "turns", 1.0),
+        DayCount("2025-11-21", "turns", 0.5),
+        DayCount("2025-11-21", "turns", 2.0),
+    ),
+    READER: (
+        Reader(1, "redactor", "none", NOW, NOW),
+        Reader(2, "rules", "3", NOW, NOW + 1),
+        Reader(2, "rules", "3", NOW, NOW + 2),
+    ),
 }
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """Give a store with what rows may refer to: episodes and facts of the ids 1 to 3."""
+    """Give a store with what rows may refer to: sources, episodes and facts of the ids 1 to 3."""
     store = SQLiteStore(tmp_path / "m.db")
     episodes = [sample_episode(n, text=f"tool {n}") for n in (1, 2, 3)]
     ops = [
-        RecordSource(source=sample_source()),
+        *(RecordSource(source=sample_source(key)) for key in (sample_source().key, "b", "c")),
         *(RecordEpisode(episode=one) for one in episodes),
         *(sample_fact(one, "used_tool", f"tool {n}") for n, one in enumerate(episodes, 1)),
     ]

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, get_args
 
 from factbook import policy
@@ -82,6 +83,7 @@ from factbook.store.base import (
     claim_digest,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
+from factbook.store.kinds import READER, Reader
 from factbook.store.rows import Life
 
 _BESIDE_MEMORY = frozenset(
@@ -228,8 +230,17 @@ class _Run:
     def readers(self, ops: Sequence[NoteReaders], read: Sequence[RecordEpisode]) -> None:
         """Remember with what the sources of these episodes were read."""
         sources = sorted({self._source_id(op.episode.source) for op in read})
+        known = {one[:3]: one for one in self._writer.find(READER, {"source_id": sources})}
+        used = []
         for op in ops:
-            self._writer.note_readers(sources, op.readers)
+            for one in product(sources, op.readers.items()):
+                key = (one[0], *one[1])
+                before = known.get(key)
+                if before is None:
+                    used.append(Reader(*key, first_at=self._now, last_at=self._now))
+                elif before.last_at < self._now - policy.READERS_EVERY_MS:
+                    used.append(before._replace(last_at=self._now))
+        self._writer.put(READER, used)
 
     def _source_id(self, key: str) -> int:
         found = self._source_ids.get(key)

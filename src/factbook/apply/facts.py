@@ -17,6 +17,7 @@ from factbook import policy
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model.confidence import halved, supported, value_at
 from factbook.model.facts import (
+    Injection,
     Millis,
     ModelTask,
     Proposal,
@@ -109,7 +110,20 @@ from factbook.store.base import (
     Writer,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id
-from factbook.store.kinds import PAIR, PROPOSAL, Pair
+from factbook.store.kinds import (
+    ALL,
+    COUNT,
+    INJECTION,
+    LOOSE,
+    MARK,
+    PAIR,
+    PROPOSAL,
+    RUN,
+    DayCount,
+    Loose,
+    Mark,
+    Pair,
+)
 from factbook.store.port import first
 from factbook.store.rows import Life
 
@@ -918,28 +932,28 @@ class Changes:
 
     def mark(self, op: MarkProgress) -> None:
         """Remember how far the work has come."""
-        self._writer.set_mark(op.name, op.value)
+        self._writer.put(MARK, [Mark(op.name, op.value)])
 
     def keep_loose(self, op: KeepLoose) -> None:
         """Remember which episodes stand alone."""
-        self._writer.set_loose(op.episode_ids)
+        self._writer.drop(LOOSE, ALL)
+        self._writer.put(LOOSE, [Loose(one) for one in op.episode_ids])
 
     def start_run(self, op: StartRun) -> None:
         """Begin a consolidation."""
-        self._writer.put_run(Run(op.run_id, self._now, None, "running", "", {}))
+        self._writer.put(RUN, [Run(op.run_id, self._now, None, "running", "", {})])
         self._event("start", "run", op.run_id)
 
     def finish_run(self, op: FinishRun) -> None:
         """Say where a consolidation stands."""
-        known = self._writer.run(op.run_id)
+        known = first(self._writer, RUN, {"id": op.run_id})
         if known is None:
             raise NotFound(
                 what="run", name=op.run_id, hint="`factbook consolidate --list` shows them."
             )
         finished = known.finished_at if op.state == "running" else self._now
-        self._writer.put_run(
-            known._replace(finished_at=finished, state=op.state, phase=op.phase, report=op.report)
-        )
+        now = known._replace(finished_at=finished, state=op.state, phase=op.phase, report=op.report)
+        self._writer.put(RUN, [now])
         if op.state != "running":
             self._event(op.state, "run", op.run_id)
 
@@ -957,9 +971,19 @@ class Changes:
 
     def injection(self, op: RecordInjection) -> None:
         """Remember what was put before a model or a person."""
-        made = self._writer.add_injection(op.owner, op.session, op.mode, op.items)
+        new = Injection(
+            id=0,
+            at=self._now,
+            owner=op.owner,
+            session=op.session,
+            mode=op.mode,
+            items=op.items,
+            used=op.used or (),
+            judged_at=None if op.used is None else self._now,
+            resolved=None,
+        )
+        self._writer.add(INJECTION, [new])
         if op.used is not None:
-            self._writer.set_use(made, op.used, resolved=None)
             self._count(f"{op.mode}_judged_items", float(len(op.items)))
             self._count(f"{op.mode}_used_items", float(len(op.used)))
         if op.latency_ms is not None:
@@ -970,8 +994,11 @@ class Changes:
 
     def use(self, op: RecordUse) -> None:
         """Remember which of it was used."""
-        if not self._writer.set_use(op.injection_id, op.used, resolved=op.resolved):
+        known = first(self._writer, INJECTION, {"id": op.injection_id})
+        if known is None:
             raise NotFound(what="injection", name=op.injection_id, hint="")
+        used = known._replace(used=op.used, judged_at=self._now, resolved=op.resolved)
+        self._writer.put(INJECTION, [used])
 
     # --- a language model -----------------------------------------------------------------------
 
@@ -1068,7 +1095,9 @@ class Changes:
         self._count(op.name, op.value)
 
     def _count(self, name: str, value: float) -> None:
-        self._writer.add_count(_day(self._now), name, value)
+        day = _day(self._now)
+        known = first(self._writer, COUNT, {"day": day, "name": name})
+        self._writer.put(COUNT, [DayCount(day, name, value + (known.value if known else 0.0))])
 
     # --- rows and events ------------------------------------------------------------------------
 

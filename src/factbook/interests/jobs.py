@@ -30,6 +30,7 @@ from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.interest_ops import RetrySearches, RunSchedule
 from factbook.net.settings import config_path
 from factbook.pipelines.world import WorldReading
+from factbook.store.port import marked
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -228,7 +229,7 @@ def _loops_of(
         return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
 
     def cleaner() -> LoopResult:
-        last = context.store.mark("cleaned_at")
+        last = marked(context.store, "cleaned_at")
         if last and context.clock() - last < policy.CLEANER_EVERY_MS:
             return LoopResult()
         done = steps.clean()

@@ -13,9 +13,10 @@ from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
 from factbook.store.base import Store
-from factbook.store.kinds import PROPOSAL, Pair
+from factbook.store.kinds import PROPOSAL, RUN, Pair
+from factbook.store.port import first
 
-__all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account"]
+__all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account", "run_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,11 @@ class Account:
             self.other,
         )
         return sum(len(part) for part in parts)
+
+
+def run_of(store: Store, run_id: int) -> Run | None:
+    """Return a consolidation."""
+    return first(store, RUN, {"id": run_id})
 
 
 _GROUPED = ("store", "support", "doubt", "contradict", "supersede", "absorb", "merge", "settle")

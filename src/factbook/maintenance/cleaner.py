@@ -40,6 +40,7 @@ from factbook.net import cancel
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
+from factbook.store.port import marked
 from factbook.store.rows import Life
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class _Cleaning:
 
     def run(self) -> CleanReport:
         """Do all steps for every owner."""
-        last = self._store.mark(MARK)
+        last = marked(self._store, MARK)
         asking: list[_Pair] = []
         for owner in sorted({one.owner for one in self._store.entities(EVERYONE)}):
             asking += self._merge_owner(owner)

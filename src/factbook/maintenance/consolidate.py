@@ -23,6 +23,7 @@ from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
 from factbook.maintenance import support
+from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
 from factbook.maintenance.learning import learning_ops
@@ -62,8 +63,9 @@ from factbook.model.ops import (
 )
 from factbook.pipelines.stated import claim_of, extract_ops
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.kinds import PAIR
+from factbook.store.kinds import PAIR, RUN
 from factbook.store.leases import due, holder_name
+from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ __all__ = [
 
 Floats = NDArray[np.float32]
 PHASES = ("embed", "extract", "support", "judge", "merge", "resolve", "fade", "embed again")
+_RUNS = 20  # the newest, among which the last that ended is
 _LEASE = "consolidation"
 _LOOK_AGAIN_S = 0.05
 
@@ -145,11 +148,9 @@ class Consolidation:
         with self._lease(now) as renew:
             self._renew = renew
             self._close_interrupted(now)
-            last = self._store.runs(limit=1)
-            report = RunReport(run_id=last[0].id + 1 if last else 1, as_of=now)
-            since = next(
-                (one.started_at for one in self._store.runs() if one.state == "done"), None
-            )
+            runs = self._store.find(RUN, newest_first=True, limit=_RUNS)
+            report = RunReport(run_id=runs[0].id + 1 if runs else 1, as_of=now)
+            since = next((one.started_at for one in runs if one.state == "done"), None)
             self._write(report, [StartRun(run_id=report.run_id)])
             phases: dict[str, Callable[[RunReport], None]] = {
                 "embed": self._embed,
@@ -203,7 +204,7 @@ class Consolidation:
         """
         now = self._clock()
         with self._lease(now):
-            run = next((one for one in self._store.runs(limit=1 << 30) if one.id == run_id), None)
+            run = run_of(self._store, run_id)
             if run is None or run.state == "undone":
                 known = "was undone already" if run else "does not exist"
                 raise UsageError(detail=f"run {run_id} {known}; `factbook runs` lists the runs")
@@ -245,7 +246,7 @@ class Consolidation:
 
     def _close_interrupted(self, now: Millis) -> None:
         """Say of runs that were killed that they did not end; what they wrote is whole."""
-        for one in self._store.runs():
+        for one in self._store.find(RUN, newest_first=True, limit=_RUNS):
             if one.state == "running":
                 op = FinishRun(run_id=one.id, state="failed", phase=one.phase, report=one.report)
                 self._context.write([op], Trigger.UPKEEP, now=now)
@@ -525,7 +526,7 @@ class Consolidation:
     def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], int]:
         """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
         with self._store.snapshot():  # or a swap of models could come between the vectors
-            after = self._store.mark(phase)
+            after = marked(self._store, phase)
             fresh = self._store.vectors("fact", after=after)
             if not fresh.ids:
                 return [], np.empty((0, 0), np.float32), [], after

@@ -9,6 +9,7 @@ from factbook.extract.predicate_discovery import Command, as_toml, find_operatio
 from factbook.model.facts import EVERYONE
 from factbook.model.ops import MarkProgress, Op, Propose
 from factbook.store.base import Filters, Store
+from factbook.store.port import marked
 
 KIND = "predicate"  # of the proposals
 
@@ -19,7 +20,7 @@ def learning_ops(store: Store) -> list[Op]:
     Nothing is looked at again until enough new commands have come. The vector of a command is that
     of the tool call that ran it; commands whose calls have none yet wait for another night.
     """
-    mark = store.mark("learn")
+    mark = marked(store, "learn")
     wanted = Filters(owner=EVERYONE, predicates=("executed_command",))
     facts = list(store.facts(wanted, limit=policy.LEARNED_COMMANDS, newest_first=True))
     newest = max((one.id for one in facts), default=0)

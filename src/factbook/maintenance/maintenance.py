@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook.context import part
 from factbook.extract.rule_noise import measure_noise
@@ -18,6 +18,7 @@ from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
+from factbook.store.kinds import READER, RUN, Reader
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from factbook.maintenance.consolidate import Resolver, RunReport
     from factbook.maintenance.embedding import EmbedReport
     from factbook.maintenance.meter import CostLine
-    from factbook.model.facts import ModelTask, Run
+    from factbook.model.facts import Millis, ModelTask, Run
     from factbook.store.base import Store
 
-__all__ = ["Maintenance", "RuleNoise", "RuleUse"]
+__all__ = ["Maintenance", "ReaderUse", "RuleNoise", "RuleUse", "readers_used"]
 
 _STARTING: Final = threading.Lock()  # two threads that start the worker at once must not make two
 
@@ -53,6 +54,34 @@ class RuleNoise:
     rejected: int  # candidates of the rule that the gate refused
     score: float  # 0 to 1, the larger the noisier
     why: str
+
+
+class ReaderUse(NamedTuple):
+    """One version of a part that reads texts, as it was used."""
+
+    part: str  # "redactor" or "rules"
+    version: str
+    sources: int  # that it has read something of
+    first_at: Millis
+    last_at: Millis
+
+
+def readers_used(store: Store) -> list[ReaderUse]:
+    """Return with what sources were read, by part and version; the newest use first."""
+    kept = [one.id for one in store.source_states().values()]
+    uses: dict[tuple[str, str], list[Reader]] = {}
+    for one in store.find(READER, {"source_id": kept}):
+        uses.setdefault((one.part, one.version), []).append(one)
+    found = [
+        ReaderUse(
+            *named,
+            sources=len(rows),
+            first_at=min(one.first_at for one in rows),
+            last_at=max(one.last_at for one in rows),
+        )
+        for named, rows in uses.items()
+    ]
+    return sorted(found, key=lambda one: (one.part, -one.last_at))
 
 
 @part
@@ -141,7 +170,7 @@ class Maintenance:
 
     def runs(self, *, limit: int = 20) -> list[Run]:
         """Return the newest consolidations, newest first."""
-        return self._store.runs(limit=limit)
+        return self._store.find(RUN, newest_first=True, limit=limit)
 
     def _consolidation(
         self,

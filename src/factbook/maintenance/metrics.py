@@ -26,12 +26,20 @@ from datetime import UTC, datetime
 from typing import Final
 
 from factbook.model.confidence import value_at
-from factbook.model.facts import MERGED_KINDS, Injection, Millis
+from factbook.model.facts import EVERYONE, MERGED_KINDS, Injection, Millis
 from factbook.store.base import Reads
-from factbook.store.kinds import Pair
+from factbook.store.kinds import COUNT, INJECTION, Pair
 from factbook.store.rows import LifeWhere
 
-__all__ = ["PASSIVE_FAILED", "Metrics", "Share", "compute", "passive_by_day"]
+__all__ = [
+    "PASSIVE_FAILED",
+    "Metrics",
+    "Share",
+    "compute",
+    "day_counts",
+    "injections",
+    "passive_by_day",
+]
 
 LATENCY_SUM: Final = "passive_latency_ms"
 LATENCY_COUNT: Final = "passive_latency_turns"
@@ -42,12 +50,26 @@ FEEDBACK_WRONG: Final = "feedback_wrong"
 SEARCHES: Final = "tool_turns"
 PASSIVE_FAILED: Final = "passive_failed:"  # with the name of the error
 
+_INJECTIONS: Final = 100_000  # the newest that the figures are computed from
 _PASSIVE: Final = "passive"
 _TOOL: Final = "tool"
 _MERGE: Final = "merge"  # the rule of pairs that say the same and were not merged by themselves
 _BY_RULES: Final = frozenset({"contradiction", "supersedes"})
 _OTHERS_WORD: Final = frozenset({"verdict", "correction"})  # rules of what a judge or person said
 _SPREAD: Final = 1e-9  # below it every value is the same, and nothing correlates with it
+
+
+def injections(store: Reads) -> list[Injection]:
+    """Return what was injected, newest first, as far back as the figures look."""
+    return store.find(INJECTION, {"owner": EVERYONE}, newest_first=True, limit=_INJECTIONS)
+
+
+def day_counts(store: Reads) -> dict[str, dict[str, float]]:
+    """Return counters as day -> name -> value."""
+    found: dict[str, dict[str, float]] = {}
+    for one in store.find(COUNT):
+        found.setdefault(one.day, {})[one.name] = one.value
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,11 @@ from factbook import policy
 from factbook.extract.sentences import Sentence, split, words
 from factbook.gate.judge import Claim, Reading, Relation, judge
 from factbook.maintenance.join import cross_pairs
-from factbook.model.facts import MERGED_KINDS, Millis, Role, StoredEpisode, Trust
+from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
 from factbook.store.base import Store
+from factbook.store.kinds import INJECTION
+from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
 
 _SUPPORT_RULE: Final = "supporting_episode"
@@ -29,7 +31,7 @@ _DOUBT_RULE: Final = "opposing_episode"
 
 def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading]) -> list[Op]:
     """Return the evidence that episodes since the last time give to facts, the oldest first."""
-    mark = store.mark("support")
+    mark = marked(store, "support")
     fresh = store.vectors("episode", after=mark)
     if not fresh.ids:
         return []
@@ -139,7 +141,9 @@ class _Shown:
         if episode.session not in self._known:
             self._known[episode.session] = [
                 (one.at, frozenset(one.items))
-                for one in self._store.injections(session=episode.session, limit=1 << 30)
+                for one in self._store.find(
+                    INJECTION, {"owner": EVERYONE, "session": episode.session}
+                )
             ]
         told = {f"f{fact_id}", *(f"e{one}" for one in behind)}
         return any(not items.isdisjoint(told) for _, items in self._known[episode.session])

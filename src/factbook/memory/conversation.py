@@ -51,6 +51,7 @@ from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import clean
 from factbook.store.base import Filters
 from factbook.store.damage import naming_damage
+from factbook.store.kinds import COUNT, INJECTION, Least
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -406,9 +407,13 @@ class Conversation:
             return []
         rows = [
             one
-            for one in self._context.store.injections(session=self.session, limit=INJECTIONS_SEEN)
-            if (one.mode, one.session, one.owner) == ("tool", self.session, self.owner)
-            and one.judged_at is None
+            for one in self._context.store.find(
+                INJECTION,
+                {"owner": self.owner, "session": self.session},
+                newest_first=True,
+                limit=INJECTIONS_SEEN,
+            )
+            if one.mode == "tool" and one.judged_at is None
         ]
         # Both from the newest back: the rows of this turn are the last ones.
         enough = resolved([query for query, _ in searched])
@@ -527,11 +532,10 @@ class Conversations:
         """
         with self._keeping:
             found = Counter(self._failed)
-            days = self.context.store.day_counts(since=since)
-        for counts in days.values():
-            for name, value in counts.items():
-                if name.startswith(PASSIVE_FAILED):
-                    found[name.removeprefix(PASSIVE_FAILED)] += int(value)
+            counts = self.context.store.find(COUNT, {"day": Least(since)})
+        for one in counts:
+            if one.name.startswith(PASSIVE_FAILED):
+                found[one.name.removeprefix(PASSIVE_FAILED)] += int(one.value)
         return dict(sorted(found.items()))
 
     def count_failure(self, error: BaseException) -> None:

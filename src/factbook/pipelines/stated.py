@@ -43,6 +43,8 @@ from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.store.base import Store, claim_digest
 from factbook.store.derived.facts import current_by_claim
+from factbook.store.kinds import LOOSE
+from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
@@ -71,24 +73,26 @@ def extract_ops(
     of a cluster must hold against its statement.
     """
     store = context.store
-    mark = store.mark("extract")
+    mark = marked(store, "extract")
     room = policy.CLUSTER_POOL - policy.CLUSTER_LOOSE
     new, last = store.told_episodes(after=mark, limit=room)
     if not new:
         return []
     since = now - policy.CLUSTER_DAYS * DAY_MS
     fresh = {one.id for one in new}
-    old = store.loose_episodes(since=since, limit=policy.CLUSTER_LOOSE)
+    loose = sorted(store.episodes_by_id([one.episode_id for one in store.find(LOOSE)]).items())
+    old = [one for _, one in loose if one.occurred_at is None or one.occurred_at >= since]
+    old = old[-policy.CLUSTER_LOOSE :]
     episodes = [*(one for one in old if one.id not in fresh), *new]
     ops: list[Op] = []
-    loose: list[int] = []
+    alone: list[int] = []
     for owner in sorted({one.owner for one in episodes}):
         mine = [one for one in episodes if one.owner == owner]
-        made, alone = _owner_ops(context, owner, mine, same=same)
+        made, left = _owner_ops(context, owner, mine, same=same)
         ops += made
-        loose += alone
+        alone += left
     ops += _overheard_ops(context, new)
-    ops.append(KeepLoose(episode_ids=sorted(set(loose))))
+    ops.append(KeepLoose(episode_ids=sorted(set(alone))))
     ops.append(MarkProgress(name="extract", value=last))
     return ops
 

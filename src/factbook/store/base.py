@@ -30,12 +30,10 @@ from factbook.model.facts import (
     Evidence,
     Fact,
     FactKind,
-    Injection,
     LineCount,
     Millis,
     ModelTask,
     Rejection,
-    Run,
     Source,
     SourceState,
     SQLValue,
@@ -374,16 +372,6 @@ def _screening(
     return screened
 
 
-class ReaderUse(NamedTuple):
-    """One version of a part that reads texts, as it was used."""
-
-    part: str  # "redactor" or "rules"
-    version: str
-    sources: int  # that it has read something of
-    first_at: Millis
-    last_at: Millis
-
-
 def named_owners(kind: type[_S]) -> type[_S]:
     """Let every public method of a class refuse an owner that is none before it does anything.
 
@@ -439,9 +427,6 @@ def place_of(named: str | os.PathLike[str]) -> Path | str:
 
 class Reads(RecordReads, WorldReads, Protocol):
     """What may be asked of a ledger: of a store, in a snapshot of it, and inside a write."""
-
-    def readers_used(self) -> list[ReaderUse]:
-        """Return with what sources were read, by part and version; the newest use first."""
 
     def generation(self) -> int:
         """Return a number that moves with every committed write."""
@@ -547,22 +532,8 @@ class Reads(RecordReads, WorldReads, Protocol):
     def is_held(self, name: str, *, now: Millis) -> bool:
         """Tell whether somebody has a lease."""
 
-    def mark(self, name: str) -> int:
-        """Return a number that the nightly work remembered, 0 at first."""
-
-    def runs(self, *, limit: int = 20) -> list[Run]:
-        """Return the newest consolidations, newest first."""
-
     def run_events(self, run_id: int) -> list[Event]:
         """Return the history that a consolidation wrote, oldest first."""
-
-    def injections(
-        self, *, session: str = "", since: Millis | None = None, limit: int = 100
-    ) -> list[Injection]:
-        """Return what was injected, newest first."""
-
-    def day_counts(self, *, since: str = "") -> dict[str, dict[str, float]]:
-        """Return counters as day -> name -> value."""
 
     def fact_states(self, *, now: Millis) -> dict[str, int]:
         """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
@@ -585,9 +556,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
         After is the sequence number of a vector, not an id: an old row may get its vector late.
         """
-
-    def loose_episodes(self, *, since: Millis, limit: int) -> list[StoredEpisode]:
-        """Return the newest episodes that stand alone and are from `since` on, by id."""
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
@@ -669,9 +637,6 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
         """Insert sources that are not known and return their ids by key."""
 
-    def note_readers(self, source_ids: Sequence[int], readers: Mapping[str, str]) -> None:
-        """Remember with what sources were read now: part -> version."""
-
     def update_source(
         self,
         source_id: int,
@@ -733,29 +698,8 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     def event(self, event_id: int) -> Event | None:
         """Return one row of the history."""
 
-    def run(self, run_id: int) -> Run | None:
-        """Return a run."""
-
-    def set_mark(self, name: str, value: int) -> None:
-        """Remember a number by name."""
-
-    def set_loose(self, episode_ids: Sequence[int]) -> None:
-        """Remember the episodes that stand alone, instead of those before."""
-
-    def put_run(self, run: Run) -> None:
-        """Insert or overwrite a run."""
-
     def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
         """Return when each key at or under these was last changed, by what messages said."""
-
-    def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
-        """Insert what was injected, and return its id."""
-
-    def set_use(self, injection_id: int, used: Sequence[str], *, resolved: bool | None) -> bool:
-        """Say which injected items were used; False for an unknown id."""
-
-    def add_count(self, day: str, name: str, value: float) -> None:
-        """Add to a counter of a day."""
 
     def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
         """Return the rows that are still claimed under this token."""

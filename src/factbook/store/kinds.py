@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Millis, Proposal, whose
+from factbook.model.facts import EVERYONE, Injection, Millis, Proposal, Run, whose
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
@@ -123,4 +123,63 @@ PROPOSAL: Final = Kind(
     time="proposed_at",
 )
 
-KINDS: Final[Sequence[Kind[Any]]] = (PAIR, PROPOSAL)
+RUN: Final = Kind(name="run", row=Run, key=("id",), time="started_at")
+
+
+class Mark(NamedTuple):
+    """A number that work remembers by a name: how far it has come."""
+
+    name: str
+    value: int
+
+
+MARK: Final = Kind(name="mark", row=Mark, key=("name",))
+
+
+class Loose(NamedTuple):
+    """An episode with a statement that stands alone so far."""
+
+    episode_id: int
+
+
+LOOSE: Final = Kind(name="loose", row=Loose, key=("episode_id",))
+INJECTION: Final = Kind(
+    name="injection", row=Injection, key=("id",), asked=("at", "owner", "session"), time="at"
+)
+
+
+class DayCount(NamedTuple):
+    """What a counter came to on a day."""
+
+    day: str
+    name: str
+    value: float
+
+
+COUNT: Final = Kind(name="count", row=DayCount, key=("day", "name"))
+
+
+class Reader(NamedTuple):
+    """With what version of a part a source was read."""
+
+    source_id: int
+    part: str  # "redactor" or "rules"
+    version: str
+    first_at: Millis
+    last_at: Millis
+
+
+READER: Final = Kind(
+    name="reader", row=Reader, key=("source_id", "part", "version"), time="last_at"
+)
+
+KINDS: Final[Sequence[Kind[Any]]] = (
+    PAIR,
+    PROPOSAL,
+    RUN,
+    MARK,
+    LOOSE,
+    INJECTION,
+    COUNT,
+    READER,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from factbook.store.kinds import ALL, Kind, R, Tally, Where
+from factbook.store.kinds import ALL, MARK, Kind, R, Tally, Where
 
 
 class Reads(Protocol):
@@ -54,3 +54,9 @@ def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
     """Return the first row that meets every condition, None without one. Raises as `find` does."""
     found = reads.find(kind, where, limit=1)
     return found[0] if found else None
+
+
+def marked(reads: Reads, name: str) -> int:
+    """Return a number that work remembered by a name, 0 at first."""
+    found = first(reads, MARK, {"name": name})
+    return found.value if found else 0

@@ -617,7 +617,7 @@ def consolidate(
         at_least(1, undo, "--undo")
         _undo(call, undo, no_redact=no_redact)
         return
-    from factbook.maintenance.changes_report import account
+    from factbook.maintenance.changes_report import account, run_of
     from factbook.maintenance.consolidate import PHASES
     from factbook.maintenance.verdict_queue import TASK
     from factbook.surface.maintenance import unanswered
@@ -629,7 +629,8 @@ def consolidate(
     with call.memory("read" if dry_run else "write", redact=not no_redact) as memory:
 
         def keep(store: Store, report: RunReport) -> None:
-            (run,) = [one for one in store.runs(limit=1) if one.id == report.run_id]
+            run = run_of(store, report.run_id)
+            assert run is not None
             asked = unanswered(store, redact=memory.resources.redactor.redact, owner=about)
             found.append(
                 _Left(
@@ -788,9 +789,9 @@ def runs(
 def _show_past_run(
     call: Call, memory: Memory, number: int, *, all_: bool, owner: str | Everyone
 ) -> None:
-    from factbook.maintenance.changes_report import account
+    from factbook.maintenance.changes_report import account, run_of
 
-    run = next((one for one in memory.maintenance.runs(limit=1 << 30) if one.id == number), None)
+    run = run_of(memory.store, number)
     if run is None:
         raise NotFound(what="run", name=number, hint="`factbook runs` lists them.")
     changes = account(memory.store, run, owner=owner)

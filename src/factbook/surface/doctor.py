@@ -317,6 +317,7 @@ def _readers(memory: Memory) -> Iterator[Finding]:
     """Say where texts were read by another redactor or by other rules than are in force now."""
     from factbook import RuleSet
     from factbook.extract.versions import redactor_version, rules_version
+    from factbook.maintenance.maintenance import readers_used
     from factbook.surface.options import rules_in_force
     from factbook.surface.text import moment
 
@@ -331,7 +332,7 @@ def _readers(memory: Memory) -> Iterator[Finding]:
         " it was read",
         "rules": "what today's find in them is not in memory",
     }
-    others = [one for one in memory.store.readers_used() if one.version != now[one.part]]
+    others = [one for one in readers_used(memory.store) if one.version != now[one.part]]
     for one in others[:_PROBLEMS_SHOWN]:
         which = "no redactor" if one.version == "none" else f"{one.part} {one.version}"
         yield Finding(

@@ -15,7 +15,7 @@ from factbook.model.facts import EVERYONE, ME, Everyone
 if TYPE_CHECKING:
     from factbook.maintenance.metrics import Metrics
     from factbook.memory import Memory
-    from factbook.model.facts import Fact, Injection, Millis, ModelTask, Run
+    from factbook.model.facts import Fact, Millis, ModelTask, Run
     from factbook.store.base import Store
 
 __all__ = [
@@ -23,13 +23,11 @@ __all__ = [
     "Successor",
     "Unanswered",
     "fact_now",
-    "injections",
     "living",
     "successors",
     "unanswered",
 ]
 
-_INJECTIONS: Final = 100_000  # the newest that the figures are computed from
 _WHAT_CHARS: Final = 80  # of the text of an input that a model did not answer for
 _ASKS: Final[Mapping[str, str]] = {
     "commands": "factbook extract --commands",
@@ -84,7 +82,7 @@ class Successor:
 
 def living(memory: Memory, *, now: Millis) -> Living:
     """Count how facts stand, what waits, and compute the figures."""
-    from factbook.maintenance.metrics import believed, compute
+    from factbook.maintenance.metrics import believed, compute, day_counts, injections
     from factbook.maintenance.verdict_queue import judged_pairs
 
     store = memory.store
@@ -92,7 +90,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
         states = store.fact_states(now=now)
         aside = len(store.set_aside())
         pairs = judged_pairs(store)
-        runs = store.runs(limit=1)
+        runs = memory.maintenance.runs(limit=1)
         return Living(
             states=states,
             waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
@@ -104,7 +102,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
             unanswered=unanswered(store, redact=memory.resources.redactor.redact),
             last_run=runs[0] if runs else None,
             metrics=compute(
-                day_counts=store.day_counts(),
+                day_counts=day_counts(store),
                 injections=injections(store),
                 pairs=pairs,
                 states=states,
@@ -173,11 +171,6 @@ def unanswered(
         )
 
     return [shown(one) for one in tasks]
-
-
-def injections(store: Store) -> list[Injection]:
-    """Return what was injected, newest first, as far back as the figures look."""
-    return store.injections(limit=_INJECTIONS)
 
 
 def successors(store: Store, fact: Fact) -> list[Successor]:

@@ -81,11 +81,10 @@ def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Pa
 
 
 def _plots(memory: Memory, found: Living, *, now: Millis) -> list[_Plot]:
-    from factbook.maintenance.metrics import believed, passive_by_day
-    from factbook.surface.maintenance import injections
+    from factbook.maintenance.metrics import believed, injections, passive_by_day
 
     values = [value for value, _ in believed(memory.store, now=now)]
-    runs = memory.store.runs(limit=_RUNS)[::-1]
+    runs = memory.maintenance.runs(limit=_RUNS)[::-1]
     by_day = passive_by_day(injections(memory.store))
     plots = []
     if found.states:

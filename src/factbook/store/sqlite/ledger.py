@@ -27,7 +27,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.store.base import Filters, ReaderUse, RejectionFilters
+from factbook.store.base import Filters, RejectionFilters
 from factbook.store.rows import Life, LifeWhere
 from factbook.store.sqlite.rows import (
     EPISODE,
@@ -244,15 +244,6 @@ class LedgerReads(Rows):
         sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
         for row in self._each(sql, bindings, limit):
             yield as_episode(row)
-
-    def readers_used(self) -> list[ReaderUse]:
-        """Return with what sources were read, by part and version; the newest use first."""
-        rows = self._rows(
-            "SELECT part, version, count(*), min(first_at), max(last_at) FROM reader_row r"
-            " WHERE NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'source'"
-            "  AND x.row_id = r.source_id) GROUP BY part, version ORDER BY part, 5 DESC"
-        )
-        return [ReaderUse._make(row) for row in rows]
 
     def rule_counts(self) -> dict[str, int]:
         """Return how many evidence rows each rule has made, by its name."""

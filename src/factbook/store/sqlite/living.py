@@ -14,9 +14,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
     Event,
-    Injection,
     Millis,
-    Run,
     Stance,
     Status,
     StoredEpisode,
@@ -29,11 +27,9 @@ from factbook.store.rows import Life
 from factbook.store.sqlite.rows import (
     DUE,
     EMBEDDING,
-    EPISODE,
     VALUE_NOW,
     VECTOR_TABLES,
     Rows,
-    as_episode,
     end_claims,
     hold,
     json_list,
@@ -161,53 +157,6 @@ class LivingVerbs(Rows):
         rows = self._db.execute(f"{_EVENT} WHERE id = ?", (event_id,)).fetchall()
         return as_event(rows[0]) if rows else None
 
-    def set_mark(self, name: str, value: int) -> None:
-        """Remember a number by name."""
-        self._db.execute("INSERT OR REPLACE INTO mark_row VALUES (?,?)", (name, value))
-
-    def set_loose(self, episode_ids: Sequence[int]) -> None:
-        """Remember the episodes that stand alone, instead of those before."""
-        self._db.execute("DELETE FROM loose_row")
-        self._db.execute(
-            "INSERT INTO loose_row SELECT value FROM json_each(?)", (json_list(episode_ids),)
-        )
-
-    def put_run(self, run: Run) -> None:
-        """Insert or overwrite a run."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO run_row VALUES (?,?,?,?,?,?)",
-            (run.id, run.started_at, run.finished_at, run.state, run.phase, _dumps(run.report)),
-        )
-
-    def run(self, run_id: int) -> Run | None:
-        """Return a run."""
-        rows = self._db.execute("SELECT * FROM run_row WHERE id = ?", (run_id,)).fetchall()
-        return as_run(rows[0]) if rows else None
-
-    def add_injection(self, owner: str, session: str, mode: str, items: Sequence[str]) -> int:
-        """Insert what was injected, and return its id."""
-        self._db.execute(
-            "INSERT INTO injection_row (at, owner, session, mode, items) VALUES (?,?,?,?,?)",
-            (self._now, owner, session, mode, json_list(items)),
-        )
-        return self._db.last_insert_rowid()
-
-    def set_use(self, injection_id: int, used: Sequence[str], *, resolved: bool | None) -> bool:
-        """Say which injected items were used; False for an unknown id."""
-        self._db.execute(
-            "UPDATE injection_row SET used = ?, judged_at = ?, resolved = ? WHERE id = ?",
-            (json_list(used), self._now, resolved, injection_id),
-        )
-        return self._db.changes() == 1
-
-    def add_count(self, day: str, name: str, value: float) -> None:
-        """Add to a counter of a day."""
-        self._db.execute(
-            "INSERT INTO count_row VALUES (?,?,?)"
-            " ON CONFLICT (day, name) DO UPDATE SET value = value + excluded.value",
-            (day, name, value),
-        )
-
     def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
         """Return the rows that are still claimed under this token."""
         return {
@@ -287,11 +236,6 @@ def _standing(claims: Iterable[Any], now: Millis) -> list[int]:
     return [token for token, holder, until in claims if stands(holder, until, now=now)]
 
 
-def as_run(row: Sequence[Any]) -> Run:
-    """Read a row of runs."""
-    return Run._make([*row[:5], orjson.loads(row[5])])
-
-
 class LivingReads(Rows):
     """The part of the store that the work behind reads, and its leases.
 
@@ -366,16 +310,6 @@ class LivingReads(Rows):
         rows = self._rows("SELECT holder, until FROM lease_row WHERE name = ?", (name,))
         return bool(rows) and stands(*rows[0], now=now)
 
-    def mark(self, name: str) -> int:
-        """Return a number that the nightly work remembered, 0 at first."""
-        rows = self._rows("SELECT value FROM mark_row WHERE name = ?", (name,))
-        return int(str(rows[0][0])) if rows else 0
-
-    def runs(self, *, limit: int = 20) -> list[Run]:
-        """Return the newest consolidations, newest first."""
-        rows = self._rows("SELECT * FROM run_row ORDER BY id DESC LIMIT ?", (limit,))
-        return [as_run(row) for row in rows]
-
     def run_events(self, run_id: int) -> list[Event]:
         """Return the history that a consolidation wrote, oldest first."""
         return [
@@ -383,38 +317,6 @@ class LivingReads(Rows):
         ]
 
     # --- injections, counters -------------------------------------------------------------------
-
-    def injections(
-        self, *, session: str = "", since: Millis | None = None, limit: int = 100
-    ) -> list[Injection]:
-        """Return what was injected, newest first."""
-        rows = self._rows(
-            "SELECT id, at, owner, session, mode, items, used, judged_at, resolved"
-            " FROM injection_row WHERE (?1 = '' OR session = ?1) AND at >= ?2"
-            " ORDER BY id DESC LIMIT ?3",
-            (session, since if since is not None else -(1 << 62), limit),
-        )
-        return [
-            Injection._make(
-                [
-                    *row[:5],
-                    orjson.loads(row[5]),
-                    orjson.loads(row[6]),
-                    row[7],
-                    None if row[8] is None else bool(row[8]),
-                ]
-            )
-            for row in rows
-        ]
-
-    def day_counts(self, *, since: str = "") -> dict[str, dict[str, float]]:
-        """Return counters as day -> name -> value."""
-        found: dict[str, dict[str, float]] = {}
-        for day, name, value in self._rows(
-            "SELECT day, name, value FROM count_row WHERE day >= ? ORDER BY day, name", (since,)
-        ):
-            found.setdefault(day, {})[name] = value
-        return found
 
     # --- facts and vectors in bulk --------------------------------------------------------------
 
@@ -472,15 +374,6 @@ class LivingReads(Rows):
         )
         found = self.episodes_by_id([row[1] for row in numbers])
         return [found[row[1]] for row in numbers], numbers[-1][0] if numbers else after
-
-    def loose_episodes(self, *, since: Millis, limit: int) -> list[StoredEpisode]:
-        """Return the newest episodes that stand alone and are from `since` on, by id."""
-        rows = self._rows(
-            f"SELECT * FROM ({EPISODE} JOIN loose_row l ON l.episode_id = e.id"
-            " WHERE coalesce(e.occurred_at, ?1) >= ?1 ORDER BY e.id DESC LIMIT ?2) ORDER BY 1",
-            (since, limit),
-        )
-        return [as_episode(row) for row in rows]
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""

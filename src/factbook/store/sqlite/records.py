@@ -121,6 +121,8 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
         return "least", (value.value,)
     if isinstance(value, Below):
         return "below", (value.value,)
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        return "equal", (None,)  # no row holds such a number
     if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
         return "equal", (value,)
     if isinstance(next(iter(value), None), bytes):

@@ -9,7 +9,6 @@ from typing import Any
 import apsw
 import orjson
 
-from factbook import policy
 from factbook.errors import EmbedderMismatch
 from factbook.model.facts import (
     Cursor,
@@ -87,18 +86,6 @@ class SQLiteWriter(SQLiteReads, RecordWrites, LivingVerbs, ModelVerbs, WorldVerb
             rows,
         )
         return {one.key: first + n for n, one in enumerate(sources)}
-
-    def note_readers(self, source_ids: Sequence[int], readers: Mapping[str, str]) -> None:
-        """Remember with what sources were read now: part -> version."""
-        self._db.executemany(
-            "INSERT INTO reader_row VALUES (?1,?2,?3,?4,?4) ON CONFLICT DO UPDATE"
-            " SET last_at = excluded.last_at WHERE last_at < excluded.last_at - ?5",
-            [
-                (one, part, version, self._now, policy.READERS_EVERY_MS)
-                for one in source_ids
-                for part, version in readers.items()
-            ],
-        )
 
     def update_source(
         self,
