@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.errors import NotFound
-from factbook.extract import prose, shell
+from factbook.extract import shell
 from factbook.extract.base import SUBJECTS, parse_place, parse_template, render, shorten
 from factbook.extract.rules import MAX_HITS, Rule, RuleSet, markdown_table
 from factbook.extract.session_parser import RULES, SEED_STRICT
+from factbook.language.sentences import markdown_sentences
 from factbook.model.facts import Candidate, Episode, EpisodeKind, Field, Role, Trust
 
 DEFAULT = RuleSet.default()
@@ -387,7 +388,7 @@ def test_sentences_of_markdown() -> None:
         "# Title here\n\nFirst one. Second `a. b` here! E.g. this.\n"
         "1. An item\n2. Another item\n   that goes on\n\n```py\ncode. code\n```\n| a | b |\n\nLast"
     )
-    assert [text[a:b] for a, b in prose.sentences(text)] == [
+    assert [text[a:b] for a, b in markdown_sentences(text)] == [
         "First one.",
         "Second `a. b` here!",
         "E.g. this.",
@@ -505,5 +506,5 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
 def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
     text = "It works" + unit * 100_000 + "x"
     started = time.process_time()
-    assert len(prose.sentences(text)) <= 1
+    assert len(markdown_sentences(text)) <= 1
     assert time.process_time() - started < 2

@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import Found, Rule, shorten
+from factbook.language.sentences import Span, markdown_sentences
 from factbook.model.facts import Episode
 
-__all__ = ["Sentence", "keywords_in_text", "sentences", "snippets"]
+__all__ = ["keywords_in_text", "snippets"]
 
 MAX_SENTENCE_CHARS: Final = 1_200
 """A longer stretch without a full stop is no sentence; it is cut at a word before it is judged."""
@@ -24,122 +25,20 @@ MAX_SENTENCE_CHARS: Final = 1_200
 MIN_SNIPPET_WORDS: Final = 4
 """Shorter sentences ("Fixed.", "Found it:") say nothing on their own."""
 
-_LINE: Final = re.compile(r"[^\n]*\n?")
-_FENCE: Final = re.compile(r"[ \t>]*(```+|~~~+)")
-_NOT_PROSE: Final = re.compile(
-    r"[ \t]*(?:\#{1,6}[ \t]|\||[-*_=─━═—]{3,}[ \t]*$|</?\w[^>]*>[ \t]*$|`[^`\n]{0,80}─|★)"
-)
-_LIST_ITEM: Final = re.compile(
-    r"[ \t>]*(?:[-*+•✓✔✗✘✅❌⚠️→]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
-)
-_INDENT: Final = re.compile(r"[ \t>]*")
-_STOP: Final = re.compile(r"(?:(?<![.!?])[.!?]++[\"'”’)\]*_`]*+(?=\s)|[。！？])")
-_NEXT_STARTS_LOW: Final = re.compile(r"\s*[a-z]")
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|esp|no|nos|fig|eq|sec|Dr|Mr|Mrs|Ms|St|[A-Z])"
-    r"|^\W*\d{1,3})\.$"
-)
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
-_SENTENCE_END: Final = frozenset(".!?:。！？")
-
-
-class Sentence(NamedTuple):
-    """The place of one sentence."""
-
-    start: int
-    end: int
+_ANNOUNCED: Final = 12  # characters at most between a colon and what it announces
 
 
 @lru_cache(maxsize=4)
-def sentences(text: str) -> tuple[Sentence, ...]:
-    """Return the sentences of a Markdown text in order.
-
-    Code blocks, headings, tables and rules hold none. A sentence that ends in a colon goes on
-    into the next item or paragraph, which is what it announces.
-    """
-    found: list[Sentence] = []
-    blocks = _blocks(text)
-    for index, (start, end) in enumerate(blocks):
-        parts = list(_split(text, start, end))
-        if parts and text[parts[-1].end - 1] == ":" and index + 1 < len(blocks):
-            following = next(_split(text, *blocks[index + 1]), None)
-            # Only what comes directly after it, not what stands behind a code block.
-            if following and following.start - parts[-1].end <= 12:
-                parts[-1] = Sentence(parts[-1].start, following.end)
-        found += parts
+def _sentences(text: str) -> tuple[Span, ...]:
+    """Return the sentences of a Markdown text; one that ends in a colon goes on into the next."""
+    found = list(markdown_sentences(text))
+    for index, following in enumerate(found[1:]):
+        before = found[index]
+        # Only what comes directly after it, not what stands behind a code block.
+        if text[before.end - 1] == ":" and following.start - before.end <= _ANNOUNCED:
+            found[index] = Span(before.start, following.end)
     return tuple(found)
-
-
-def _blocks(text: str) -> list[tuple[int, int]]:
-    """Cut a text into paragraphs and list items."""
-    blocks: list[tuple[int, int]] = []
-    fence = ""
-    joins = False  # whether the next plain line goes on with the current block
-    in_list = False
-    for match in _LINE.finditer(text):
-        start = match.start()
-        line = match[0].rstrip()
-        if not line:
-            joins = False
-            continue
-        mark = _FENCE.match(line)
-        if mark:
-            kind = mark[1][:3]
-            fence = "" if fence == kind else (fence or kind)
-            joins = False
-            continue
-        if fence or _NOT_PROSE.match(line):
-            joins = False
-            if not fence:
-                in_list = False
-            continue
-        stop = start + len(line)
-        item = _LIST_ITEM.match(line)
-        indent = _INDENT.match(line)
-        first = start + (item.end() if item else indent.end() if indent else 0)
-        if first >= stop:
-            continue
-        code = not in_list and not joins and line.startswith(("    ", "\t"))
-        if item is None and code:
-            continue
-        if item is None and joins and _goes_on(text, blocks[-1], first):
-            blocks[-1] = (blocks[-1][0], stop)
-        else:
-            blocks.append((first, stop))
-        joins = True
-        in_list = item is not None or (in_list and line[0] in " \t")
-    return blocks
-
-
-def _goes_on(text: str, block: tuple[int, int], first: int) -> bool:
-    """Tell whether a line goes on with the paragraph above it, or is one of its own."""
-    if text[first].islower():
-        return True
-    start, end = block
-    line_start = max(start, text.rfind("\n", start, end) + 1)
-    return end - line_start >= 60 and text[end - 1] not in _SENTENCE_END
-
-
-def _split(text: str, start: int, end: int) -> Iterator[Sentence]:
-    """Cut one block at its full stops."""
-    begin = start
-    for stop in _STOP.finditer(text, start, end):
-        at = stop.end()
-        if at >= end:
-            break
-        if _NEXT_STARTS_LOW.match(text, at, end) and stop[0][0] == ".":
-            continue
-        # A full stop inside `inline code` ends nothing; an unpaired backtick must not join all.
-        if at - begin < MAX_SENTENCE_CHARS and text.count("`", begin, stop.start()) % 2:
-            continue
-        if _ABBREVIATION.search(text, max(begin, stop.start() - 8), stop.start() + 1):
-            continue
-        yield Sentence(begin, at)
-        begin = at
-        while begin < end and text[begin].isspace():
-            begin += 1
-    if begin < end:
-        yield Sentence(begin, end)
 
 
 @lru_cache(maxsize=64)
@@ -187,7 +86,7 @@ def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
         return
     words = _words_pattern(rule.keywords)
     noise = _noise_patterns(rule.noise)
-    places = sentences(text)
+    places = _sentences(text)
     done = -1
     for hit in sorted(hits):
         index = bisect_right(places, hit, key=_start) - 1
@@ -199,7 +98,7 @@ def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             yield found
 
 
-def _start(place: Sentence) -> int:
+def _start(place: Span) -> int:
     return place.start
 
 
@@ -212,7 +111,7 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 
 def _snippet(
-    text: str, lower: str, place: Sentence, words: re.Pattern[str], noise: _Noise
+    text: str, lower: str, place: Span, words: re.Pattern[str], noise: _Noise
 ) -> Found | None:
     """Judge one sentence; patterns see it in lower case, the snippet keeps its letters."""
     start, end = place

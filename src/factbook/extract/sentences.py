@@ -1,9 +1,8 @@
-"""Split what people write into sentences, and say which of them state something worth keeping.
+"""Say which of the sentences that people write state something worth keeping.
 
-Knows: where sentences of chat text begin and end (on top of `prose`, which knows Markdown), which
-opening and closing words say nothing, and a table of rules (`RULES`) that tells a lasting statement
-from questions, greetings, thanks, requests, moods, plans and suppositions. Does not know who
-speaks, vectors, or other sentences.
+Knows: which opening and closing words say nothing, and a table of rules (`RULES`) that tells a
+lasting statement from questions, greetings, thanks, requests, moods, plans and suppositions. Does
+not know who speaks, vectors, or other sentences.
 
 The rules are English. A text in another script has sentences, and no rule keeps one of them.
 """
@@ -16,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from factbook.extract import prose
 from factbook.extract.base import word_set
+from factbook.language.sentences import markdown_sentences
 
 __all__ = [
     "MAX_STATEMENT_CHARS",
@@ -73,70 +72,14 @@ class StatementRule:
 
 # --- splitting ------------------------------------------------------------------------------------
 
-_MARK: Final = r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+"
-_STOP: Final = re.compile(
-    rf"(?P<mark>{_MARK})(?=\s)"
-    r"|(?P<glued>(?<=[a-z]{2})[.!?]+)(?=I(?:['’]|\s|$)|[A-Z][a-z]+ )"
-    r"|(?P<smile>[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+)(?=\s+[A-Z])"
-    r"|(?P<line>\n)"
-)
-_ABBREVIATION: Final = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|esp|no|nos|fig|eq|sec|dr|mr|mrs|ms"
-    r"|prof|st|mt|jr|sr|inc|ltd|co|dept|est|min|max|a\.m|p\.m|u\.s|u\.k|[a-z])\.$",
-    re.IGNORECASE,
-)
-_SHORT_LINE: Final = 60  # a line that ends before is one of its own, not wrapped text
-_SPAN_CHARS: Final = 1_200  # an unpaired backtick must not join all that follows
-_ALWAYS_NEW: Final = re.compile(r"\s*(?:[A-Z]|i['’]?\b|my\b|we\b)")
-
 
 def split(text: str) -> list[Sentence]:
-    """Return the sentences of a text in order, each with its place.
+    """Return the sentences of a text in order, each with its place (`markdown_sentences`).
 
-    Code blocks, headings and tables hold none (`prose.sentences`); beyond that, people who write
-    without capitals are understood, a short line stands for itself, and an abbreviation or an
-    address ends nothing. Texts over 100,000 characters are read up to there.
+    Code blocks, headings and tables hold none. Texts over 100,000 characters are read up to there.
     """
-    places = prose.sentences(text[:MAX_TEXT_CHARS])
-    following = [place.start for place in places[1:]]
-    found = []
-    # `prose` lets a sentence that ends in a colon reach into the next one; here each is its own.
-    for place, limit in zip(places, (*following, len(text)), strict=False):
-        stop = place.end if place.end <= limit else text.rfind(":", place.start, limit) + 1
-        for start, end in _cut(text, place.start, stop):
-            found.append(Sentence(text[start:end], start, end))
-    return found
-
-
-def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut one Markdown sentence where people who chat end theirs."""
-    begin = start
-    for stop in _STOP.finditer(text, start, end):
-        at = stop.end()
-        if stop["line"]:
-            before = text[begin : stop.start()].rstrip()
-            if not before or before.endswith(":") or stop.start() - begin >= _SHORT_LINE:
-                continue
-        elif stop["mark"]:
-            mark = stop["mark"]
-            if mark.startswith(("..", "…")) and not _ALWAYS_NEW.match(text, at, end):
-                continue
-            if mark == "." and _ABBREVIATION.search(text[max(begin, at - 12) : at]):
-                continue
-            if at - begin < _SPAN_CHARS and text.count("`", begin, stop.start()) % 2:
-                continue
-        yield from _trimmed(text, begin, at)
-        begin = at
-    yield from _trimmed(text, begin, end)
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    if start < end:
-        yield start, end
+    spans = markdown_sentences(text[:MAX_TEXT_CHARS])
+    return [Sentence(text[start:end], start, end) for start, end in spans]
 
 
 # --- words ----------------------------------------------------------------------------------------
