@@ -27,8 +27,7 @@ from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
 from factbook.gate.grounding import ground, ground_summary, kin, read_passage
-from factbook.gate.grounding.words import read_line
-from factbook.gate.grounding.words import sentences as sentences_of_passage
+from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import Claim, Judgement, Relation, judge
 from factbook.gate.lexicon import stem, tables
 from factbook.gate.names import structural_problem
@@ -113,7 +112,7 @@ def cut(row: Row) -> Labels:
             right = all(text[one.start : one.end] == one.text for one in found)
             return [one.text for one in found] + told(misplaced=not right)
         case "passage":
-            return [text[start:end] for start, end in sentences_of_passage(text)]
+            return [line.text for line in read_lines(text)]
         case "turns":
             turns = read_passage(text).utterances
             return [f"{one.speaker}: {text[one.start : one.end].strip()}" for one in turns]

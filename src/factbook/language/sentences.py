@@ -46,7 +46,7 @@ _CLOSING: Final = r"[\"'”’»)\]*_`]"
 _STOP: Final = re.compile(
     rf"(?P<mark>(?<![.!?…])[.!?…]++)(?P<closed>{_CLOSING}*+)(?=\s|\x1f|$)"
     rf"|(?P<full>[。！？]+{_CLOSING}*+)"
-    r"|(?P<glued>(?<=[a-z]{2})[.!?]+)(?=I(?:['’]|\s|$)|[A-Z][a-z]+ )"
+    r"|(?P<glued>(?<=[a-z\d]{2})[.!?]+)(?=I(?:['’]|\s|$)|[A-Z][a-z]+(?:['’]s)? )"
     r"|(?P<smile>[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+)(?=\s+[A-Z])"
     r"|(?P<line>\n)"
     r"|(?P<cut>\x1f+)"
@@ -58,7 +58,7 @@ _NEVER: Final = _listed("""
 """)
 """Short forms that something always follows."""
 _OFTEN: Final = _listed("""
-    etc inc ltd co corp jr sr a.m p.m u.s u.k u.s.a d.c bros ave blvd rd al ph.d
+    etc inc ltd co corp jr sr a.m p.m u.s u.k u.s.a d.c bros ave blvd rd ph.d
 """)
 """Short forms that end a sentence where the next word is one that begins one."""
 
@@ -138,6 +138,8 @@ def _is_short(text: str, begin: int, at: int, following: str) -> bool:
     word = found[1].lower()
     if word in _NEVER:
         return True
+    if word == "al":
+        return text[max(begin, at - 6) : at].lower() == "et al."
     if word in _OFTEN:
         return not opens_sentences(following.lower()) or following[:1].islower()
     if word in _BEFORE_NUMBERS and (len(word) > 1 or following[:1].isdigit()):

@@ -17,16 +17,15 @@ from factbook.extract.keyed.wording import (
     NUMBER_WORD,
     POLITE,
     RANK,
-    Span,
     asks_something,
     mood_problem,
     rank_value,
-    sentences,
     unquoted,
 )
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.nouns import is_plural
+from factbook.language.sentences import Span, sentences
 from factbook.model.keys import (
     canonical_list_key,
     names_something,

@@ -15,15 +15,14 @@ from typing import Final
 from factbook.extract.keyed.speech import TOPIC, VALUE, clauses, is_bare, is_linked, without_others
 from factbook.extract.keyed.wording import (
     RANK,
-    Span,
     asks_something,
     mood_problem,
     named_ranks,
-    sentences,
     unquoted,
     without_requests,
 )
 from factbook.language.nouns import counted
+from factbook.language.sentences import Span, sentences
 from factbook.model.keys import split_rank_key, topic_title
 
 __all__ = ["LONGEST", "Heard", "Sentences", "locate", "singular", "topic_places"]
@@ -65,7 +64,7 @@ class Heard:
     @cached_property
     def sentences(self) -> list[Span]:
         """The sentences of the message."""
-        return sentences(self.unquoted)
+        return list(sentences(self.unquoted))
 
     def locate(self, value: str) -> tuple[int, int] | None:
         """Return where the message holds a value (`locate`)."""

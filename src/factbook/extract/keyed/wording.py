@@ -6,7 +6,6 @@ Knows English function words. Does not know topics, lists or operations.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
@@ -16,13 +15,11 @@ __all__ = [
     "NUMBER_WORD",
     "POLITE",
     "RANK",
-    "Span",
     "asks_something",
     "mood_problem",
     "named_ranks",
     "negations",
     "rank_value",
-    "sentences",
     "unquoted",
     "without_requests",
 ]
@@ -55,18 +52,6 @@ POLITE: Final = re.compile(
 """How a request begins that has the form of a question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A part of a text."""
-
-    start: int
-    end: int
-
-    def of(self, text: str) -> str:
-        """Return the part itself."""
-        return text[self.start : self.end]
-
-
 def rank_value(words: str) -> int:
     """Return the number that a rank stands for; it may lie outside the ranks of a list."""
     digits = re.search(r"\d+", words)
@@ -87,38 +72,6 @@ def named_ranks(message: str) -> set[int]:
     for match in _TOP_N.finditer(message):
         found |= set(range(1, min(rank_value(match[1]), 1_000) + 1))
     return found
-
-
-# --- sentences ------------------------------------------------------------------------------------
-
-_STOP: Final = re.compile(r"[.!?。！？]+[\"”’)\]]*(?=\s|$)|[。！？]+|\n+")
-_ABBREVIATED: Final = re.compile(
-    r"(?:\b(?:dr|mr|mrs|ms|st|jr|sr|prof|vs|no|nr|vol|pt|mt|ft|inc|ltd|co|e\.g|i\.e|etc|gen|feat)"
-    r"|(?<![\w'’])[a-z])\.$",
-    re.IGNORECASE,
-)
-
-
-def sentences(text: str) -> list[Span]:
-    """Return the sentences of a text without blanks around them; lines end sentences too."""
-    found: list[Span] = []
-    start = 0
-    for match in _STOP.finditer(text):
-        before = text[max(0, match.start() - 8) : match.end()]
-        if match[0] == "." and match.end() < len(text) and _ABBREVIATED.search(before):
-            continue  # "Dr. No" and "J. Doe" go on
-        found.append(_trimmed(text, start, match.end()))
-        start = match.end()
-    found.append(_trimmed(text, start, len(text)))
-    return [span for span in found if span.start < span.end]
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return Span(start=start, end=end)
 
 
 # --- what is really stated ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding.words import Line, read_line, sentences
+from factbook.gate.grounding.words import Line, read_lines
 from factbook.gate.lexicon import Sort, tables
 
 CACHED_CLAIMS: Final = 4_096
@@ -57,9 +57,7 @@ _OPENING: Final = frozenset({"has", "is", "was", "had", "does", "been", "being"}
 @functools.lru_cache(maxsize=CACHED_CLAIMS)
 def read_claim(text: str, pattern: bool) -> tuple[Claim, ...]:
     """Read the sentences of a claim; the verbs of a `pattern` need no support."""
-    return tuple(
-        _claim_of(read_line(text[start:end], start), pattern) for start, end in sentences(text)
-    )
+    return tuple(_claim_of(line, pattern) for line in read_lines(text))
 
 
 def is_pattern(text: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding.words import MAX_CHARS, Line, read_line, sentences
+from factbook.gate.grounding.words import MAX_CHARS, Line, read_lines
 
 Speaker = Literal["owner", "assistant", "other", ""]
 
@@ -95,8 +95,7 @@ def read_passage(text: str, *, owner_names: Iterable[str] = ()) -> Passage:
     utterances = tuple(_utterances(text, owners))
     lines = []
     for number, one in enumerate(utterances):
-        for start, end in sentences(text, one.start, one.end):
-            line = read_line(text[start:end], start)
+        for line in read_lines(text, one.start, one.end):
             if not line.tokens:
                 continue
             speaker = one.speaker

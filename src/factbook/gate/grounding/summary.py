@@ -23,7 +23,7 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import kin
 from factbook.gate.grounding.index import SUPPORTED, Index, index_of
 from factbook.gate.grounding.passage import Passage
-from factbook.gate.grounding.words import VALUES, Line, Token, read_line, sentences
+from factbook.gate.grounding.words import VALUES, Line, Token, read_lines
 from factbook.gate.lexicon import Sort
 
 ALIGNED: Final = 3  # sentences of the document that a sentence of the summary is compared with
@@ -407,7 +407,7 @@ class Found:
 def judge_summary(text: str, passage: Passage) -> Found:
     """Hold each sentence of a summary against a passage; the first conflict decides."""
     index = index_of(passage)
-    lines = [read_line(text[start:end], start) for start, end in sentences(text)]
+    lines = list(read_lines(text))
     keys = frozenset(key for line in lines for key in line.keys)
     first: _View | None = None
     missing: list[str] = []

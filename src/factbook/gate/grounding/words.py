@@ -14,6 +14,7 @@ from typing import Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import ADVERB, Sort, words_of
+from factbook.language.sentences import sentences
 
 MAX_CHARS: Final = 100_000  # of a passage; what follows is not read
 MAX_WORD: Final = 120  # characters that are read of a piece between blanks: bounds what is kept
@@ -21,12 +22,6 @@ VALUES: Final = frozenset({Sort.NUMBER, Sort.MONTH, Sort.DAY})
 MAX_CLAIM_CHARS: Final = 4_000  # of a claim; a longer one is no claim
 
 _CHUNK: Final = re.compile(r"[^\s/|…—–()\[\]{}<>\"“”„«»]+[\"”»)\]]*|/")
-_STOP: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*(?=\s|$))|\n+|[。！？]")
-_ABBREVIATION: Final = re.compile(
-    r"(?:^|[\s(\"'“])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|nos|fig|eq|sec|dr|mr|mrs|ms|prof|st"
-    r"|mt|jr|sr|inc|ltd|co|corp|dept|est|a\.m|p\.m|u\.s|u\.k|gen|gov|sen|rep|capt|[A-Za-z])\.$",
-    re.IGNORECASE,
-)
 
 SCALES: Final = {
     "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "million": 1e6, "bn": 1e9,
@@ -80,42 +75,10 @@ class Line:
         return next((token.surface for token in tokens if _value(token) == value), value)
 
 
-def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield the places of the sentences of a text."""
-    stop = min(len(text), MAX_CHARS) if end is None else end
-    begin = start
-    for match in _STOP.finditer(text, start, stop):
-        at = match.end()
-        mark = match[0][0]
-        if mark == "." and len(match[0]) == 1:
-            if _ABBREVIATION.search(text[max(begin, at - 12) : at]) and at < stop:
-                continue
-            following = text[at : at + 2].lstrip()
-            if following and following[0].islower():
-                continue
-        if mark == "\n" and match[0] == "\n" and at < stop and text[at : at + 1].islower():
-            continue  # a wrapped line
-        if text[begin:at].strip(" \t\n.\"'"):
-            if not _LIST_NUMBER.fullmatch(text[begin:at].strip()):
-                yield _trim(text, begin, at)
-            begin = at
-    if text[begin:stop].strip(" \t\n.\"'"):
-        yield _trim(text, begin, stop)
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
-
-
 _GLUED: Final = re.compile(r"(never|non|no|not)-(?=\w)", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"(\W*[A-Z]{2,6})s(\W*)")
 _ROUGH: Final = frozenset({"dozens", "hundreds", "thousands", "millions", "billions", "trillions"})
 _QUARTER: Final = re.compile(r"[qQ]([1-4])")
-_LIST_NUMBER: Final = re.compile(r"[(\[]?\d{1,3}[.)\]]+")
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -251,6 +214,19 @@ def _joined(number: Token, token: Token) -> Token | None:
         key = str(int(number.key) + int(token.key))
         return Token(key, key, Sort.NUMBER, False, token.ends)
     return None
+
+
+def read_lines(text: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
+    """Read the sentences of a text; the number of an item belongs to none."""
+    stop = min(len(text), MAX_CHARS) if end is None else end
+    for one in sentences(text, start, stop):
+        number = _LIST_NUMBER.match(text, one.start, one.end)
+        begin = number.end() if number else one.start
+        if begin < one.end:
+            yield read_line(text[begin : one.end], begin)
+
+
+_LIST_NUMBER: Final = re.compile(r"[(\[]?\d{1,3}\.[)\]]*(?:\s+|$)")
 
 
 def read_line(text: str, start: int = 0) -> Line:
