@@ -44,6 +44,8 @@ from factbook.model.ops import (
     UnmergeFact,
 )
 from factbook.store.base import Filters
+from factbook.store.kinds import EVENT
+from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode, sample_source
 
@@ -145,7 +147,7 @@ class Ledger:
 
     def undo(self, run_id: int) -> Receipt:
         """Take back what a run changed, the newest change first."""
-        events = self.store.run_events(run_id)
+        events = self.store.find(EVENT, {"run_id": run_id})
         return self.write([RevertFact(event_id=one.id) for one in reversed(events)])
 
     def verdicts(self) -> dict[tuple[int, int], str]:
@@ -638,7 +640,7 @@ def test_every_change_of_a_run_can_be_taken_back(ledger: Ledger) -> None:
         ],
         run_id=7,
     )
-    events = ledger.store.run_events(7)
+    events = ledger.store.find(EVENT, {"run_id": 7})
     assert {one.op for one in events} == {"support", "absorb", "merge", "contradict", "supersede"}
     receipt = ledger.write([RevertFact(event_id=one.id) for one in reversed(events)])
     assert (receipt.reverted, receipt.unchanged) == (len(events), 0)
@@ -656,7 +658,7 @@ def test_an_undo_leaves_what_changed_since(ledger: Ledger) -> None:
         run_id=1,
     )
     ledger.write([RateFact(fact_id=tea.id, right=True)])
-    events = ledger.store.run_events(1)
+    events = ledger.store.find(EVENT, {"run_id": 1})
     receipt = ledger.write([RevertFact(event_id=one.id) for one in reversed(events)])
     assert (receipt.reverted, receipt.unchanged) == (1, 1)
     assert ledger.get(tea).confidence == 0.9
@@ -720,7 +722,7 @@ def test_a_merge_is_taken_back_whole_or_not_at_all(ledger: Ledger) -> None:
 def test_either_half_takes_a_merge_back(ledger: Ledger) -> None:
     winner, loser = ledger.fact("I live in Oslo", confidence=0.9), ledger.fact("Oslo is home")
     ledger.write([merge(winner, loser)], run_id=1)
-    absorbed = next(one for one in ledger.store.run_events(1) if one.op == "absorb")
+    absorbed = next(one for one in ledger.store.find(EVENT, {"run_id": 1}) if one.op == "absorb")
     assert ledger.write([RevertFact(event_id=absorbed.id)]).reverted == 1
     assert (ledger.get(winner), ledger.get(loser).retired_at) == (winner, None)
     assert ledger.write([RevertFact(event_id=absorbed.id)]).reverted == 0
@@ -750,7 +752,7 @@ def test_what_took_something_back_is_not_taken_back(ledger: Ledger) -> None:
     old, new = ledger.fact("I live in Oslo"), ledger.fact("I live in Bergen")
     ledger.write([SupersedeFact(old_id=old.id, new_id=new.id, rule="r", detail="")], run_id=1)
     ledger.undo(1)
-    undone = ledger.store.events_of("fact", old.id)[-1]
+    undone = events_of(ledger.store, "fact", old.id)[-1]
     assert undone.op == "revert"
     assert ledger.write([RevertFact(event_id=undone.id)]).unchanged == 1
     assert ledger.get(old).retired_at is None

@@ -14,6 +14,7 @@ from factbook.memory import Memory
 from factbook.model.facts import ME, Event, Fact, FactKind, Millis, Status, Trigger, Trust
 from factbook.model.ops import ContradictFacts, JudgePair, MergeFacts, StartRun, SupersedeFact
 from factbook.store.base import Filters
+from factbook.store.port import events_of
 from factbook.testing import FrozenClock
 
 DAY: Millis = 24 * 3600 * 1000
@@ -35,7 +36,7 @@ def memory(tmp_path: Path, clock: FrozenClock) -> Iterator[Memory]:
 def stored(memory: Memory, fact_id: int) -> tuple[Fact, list[Event]]:
     fact = memory.store.fact(fact_id)
     assert fact is not None
-    return fact, memory.store.events_of("fact", fact_id)
+    return fact, events_of(memory.store, "fact", fact_id)
 
 
 def test_a_course_follows_growth_fading_and_a_pin(memory: Memory, clock: FrozenClock) -> None:
@@ -98,7 +99,8 @@ def test_a_course_of_what_does_not_fade() -> None:
             actor="cli",
             trigger=Trigger.SESSION_LOG,
             op=op,
-            target="fact:1",
+            target_kind="fact",
+            target_id=1,
             detail=detail,
         )
         for n, (op, detail) in enumerate(

@@ -73,6 +73,7 @@ from factbook.model.ops import (
 )
 from factbook.store.base import Filters
 from factbook.store.kinds import INJECTION
+from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
 from factbook.store.sqlite.traces import Windows, blocks_of
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
@@ -511,9 +512,9 @@ def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:
     keep(memory, said)
     write(memory, statement(said, "I keep ferrets."))
     memory.review.pin(1)
-    before = memory.store.events_of("fact", 1)
+    before = events_of(memory.store, "fact", 1)
     memory.erasure.erase_fact(1)
-    after = memory.store.events_of("fact", 1)
+    after = events_of(memory.store, "fact", 1)
     assert [one.id for one in after[: len(before)]] == [one.id for one in before]
     assert [one.op for one in after] == ["store", "pin", "erase"]
     connection = apsw.Connection(str(memory.path))

@@ -33,6 +33,7 @@ from factbook.model.ops import (
 )
 from factbook.sources.told import said_ops
 from factbook.store.base import Filters
+from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
 
 NOW = 1_763_700_000_000
@@ -288,7 +289,7 @@ def _do(book: Book, what: str, one: int, other: int, told: set[int], ids: list[i
     elif what == "unmerge" and book.get(one).status is Status.MERGED_INTO:
         book.write(UnmergeFact(fact_id=one), trigger=Trigger.COMMAND)
     elif what == "undo":
-        events = book.store.events_of("fact", one)
+        events = events_of(book.store, "fact", one)
         made = [event for event in events if event.trigger is Trigger.UPKEEP]
         if made:
             book.write(RevertFact(event_id=made[-1].id), trigger=Trigger.COMMAND)

@@ -10,10 +10,11 @@ import pytest
 
 from factbook.apply.apply import apply
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, ME, Injection, Proposal, Run, Trigger
+from factbook.model.facts import EVERYONE, ME, Event, Injection, Proposal, Run, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.kinds import (
     COUNT,
+    EVENT,
     INJECTION,
     KINDS,
     LOOSE,
@@ -21,6 +22,7 @@ from factbook.store.kinds import (
     PAIR,
     PROPOSAL,
     READER,
+    REJECTION,
     RUN,
     Below,
     DayCount,
@@ -30,6 +32,7 @@ from factbook.store.kinds import (
     Mark,
     Pair,
     Reader,
+    Refusal,
     Tally,
     Where,
 )
@@ -81,6 +84,16 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         Reader(2, "rules", "3", NOW, NOW + 1),
         Reader(2, "rules", "3", NOW, NOW + 2),
     ),
+    EVENT: (
+        Event(1, NOW, "cli", Trigger.COMMAND, "store", "fact", 1, {}, None),
+        Event(2, NOW, "cli", Trigger.UPKEEP, "merge", "entity", 2, {"loser": 3, "why": "é"}, 7),
+        Event(2, NOW + 1, "cli", Trigger.COMMAND, "merge", "fact", 2, {}, 7),
+    ),
+    REJECTION: (
+        Refusal(1, b"\0", NOW, 1, None, 3, 4, "not_json", "a detail", "{", owner="bob"),
+        Refusal(2, b"a", NOW + 1, 2, 2, 1, 0, "a", "", "x", "r", "p", ME, "T", 0.5, 0.7, {"n": 1}),
+        Refusal(2, b"a", NOW, 2, 2, 1, 0, "a", "", "x", "r", "p", "ann", "T"),
+    ),
 }
 
 
@@ -95,6 +108,8 @@ def store(tmp_path: Path) -> Iterator[SQLiteStore]:
         *(sample_fact(one, "used_tool", f"tool {n}") for n, one in enumerate(episodes, 1)),
     ]
     apply(store, ops, trigger=Trigger.SESSION_LOG, actor="test", now=NOW)
+    connection = store._file.connection
+    connection.execute("DROP TRIGGER event_is_never_deleted; DELETE FROM event_row")
     yield store
     store.close()
 
@@ -125,6 +140,7 @@ def these(kinds: Iterable[Kind[Any]]) -> pytest.MarkDecorator:
 
 
 kinds = these(KINDS)
+changing = these(kind for kind in KINDS if not kind.append_only)
 
 
 def test_every_kind_has_examples() -> None:
@@ -179,7 +195,7 @@ def test_the_store_gives_ids(store: SQLiteStore, kind: Kind[Any]) -> None:
     assert [row.id for row in store.find(kind, every(kind))] == [1, 2]
 
 
-@kinds
+@changing
 def test_what_is_put_stands_for_what_was_there(store: SQLiteStore, kind: Kind[Any]) -> None:
     one, other, changed = EXAMPLES[kind]
     for _ in range(2):
@@ -192,7 +208,7 @@ def test_what_is_put_stands_for_what_was_there(store: SQLiteStore, kind: Kind[An
         assert store.find(kind, every(kind)) == [one, changed]
 
 
-@kinds
+@changing
 def test_what_is_dropped_is_gone(store: SQLiteStore, kind: Kind[Any]) -> None:
     one, other = added(store, kind)
     with writing(store) as writer:
@@ -200,6 +216,16 @@ def test_what_is_dropped_is_gone(store: SQLiteStore, kind: Kind[Any]) -> None:
         assert writer.find(kind, every(kind)) == [other]
         assert writer.drop(kind, every(kind)) == 1
     assert store.find(kind, every(kind)) == []
+
+
+@these(kind for kind in KINDS if kind.append_only)
+def test_what_is_appended_is_never_changed(store: SQLiteStore, kind: Kind[Any]) -> None:
+    rows = [*added(store, kind)]
+    with writing(store) as writer, pytest.raises(UsageError):
+        writer.put(kind, [EXAMPLES[kind][2]])
+    with writing(store) as writer, pytest.raises(UsageError):
+        writer.drop(kind, key(kind, rows[0]))
+    assert store.find(kind, every(kind)) == rows
 
 
 @kinds

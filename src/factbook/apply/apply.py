@@ -19,6 +19,7 @@ from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.facts import (
     Cursor,
     Episode,
+    Event,
     FactKind,
     LineCount,
     Millis,
@@ -73,17 +74,15 @@ from factbook.model.ops import (
 )
 from factbook.model.text import stands_at
 from factbook.store.base import (
-    NewEvent,
     NewEvidence,
     NewFact,
-    NewRejection,
     Place,
     Store,
     Writer,
     claim_digest,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
-from factbook.store.kinds import READER, Reader
+from factbook.store.kinds import EVENT, READER, REJECTION, Reader, Refusal
 from factbook.store.rows import Life
 
 _BESIDE_MEMORY = frozenset(
@@ -142,9 +141,8 @@ def apply(
             for op in left:
                 sorted_ops[type(op)].append(op)
             changing = [op for op in left if type(op) in CHANGING]
-        writer.run_id = run_id
         writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
-        changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor)
+        changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
         run.sources(sorted_ops[RecordSource])
         run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
@@ -159,7 +157,7 @@ def apply(
         run.vectors(sorted_ops[StoreVectors])
         run.may_support(sorted_ops[SupportFact])
         changes.run(changing)
-        writer.add_events([*run.events, *changes.events])
+        writer.add(EVENT, [*run.events, *changes.events])
     return receipt
 
 
@@ -208,7 +206,7 @@ class _Run:
         self._places: dict[int, Place] = {}  # of the same episodes
         self._refused: list[RejectCandidate] = []  # claims that are not let in here
         self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
-        self.events: list[NewEvent] = []
+        self.events: list[Event] = []
 
     # --- sources --------------------------------------------------------------------------------
 
@@ -538,12 +536,14 @@ class _Run:
         ids = [self._episode_ids[op.episode] for op in candidates]
         places = self._find_places(set(ids))
         rows = [
-            NewRejection(
+            Refusal(
+                id=0,
                 claim=_digest("candidate", op.episode, op.candidate.rule, op.candidate.object),
+                at=self._now,
                 source_id=places[episode_id].source_id,
                 episode_id=episode_id,
                 position=places[episode_id].position,
-                offset=places[episode_id].offset,
+                byte_offset=places[episode_id].offset,
                 reason=op.reason,
                 detail=op.detail,
                 excerpt=op.candidate.object[: _room(op)],
@@ -553,17 +553,19 @@ class _Run:
                 type=op.type,
                 confidence=op.confidence,
                 threshold=op.threshold,
-                validation=op.validation,
+                validation=op.validation or {},
             )
             for op, episode_id in zip(candidates, ids, strict=True)
         ]
         rows += [
-            NewRejection(
+            Refusal(
+                id=0,
+                at=self._now,
                 claim=_digest("line", op.source, str(op.line.offset), op.line.excerpt),
                 source_id=self._source_id(op.source),
                 episode_id=None,
                 position=op.line.position,
-                offset=op.line.offset,
+                byte_offset=op.line.offset,
                 reason=op.line.reason,
                 detail=op.line.detail,
                 excerpt=op.line.excerpt,
@@ -571,11 +573,11 @@ class _Run:
             for op in lines
         ]
         rows = self._not_erased(rows)
-        for row, inserted in zip(rows, self._writer.add_rejections(rows), strict=True):
-            if inserted:
+        for row, inserted in zip(rows, self._writer.add(REJECTION, rows), strict=True):
+            if inserted is not None:
                 self._refuse(row.reason)
 
-    def _not_erased(self, rows: list[NewRejection]) -> list[NewRejection]:
+    def _not_erased(self, rows: list[Refusal]) -> list[Refusal]:
         """Return the refusals that were not erased from the log."""
         if not self._writer.any_tombstones():
             return rows
@@ -635,7 +637,7 @@ class _Run:
     def _event(
         self, op: str, kind: str, target: int, detail: dict[str, object] | None = None
     ) -> None:
-        self.events.append(NewEvent(op, kind, target, detail))
+        self.events.append(self._changes.event_of(op, kind, target, detail))
 
 
 def _room(op: RejectCandidate) -> int:

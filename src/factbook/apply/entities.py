@@ -69,6 +69,7 @@ from factbook.store.base import Writer, claim_digest
 from factbook.store.derived.entities import entities_by_id
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.leases import stands
+from factbook.store.port import events_of
 from factbook.store.rows import Life
 
 if TYPE_CHECKING:
@@ -858,7 +859,7 @@ class WorldChanges:
         return found
 
     def _last(self, entity_id: int, op: str) -> Event:
-        return [one for one in self._writer.events_of("entity", entity_id) if one.op == op][-1]
+        return [one for one in events_of(self._writer, "entity", entity_id) if one.op == op][-1]
 
     def _episode(self, uid: str) -> int:
         found = self._writer.episode_ids([uid]).get(uid)

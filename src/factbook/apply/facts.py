@@ -17,6 +17,7 @@ from factbook import policy
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
 from factbook.model.confidence import halved, supported, value_at
 from factbook.model.facts import (
+    Event,
     Injection,
     Millis,
     ModelTask,
@@ -103,7 +104,6 @@ from factbook.model.ops import (
 from factbook.model.text import stands_at
 from factbook.store.base import (
     CallCount,
-    NewEvent,
     NewEvidence,
     Place,
     Witness,
@@ -113,6 +113,7 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.kinds import (
     ALL,
     COUNT,
+    EVENT,
     INJECTION,
     LOOSE,
     MARK,
@@ -124,7 +125,7 @@ from factbook.store.kinds import (
     Mark,
     Pair,
 )
-from factbook.store.port import first
+from factbook.store.port import events_of, first
 from factbook.store.rows import Life
 
 if TYPE_CHECKING:
@@ -189,13 +190,21 @@ class Changes:
     """The changes of one call of `apply`."""
 
     def __init__(
-        self, writer: Writer, receipt: Receipt, *, now: Millis, trigger: Trigger, actor: str
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        *,
+        now: Millis,
+        trigger: Trigger,
+        actor: str,
+        run_id: int | None = None,
     ) -> None:
         self._writer = writer
         self._receipt = receipt
         self._now = now
         self._trigger = trigger
         self._actor = actor
+        self._run_id = run_id  # of the consolidation that the changes belong to
         self._world: WorldChanges | None = None
         self._texts: dict[int, str] = {}
         self._places: dict[int, Place] = {}
@@ -203,7 +212,7 @@ class Changes:
         self._voices: dict[int, OwnWords] = {}
         self._unwritten: dict[int, list[_Past]] = {}  # fact id -> its events of this call
         self._parted: set[int] = set()  # events whose other half was taken back in this call
-        self.events: list[NewEvent] = []
+        self.events: list[Event] = []
 
     def run(self, ops: Iterable[Op]) -> None:
         """Apply the ops in their order."""
@@ -394,12 +403,12 @@ class Changes:
                 one,
                 one._replace(confidence=confidence, confidence_at=moment),
                 why=op.rule,
-                detail={"other": other.id, "says": op.detail, "run": self._writer.run_id},
+                detail={"other": other.id, "says": op.detail, "run": self._run_id},
             )
 
     def _was_halved(self, life: Life) -> bool:
         """Tell whether a contradiction of the same run, or of the day outside of one, holds."""
-        run = self._writer.run_id
+        run = self._run_id
         halvings: set[int] = set()
         for past in self._history(life.id):
             if past.op == "contradict" and past.detail.get("run") == run:
@@ -830,16 +839,15 @@ class Changes:
         The two events of a merge, "merge" at the loser and "absorb" at the winner, are one: either
         takes back both or neither, whatever became of the winner since.
         """
-        event = self._writer.event(op.event_id)
+        event = first(self._writer, EVENT, {"id": op.event_id})
         if event is None:
             raise NotFound(what="event", name=op.event_id, hint="`factbook explain` shows them.")
-        kind, _, target = event.target.partition(":")
-        if kind != "fact":
+        if event.target_kind != "fact":
             raise UsageError(
                 detail=f"event {op.event_id} is of {event.target}; only changes of facts can be"
                 " taken back"
             )
-        life = self._find(int(target))
+        life = self._find(event.target_id)
         past = _Past(event.id, event.at, event.op, event.detail)
         if event.op in ("merge", "absorb"):
             done = self._revert_merge(life, past)
@@ -1138,7 +1146,7 @@ class Changes:
 
     def _history(self, fact_id: int) -> list[_Past]:
         """Return the history of a fact with what this call has done to it, oldest first."""
-        written = self._writer.events_of("fact", fact_id)
+        written = events_of(self._writer, "fact", fact_id)
         found = [_Past(one.id, one.at, one.op, one.detail) for one in written]
         return found + self._unwritten.get(fact_id, [])
 
@@ -1189,10 +1197,18 @@ class Changes:
     def _event(
         self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
     ) -> None:
-        self.events.append(NewEvent(op=op, target_kind=kind, target_id=target, detail=detail))
+        self.events.append(self.event_of(op, kind, target, detail))
         if kind == "fact":
             past = _Past(_UNWRITTEN + len(self.events), self._now, op, detail or {})
             self._unwritten.setdefault(target, []).append(past)
+
+    def event_of(
+        self, op: str, kind: str, target: int, detail: Mapping[str, object] | None
+    ) -> Event:
+        """Return an event of this call."""
+        return Event(
+            0, self._now, self._actor, self._trigger, op, kind, target, detail or {}, self._run_id
+        )
 
     # What changes of entities call.
     change = _change

@@ -13,8 +13,8 @@ from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
 from factbook.store.base import Store
-from factbook.store.kinds import PROPOSAL, RUN, Pair
-from factbook.store.port import first
+from factbook.store.kinds import EVENT, PROPOSAL, RUN, Pair
+from factbook.store.port import events_of, first
 
 __all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account", "run_of"]
 
@@ -108,15 +108,15 @@ _GROUPED = ("store", "support", "doubt", "contradict", "supersede", "absorb", "m
 
 def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
     """Return what a run changed of an owner's; pairs that it queued are those that still wait."""
-    events = store.run_events(run.id)
-    of_facts = [one for one in events if one.target.startswith("fact:")]
+    events = store.find(EVENT, {"run_id": run.id})
+    of_facts = [one for one in events if one.target_kind == "fact"]
     queued = [
         one
         for one in waiting_pairs(store)
         if one.judged_at == run.started_at and one.relation == "ambiguous"
     ]
     faded = _numbers(run.report.get("faded"))
-    named = {_target(one) for one in of_facts}
+    named = {one.target_id for one in of_facts}
     named.update(number for one in of_facts for number in _others(one))
     named.update(faded)
     named.update(number for one in queued for number in one[:2])
@@ -125,7 +125,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         for number, one in store.facts_by_id(sorted(named)).items()
         if owner in (one.owner, EVERYONE)
     }
-    of_facts = [one for one in of_facts if _target(one) in facts]
+    of_facts = [one for one in of_facts if one.target_id in facts]
     faded = [one for one in faded if one in facts]
     queued = [one for one in queued if one.low_id in facts and one.high_id in facts]
     mine = {
@@ -136,12 +136,12 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         by_op.setdefault(one.op, []).append(one)
     return Account(
         run=run,
-        new=[_target(one) for one in by_op.get("store", ())],
+        new=[one.target_id for one in by_op.get("store", ())],
         supported=_moved(by_op.get("support", ()), facts, store),
         doubted=_moved(by_op.get("doubt", ()), facts, store),
         contradicted=_opposed(by_op.get("contradict", ()), facts, store),
         superseded=[
-            Replaced(old_id=_target(one), new_id=number, rule=_text(one, "why"), why=_says(one))
+            Replaced(old_id=one.target_id, new_id=number, rule=_text(one, "why"), why=_says(one))
             for one in by_op.get("supersede", ())
             for number in _others(one)
         ],
@@ -149,30 +149,30 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         faded=faded,
         queued=queued,
         settled=[
-            (_target(one), number, _text(one, "verdict"))
+            (one.target_id, number, _text(one, "verdict"))
             for one in by_op.get("settle", ())
             for number in _others(one)
         ],
         proposed=[
-            (_target(one), _text(one, "title"))
+            (one.target_id, _text(one, "title"))
             for one in events
-            if one.op == "propose" and one.target.startswith("proposal:")
-            if _target(one) in mine
+            if one.op == "propose" and one.target_kind == "proposal"
+            if one.target_id in mine
         ],
-        other=[(one.op, _target(one)) for one in of_facts if one.op not in _GROUPED],
+        other=[(one.op, one.target_id) for one in of_facts if one.op not in _GROUPED],
         facts={number: as_of(one, run.started_at) for number, one in facts.items()},
     )
 
 
 def _values(fact: Fact, events: Sequence[Event], store: Store) -> tuple[float, float]:
-    return moved(fact, events, history=lambda: store.events_of("fact", fact.id))
+    return moved(fact, events, history=lambda: events_of(store, "fact", fact.id))
 
 
 def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> list[Moved]:
     """Return one change for each fact, however many episodes moved it."""
     by_fact: dict[int, list[Event]] = {}
     for one in events:
-        by_fact.setdefault(_target(one), []).append(one)
+        by_fact.setdefault(one.target_id, []).append(one)
     found = []
     for fact_id, mine in by_fact.items():
         before, after = _values(facts[fact_id], mine, store)
@@ -192,12 +192,12 @@ def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -
     """Return one contradiction for each pair; each of its facts wrote an event of its own."""
     by_pair: dict[tuple[int, ...], list[Event]] = {}
     for one in events:
-        pair = tuple(sorted((_target(one), *_others(one))))
+        pair = tuple(sorted((one.target_id, *_others(one))))
         by_pair.setdefault(pair, []).append(one)
     found = []
     for pair, mine in by_pair.items():
-        values = [_values(facts[_target(one)], [one], store) for one in mine]
-        ids = tuple(_target(one) for one in mine)
+        values = [_values(facts[one.target_id], [one], store) for one in mine]
+        ids = tuple(one.target_id for one in mine)
         found.append(
             Opposed(
                 fact_ids=ids,
@@ -219,15 +219,11 @@ def _merged(events: Iterable[Event]) -> list[Merged]:
     return [
         Merged(
             winner_id=winner,
-            loser_ids=tuple(_target(one) for one in mine),
+            loser_ids=tuple(one.target_id for one in mine),
             rule=_text(mine[0], "why"),
         )
         for winner, mine in by_winner.items()
     ]
-
-
-def _target(event: Event) -> int:
-    return int(event.target.rpartition(":")[2])
 
 
 def _others(event: Event) -> list[int]:

@@ -40,7 +40,7 @@ from factbook.net import cancel
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
-from factbook.store.port import marked
+from factbook.store.port import events_of, marked
 from factbook.store.rows import Life
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class _Cleaning:
 
     def _parted_from(self, entity_id: int) -> set[int]:
         if entity_id not in self._parted:
-            events = self._store.events_of("entity", entity_id)
+            events = events_of(self._store, "entity", entity_id)
             self._parted[entity_id] = {
                 winner
                 for one in events

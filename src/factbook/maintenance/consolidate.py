@@ -63,7 +63,7 @@ from factbook.model.ops import (
 )
 from factbook.pipelines.stated import claim_of, extract_ops
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.kinds import PAIR, RUN
+from factbook.store.kinds import EVENT, PAIR, RUN
 from factbook.store.leases import due, holder_name
 from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
@@ -184,7 +184,7 @@ class Consolidation:
             report.judge_aside = sum(one.aside for one in left)
             report.aside = len(self._store.set_aside())
             self._end(report)
-            report.events = self._store.run_events(report.run_id)
+            report.events = self._store.find(EVENT, {"run_id": report.run_id})
         return report
 
     def _end(self, report: RunReport) -> None:
@@ -208,11 +208,9 @@ class Consolidation:
             if run is None or run.state == "undone":
                 known = "was undone already" if run else "does not exist"
                 raise UsageError(detail=f"run {run_id} {known}; `factbook runs` lists the runs")
-            events = [
-                one for one in self._store.run_events(run_id) if one.target.startswith("fact:")
-            ]
+            events = self._store.find(EVENT, {"run_id": run_id, "target_kind": "fact"})
             undoable = [one for one in events if "after" in one.detail or one.op == "store"]
-            facts = [int(one.target.removeprefix("fact:")) for one in undoable]
+            facts = [one.target_id for one in undoable]
             whose = {one.id: one.owner for one in lives_by_id(self._store, facts).values()}
             theirs = [
                 one

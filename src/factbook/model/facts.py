@@ -356,8 +356,7 @@ class StoredEpisode:
         return moment(self.occurred_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(NamedTuple):
     """One row of the append-only history."""
 
     id: int
@@ -365,8 +364,15 @@ class Event:
     actor: str
     trigger: Trigger
     op: str
-    target: str  # "fact:12", "episode:3", "source:1"
+    target_kind: str  # fact, episode, source
+    target_id: int
     detail: Mapping[str, object]
+    run_id: int | None = None  # the consolidation that it belongs to
+
+    @property
+    def target(self) -> str:
+        """What it is of: "fact:12", "episode:3"."""
+        return f"{self.target_kind}:{self.target_id}"
 
     @property
     def when(self) -> datetime:

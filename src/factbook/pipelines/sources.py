@@ -38,6 +38,7 @@ from factbook.recall.facts import fact_of, shown
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
 from factbook.store.base import Filters, RejectionFilters
+from factbook.store.port import events_of
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -194,7 +195,7 @@ def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explana
     with context.store.snapshot():
         fact = fact_of(context, fact_id, owner)
         evidence = context.store.evidence_of([fact_id])[fact_id]
-        history = context.store.events_of("fact", fact_id)
+        history = events_of(context.store, "fact", fact_id)
     redact = context.redact
     return Explanation(
         fact=shown(context, as_of(fact, context.clock())),

@@ -25,7 +25,6 @@ from factbook.model.facts import (
     Cursor,
     Episode,
     EpisodeKind,
-    Event,
     Everyone,
     Evidence,
     Fact,
@@ -139,36 +138,6 @@ class NewEvidence(NamedTuple):
     quote: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRejection:
-    """A rejection row to insert, once for its claim."""
-
-    claim: bytes
-    source_id: int
-    episode_id: int | None
-    position: int
-    offset: int
-    reason: str
-    detail: str
-    excerpt: str
-    rule: str = ""
-    predicate: str = ""
-    owner: str = ""
-    type: str = ""
-    confidence: float | None = None
-    threshold: float | None = None
-    validation: Mapping[str, object] | None = None
-
-
-class NewEvent(NamedTuple):
-    """A row of the history to append."""
-
-    op: str
-    target_kind: str  # fact, episode, source
-    target_id: int
-    detail: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,9 +430,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     ) -> dict[int, list[Evidence]]:
         """Return the evidence of facts, oldest first, at most `limit` of each."""
 
-    def events_of(self, target_kind: str, target_id: int) -> list[Event]:
-        """Return the history of one row, oldest first."""
-
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""
 
@@ -531,9 +497,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def is_held(self, name: str, *, now: Millis) -> bool:
         """Tell whether somebody has a lease."""
-
-    def run_events(self, run_id: int) -> list[Event]:
-        """Return the history that a consolidation wrote, oldest first."""
 
     def fact_states(self, *, now: Millis) -> dict[str, int]:
         """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
@@ -671,13 +634,6 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""
 
-    def add_rejections(self, rejections: Sequence[NewRejection]) -> list[bool]:
-        """Insert rejections once each; True where a row was inserted."""
-
-    def add_events(self, events: Sequence[NewEvent]) -> None:
-        """Append to the history."""
-
-    run_id: int | None  # the consolidation that the events belong to
     moves_memory: bool  # whether the write may change what is remembered
 
     def write_lives(self, lives: Sequence[Life]) -> None:
@@ -694,9 +650,6 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
-
-    def event(self, event_id: int) -> Event | None:
-        """Return one row of the history."""
 
     def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
         """Return when each key at or under these was last changed, by what messages said."""

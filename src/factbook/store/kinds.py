@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Injection, Millis, Proposal, Run, whose
+from factbook.model.facts import EVERYONE, Event, Injection, Millis, Proposal, Run, whose
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
@@ -47,6 +47,7 @@ class Kind(Generic[R]):
     key: Sequence[str]  # ("id",): a row of id 0 is given one; else what stands for a row by itself
     unique: Sequence[str] = ()  # fields that together stand for a row too, where the key is an id
     asked: Collection[str] = ()  # further fields that rows may be asked by
+    append_only: bool = False
     time: str = ""  # the field that `Tally.newest` is of
 
     @property
@@ -66,6 +67,12 @@ class Tally(NamedTuple):
 
     rows: int
     newest: Any  # of the kind's time field; None without one
+
+
+def appended(kind: Kind[Any]) -> None:
+    """Refuse to change rows that are never changed; raises UsageError."""
+    if kind.append_only:
+        raise UsageError(detail=f"a {kind.name} is never changed")
 
 
 def checked(kind: Kind[Any], where: Where, by: Sequence[str] = ()) -> None:
@@ -173,6 +180,47 @@ READER: Final = Kind(
     name="reader", row=Reader, key=("source_id", "part", "version"), time="last_at"
 )
 
+EVENT: Final = Kind(
+    name="event",
+    row=Event,
+    key=("id",),
+    asked=("target_kind", "target_id", "run_id", "op"),
+    append_only=True,
+    time="at",
+)
+
+
+class Refusal(NamedTuple):
+    """A row of the rejection log, once for its claim."""
+
+    id: int
+    claim: bytes
+    at: Millis
+    source_id: int
+    episode_id: int | None
+    position: int
+    byte_offset: int
+    reason: str
+    detail: str
+    excerpt: str
+    rule: str = ""
+    predicate: str = ""
+    owner: str = ""
+    type: str = ""
+    confidence: float | None = None
+    threshold: float | None = None
+    validation: Mapping[str, object] = {}
+
+
+REJECTION: Final = Kind(
+    name="rejection",
+    row=Refusal,
+    key=("id",),
+    unique=("claim",),
+    asked=("owner", "reason", "type", "rule", "source_id", "episode_id", "at"),
+    time="at",
+)
+
 KINDS: Final[Sequence[Kind[Any]]] = (
     PAIR,
     PROPOSAL,
@@ -182,4 +230,6 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     INJECTION,
     COUNT,
     READER,
+    EVENT,
+    REJECTION,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from factbook.store.kinds import ALL, MARK, Kind, R, Tally, Where
+from factbook.model.facts import Event
+from factbook.store.kinds import ALL, EVENT, MARK, Kind, R, Tally, Where
 
 
 class Reads(Protocol):
@@ -44,10 +45,16 @@ class Writes(Reads, Protocol):
         """
 
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
-        """Insert rows, or overwrite those of the same key."""
+        """Insert rows, or overwrite those of the same key.
+
+        Raises UsageError for a kind that is never changed.
+        """
 
     def drop(self, kind: Kind[Any], where: Where) -> int:
-        """Delete the rows that meet every condition; return how many. Raises as `find` does."""
+        """Delete the rows that meet every condition; return how many.
+
+        Raises UsageError as `find` does, and for a kind that is never changed.
+        """
 
 
 def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
@@ -60,3 +67,8 @@ def marked(reads: Reads, name: str) -> int:
     """Return a number that work remembered by a name, 0 at first."""
     found = first(reads, MARK, {"name": name})
     return found.value if found else 0
+
+
+def events_of(reads: Reads, target_kind: str, target_id: int) -> list[Event]:
+    """Return the history of one row, oldest first."""
+    return reads.find(EVENT, {"target_kind": target_kind, "target_id": target_id})

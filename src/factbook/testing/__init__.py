@@ -54,6 +54,7 @@ from factbook.model.ops import (
     StoreVectors,
 )
 from factbook.store.base import Filters, Store
+from factbook.store.port import events_of
 
 DAY: Millis = 24 * 3600 * 1000
 
@@ -190,7 +191,7 @@ class StoreConformance(ABC):
         fact = next(iter(store.facts(Filters(predicates=["used_tool"]), limit=None)))
         assert fact.evidence_count == 2
         assert fact.occurred_at == second.occurred_at
-        assert [event.op for event in store.events_of("fact", fact.id)] == ["store", "update"]
+        assert [event.op for event in events_of(store, "fact", fact.id)] == ["store", "update"]
         assert store.check() == []
 
     def test_a_fact_is_as_sure_as_its_best_evidence(self, tmp_path: Path) -> None:

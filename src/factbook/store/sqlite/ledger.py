@@ -12,7 +12,6 @@ from factbook.model.facts import (
     EVERYONE,
     ME,
     Cursor,
-    Event,
     Everyone,
     Evidence,
     Fact,
@@ -24,7 +23,6 @@ from factbook.model.facts import (
     Stance,
     Status,
     StoredEpisode,
-    Trigger,
     Trust,
 )
 from factbook.store.base import Filters, RejectionFilters
@@ -207,26 +205,6 @@ class LedgerReads(Rows):
                     )
                 )
         return found
-
-    def events_of(self, target_kind: str, target_id: int) -> list[Event]:
-        """Return the history of one row, oldest first."""
-        rows = self._rows(
-            "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail"
-            " FROM event_row WHERE target_kind = ? AND target_id = ? ORDER BY id",
-            (target_kind, target_id),
-        )
-        return [
-            Event(
-                id=row[0],
-                at=row[1],
-                actor=row[2],
-                trigger=Trigger(row[3]),
-                op=row[4],
-                target=row[5],
-                detail=orjson.loads(row[6]),
-            )
-            for row in rows
-        ]
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""

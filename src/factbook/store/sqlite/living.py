@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import orjson
 
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
-    Event,
     Millis,
     Stance,
     Status,
     StoredEpisode,
-    Trigger,
     Trust,
 )
 from factbook.store.base import Claimed, Witness
@@ -36,7 +33,6 @@ from factbook.store.sqlite.rows import (
 )
 
 _IN = "(SELECT value FROM json_each(?))"
-_EVENT = "SELECT id, at, actor, trigger, op, target_kind || ':' || target_id, detail FROM event_row"
 # What waits for a vector, with its text: (rows, text column).
 _CLAIMS = f"SELECT token, holder, until FROM lease_row WHERE name GLOB '{EMBEDDING}*'"
 _WAITING = {
@@ -47,23 +43,6 @@ _WAITING = {
 }
 
 
-def as_event(row: Sequence[Any]) -> Event:
-    """Read a row of the history."""
-    return Event(
-        id=row[0],
-        at=row[1],
-        actor=row[2],
-        trigger=Trigger(row[3]),
-        op=row[4],
-        target=row[5],
-        detail=orjson.loads(row[6]),
-    )
-
-
-def _dumps(value: object) -> str:
-    return orjson.dumps(value).decode()
-
-
 class LivingVerbs(Rows):
     """The part of the writer that changes what is there."""
 
@@ -71,7 +50,6 @@ class LivingVerbs(Rows):
     path: Path
     _actor: str
     _now: Millis
-    run_id: int | None = None
     moves_memory: bool = True
 
     def write_lives(self, lives: Sequence[Life]) -> None:
@@ -151,11 +129,6 @@ class LivingVerbs(Rows):
         self._db.execute(
             f"DELETE FROM embed_task WHERE target = '{target}' AND row_id IN {_IN}", wanted
         )
-
-    def event(self, event_id: int) -> Event | None:
-        """Return one row of the history."""
-        rows = self._db.execute(f"{_EVENT} WHERE id = ?", (event_id,)).fetchall()
-        return as_event(rows[0]) if rows else None
 
     def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
         """Return the rows that are still claimed under this token."""
@@ -309,12 +282,6 @@ class LivingReads(Rows):
         """Tell whether somebody has a lease."""
         rows = self._rows("SELECT holder, until FROM lease_row WHERE name = ?", (name,))
         return bool(rows) and stands(*rows[0], now=now)
-
-    def run_events(self, run_id: int) -> list[Event]:
-        """Return the history that a consolidation wrote, oldest first."""
-        return [
-            as_event(row) for row in self._rows(f"{_EVENT} WHERE run_id = ? ORDER BY id", (run_id,))
-        ]
 
     # --- injections, counters -------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import apsw
 import orjson
 
 from factbook.model.facts import EVERYONE
-from factbook.store.kinds import ALL, Below, Kind, Least, R, Tally, Where, checked
+from factbook.store.kinds import ALL, Below, Kind, Least, R, Tally, Where, appended, checked
 from factbook.store.sqlite.file import not_text
 from factbook.store.sqlite.rows import Rows, json_list
 
@@ -95,7 +95,7 @@ def _encoded(kind: Kind[R], rows: Sequence[R]) -> Sequence[Sequence[Any]]:
 
 def _as_json(value: object) -> str:
     try:
-        return orjson.dumps(value).decode()
+        return orjson.dumps(value, default=str).decode()
     except orjson.JSONEncodeError as error:
         raise not_text(value) from error
 
@@ -206,6 +206,8 @@ class RecordWrites(RecordReads):
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
         has_ids = kind.has_ids
+        if has_ids and not kind.unique and not any(row[0] for row in rows):
+            return self._append(kind, rows)
         sql = f"{_insert(kind)} ON CONFLICT DO NOTHING"
         ids: list[int | None] = []
         for row in _encoded(kind, rows):
@@ -215,12 +217,23 @@ class RecordWrites(RecordReads):
             ids.append(added if self._db.changes() else None)
         return ids
 
+    def _append(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
+        """Insert rows that get the next ids, all at once."""
+        table = _codec(kind).table
+        last = self._rows(f"SELECT coalesce(max(id), 0) FROM {table}")[0][0]
+        ids = range(last + 1, last + 1 + len(rows))
+        numbered = [(n, *row[1:]) for n, row in zip(ids, _encoded(kind, rows), strict=True)]
+        self._db.executemany(_insert(kind), numbered)
+        return list(ids)
+
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
         """Insert rows, or overwrite those of the same key."""
+        appended(kind)
         self._db.executemany(_upsert(kind), _encoded(kind, rows))
 
     def drop(self, kind: Kind[Any], where: Where) -> int:
         """Delete the rows that meet every condition; return how many."""
+        appended(kind)
         checked(kind, where)
         shapes, bindings = _conditions(where)
         self._db.execute(_delete(kind, shapes), bindings)

@@ -19,11 +19,11 @@ from factbook.model.facts import (
     Trigger,
 )
 from factbook.model.text import asks
-from factbook.store.base import NewEvent, NewEvidence, NewFact, NewRejection, Place
+from factbook.store.base import NewEvidence, NewFact, Place
 from factbook.store.rows import Life
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.living import LivingVerbs
-from factbook.store.sqlite.modelled import ModelVerbs, as_json
+from factbook.store.sqlite.modelled import ModelVerbs
 from factbook.store.sqlite.reads import SQLiteReads
 from factbook.store.sqlite.records import RecordWrites
 from factbook.store.sqlite.rows import (
@@ -261,49 +261,6 @@ class SQLiteWriter(SQLiteReads, RecordWrites, LivingVerbs, ModelVerbs, WorldVerb
             [(*one, self._now) for one in evidence],
         )
         return self._db.total_changes() - before
-
-    def add_rejections(self, rejections: Sequence[NewRejection]) -> list[bool]:
-        """Insert rejections once each; True where a row was inserted."""
-        inserted = []
-        for one in rejections:
-            self._db.execute(
-                "INSERT INTO rejection_row (claim, at, source_id, episode_id, position,"
-                " byte_offset, reason, detail, excerpt, rule, predicate, owner, type, confidence,"
-                " threshold, validation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-                " ON CONFLICT (claim) DO NOTHING",
-                (
-                    one.claim,
-                    self._now,
-                    one.source_id,
-                    one.episode_id,
-                    one.position,
-                    one.offset,
-                    one.reason,
-                    one.detail,
-                    one.excerpt,
-                    one.rule,
-                    one.predicate,
-                    one.owner,
-                    one.type,
-                    one.confidence,
-                    one.threshold,
-                    as_json(one.validation),
-                ),
-            )
-            inserted.append(self._db.changes() == 1)
-        return inserted
-
-    def add_events(self, events: Sequence[NewEvent]) -> None:
-        """Append to the history."""
-        head, run = (self._now, self._actor, self._trigger), self.run_id
-        self._db.executemany(
-            "INSERT INTO event_row (at, actor, trigger, op, target_kind, target_id, detail,"
-            " run_id) VALUES (?,?,?,?,?,?,?,?)",
-            [
-                (*head, op, kind, one, orjson.dumps(detail).decode() if detail else "{}", run)
-                for op, kind, one, detail in events
-            ],
-        )
 
     def set_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int

@@ -503,7 +503,7 @@ def explain(
                 fact=redacted_fact(found.fact, redact),
                 evidence=[replace(one, quote=redact(one.quote)) for one in found.evidence],
                 history=[
-                    replace(one, detail=_redacted_detail(one.detail, memory))
+                    one._replace(detail=_redacted_detail(one.detail, memory))
                     for one in found.history
                 ],
             )
