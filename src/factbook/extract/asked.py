@@ -17,6 +17,7 @@ from factbook.extract.opinions import HEARD_CHARS, is_question
 from factbook.extract.topics import request_of
 from factbook.language.calendar import MONTHS, WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
+from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
 
@@ -68,10 +69,6 @@ _SMALL_TALK: Final = spaced(
     r"|(?:will|can|could|would) you (?:stop|wait|repeat|shut)\b)"
 )
 _BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
-_SENTENCE: Final = re.compile(
-    r"(?<=[!?。！？])\s+|(?<=\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bProf\.)"
-    r"\s+|\n+"
-)
 # "I'm thinking of buying an X, what do you think?": it is asked behind the comma
 _LEAD: Final = spaced(
     rf"{_BEGINS}(?:i|we|i['’](?:m|d|ve|ll)|we['’](?:re|d|ve|ll))\b[^?!]*?[,;:–—]\W*(?:(?:so|but"
@@ -99,7 +96,8 @@ def asks_for_search(message: str) -> bool:
 
 def wanted(message: str) -> list[str]:
     """Return the sentences of a message that ask."""
-    return [one for one in _SENTENCE.split(message[:HEARD_CHARS]) if one and _asks(one)]
+    heard = message[:HEARD_CHARS]
+    return [said for one in sentences(heard) if _asks(said := one.of(heard))]
 
 
 def after_lead(sentence: str) -> str:

@@ -25,6 +25,7 @@ from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import incomplete, no_statement
 from factbook.extract.subject import Names, SubjectKind, subject_of
 from factbook.extract.world import WorldClaim
+from factbook.language.sentences import around
 from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
 from factbook.model.keys import entity_name
@@ -254,19 +255,11 @@ def _place(name: str, text: str, taints: Sequence[Taint]) -> tuple[int, int] | N
     pattern = r"[\s\-‐‑–_]+".join(re.escape(word) for word in words)
     places = re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)
     for place in places:
-        if touching(taints, *_sentence(text, *place.span())) is None:
+        if touching(taints, *around(text, *place.span())) is None:
             return place.span()
     return None
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the sentence or line around a place."""
-    begin = max((mark.end() for mark in _ENDS.finditer(text, 0, start)), default=0)
-    closing = _ENDS.search(text, end)
-    return begin, closing.start() if closing else len(text)
-
-
-_ENDS: Final = re.compile(r"[.!?](?=\s)|\n")
 _BLANKS: Final = re.compile(r"\s+")
 _REFERS: Final = re.compile(
     r"\W*(?:it|its|he|his|she|her|they|their|this|these|the)\b", re.IGNORECASE

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.language.common_words import is_everyday, is_function_word
+from factbook.language.sentences import sentences
 
 __all__ = ["Pasted", "pasted"]
 
@@ -247,7 +248,6 @@ _PROMPT: Final = _spaced(
 
 
 _YOU_SAID: Final = _spaced(rf"\b(?:you|u)(?: \w+)? {_SAID}(?: me)? ?[:：]\s*$")
-_SENTENCE_END: Final = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)")
 
 
 _BEGINS_TO_SAY: Final = _spaced(
@@ -524,8 +524,7 @@ class _Reader:
         """Return where the words of another end: with their quote, or with the paragraph."""
         stop = self.lines[self.last[index]].end
         if _YOU_SAID.search(self.text, max(0, start - CLAUSE_CHARS), start):
-            over = _SENTENCE_END.search(self.text, start, stop)
-            return over.end() if over else stop
+            return next((one.end for one in sentences(self.text, start, stop, lines=False)), stop)
         closing = _closing(self.text[start])
         if not closing:
             return stop

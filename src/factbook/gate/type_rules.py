@@ -20,6 +20,7 @@ from factbook.gate.grounding import Grounding, Passage, Support
 from factbook.gate.reading import Reading, read
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
+from factbook.language.sentences import sentences
 from factbook.language.words import stem
 from factbook.model.memory_types import MemoryType, TypedClaim
 
@@ -438,13 +439,12 @@ def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage
     keys = reading_of(claim.text).keys
     return any(
         len(keys & reading_of(sentence).keys) * _FRAMED >= len(keys)
-        for sentence in _SENTENCES.split(grounding.quote)
-        if _OPINION_FRAME.search(sentence)
+        for one in sentences(grounding.quote)
+        if _OPINION_FRAME.search(sentence := one.of(grounding.quote))
     )
 
 
 _FRAMED: Final = 4  # a sentence of opinion with a quarter of a claim's words colours all of it
-_SENTENCES: Final = re.compile(r"(?<=[.!?\n])\s+")
 _OWN: Final = _any(r"i\b", r"i'", r"my\b", r"me\b", r"user\b", r"user's\b", r"his\b", r"her\b")
 _SUBJECTLESS: Final = re.compile(
     r"\W*(?:is|has|was|does|(?!this|his|thus|its)[a-z]+[^s\W]s)\s", re.IGNORECASE

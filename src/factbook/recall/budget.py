@@ -46,6 +46,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.errors import UsageError
+from factbook.language.sentences import sentences
 from factbook.model.facts import Hit, Millis, Role, Trust
 from factbook.recall.plan import Turn
 
@@ -139,7 +140,6 @@ _OUR_ESCAPE: Final = re.compile(f"&(?=(?:amp;)*lt;{_OURS})", re.IGNORECASE)
 _ESCAPED: Final = re.compile(f"&(?:amp;(?=(?:amp;)*lt;{_OURS})|lt;(?={_OURS}))", re.IGNORECASE)
 _BLOCK: Final = re.compile(rf'<{MEMORY_TAG} ids="([^"<>&]*)">\n(.*?)</{MEMORY_TAG}>', re.DOTALL)
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
-_SENTENCE_END: Final = re.compile(r"[.!?。！？…]+[\"'”’)\]]*(?=\s|$)")
 _SELECTORS: Final = re.compile("([\ufe00-\ufe0f\U000e0100-\U000e01ef])+")  # a run hides bytes
 _FIRST_GUESS: Final = 64  # characters that a trimmed text is tried with first
 _KEPT_FOR_SENTENCE: Final = 0.6  # of what fits, that a cut at a sentence must keep
@@ -424,9 +424,10 @@ def _head(text: str, size: int) -> str:
         return part
     if not text[size : size + 1].isspace():
         start = int(size * _KEPT_FOR_SENTENCE)
-        ends = [match.end() for match in _SENTENCE_END.finditer(part, start)]
-        if ends and ends[-1] < size:  # at the very end, the sentence may go on: "3.5", "e.g. x"
-            return part[: ends[-1]].rstrip()
+        # The last one may go on behind the cut.
+        ends = [one.end for one in sentences(part, start)][:-1]
+        if ends:
+            return part[: ends[-1]]
         space = max(part.rfind(" "), part.rfind("\n"))
         if space >= size * _KEPT_FOR_WORD:
             return part[:space].rstrip()

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
+from factbook.language.sentences import sentences
 from factbook.model.facts import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
@@ -42,7 +43,6 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DATE: Final = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
 _ENTRY: Final = re.compile(r"(\w[\w -]{0,40}):[ \t]*(.*)")
 _DATED: Final = ("date", "created", "created_at", "day")
-_SENTENCE_END: Final = re.compile(r"[.!?。！？…]['\"”’)\]]*\s+")
 
 
 class _Passage(NamedTuple):
@@ -321,7 +321,7 @@ def _split(text: str, limit: int) -> Iterator[str]:
         window = text[:limit]
         at = window.rfind("\n", limit - _LOOKED_BACK)
         if at <= 0:
-            ends = [match.end() for match in _SENTENCE_END.finditer(window, limit - _LOOKED_BACK)]
+            ends = [one.end for one in sentences(window, limit - _LOOKED_BACK)][:-1]
             at = ends[-1] if ends else window.rfind(" ", limit - _LOOKED_BACK)
         at = cut_before(text, at if at > 0 else limit) or limit
         yield text[:at].strip()

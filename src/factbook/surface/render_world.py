@@ -7,11 +7,11 @@ can command a terminal. Values come redacted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
+from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.entities import EngagementType, NoticeState, PreferenceType
 from factbook.model.facts import Millis, Trigger, Trust
@@ -54,7 +54,6 @@ __all__ = [
 _FORM: Final = 22  # cells of a command before what it does
 _LABEL: Final = 10  # cells of the words before the links of a chain
 _EXCERPT_LINES: Final = 3  # of a search result
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _SAID_CHARS: Final = 120  # of what somebody said, as a reason
 _EVIDENCE_SHOWN: Final = 5  # ways back from one fact
 _MINUTE: Final = 60_000
@@ -162,13 +161,13 @@ def results(found: SearchAnswer, query: str, *, look: Page) -> str:
 
 def _excerpt(found: str, title: str, query: str) -> str:
     """Return a text from its first sentence with most words of the query, without its title."""
-    sentences = [one.strip() for one in _SENTENCE.split(found) if one.strip()]
-    if len(sentences) > 1 and one_line(sentences[0]).lstrip("# ") == one_line(title):
-        del sentences[0]
+    said = [one.of(found) for one in sentences(found)]
+    if len(said) > 1 and one_line(said[0]).lstrip("# ") == one_line(title):
+        del said[0]
     asked = {stem(one) for one in words(query) if one not in STOPWORDS}
-    said = [len(asked.intersection(map(stem, words(one)))) for one in sentences]
-    first = said.index(max(said)) if sentences else 0
-    return " ".join(["…"] * bool(first) + sentences[first:])
+    shared = [len(asked.intersection(map(stem, words(one)))) for one in said]
+    first = shared.index(max(shared)) if said else 0
+    return " ".join(["…"] * bool(first) + said[first:])
 
 
 def every(ms: int) -> str:
