@@ -1,14 +1,15 @@
 """Find what is prose in Markdown: paragraphs and list items, not code, headings, tables or rules.
 
-Knows: lines and their marks. Does not know: sentences.
+Knows: lines and their marks, and the entries above a text. Does not know: sentences.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["is_wrapped", "prose_blocks"]
+__all__ = ["front_matter", "is_wrapped", "prose_blocks"]
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _FENCE: Final = re.compile(r"[ \t>]*(```+|~~~+)")
@@ -19,9 +20,28 @@ _LIST_ITEM: Final = re.compile(
     r"[ \t>]*(?:[-*+•✓✔✗✘✅❌⚠️→]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
 )
 _INDENT: Final = re.compile(r"[ \t>]*")
+_ENTRY: Final = re.compile(r"(\w[\w -]{0,40}):[ \t]*(.*)")
+_HEAD_LINES: Final = 200  # ours: front matter is shorter
 _ENDED: Final = frozenset(".!?:。！？")
 _WRAPPED: Final = 60  # ours: a line that ends before is one of its own, not wrapped text
 _WRAPPED_LOW: Final = 40  # ours: the same where the next line begins in lower case
+
+
+def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
+    """Return the line behind the entries that stand between `---` lines at the top, and them.
+
+    (0, {}) where there are none, and where they are never closed: then that is text.
+    """
+    if not lines or lines[0].rstrip() != "---":
+        return 0, {}
+    entries: dict[str, str] = {}
+    for number, line in enumerate(lines[1:_HEAD_LINES], 1):
+        if line.rstrip() in ("---", "..."):
+            return number + 1, entries
+        entry = _ENTRY.fullmatch(line.rstrip())
+        if entry:
+            entries[entry[1].strip().lower()] = entry[2].strip("\"' ")
+    return 0, {}
 
 
 def prose_blocks(text: str) -> list[tuple[int, int]]:

@@ -21,6 +21,7 @@ from typing import Final, TypeAlias
 
 from lxml import etree
 
+from factbook.language.markdown import front_matter
 from factbook.model.facts import Millis
 from factbook.net.address import is_public
 from factbook.search_providers.base import moment
@@ -54,7 +55,6 @@ _SNIFFED: Final = 8_192
 _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6}|={1,6}|\*{1,6})\s+(\S.*)")  # Markdown, AsciiDoc, Org
 _UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+])\1{2,}\s*")
-_ENTRY: Final = re.compile(r"([A-Za-z][\w -]{0,40}):\s*(.{0,400})")
 _DATED: Final = ("date", "published", "updated", "created", "modified")
 _IMAGE: Final = re.compile(
     r"!\[([^\[\]]{0,300}+)\]\(\s{0,9}+<?([^\s()<>]{1,2000}+)>?[^()]{0,200}+\)"
@@ -247,7 +247,7 @@ def _outline(text: str, pulse: Pulse) -> Document:
     pulse()
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = _without_comments(text).split("\n")
-    begin, head = _front_matter(raw)
+    begin, head = front_matter(raw)
     images = (found[2] for line in raw for found in _IMAGE.finditer(line[:_LINE_CHARS]))
     lines = list(_lines(raw, begin, pulse))
     top = min((line.level for line in lines if line.level), default=0)
@@ -274,20 +274,6 @@ def _without_comments(text: str) -> str:
         kept += [text[at:begin], "\n" * text.count("\n", begin, end)]
         at = end + 3
     return "".join([*kept, text[at:]])
-
-
-def _front_matter(raw: Sequence[str]) -> tuple[int, dict[str, str]]:
-    """Read the entries between `---` lines at the top; return the line behind them, and them."""
-    if not raw or raw[0].rstrip() != "---":
-        return 0, {}
-    head: dict[str, str] = {}
-    for number, line in enumerate(raw[1:200], 1):
-        if line.rstrip() in ("---", "..."):
-            return number + 1, head
-        entry = _ENTRY.fullmatch(line.rstrip())
-        if entry:
-            head[entry[1].strip().lower()] = entry[2].strip("\"' ")
-    return 0, {}  # it is never closed, so it is text
 
 
 def _lines(raw: Sequence[str], begin: int, pulse: Pulse) -> Iterator[_Line]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
+from factbook.language.markdown import front_matter
 from factbook.language.sentences import sentences
 from factbook.model.facts import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
@@ -41,7 +42,6 @@ _UNDERLINE: Final = re.compile(r" {0,3}(?:(=+)|-{2,})[ \t]*")
 _RULE: Final = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DATE: Final = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
-_ENTRY: Final = re.compile(r"(\w[\w -]{0,40}):[ \t]*(.*)")
 _DATED: Final = ("date", "created", "created_at", "day")
 
 
@@ -233,7 +233,9 @@ def _paragraphs(text: str) -> _Outline:
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    number = _front_matter(lines, outline)
+    number, outline.head = front_matter(lines)
+    if number:
+        outline.leave_out("front matter")
     buffer: list[str] = []
     began = 0
     fence = ""
@@ -278,21 +280,6 @@ def _paragraphs(text: str) -> _Outline:
     flush()
     heads.close(1)
     return outline
-
-
-def _front_matter(lines: list[str], outline: _Outline) -> int:
-    """Read the entries between `---` lines at the top; return the line behind them."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    for number, line in enumerate(lines[1:200], 1):
-        if line.rstrip() in ("---", "..."):
-            outline.leave_out("front matter")
-            return number + 1
-        entry = _ENTRY.fullmatch(line.rstrip())
-        if entry:
-            outline.head[entry[1].strip().lower()] = entry[2].strip("\"' ")
-    outline.head.clear()
-    return 0  # it is never closed, so it is text
 
 
 def _pieces(passages: list[_Passage]) -> list[_Passage]:
