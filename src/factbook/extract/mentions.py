@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.names import (
-    BLANK,
     VARIANTS,
     NameSign,
     NameSpan,
@@ -57,6 +56,7 @@ from factbook.language.common_words import (
     opens_sentences,
 )
 from factbook.language.nouns import counted, is_plural
+from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
 from factbook.net import cancel
@@ -200,7 +200,7 @@ def _known_in(
     while index < len(tokens):
         for last in range(min(index + longest, len(tokens)) - 1, index - 1, -1):
             start, end = tokens[index][0], tokens[last][1]
-            if "\n" in text[start:end] or BLANK in text[start:end]:
+            if "\n" in text[start:end] or LINE_END in text[start:end]:
                 continue
             entity = _entity_of(text[start:end], known)
             after = _WORD.match(text, end + 1) if text[end : end + 1] == " " else None
@@ -354,7 +354,7 @@ def hear(
     text = voice.text[:HEARD_CHARS]
     cancel.check()
     plain = masked(text)
-    english = is_english(plain.replace(BLANK, " "))
+    english = is_english(plain.replace(LINE_END, " "))
     cancel.check()
     sentences = sentences_of(plain)
     starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}

@@ -31,12 +31,12 @@ from factbook.language.common_words import (
 from factbook.language.coordination import split_spoken_list
 from factbook.language.nouns import is_plural
 from factbook.language.numbers import CARDINALS
+from factbook.language.sentences import LINE_END, sentences
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
 __all__ = [
     "ALSO_NAMES",
-    "BLANK",
     "MAX_TEXT_CHARS",
     "VARIANTS",
     "NameSign",
@@ -55,7 +55,7 @@ TITLE_WORDS: Final = 4  # ours: words that a line has before its capitals may be
 TITLE_SHARE: Final = 0.7  # ours: of them, capitalised, where capitals tell nothing
 
 
-_TAKEN: Final = "\x1d"  # of a span that is read; unlike BLANK, no sentence ends there
+_TAKEN: Final = "\x1d"  # of a span that is read; unlike LINE_END, no sentence ends there
 
 
 class NameSign(StrEnum):
@@ -90,8 +90,6 @@ class _Token(NamedTuple):
 
 # --- what holds no names --------------------------------------------------------------------------
 
-BLANK: Final = "\x1f"
-"""Stands for every character of what is not read."""
 _UNREAD: Final = re.compile(
     r"```.*?(?:```|\Z)"  # code between fences
     r"|~~~.*?(?:~~~|\Z)|`[^`\n]{1,400}`"
@@ -130,7 +128,7 @@ def masked(text: str) -> str:
 
 
 def _blanks(match: re.Match[str]) -> str:
-    return BLANK * len(match[0])
+    return LINE_END * len(match[0])
 
 
 def _without_code(match: re.Match[str]) -> str:
@@ -224,37 +222,22 @@ def _tokens(text: str) -> list[_Token]:
     """Return the words of a text, each with whether it opens a sentence."""
     found: list[_Token] = []
     last = 0
+    starts = (one.start for one in sentences(text))
+    start = next(starts, len(text))
     for match in _TOKEN.finditer(text):
         cancel.check()
         gap = text[last : match.start()]
-        if not found:
-            opens = 1
-        elif "\n" in gap:
-            opens = 2 if re.search(r"\n\s*(?:[-*•·▪◦‣>]|\d+[.)])", gap) else 1
-        elif any(mark in gap for mark in ".!?…。！？\x1f") and not _short_for(found, gap):
-            opens = 1
-        elif _SOFT_STOP.search(gap):
-            opens = 2
-        else:
-            opens = 0
+        opens = 2 if _SOFT_STOP.search(gap) else 0
+        if match.end() > start or not found:
+            opens = 2 if found and _BULLET.search(gap) else 1
+            while start < match.end():
+                start = next(starts, len(text) + 1)
         found.append(_Token(match[0], match.start(), match.end(), opens))
         last = match.end()
     return found
 
 
-_LETTERED: Final = word_set("vitamin plan option grade type group class part section hepatitis")
-
-
-def _short_for(tokens: list[_Token], gap: str) -> bool:
-    """Say whether a dot belongs to the word before it: it does not in "I like plan B. You?"."""
-    token = tokens[-1]
-    if len(token.text) == 1 and len(tokens) > 1 and tokens[-2].low in _LETTERED:
-        return False
-    return gap.startswith(". ") and (
-        (len(token.text) == 1 and token.text.isupper() and token.text != "I")
-        or token.low
-        in ("vs", "dr", "mr", "mrs", "ms", "st", "prof", "no", "feat", "ft", "jr", "eg")
-    )
+_BULLET: Final = re.compile(r"\n\s*(?:[-*•·▪◦‣>]|\d+[.)])")
 
 
 def _capital(word: str) -> bool:
@@ -439,7 +422,7 @@ def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
         start, end = match.span(group)
         inner = match[group]
         words = inner.split()
-        if BLANK in inner or not 1 <= len(words) <= policy.NAME_WORDS:
+        if LINE_END in inner or not 1 <= len(words) <= policy.NAME_WORDS:
             continue
         if group == "dt":
             yield from _span(text, start, end, NameSign.QUOTED)
@@ -496,9 +479,9 @@ def names_in(text: str) -> list[NameSpan]:
     plain = _without_items(masked(text))
     signed = _SIGNATURE.search(plain)
     if signed and not _is_listed(plain, signed):
-        plain = plain[: signed.start("by")] + BLANK * (len(plain) - signed.start("by"))
+        plain = plain[: signed.start("by")] + LINE_END * (len(plain) - signed.start("by"))
     cancel.check()
-    english = is_english(plain.replace(BLANK, " "))
+    english = is_english(plain.replace(LINE_END, " "))
     cancel.check()
     found = [*_quoted(plain, english=english), *_hashtags(plain)]
     taken = list(plain)
@@ -542,7 +525,7 @@ def _without_items(text: str) -> str:
             lead = text[max(0, begin - _MARGIN) : begin]
             opens = ("\n" in lead or begin <= _MARGIN) and not lead.rpartition("\n")[2].strip()
             if not opens:
-                signs[begin:end] = BLANK * (end - begin)
+                signs[begin:end] = LINE_END * (end - begin)
     return "".join(signs)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.names import BLANK, NameSpan, is_english, is_shouted, masked, names_in
+from factbook.extract.names import NameSpan, is_english, is_shouted, masked, names_in
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
@@ -25,6 +25,7 @@ from factbook.language.common_words import (
     is_greeting,
     opens_sentences,
 )
+from factbook.language.sentences import LINE_END, sentences
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
 from factbook.net import cancel
@@ -81,12 +82,6 @@ def spaced(pattern: str) -> re.Pattern[str]:
 
 # --- sentences ------------------------------------------------------------------------------------
 
-_END: Final = re.compile(
-    r"(?<![.!?…。！？])[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|\n|[\x1f]+|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+"
-)
-_SHORT: Final = spaced(
-    r"(?:^|\s)(?:dr|mr|mrs|ms|st|vs|feat|ft|e\.g|i\.e|etc|no|(?:[a-z]\.)?[a-z])\.$",
-)
 _OTHERS_LINE: Final = re.compile(
     r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?i:me|ps|note|edit|update|btw|fyi|also|question"
     r"|currently\s\w+|favou?rites?(?:\s\w+)*|facts?|reminder|thought|idea|plan|goal|task|decision|status|summary"
@@ -105,17 +100,14 @@ class Sentence(NamedTuple):
 
 
 def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Sentence]:
-    begin = 0
-    marks = [*_END.finditer(plain)]
-    for mark in marks:
+    for start, end in sentences(plain):
         cancel.check()
-        if mark[0] == "." and _SHORT.search(plain[max(0, mark.start() - 6) : mark.end()]):
-            continue
-        yield from _sentence(
-            plain, begin, mark.end(), others, asks="?" in mark[0] or "？" in mark[0]
-        )
-        begin = mark.end()
-    yield from _sentence(plain, begin, len(plain), others, asks=False)
+        asks = _ASKS.search(plain, max(start, end - _ENDING), end) is not None
+        yield from _sentence(plain, start, end, others, asks=asks)
+
+
+_ENDING: Final = 12  # characters in which the marks at the end of a sentence stand
+_ASKS: Final = re.compile(r"[?？][?？!.…\"'”’)\]]*$")
 
 
 def _sentence(
@@ -126,12 +118,9 @@ def _sentence(
         stop = cut if cut > 0 else start + SENTENCE_CHARS
         yield from _sentence(plain, start, stop, others, asks=False)
         start = stop
-    text = plain[start:end]
-    if text.strip(" \t\n.!?…" + BLANK):
-        at = start + len(text) - len(text.lstrip())
-        before = bisect_right(others, (at, len(plain))) - 1
-        theirs = before >= 0 and at < others[before][1]
-        yield Sentence(text, start, asks, theirs)
+    before = bisect_right(others, (start, len(plain))) - 1
+    theirs = before >= 0 and start < others[before][1]
+    yield Sentence(plain[start:end], start, asks, theirs)
 
 
 _SPEECH: Final = re.compile(
@@ -934,7 +923,7 @@ def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[Preferen
     """
     text = (voice or own_words(text)).text[:HEARD_CHARS]
     plain = masked(text)
-    if not is_english(plain.replace(BLANK, " ")):
+    if not is_english(plain.replace(LINE_END, " ")):
         return []
     found: dict[str, PreferenceSpan] = {}
     spans = names_in(text)

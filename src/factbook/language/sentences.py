@@ -51,10 +51,10 @@ _STOP: Final = re.compile(
     r"|(?P<line>\n)"
     r"|(?P<cut>\x1f+)"
 )
-_WORD_BEFORE: Final = re.compile(r"(?:^|[\s(\"'“‘\[/-])([^\W\d_]+(?:\.[^\W\d_]+)*)\.$")
+_WORD_BEFORE: Final = re.compile(r"(?:^|[\s(\"“‘\[/-]|(?<!\w)')([^\W\d_]+(?:\.[^\W\d_]+)*)\.$")
 _NEVER: Final = _listed("""
     dr mr mrs ms prof st mt gen gov sen rep capt lt col sgt rev hon pres vs cf approx resp incl esp
-    dept est min max vol pt ft feat nr e.g i.e viz
+    dept pt ft feat e.g i.e viz
 """)
 """Short forms that something always follows."""
 _OFTEN: Final = _listed("""
@@ -62,7 +62,7 @@ _OFTEN: Final = _listed("""
 """)
 """Short forms that end a sentence where the next word is one that begins one."""
 
-_BEFORE_NUMBERS: Final = _listed("no nos nr fig eq sec art ch p pp ca vol") | frozenset(
+_BEFORE_NUMBERS: Final = _listed("no nos nr fig eq sec art ch p pp ca vol est min max") | frozenset(
     name for name in MONTHS if len(name) < 5 and name not in ("may", "june", "july")
 )
 _LETTERED: Final = _listed("vitamin plan option grade type group class part section hepatitis")
