@@ -138,6 +138,14 @@ def test_a_long_text_of_a_page_is_cut_nowhere() -> None:
         assert "".join(texts(found).split()) == "".join(shown)
 
 
+def test_a_page_of_elements_within_each_other_is_read_until_they_are_too_many() -> None:
+    for deep, whole in ((1_000, True), (3_000, False)):
+        page = "<p>before</p>" + "<span>x " * deep + "</span>" * deep + "<p>after</p>"
+        shown = texts(read_html(page.encode(), pulse=quiet)).split()
+        assert shown[:2] == ["before", "x"]
+        assert ("after" in shown) is whole
+
+
 def test_an_odd_picture_is_none() -> None:
     for address in ("http://127.0.0.1/x.png", "/x.png", "data:image/png;base64,AAAA"):
         page = f'<meta property="og:image" content="{address}"><p>a'
