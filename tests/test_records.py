@@ -13,6 +13,7 @@ from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, ME, Event, Injection, Proposal, Run, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.kinds import (
+    CALL,
     COUNT,
     EVENT,
     INJECTION,
@@ -25,6 +26,7 @@ from factbook.store.kinds import (
     REJECTION,
     RUN,
     Below,
+    Calls,
     DayCount,
     Kind,
     Least,
@@ -83,6 +85,11 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         Reader(1, "redactor", "none", NOW, NOW),
         Reader(2, "rules", "3", NOW, NOW + 1),
         Reader(2, "rules", "3", NOW, NOW + 2),
+    ),
+    CALL: (
+        Calls("2025-11-20", "typed", "m", "ok", 1, 2, 3, 4.5, 0.0),
+        Calls("2025-11-21", "tell", "n", "begun", 0, 0, 0, 0.0, 0.25),
+        Calls("2025-11-21", "tell", "n", "begun", 2, 1, 1, 1.0, 0.5),
     ),
     EVENT: (
         Event(1, NOW, "cli", Trigger.COMMAND, "store", "fact", 1, {}, None),

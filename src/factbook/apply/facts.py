@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from factbook import policy
@@ -103,7 +104,6 @@ from factbook.model.ops import (
 )
 from factbook.model.text import stands_at
 from factbook.store.base import (
-    CallCount,
     NewEvidence,
     Place,
     Witness,
@@ -112,6 +112,7 @@ from factbook.store.base import (
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.kinds import (
     ALL,
+    CALL,
     COUNT,
     EVENT,
     INJECTION,
@@ -120,6 +121,8 @@ from factbook.store.kinds import (
     PAIR,
     PROPOSAL,
     RUN,
+    CallCount,
+    Calls,
     DayCount,
     Loose,
     Mark,
@@ -1071,12 +1074,15 @@ class Changes:
     def begin_call(self, op: BeginCall) -> None:
         """Reserve a call under the write lock, so that a budget holds between processes too."""
         day = _day(self._now)
-        spent = self._writer.spent(day)
-        tokens = spent.prompt_tokens + spent.answer_tokens
+        spent = self._writer.find(CALL, {"day": day})
         for name, used, limit in (
-            ("calls", spent.calls, op.max_calls),
-            ("tokens", tokens, op.max_tokens),
-            ("money", spent.money, op.max_money),
+            ("calls", sum(one.calls for one in spent), op.max_calls),
+            (
+                "tokens",
+                sum(one.prompt_tokens + one.answer_tokens for one in spent),
+                op.max_tokens,
+            ),
+            ("money", sum(one.money for one in spent), op.max_money),
         ):
             if limit is not None and used >= limit:
                 raise ModelError(
@@ -1084,19 +1090,21 @@ class Changes:
                     model=op.model,
                     reason=f"the budget of the day ({limit:g} {name}) is spent, {used:g} were used",
                 )
-        self._writer.add_call(day, op.purpose, op.model, "begun", CallCount(calls=1))
+        self._add_call(op, day, "begun", CallCount(calls=1))
 
     def end_call(self, op: EndCall) -> None:
         """Count a reserved call, however it ended."""
         day = _day(op.began_at)
-        self._writer.add_call(day, op.purpose, op.model, "begun", CallCount(calls=-1))
-        self._writer.add_call(
-            day,
-            op.purpose,
-            op.model,
-            op.outcome,
-            CallCount(1, op.prompt_tokens, op.answer_tokens, op.latency_ms, op.money),
-        )
+        self._add_call(op, day, "begun", CallCount(calls=-1))
+        came_to = CallCount(1, op.prompt_tokens, op.answer_tokens, op.latency_ms, op.money)
+        self._add_call(op, day, op.outcome, came_to)
+
+    def _add_call(self, op: BeginCall | EndCall, day: str, outcome: str, count: CallCount) -> None:
+        key = {"day": day, "purpose": op.purpose, "model": op.model, "outcome": outcome}
+        known = first(self._writer, CALL, key)
+        if known is not None:
+            count = CallCount._make(map(add, known.came_to, count))
+        self._writer.put(CALL, [Calls(day, op.purpose, op.model, outcome, *count)])
 
     def count(self, op: Count) -> None:
         """Add to a counter of the day."""

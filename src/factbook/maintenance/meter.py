@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from factbook.model.facts import Millis, Trigger
 from factbook.model.ops import BeginCall, EndCall, Op
+from factbook.store.kinds import CALL, Least
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.llm import LLM, Call
     from factbook.llm.config import ModelConfig
-    from factbook.store.base import CallCount, Store
+    from factbook.store.base import Store
+    from factbook.store.kinds import CallCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +89,15 @@ class CostLine:
 def cost(store: Store, *, since: str = "") -> list[CostLine]:
     """Return what calls of models came to from a day on, oldest first."""
     return [
-        CostLine(day=day, purpose=purpose, model=model, outcome=outcome, count=count)
-        for day, purpose, model, outcome, count in store.model_calls(since=since)
-        if count.calls
+        CostLine(
+            day=one.day,
+            purpose=one.purpose,
+            model=one.model,
+            outcome=one.outcome,
+            count=one.came_to,
+        )
+        for one in store.find(CALL, {"day": Least(since)})
+        if one.calls
     ]
 
 

@@ -71,16 +71,6 @@ class Keyed(NamedTuple):
     confidence: float
 
 
-class CallCount(NamedTuple):
-    """What calls of a language model came to."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-    latency_ms: float = 0.0
-    money: float = 0.0
-
-
 class Claimed(NamedTuple):
     """Rows that one worker may embed until its lease ends."""
 
@@ -570,9 +560,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     ) -> list[ModelTask]:
         """Return inputs by what became of them."""
 
-    def model_calls(self, *, since: str = "") -> list[tuple[str, str, str, str, CallCount]]:
-        """Return (day, purpose, model, outcome, count) of calls from a day on."""
-
     def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
         """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals."""
 
@@ -668,12 +655,6 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
 
     def retry_tasks(self, kind: str) -> int:
         """Let inputs that were set aside be tried again, with a clean count; return how many."""
-
-    def spent(self, day: str) -> CallCount:
-        """Return what the calls of a day came to."""
-
-    def add_call(self, day: str, purpose: str, model: str, outcome: str, count: CallCount) -> None:
-        """Add to what the calls of a day came to."""
 
     def set_next_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int

@@ -221,6 +221,38 @@ REJECTION: Final = Kind(
     time="at",
 )
 
+
+class CallCount(NamedTuple):
+    """What calls of a language model came to."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    latency_ms: float = 0.0
+    money: float = 0.0
+
+
+class Calls(NamedTuple):
+    """What the calls of one day, purpose, model and outcome came to."""
+
+    day: str
+    purpose: str
+    model: str
+    outcome: str
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    latency_ms: float
+    money: float
+
+    @property
+    def came_to(self) -> CallCount:
+        """What they came to."""
+        return CallCount._make(self[4:])
+
+
+CALL: Final = Kind(name="call", row=Calls, key=("day", "purpose", "model", "outcome"))
+
 KINDS: Final[Sequence[Kind[Any]]] = (
     PAIR,
     PROPOSAL,
@@ -232,4 +264,5 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     READER,
     EVENT,
     REJECTION,
+    CALL,
 )

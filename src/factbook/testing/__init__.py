@@ -54,6 +54,7 @@ from factbook.model.ops import (
     StoreVectors,
 )
 from factbook.store.base import Filters, Store
+from factbook.store.kinds import CALL
 from factbook.store.port import events_of
 
 DAY: Millis = 24 * 3600 * 1000
@@ -580,7 +581,7 @@ class StoreConformance(ABC):
         with _raises(ModelError):
             apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10)
         apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10 + DAY)
-        counts = {outcome: count for day, _, _, outcome, count in store.model_calls()}
+        counts = {one.outcome: one for one in store.find(CALL)}
         assert counts["ok"].prompt_tokens == 5
         assert counts["ok"].money == 0.25
         assert counts["begun"].calls == 1

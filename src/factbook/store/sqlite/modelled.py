@@ -10,7 +10,7 @@ import orjson
 
 from factbook import policy
 from factbook.model.facts import Fact, Millis, ModelTask, StoredEpisode
-from factbook.store.base import CallCount, Keyed
+from factbook.store.base import Keyed
 from factbook.store.sqlite.rows import DUE, EPISODE, FACT, Rows, as_episode, as_fact, json_list
 
 _TASK = "SELECT kind, target, state, attempts, error, version, until, at FROM model_task"
@@ -71,34 +71,6 @@ class ModelVerbs:
             (kind,),
         )
         return self._db.changes()
-
-    def spent(self, day: str) -> CallCount:
-        """Return what the calls of a day came to."""
-        return _spent(self._db.execute(_SPENT + " WHERE day = ?", (day,)).fetchall()[0])
-
-    def add_call(self, day: str, purpose: str, model: str, outcome: str, count: CallCount) -> None:
-        """Add to what the calls of a day came to."""
-        self._db.execute(
-            "INSERT INTO model_call VALUES (?,?,?,?,?,?,?,?,?)"
-            " ON CONFLICT (day, purpose, model, outcome) DO UPDATE SET"
-            " calls = calls + excluded.calls,"
-            " prompt_tokens = prompt_tokens + excluded.prompt_tokens,"
-            " answer_tokens = answer_tokens + excluded.answer_tokens,"
-            " latency_ms = latency_ms + excluded.latency_ms,"
-            " money = money + excluded.money",
-            (day, purpose, model, outcome, *count),
-        )
-
-
-_SPENT = (
-    "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens), 0),"
-    " coalesce(sum(answer_tokens), 0), coalesce(sum(latency_ms), 0.0), coalesce(sum(money), 0.0)"
-    " FROM model_call"
-)
-
-
-def _spent(row: Sequence[Any]) -> CallCount:
-    return CallCount._make(row)
 
 
 class ModelReads(Rows):
@@ -187,15 +159,6 @@ class ModelReads(Rows):
             (json_list(states),),
         )
         return [ModelTask._make(row) for row in rows]
-
-    def model_calls(self, *, since: str = "") -> list[tuple[str, str, str, str, CallCount]]:
-        """Return (day, purpose, model, outcome, count) of calls from a day on."""
-        rows = self._rows(
-            "SELECT day, purpose, model, outcome, calls, prompt_tokens, answer_tokens, latency_ms,"
-            " money FROM model_call WHERE day >= ? ORDER BY day, purpose, model, outcome",
-            (since,),
-        )
-        return [(*row[:4], CallCount._make(row[4:])) for row in rows]
 
     def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
         """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals.

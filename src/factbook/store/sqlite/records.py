@@ -28,6 +28,9 @@ _CONDITIONS = {
 }
 
 
+_TABLES = {"call": "model_call"}  # of kinds whose tables are not called like them
+
+
 class _Codec(NamedTuple):
     """How the rows of a kind become values and back, field by field, where that is not as is."""
 
@@ -60,7 +63,8 @@ def _codec(kind: Kind[Any]) -> _Codec:
         else:
             continue
         decode.append((n, _unless_empty(read) if optional else read))
-    return _Codec(f"{kind.name}_row", ", ".join(kind.fields), decode, encode)
+    table = _TABLES.get(kind.name, f"{kind.name}_row")
+    return _Codec(table, ", ".join(kind.fields), decode, encode)
 
 
 def _unless_empty(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
