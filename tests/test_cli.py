@@ -771,7 +771,7 @@ def test_what_a_killed_process_left_is_named_and_goes_and_a_live_one_keeps_its_f
     script = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from factbook.surface.export import write_whole\n"
+        "from factbook.memory.export import write_whole\n"
         "def lines():\n"
         "    yield 'my locker code is 77-zebra-19' * 4096\n"
         "    print('written', flush=True)\n"

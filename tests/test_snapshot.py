@@ -142,7 +142,7 @@ def test_reads_that_belong_together_are_of_one_moment(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each single read somebody writes; what is returned is as if nobody had."""
-    from factbook.surface.maintenance import living
+    from factbook.memory.standing import living
 
     numbers = itertools.count(10)
     with opened(tmp_path, clock=FrozenClock(NOW)) as memory:

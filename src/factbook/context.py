@@ -39,9 +39,10 @@ __all__ = [
     "Resources",
     "default_db",
     "default_key_file",
-    "load_rules",
     "part",
     "place_of",
+    "rules_file",
+    "rules_in_force",
 ]
 _T = TypeVar("_T")
 _C = TypeVar("_C")
@@ -75,12 +76,26 @@ def default_key_file() -> Path:
     return Path(named) if named else platformdirs.user_config_path("factbook") / "redaction.key"
 
 
-def load_rules(path: Path, *, strict: bool = False) -> RuleSet:
-    """Return the rules of the table with those of a user's file; raises RuleError."""
+def rules_file() -> Path:
+    """Return where a user's own rules are, where none are named."""
+    return platformdirs.user_config_path("factbook") / "rules.toml"
+
+
+def rules_in_force(path: Path | None, *, strict: bool = False) -> RuleSet | None:
+    """Return the rules with those of a user's file; None where the table alone is in force.
+
+    Raises RuleError for a file that is not as docs/rules.md says.
+    """
+    if path is None:
+        usual = rules_file()
+        path = usual if usual.exists() else None
+    if path is None and not strict:
+        return None
     from factbook.extract.rules import RuleSet
     from factbook.extract.user_rules import load_user_rules
 
-    return RuleSet.default(strict=strict, user=load_user_rules(path.expanduser()))
+    user = load_user_rules(path.expanduser()) if path is not None else ()
+    return RuleSet.default(strict=strict, user=user)
 
 
 class Resources:

@@ -238,6 +238,7 @@ class AsyncSources(_Part[Sources]):
     discover = _worked(Sources.discover)
     record = _asked(Sources.record)
     episode = _asked(Sources.episode)
+    fact = _asked(Sources.fact)
     evidence = _asked(Sources.evidence)
     episodes = _asked(Sources.episodes)
     sessions = _asked(Sources.sessions)

@@ -107,6 +107,10 @@ class Sources:
         """Iterate over the facts that pass the filters, as they are kept: not aged to now."""
         return self._store.facts(filters or Filters(), limit=limit, newest_first=newest_first)
 
+    def fact(self, fact_id: int, *, owner: str | Everyone = ME) -> Fact:
+        """Return a fact in whatever state it is, as it is kept: not aged; raises NotFound."""
+        return fact_of(self._context, fact_id, owner)
+
     def evidence(self, fact_id: int, *, owner: str | Everyone = ME) -> Sequence[Evidence]:
         """Return the places that speak for a fact of an owner, or against it; else none."""
         found = self._store.fact(fact_id)

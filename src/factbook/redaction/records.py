@@ -132,6 +132,8 @@ def _parts(kind: type, *, without: frozenset[str]) -> tuple[Sequence[str], Seque
 
 def _may_hold_text(hint: Any) -> bool:
     """Tell whether a value of a type may hold text; in doubt it may."""
+    if isinstance(hint, list):  # the arguments of a function, which holds none
+        return False
     inner = typing.get_args(hint)
     if inner:
         return any(_may_hold_text(one) for one in inner if one is not Ellipsis)

@@ -30,7 +30,14 @@ from factbook.errors import FactbookError, StoreCorrupt
 from factbook.store.base import Store
 from factbook.store.sqlite.file import is_damage
 
-__all__ = ["name_damage", "naming_damage"]
+__all__ = ["NOT_SEEN", "name_damage", "naming_damage"]
+
+NOT_SEEN: Final = (
+    "letters that changed within a text without making another word, small changes of a vector,"
+    " numbers such as times and confidences, and what was lost whole with what points to it; nor,"
+    " above 512 MB and open for reading only, whether full text agrees with its rows"
+)
+"""What damage an audit cannot tell from what was stored: there are no check sums of rows."""
 
 _STRANGE: Final = (
     apsw.Error,

@@ -10,12 +10,14 @@ means.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import stat
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -32,7 +34,16 @@ if TYPE_CHECKING:
     from factbook.surface.output import Screen
     from factbook.surface.slash_commands import Reply
 
-__all__ = ["Basis", "JsonView", "Memo", "Source", "TerminalView", "View", "open_transcript"]
+__all__ = [
+    "Basis",
+    "JsonView",
+    "Memo",
+    "Source",
+    "TerminalView",
+    "View",
+    "open_transcript",
+    "view_of",
+]
 
 _PASTE: Final = "\u2060"  # WORD JOINER: it takes no room, and no message needs it
 PROMPT: Final = "> "
@@ -608,3 +619,28 @@ class JsonView:
             if self._transcript is not None:
                 self._transcript.write(line)
                 self._transcript.flush()
+
+
+# --- which one ------------------------------------------------------------------------------------
+
+
+def view_of(
+    screen: Screen, stack: ExitStack, *, plain: bool, transcript: Path | None
+) -> TerminalView | JsonView:
+    """Return the view for a screen; what it writes to is closed with `stack`."""
+    from factbook.surface.slash_commands import COMMANDS
+
+    written = None if transcript is None else stack.enter_context(open_transcript(transcript))
+    if screen.as_json:
+        return JsonView(screen, source=_typed(), transcript=written)
+    commands = [f"/{name}" for name in COMMANDS]
+    return TerminalView(screen, source=_typed(), plain=plain, transcript=written, commands=commands)
+
+
+def _typed() -> TextIO:
+    """Return what is typed, with any byte that is no character as U+FFFD."""
+    if sys.stdin is None:  # the caller closed it
+        return io.StringIO()
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin

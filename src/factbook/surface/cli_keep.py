@@ -41,7 +41,6 @@ from factbook.surface.options import (
     model_from,
     planner_of,
     reading,
-    rules_file,
     say_others,
     whose_of,
 )
@@ -51,9 +50,9 @@ if TYPE_CHECKING:
     from factbook.maintenance.consolidate import RunReport
     from factbook.memory import Memory
     from factbook.memory.keyed import Planner
+    from factbook.memory.standing import Unanswered
     from factbook.model.facts import Fact, Proposal, Receipt, Run
     from factbook.store.base import Store
-    from factbook.surface.maintenance import Unanswered
     from factbook.surface.output import Screen
     from factbook.surface.progress import Say
 
@@ -140,7 +139,7 @@ def _embed_few(memory: Memory) -> FactbookError | None:
 
 def _tell_stored(call: Call, memory: Memory, found: Fact, *, since: int) -> None:
     from factbook.maintenance.verdict_queue import judged_pairs
-    from factbook.surface.maintenance import fact_now
+    from factbook.memory.standing import fact_now
 
     now = _now()
     stored = fact_now(memory, found.id, now=now)
@@ -262,7 +261,7 @@ def unmerge(
 def _show_change(
     call: Call, memory: Memory, number: int, receipt: Receipt, said: str, *, same: str = ""
 ) -> None:
-    from factbook.surface.maintenance import fact_now
+    from factbook.memory.standing import fact_now
 
     found = fact_now(memory, number, now=_now())
     if call.screen.as_json:
@@ -494,6 +493,7 @@ def _append_rule(memory: Memory, found: Proposal, rules: Path | None) -> Path | 
             detail=f"the rule of proposal {found.id} holds what is redacted as a secret by now;"
             f" `factbook review refuse {found.id}` puts it away"
         )
+    from factbook.context import rules_file
     from factbook.surface.user_rules import append_rule
 
     path = rules.expanduser() if rules is not None else rules_file()
@@ -504,7 +504,7 @@ def _append_rule(memory: Memory, found: Proposal, rules: Path | None) -> Path | 
 def _settle(
     call: Call, memory: Memory, low: int, high: int, verdict: str, *, owner: str | Everyone
 ) -> None:
-    from factbook.surface.maintenance import fact_now
+    from factbook.memory.standing import fact_now
 
     for number in (low, high):
         memory.explain(number, owner=owner)  # that of another owner is not there
@@ -620,7 +620,7 @@ def consolidate(
     from factbook.maintenance.changes_report import account, run_of
     from factbook.maintenance.consolidate import PHASES
     from factbook.maintenance.verdict_queue import TASK
-    from factbook.surface.maintenance import unanswered
+    from factbook.memory.standing import unanswered
     from factbook.surface.progress import phases
 
     found: list[_Left] = []
@@ -631,7 +631,7 @@ def consolidate(
         def keep(store: Store, report: RunReport) -> None:
             run = run_of(store, report.run_id)
             assert run is not None
-            asked = unanswered(store, redact=memory.resources.redactor.redact, owner=about)
+            asked = unanswered(memory, owner=about, store=store)
             found.append(
                 _Left(
                     changes=account(store, run, owner=about),

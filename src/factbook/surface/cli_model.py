@@ -268,12 +268,12 @@ def _revive(memory: Memory) -> int:
 
 
 def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
-    from factbook.surface.maintenance import unanswered
+    from factbook.memory.standing import unanswered
 
     found = memory.typed.extract_typed(limit=limit)
     told = memory.keyed.retry_told()
     redact = memory.resources.redactor.redact
-    left = unanswered(memory.store, redact=redact)
+    left = unanswered(memory)
     ids = memory.store.episode_ids([uid for uid, _ in told.failed])
     told_failed = [(ids[uid], why) for uid, why in told.failed]
     if call.screen.as_json:
@@ -294,11 +294,11 @@ def _extract_typed(call: Call, memory: Memory, limit: int | None, *, revived: in
 
 
 def _extract_commands(call: Call, memory: Memory, limit: int | None, *, revived: int) -> None:
-    from factbook.surface.maintenance import unanswered
+    from factbook.memory.standing import unanswered
 
     found = memory.typed.extract_commands(limit=limit)
     redact = memory.resources.redactor.redact
-    left = unanswered(memory.store, redact=redact)
+    left = unanswered(memory)
     if call.screen.as_json:
         from factbook.surface import records_model
 
@@ -425,31 +425,3 @@ def _show_summary(call: Call, memory: Memory) -> None:
         return
     for line in found.lines():
         call.screen.say(line) if line else call.screen.line()
-
-
-# --- what it costs --------------------------------------------------------------------------------
-
-
-def show_cost(call: Call, memory: Memory, *, since: str) -> None:
-    """Show what calls of models came to, by day, purpose, model and outcome."""
-    if since and not _is_day(since):
-        raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
-    found = memory.maintenance.cost(since=since)
-    if call.screen.as_json:
-        from factbook.surface import records_model
-
-        call.screen.json(records_model.cost(found))
-        return
-    from factbook.surface import render_model
-
-    render_model.cost(call.screen, found)
-
-
-def _is_day(said: str) -> bool:
-    """Tell whether a text names a day in the one form in which days can be compared as texts."""
-    from datetime import date
-
-    try:
-        return date.fromisoformat(said).isoformat() == said
-    except ValueError:
-        return False

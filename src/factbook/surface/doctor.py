@@ -167,7 +167,7 @@ def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
 
 def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
     """Name what a kill left of an export or a copy: it holds what the memory held."""
-    from factbook.store.partial_files import left_behind
+    from factbook.memory.export import left_behind
 
     left = left_behind(*folders)
     for one in left:
@@ -188,12 +188,12 @@ def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
 
 
 def _audit(memory: Memory) -> Iterator[Finding]:
-    from factbook.store.sqlite.audit import NOT_SEEN
+    from factbook.memory.standing import NOT_SEEN
 
     began = time.perf_counter()
     try:
         problems = memory.check()
-        counts = memory.store.counts()
+        counts = memory.stats().counts
     except FactbookError as error:
         yield Finding(level="fail", name="integrity", detail=str(error))
         return
@@ -249,10 +249,10 @@ def _passive(memory: Memory) -> Iterator[Finding]:
 
 def _unanswered(memory: Memory) -> Iterator[Finding]:
     """Name what a language model was asked about in vain, and what to do about it."""
-    from factbook.surface.maintenance import unanswered
+    from factbook.memory.standing import unanswered
     from factbook.surface.render_model import tried
 
-    found = unanswered(memory.store, redact=memory.resources.redactor.redact)
+    found = unanswered(memory)
     for one in found[:_PROBLEMS_SHOWN]:
         state = "is set aside" if one.aside else "waits"
         what = f" “{one.what}”" if one.what else ""
@@ -274,6 +274,7 @@ def _unanswered(memory: Memory) -> Iterator[Finding]:
 
 def _embedder(memory: Memory | None) -> Iterator[Finding]:
     from factbook.embed import bundled
+    from factbook.memory.standing import embedder_of
 
     began = time.perf_counter()
     try:
@@ -304,7 +305,7 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
         detail=f"{model.id} loads and embeds, {model.dim} dimensions"
         f" ({amount(time.perf_counter() - began)})",
     )
-    held = memory.store.embedder() if memory is not None else None
+    held = embedder_of(memory) if memory is not None else None
     if held is not None and held[0] != model.id:
         yield Finding(
             level="fail",
@@ -315,24 +316,21 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
 
 def _readers(memory: Memory) -> Iterator[Finding]:
     """Say where texts were read by another redactor or by other rules than are in force now."""
-    from factbook import RuleSet
-    from factbook.extract.versions import redactor_version, rules_version
-    from factbook.maintenance.maintenance import readers_used
-    from factbook.surface.options import rules_in_force
+    from factbook.context import rules_in_force
+    from factbook.memory.standing import reader_versions, readers_used
     from factbook.surface.text import moment
 
     try:
-        rules = rules_in_force(None) or RuleSet.default()
+        now = reader_versions(memory, rules_in_force(None))
     except FactbookError as error:
         yield Finding(level="fail", name="readers", detail=str(error))
         return
-    now = {"redactor": redactor_version(memory.resources.redactor), "rules": rules_version(rules)}
     told = {
         "redactor": "what it finds today is covered wherever it is shown, and stands in the file as"
         " it was read",
         "rules": "what today's find in them is not in memory",
     }
-    others = [one for one in readers_used(memory.store) if one.version != now[one.part]]
+    others = [one for one in readers_used(memory) if one.version != now[one.part]]
     for one in others[:_PROBLEMS_SHOWN]:
         which = "no redactor" if one.version == "none" else f"{one.part} {one.version}"
         yield Finding(

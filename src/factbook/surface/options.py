@@ -65,8 +65,6 @@ __all__ = [
     "planner_of",
     "reading",
     "redacted_fact",
-    "rules_file",
-    "rules_in_force",
     "say_others",
     "whose_of",
 ]
@@ -76,13 +74,6 @@ _NO_REDACT_SHOWN: Final = "--no-redact is on: what is stored is shown as it is, 
 
 
 # --- completion -----------------------------------------------------------------------------------
-
-
-def _complete_predicate(incomplete: str) -> list[str]:
-    from factbook.extract.session_parser import RULES
-
-    names = dict.fromkeys(rule.predicate for rule in RULES)
-    return [name for name in names if name.startswith(incomplete)]
 
 
 def _complete_file(incomplete: str) -> list[str]:
@@ -140,7 +131,6 @@ Predicates = Annotated[
         "-p",
         metavar="NAME",
         help="Only facts of this predicate; may be repeated.",
-        autocompletion=_complete_predicate,
         show_default=False,
     ),
 ]
@@ -375,29 +365,6 @@ def reading(call: Call, *, no_redact: bool, rules: RuleSet | None = None) -> Mem
     if no_redact:
         call.screen.note(_NO_REDACT_SHOWN)
     return call.memory(redact=not no_redact, rules=rules)
-
-
-def rules_file() -> Path:
-    """Return where a user's own rules are, where none are named."""
-    import platformdirs
-
-    return platformdirs.user_config_path("factbook") / "rules.toml"
-
-
-def rules_in_force(path: Path | None, *, strict: bool = False) -> RuleSet | None:
-    """Return the rules with those of a file; None where the table alone is in force."""
-    if path is None:
-        usual = rules_file()
-        path = usual if usual.exists() else None
-    if path is None and not strict:
-        return None
-    from factbook import RuleSet
-
-    if path is None:
-        return RuleSet.default(strict=strict)
-    from factbook.extract.user_rules import load_user_rules
-
-    return RuleSet.default(strict=strict, user=load_user_rules(path.expanduser()))
 
 
 def filters_from(

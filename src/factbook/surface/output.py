@@ -111,14 +111,14 @@ class Page:
         for line in lines:
             self.line(line)
 
-    def say(self, raw: str, style: str = "", *, lead: str = "") -> None:
+    def say(self, raw: str, style: str = "", *, lead: str = "", lines: int | None = None) -> None:
         """Write one raw text, made safe and wrapped, behind a safe lead; the next lines below it.
 
-        Without a lead the blanks that it begins with stand before every line.
+        With `lines`, it is cut to so many.
         """
-        indent = " " * text.cells(lead)
-        for number, line in enumerate(text.wrap(text.safe(raw), self.prose - len(indent))):
-            self.line((indent if number else lead) + self.paint(line, style))
+        indent = text.cells(text.COLOUR.sub("", lead))
+        for number, line in enumerate(text.wrap(text.safe(raw), self.prose - indent, lines=lines)):
+            self.line((" " * indent if number else lead) + self.paint(line, style))
 
     def paint(self, safe_text: str, style: str) -> str:
         """Colour a safe text, where there is colour."""

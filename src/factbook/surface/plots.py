@@ -13,8 +13,8 @@ from factbook.errors import FactbookError, UsageError
 if TYPE_CHECKING:
     from factbook.maintenance.metrics import Share
     from factbook.memory import Memory
+    from factbook.memory.standing import Living
     from factbook.model.facts import Millis, Run
-    from factbook.surface.maintenance import Living
 
 __all__ = ["draw"]
 
@@ -81,11 +81,11 @@ def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Pa
 
 
 def _plots(memory: Memory, found: Living, *, now: Millis) -> list[_Plot]:
-    from factbook.maintenance.metrics import believed, injections, passive_by_day
+    from factbook.memory.standing import believed_now, passive_by_day
 
-    values = [value for value, _ in believed(memory.store, now=now)]
+    values = believed_now(memory, now=now)
     runs = memory.maintenance.runs(limit=_RUNS)[::-1]
-    by_day = passive_by_day(injections(memory.store))
+    by_day = passive_by_day(memory)
     plots = []
     if found.states:
         plots.append(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from factbook.maintenance.confidence_history import Course
     from factbook.maintenance.consolidate import Question
     from factbook.maintenance.metrics import Metrics, Share
+    from factbook.memory.standing import Living, Successor
     from factbook.model.facts import Fact, Proposal, Receipt, Run
-    from factbook.surface.maintenance import Living, Successor
 
 __all__ = [
     "account",

@@ -11,10 +11,10 @@ from factbook.recall.time_expressions import iso
 if TYPE_CHECKING:
     from factbook.maintenance.meter import CostLine
     from factbook.memory.refused import RejectionSummary
+    from factbook.memory.standing import Unanswered
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.keyed import RetriedTold
     from factbook.pipelines.typed import TypedReport
-    from factbook.surface.maintenance import Unanswered
 
 Redact = Callable[[str], str]
 

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     )
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
+    from factbook.recall.budget import PromptContext
     from factbook.recall.search import Answer
     from factbook.recall.time_expressions import Window
     from factbook.sources.original import Original
-    from factbook.surface.output import Page, Screen
+    from factbook.surface.output import Page
+    from factbook.surface.records import Ingested
 
 __all__ = [
     "answer",
@@ -77,9 +79,9 @@ _FACT_EPISODES: Final = {
 }  # how an episode that is a hit is called
 
 
-def _confidence(value: float, screen: Screen) -> str:
+def _confidence(value: float, page: Page) -> str:
     style = "green" if value >= _SURE else "" if value >= _UNSURE else "yellow"
-    return screen.paint(f"{value:.2f}", style)
+    return page.paint(f"{value:.2f}", style)
 
 
 def _project_name(project: str) -> str:
@@ -119,26 +121,26 @@ def _with_details(
 
 
 def answer(
-    screen: Screen, found: Answer, *, episodes: Mapping[int, StoredEpisode], redact: Redact
+    page: Page, found: Answer, *, episodes: Mapping[int, StoredEpisode], redact: Redact
 ) -> None:
     """Show the hits of a question and how it was understood."""
     understood = [_window(found.window)] if found.window else []
     understood += [text.one_line(one) for one in found.predicates]
     if understood:
-        screen.line(screen.paint("understood: " + ", ".join(understood), "dim"))
+        page.line(page.paint("understood: " + ", ".join(understood), "dim"))
         if found.outside:
-            screen.say("Nothing was found in that time; this is from other times.", "yellow")
-        screen.line()
+            page.say("Nothing was found in that time; this is from other times.", "yellow")
+        page.line()
     if not found.hits:
-        screen.say("Nothing was found. Other words, or a wider time, may find it.")
+        page.say("Nothing was found. Other words, or a wider time, may find it.")
     margin = len(str(len(found.hits))) + 2
     for number, one in enumerate(found.hits, 1):
         if number > 1:
-            screen.line()
-        _hit(screen, one, number=number, margin=margin, episodes=episodes, redact=redact)
+            page.line()
+        _hit(page, one, number=number, margin=margin, episodes=episodes, redact=redact)
     if found.waiting:
-        screen.line()
-        screen.say(
+        page.line()
+        page.say(
             f"{count(found.waiting, 'row')} still to embed, found by words alone until"
             " `factbook embed` has finished them.",
             "yellow",
@@ -168,7 +170,7 @@ def _window(window: Window) -> str:
 
 
 def _hit(
-    screen: Screen,
+    page: Page,
     hit: Hit,
     *,
     number: int,
@@ -179,29 +181,29 @@ def _hit(
     is_fact = hit.kind == "fact"
     first = hit.evidence[0] if hit.evidence else None
     headline = hit.text if is_fact or first is None else _passage(hit.text, first)
-    lines = text.wrap(text.one_line(headline), screen.prose - margin, lines=_HEADLINE_LINES)
+    lines = text.wrap(text.one_line(headline), page.prose - margin, lines=_HEADLINE_LINES)
     lead = f"{number}.".ljust(margin)
     indent = " " * margin
-    screen.line(screen.paint(lead, "dim") + screen.paint(lines[0], "bold"))
+    page.line(page.paint(lead, "dim") + page.paint(lines[0], "bold"))
     for line in lines[1:]:
-        screen.line(indent + screen.paint(line, "bold"))
+        page.line(indent + page.paint(line, "bold"))
     label = hit.predicate if is_fact else _FACT_EPISODES.get(hit.predicate, hit.predicate)
     parts = [
-        screen.paint(text.one_line(label), "cyan"),
+        page.paint(text.one_line(label), "cyan"),
         moment(hit.occurred_at) or "no date",
         text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
-        "confidence " + _confidence(hit.confidence, screen),
+        "confidence " + _confidence(hit.confidence, page),
         hit.id,
         f"{count(hit.count)} times" if hit.count > 1 else "",
     ]
-    _dotted(screen, indent, parts)
+    _dotted(page, indent, parts)
     if is_fact and first is not None:
         quoted = _quote_in_line(first, episodes.get(first.episode_id), redact)
-        for line in screen.wrap(quoted, indent=margin + 2, lines=_QUOTE_LINES):
-            screen.line(indent + screen.paint("| ", "dim") + screen.paint(line, ""))
+        for line in page.wrap(quoted, indent=margin + 2, lines=_QUOTE_LINES):
+            page.line(indent + page.paint("| ", "dim") + page.paint(line, ""))
     where = text.safe(place(hit.source, hit.position))
     if where:
-        screen.line(indent + screen.paint(where, "dim"))
+        page.line(indent + page.paint(where, "dim"))
 
 
 def _passage(whole: str, one: Evidence) -> str:
@@ -214,8 +216,8 @@ def _passage(whole: str, one: Evidence) -> str:
     return ("…" if before else "") + quote + ("…" if after else "")
 
 
-def _dotted(screen: Screen, indent: str, parts: Sequence[str]) -> None:
-    screen.line(indent + screen.paint(" · ", "dim").join(part for part in parts if part))
+def _dotted(page: Page, indent: str, parts: Sequence[str]) -> None:
+    page.line(indent + page.paint(" · ", "dim").join(part for part in parts if part))
 
 
 def _quote_in_line(
@@ -300,22 +302,21 @@ def _status(one: Fact) -> str:
 
 
 def explanation(
-    screen: Screen,
+    page: Page,
     found: Explanation,
     *,
     episodes: Mapping[int, StoredEpisode],
     redact: Redact,
-    pattern: str,
     most: int | None,
     more: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Show the claim with what else is known of it (`more`), the rule, and the evidence."""
     fact = found.fact
     head = f"f{fact.id}  {text.one_line(fact.predicate)}"
-    screen.line(screen.paint(head, "bold cyan"))
-    for line in text.wrap(text.safe(redact(fact.object)), screen.prose - 2):
-        screen.line("  " + screen.paint(line, "bold"))
-    screen.line()
+    page.line(page.paint(head, "bold cyan"))
+    for line in text.wrap(text.safe(redact(fact.object)), page.prose - 2):
+        page.line("  " + page.paint(line, "bold"))
+    page.line()
     host = [fact.host, home_path(fact.project), f"session {fact.session}" if fact.session else ""]
     pairs = [
         ("in words", redact(fact.statement)),
@@ -326,16 +327,16 @@ def explanation(
         ("status", f"{fact.status}, learned {moment(fact.learned_at)}"),
         *more,
     ]
-    rows_of(screen, pairs)
-    screen.line()
-    _rule(screen, found, pattern=pattern)
+    rows_of(page, pairs)
+    page.line()
+    _rule(page, found)
     total = len(found.evidence)
     shown = total if most is None else min(total, most)
     for number in range(shown):
-        screen.line()
+        page.line()
         one = found.evidence[number]
         _evidence(
-            screen,
+            page,
             one,
             found.originals[number],
             number=number + 1,
@@ -343,75 +344,73 @@ def explanation(
             quoted=_quote_in_line(one, episodes.get(one.episode_id), redact, whole=True),
         )
     if shown < total:
-        screen.line()
-        screen.say(
+        page.line()
+        page.say(
             f"{count(total - shown, 'more piece', 'more pieces')} of evidence; --all shows"
             " every one.",
             "dim",
         )
 
 
-def rows_of(screen: Screen, pairs: Sequence[tuple[str, str]]) -> None:
+def rows_of(page: Page, pairs: Sequence[tuple[str, str]]) -> None:
     """Show names and what they stand for, without those that stand for nothing."""
     wide = max(len(name) for name, _ in pairs) + 2
     for name, value in pairs:
         if not value:
             continue
-        lines = text.wrap(text.safe(value), screen.prose - wide - 2)
+        lines = text.wrap(text.safe(value), page.prose - wide - 2)
         for number, line in enumerate(lines):
-            lead = screen.paint(name.ljust(wide), "dim") if number == 0 else " " * wide
-            screen.line("  " + lead + line)
+            lead = page.paint(name.ljust(wide), "dim") if number == 0 else " " * wide
+            page.line("  " + lead + line)
 
 
-def _rule(screen: Screen, found: Explanation, *, pattern: str) -> None:
+def _rule(page: Page, found: Explanation) -> None:
     rule = found.rule
     if rule is None:
-        screen.line(screen.paint("rule", "bold"))
+        page.line(page.paint("rule", "bold"))
         # What a person says, and what the nightly work finds, is found by no rule of the table.
         by_table = found.fact.kind == "observation"
         methods = dict.fromkeys((one.rule, one.method) for one in found.evidence)
         for name, method in methods:
-            screen.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
+            page.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
         return
-    screen.line(
-        screen.paint("rule", "bold") + "  " + screen.paint(text.one_line(rule.name), "cyan")
-    )
+    page.line(page.paint("rule", "bold") + "  " + page.paint(text.one_line(rule.name), "cyan"))
     rows_of(
-        screen,
+        page,
         [
             ("how", rule.method),
             ("looks in", rule.looks_in),
-            ("matches", "" if pattern == WHOLE else pattern),
+            ("matches", "" if rule.matches == WHOLE else rule.matches),
             ("confidence", f"{rule.confidence:.2f} before the cap by trust"),
         ],
     )
 
 
 def _evidence(
-    screen: Screen, one: Evidence, original: Original, *, number: int, total: int, quoted: str
+    page: Page, one: Evidence, original: Original, *, number: int, total: int, quoted: str
 ) -> None:
     title = "evidence" if total == 1 else f"evidence {count(number)} of {count(total)}"
     stance = "" if one.stance == "supports" else f"  {one.stance}"
-    screen.line(
-        screen.paint(title, "bold")
+    page.line(
+        page.paint(title, "bold")
         + f"  {moment(one.occurred_at)}".rstrip()
-        + screen.paint(stance, "yellow")
+        + page.paint(stance, "yellow")
     )
     where = text.safe(f"{home_path(one.source)}, line {count(one.position)}")
-    screen.line("  " + screen.paint(where, "dim"))
-    for line in screen.wrap(quoted, indent=4):
-        screen.line("  " + screen.paint("| ", "dim") + screen.paint(line, ""))
+    page.line("  " + page.paint(where, "dim"))
+    for line in page.wrap(quoted, indent=4):
+        page.line("  " + page.paint("| ", "dim") + page.paint(line, ""))
     if original.state == "found":
-        screen.line("  " + screen.paint("the log still holds it:", "green"))
-        for line in screen.wrap(_quote_in_log(one.quote, original.text), indent=4):
-            screen.line("  " + screen.paint("| ", "dim") + screen.paint(line, "dim"))
+        page.line("  " + page.paint("the log still holds it:", "green"))
+        for line in page.wrap(_quote_in_log(one.quote, original.text), indent=4):
+            page.line("  " + page.paint("| ", "dim") + page.paint(line, "dim"))
     else:
         lines = text.wrap(
             text.one_line(f"{original.state}: {original.text} What was kept of it is above."),
-            screen.prose - 2,
+            page.prose - 2,
         )
         for line in lines:
-            screen.line("  " + screen.paint(line, "yellow"))
+            page.line("  " + page.paint(line, "yellow"))
 
 
 def _quote_in_log(quote: str, line: str) -> str:
@@ -504,7 +503,29 @@ def _same_entry(one: Hit) -> tuple[str, str, str, str]:
     return one.kind, one.text, one.project, text.day(one.occurred_at)
 
 
-def rejections(screen: Screen, found: Sequence[Rejection], *, redact: Redact) -> None:
+def found(page: Page, hits: Sequence[Hit]) -> None:
+    """Show what an agent's own search found."""
+    if not hits:
+        page.say("Nothing was found that is sure enough. Other words may find it.")
+        return
+    width = max(len(one.id) for one in hits)
+    for one in hits:
+        day = (one.timestamp or "no date")[:10]
+        lead = f"{one.id.ljust(width)}  {day}  {one.confidence:.2f}  "
+        page.say(text.one_line(one.text), lead=lead, lines=3)
+
+
+def context(page: Page, found: PromptContext) -> None:
+    """Show what a model would be given, and what was left out."""
+    page.lines(text.safe(found.text).splitlines())
+    page.line()
+    tiers = ", ".join(f"{name} {number}" for name, number in found.tier_tokens.items() if number)
+    page.say(f"{found.tokens} of {found.limit} tokens: {tiers or 'nothing'}", "dim")
+    for one in found.left_out:
+        page.line(page.paint(f"left out {text.one_line(one.id)}: {one.why}", "dim"))
+
+
+def rejections(page: Page, found: Sequence[Rejection], *, redact: Redact) -> None:
     """Show what was refused, and why."""
     columns = [
         Column(title="reason", style="yellow"),
@@ -518,13 +539,14 @@ def rejections(screen: Screen, found: Sequence[Rejection], *, redact: Redact) ->
         )
         for one in found
     )
-    _with_details(screen, columns, rows)
+    _with_details(page, columns, rows)
 
 
-def rules(
-    screen: Screen, uses: Sequence[RuleUse], *, pattern: Callable[[RuleUse], str], counted: bool
-) -> None:
-    """Show rules, with how often each fired where a database was read."""
+def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
+    """Show rules, with how often each fired where a database was read, or how noisy each is."""
+    if noise:
+        _noise(page, uses)
+        return
     columns = [
         Column(title="rule", style="cyan", flexible=True, least=20, most=40),
         Column(title="conf", right=True),
@@ -541,15 +563,18 @@ def rules(
                 use.rule.subject.replace("|", " or "),
                 use.rule.looks_in.replace("|", ", "),
             ],
-            [(use.rule.method, 2), *([(pattern(use), 2)] if pattern(use) != WHOLE else [])],
+            [(one, 2) for one in (use.rule.method, use.rule.matches) if one != WHOLE],
         )
         for use in uses
     )
-    _with_details(screen, columns, rows)
+    _with_details(page, columns, rows)
 
 
-def noise(screen: Screen, uses: Sequence[RuleUse]) -> None:
+def _noise(page: Page, uses: Sequence[RuleUse]) -> None:
     """Show what of each rule looks like noise, the noisiest first."""
+    if not uses:
+        page.say("No rule has fired yet.")
+        return
     rows = []
     for use in uses:
         signs = use.noise
@@ -576,24 +601,24 @@ def noise(screen: Screen, uses: Sequence[RuleUse]) -> None:
         Column(title="most frequent", flexible=True, least=12, most=40, optional=True),
         Column(title="why", style="dim", flexible=True, least=12, optional=True),
     ]
-    screen.table(columns, rows)
+    page.table(columns, rows)
 
 
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def stats(screen: Screen, found: Stats) -> None:
+def stats(page: Page, found: Stats) -> None:
     """Show the numbers of a database."""
     counts = found.counts
-    screen.line(
-        screen.paint(text.safe(home_path(found.path)), "bold") + f"  {text.size(found.size_bytes)}"
+    page.line(
+        page.paint(text.safe(home_path(found.path)), "bold") + f"  {text.size(found.size_bytes)}"
     )
-    screen.line()
+    page.line()
     hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
     failed = sum(found.passive_failures.values())
     rows_of(
-        screen,
+        page,
         [
             ("sessions", f"{count(counts['sources'])}   {hosts}".rstrip()),
             ("episodes", count(counts["episodes"])),
@@ -612,12 +637,12 @@ def stats(screen: Screen, found: Stats) -> None:
         ],
     )
     if _any_lines(found.lines):
-        screen.line()
-        _lines(screen, found.lines)
+        page.line()
+        _lines(page, found.lines)
     if found.predicates:
-        screen.line()
+        page.line()
         _predicates(
-            screen,
+            page,
             [
                 [name, f"{confidence:.2f}", count(facts), count(objects)]
                 for name, confidence, facts, objects in found.predicates
@@ -626,8 +651,8 @@ def stats(screen: Screen, found: Stats) -> None:
         )
 
 
-def _predicates(screen: Screen, rows: list[list[str]], titles: Sequence[str]) -> None:
-    screen.table(
+def _predicates(page: Page, rows: list[list[str]], titles: Sequence[str]) -> None:
+    page.table(
         [
             Column(title="predicate", style="cyan", flexible=True, least=20, most=40),
             Column(title="confidence", right=True),
@@ -642,7 +667,7 @@ def _any_lines(lines: LineCount) -> bool:
     return bool(lines.lines or lines.records or lines.waiting)
 
 
-def _lines(screen: Screen, lines: LineCount) -> None:
+def _lines(page: Page, lines: LineCount) -> None:
     """Show every line accounted for: the totals, then the kinds of each."""
     ignored = {kind: number for kind, number in lines.ignored.items() if kind != _BLANK}
     blank = lines.ignored.get(_BLANK, 0)
@@ -666,7 +691,7 @@ def _lines(screen: Screen, lines: LineCount) -> None:
     # A document is one record of many lines, and a damaged line may hold several records.
     if lines.records + blank != lines.lines:
         head += f", {count(lines.records, 'record')}"
-    screen.line(screen.paint(head, "bold") + "  " + " · ".join(parts))
+    page.line(page.paint(head, "bold") + "  " + " · ".join(parts))
     groups = [
         ("kept", lines.kept, ""),
         ("left out", ignored, "dim"),
@@ -685,28 +710,20 @@ def _lines(screen: Screen, lines: LineCount) -> None:
                 *words[:_KINDS_SHOWN],
                 f"{count(rest)} in {count(len(ordered) - _KINDS_SHOWN, 'more kind', 'more kinds')}",
             ]
-        for number, line in enumerate(text.wrap(" · ".join(words), screen.prose - 12)):
-            lead = screen.paint(name.ljust(10), "dim") if number == 0 else " " * 10
-            screen.line("  " + lead + screen.paint(line, style))
+        for number, line in enumerate(text.wrap(" · ".join(words), page.prose - 12)):
+            lead = page.paint(name.ljust(10), "dim") if number == 0 else " " * 10
+            page.line("  " + lead + page.paint(line, style))
 
 
 # --- ingest ---------------------------------------------------------------------------------------
 
 
-def ingest(
-    screen: Screen,
-    report: IngestReport,
-    *,
-    predicates: Sequence[tuple[str, float, int]],
-    embedded: int,
-    waiting: int,
-    seconds: float,
-    hint: str,
-) -> None:
+def ingest(page: Page, done: Ingested) -> None:
     """Show what an ingest did: files, lines, new facts, and where to go next."""
-    _files(screen, report, seconds=seconds)
+    report, predicates = done.report, done.predicates
+    _files(page, report, seconds=done.seconds)
     if _any_lines(report.lines):
-        _lines(screen, report.lines)
+        _lines(page, report.lines)
     receipt = report.receipt
     news = [
         f"{count(receipt.stored)} new",
@@ -718,31 +735,33 @@ def ingest(
     ]
     changed = receipt.stored or receipt.evidence or receipt.episodes
     if changed:
-        screen.line(screen.paint("facts", "bold") + "  " + " · ".join(one for one in news if one))
+        page.line(page.paint("facts", "bold") + "  " + " · ".join(one for one in news if one))
         _predicates(
-            screen,
+            page,
             [[name, f"{value:.2f}", count(number)] for name, value, number in predicates],
             ["new"],
         )
     else:
-        screen.say(
+        page.say(
             "Nothing new: every file is as it was at the last run."
             if all(one.state == "unchanged" for one in report.files)
             else "No new facts."
         )
-    if embedded or waiting:
-        line = f"{count(embedded)} embedded"
-        if waiting:
-            line += f" · {count(waiting)} still to embed, found by words alone; `factbook embed`"
-        screen.line(screen.paint("vectors", "bold") + "  " + line)
+    if done.embedded or done.waiting:
+        line = f"{count(done.embedded)} embedded"
+        if done.waiting:
+            line += (
+                f" · {count(done.waiting)} still to embed, found by words alone; `factbook embed`"
+            )
+        page.line(page.paint("vectors", "bold") + "  " + line)
     if changed:
-        screen.line()
-        screen.line(screen.paint("next", "bold"))
-        for line in _next_steps(predicates, hint):
-            screen.line("  " + line)
+        page.line()
+        page.line(page.paint("next", "bold"))
+        for line in _next_steps(predicates, page.program):
+            page.line("  " + line)
 
 
-def _files(screen: Screen, report: IngestReport, *, seconds: float) -> None:
+def _files(page: Page, report: IngestReport, *, seconds: float) -> None:
     hosts: dict[str, int] = {}
     states: dict[str, int] = {}
     for one in report.files:
@@ -754,33 +773,33 @@ def _files(screen: Screen, report: IngestReport, *, seconds: float) -> None:
     order = ("new", "grown", "replaced", "unchanged", "failed")
     by_state = [f"{count(states[name])} {name}" for name in order if name in states]
     head = [" · ".join(by_host), " · ".join(by_state), took if report.read_bytes else ""]
-    screen.line(
-        screen.paint(count(len(report.files), "file"), "bold")
+    page.line(
+        page.paint(count(len(report.files), "file"), "bold")
         + "  "
-        + screen.paint(" | ", "dim").join(part for part in head if part)
+        + page.paint(" | ", "dim").join(part for part in head if part)
     )
     if report.unsupported:
         named: dict[str, int] = {}
         for _, host in report.unsupported:
             named[host] = named.get(host, 0) + 1
         words = ", ".join(f"{count(number)} {host}" for host, number in sorted(named.items()))
-        screen.line("  " + screen.paint(f"not supported yet: {text.one_line(words)}", "yellow"))
+        page.line("  " + page.paint(f"not supported yet: {text.one_line(words)}", "yellow"))
     if report.skipped:
         reasons: dict[str, int] = {}
         for _, why in report.skipped:
             reasons[why] = reasons.get(why, 0) + 1
         words = ", ".join(f"{count(number)} {why}" for why, number in sorted(reasons.items()))
-        shown = text.fit(f"passed over: {text.one_line(words)}", screen.prose - 2)
-        screen.line("  " + screen.paint(shown, "dim"))
+        shown = text.fit(f"passed over: {text.one_line(words)}", page.prose - 2)
+        page.line("  " + page.paint(shown, "dim"))
     from factbook.sources.session_log.discover import LEADS_OUT  # known by now, not at the start
 
     out = [home_path(path) for path, why in report.skipped if why == LEADS_OUT]
     for name in out[:_FAILED_SHOWN]:
         shown = f"leads out of its folder: {text.one_line(name)}"
-        screen.line("  " + screen.paint(shown, "yellow"))
+        page.line("  " + page.paint(shown, "yellow"))
 
 
-def _next_steps(predicates: Sequence[tuple[str, float, int]], hint: str) -> list[str]:
+def _next_steps(predicates: Sequence[tuple[str, float, int]], program: str) -> list[str]:
     named = {name for name, _, _ in predicates}
     question = (
         "which hosts did I connect to?"
@@ -791,7 +810,6 @@ def _next_steps(predicates: Sequence[tuple[str, float, int]], hint: str) -> list
         (one for one in ("connects_to_host", "modified_file", "executed_command") if one in named),
         "used_tool",
     )
-    program = text.one_line(f"factbook {hint}")
     return [
         f'{program} recall "{question}"',
         f"{program} facts --predicate {predicate}",

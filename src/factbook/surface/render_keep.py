@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from factbook.maintenance.confidence_history import Course, Step
     from factbook.maintenance.consolidate import Question
     from factbook.maintenance.metrics import Metrics, Share
+    from factbook.memory.standing import Living, Successor
     from factbook.model.facts import Evidence, Fact, Millis, Proposal, Run
-    from factbook.surface.maintenance import Living, Successor
-    from factbook.surface.output import Screen
+    from factbook.surface.output import Page, Screen
 
 __all__ = [
     "account",
@@ -117,7 +117,7 @@ def life_rows(
     return rows
 
 
-def history(screen: Screen, found: Course, *, evidence: Sequence[Evidence], redact: Redact) -> None:
+def history(screen: Page, found: Course, *, evidence: Sequence[Evidence], redact: Redact) -> None:
     """Draw how sure a fact was over time, and say what moved it."""
     screen.line(screen.paint("history", "bold"))
     began = found.standings[0][0]
@@ -137,7 +137,7 @@ def history(screen: Screen, found: Course, *, evidence: Sequence[Evidence], reda
     _moment_line(screen, found.end, found.value, f"{found.value:.2f}", said)
 
 
-def _step(screen: Screen, step: Step, *, quotes: Mapping[int, str], redact: Redact) -> None:
+def _step(screen: Page, step: Step, *, quotes: Mapping[int, str], redact: Redact) -> None:
     value = f"{step.after:.2f}"
     if step.before is not None and abs(step.after - step.before) >= 0.00005:
         value = f"{_value(step.before, step.after)} -> {_value(step.after, step.before)}"
@@ -163,7 +163,7 @@ def _value(value: float, beside: float) -> str:
     return f"{value:.4f}"
 
 
-def _moment_line(screen: Screen, at: Millis, value: float, shown: str, said: str) -> None:
+def _moment_line(screen: Page, at: Millis, value: float, shown: str, said: str) -> None:
     style = "green" if value > 0.5 else "" if value >= 0.3 else "yellow"
     when = (moment(at) or "no date").ljust(16)
     bar = screen.paint(_bar(value), style)
@@ -498,7 +498,7 @@ _STATES: Final = (
 )
 
 
-def living(screen: Screen, found: Living) -> None:
+def living(screen: Page, found: Living) -> None:
     """Show how facts stand, what waits, and the figures of success."""
     states = [
         f"{count(found.states[name])} {words}" for name, words in _STATES if found.states.get(name)

@@ -9,11 +9,11 @@ from factbook.surface.text import Column, count, fit, moment, one_line, wrap
 
 if TYPE_CHECKING:
     from factbook.maintenance.meter import CostLine
+    from factbook.memory.standing import Unanswered
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.keyed import RetriedTold
     from factbook.pipelines.typed import Judged, TypedReport
-    from factbook.surface.maintenance import Unanswered
-    from factbook.surface.output import Screen
+    from factbook.surface.output import Page, Screen
 
 Redact = Callable[[str], str]
 
@@ -124,7 +124,7 @@ def _outcome(one: Judged) -> tuple[str, str]:
     return word, f"{reason}: {detail}" if reason else detail
 
 
-def cost(screen: Screen, found: Sequence[CostLine]) -> None:
+def cost(screen: Page, found: Sequence[CostLine]) -> None:
     """Show what calls of models came to."""
     if not found:
         screen.say("No call of a model was made.")

@@ -17,13 +17,6 @@ from factbook.store.base import Problem, claim_digest
 from factbook.store.sqlite.erasing import mark_of
 from factbook.store.sqlite.rows import VECTOR_TABLES
 
-NOT_SEEN: Final = (
-    "letters that changed within a text without making another word, small changes of a vector,"
-    " numbers such as times and confidences, and what was lost whole with what points to it; nor,"
-    " above 512 MB and open for reading only, whether full text agrees with its rows"
-)
-"""What damage an audit cannot tell from what was stored: there are no check sums of rows."""
-
 IN_MEMORY_BYTES: Final = 512_000_000
 """Up to here a file that is open for reading is copied into memory for the check of full text."""
 
@@ -342,7 +335,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
 def audit(connection: apsw.Connection, *, writable: bool) -> list[Problem]:
     """Return everything that is wrong with the ledger; an empty list is clean.
 
-    What it cannot see is said by `NOT_SEEN`.
+    What it cannot see is said by `damage.NOT_SEEN`.
     """
     problems = _tried("integrity", _integrity, connection)
     if problems:

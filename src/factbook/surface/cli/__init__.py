@@ -10,21 +10,19 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from factbook.errors import FactbookError, ModelError, UsageError
-from factbook.surface import cli_chat as cli_chat
 from factbook.surface import cli_erase as cli_erase
 from factbook.surface import cli_keep as cli_keep
 from factbook.surface import cli_model as cli_model
-from factbook.surface import cli_talk as cli_talk
 from factbook.surface import cli_world as cli_world
-from factbook.surface.cli import commands as commands
+from factbook.surface.cli import talk as talk
 from factbook.surface.cli.shell import command_of
 from factbook.surface.operations import EVERY, Operation
-from factbook.surface.options import EXTRA, Command, Shared, app, begin_run
+from factbook.surface.options import EXTRA, Command, Db, Json, Shared, app, begin_run
 from factbook.surface.output import ReaderGone, Screen
 
 __all__ = ["group", "main", "run", "run_consolidation"]
@@ -37,6 +35,41 @@ GARBAGE_THRESHOLD: Final = 100_000  # new objects between two searches for garba
 _CommandLineError: Final[type[Exception]] = next(
     one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException"
 )
+
+
+# --- before any command --------------------------------------------------------------------------
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from factbook import __version__
+
+        typer.echo(f"factbook {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    ctx: typer.Context,
+    db: Db = None,
+    as_json: Json = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and stop.",
+            show_default=False,
+        ),
+    ] = False,
+) -> None:
+    """Long-term memory for AI agents that can show its sources."""
+    del version
+    shared: Shared = ctx.find_root().obj
+    shared.db, shared.as_json = db, as_json
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
 
 
 # --- the way in and out ---------------------------------------------------------------------------

@@ -13,12 +13,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from factbook.model.facts import Everyone
-from factbook.surface.operations.arguments import Llm, rules_in_force
+from factbook.surface.operations.arguments import Llm
 from factbook.surface.operations.base import Effect, Operation, Outcome, Parameter, Run, show
 
 __all__ = ["command_of", "execute"]
 
-_NO_REDACT: Final = "--no-redact is on: what is stored is shown as it is, secrets too"
 # Who the others are is not said: a name alone may tell too much.
 _OTHERS: Final = (
     "this is about {owner} alone, and the memory holds more than that: --owner NAME asks about"
@@ -88,6 +87,8 @@ def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
         if outcome is None:
             return 0
         emit(run, outcome)
+        if outcome.trouble is not None:
+            raise outcome.trouble
         return outcome.code
 
 
@@ -95,18 +96,18 @@ def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
     """Open the memory as the operation and its arguments want it."""
     said = next((arguments[one.name] for one in of.parameters if one.arg.given == "words"), "")
     effect = Effect.READS if of.reads(said or "") else of.effect
+    from factbook.context import rules_in_force
+
     plain = _said(arguments, "no_redact")
-    if plain:
-        run.screen.note(_NO_REDACT)
+    rules = rules_in_force(arguments["rules"]) if "rules" in arguments else None
+    if effect is Effect.READS:
+        run.reading(no_redact=plain, rules=rules)
+        return
     llm = next((one for one in arguments.values() if isinstance(one, Llm)), None)
-    path = arguments.get("rules")
-    takes_rules = "rules" in arguments
-    run.open(
-        effect,
-        redact=not plain,
-        rules=rules_in_force(path) if takes_rules else None,
-        model="configured" if llm is None else llm.config(),
-    )
+    if llm is None:
+        run.open(effect, redact=not plain, rules=rules)
+    else:
+        run.open(effect, redact=not plain, rules=rules, model=llm.config())
 
 
 def _said(arguments: dict[str, Any], name: str) -> bool:
@@ -120,10 +121,14 @@ def emit(run: Run, outcome: Outcome) -> None:
     screen = run.screen
     for one in outcome.notes:
         screen.note(one)
+    if not outcome.shown:
+        return
     if screen.as_json:
         screen.json(dict(outcome.record))
     else:
         show(outcome, screen)
+    for one in outcome.warnings:
+        screen.warn(one)
     about = outcome.nothing_of
     if about is None or isinstance(about, Everyone):
         return

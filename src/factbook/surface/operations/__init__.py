@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from factbook.surface.operations import ask as ask
 from factbook.surface.operations import keep as keep
+from factbook.surface.operations import put_in as put_in
+from factbook.surface.operations import report as report
 from factbook.surface.operations import world as world
 from factbook.surface.operations.base import EVERY, Effect, Operation, Outcome, Run, tool_schema
 

@@ -12,7 +12,7 @@ from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.surface.operations.base import Arg
 
 if TYPE_CHECKING:
-    from factbook import Filters, RuleSet
+    from factbook import Filters
     from factbook.llm.config import ModelConfig
     from factbook.model.facts import Millis
 
@@ -31,8 +31,6 @@ __all__ = [
     "Words",
     "fact_number",
     "moment_of",
-    "rules_file",
-    "rules_in_force",
 ]
 
 WHEN: Final = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
@@ -247,23 +245,3 @@ def fact_number(text: str) -> int:
             what="fact", name=text, hint="`factbook facts` lists the facts with their ids."
         )
     return number
-
-
-def rules_file() -> Path:
-    """Return where a user's own rules are, where none are named."""
-    import platformdirs
-
-    return platformdirs.user_config_path("factbook") / "rules.toml"
-
-
-def rules_in_force(path: Path | None, *, strict: bool = False) -> RuleSet | None:
-    """Return the rules with those of a file; None where the table alone is in force."""
-    if path is None:
-        usual = rules_file()
-        path = usual if usual.exists() else None
-    if path is None and not strict:
-        return None
-    from factbook import RuleSet
-    from factbook.context import load_rules
-
-    return RuleSet.default(strict=strict) if path is None else load_rules(path, strict=strict)

@@ -5,20 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from factbook import policy
+from factbook.errors import UsageError
 from factbook.model.confidence import as_of
-from factbook.surface.operations.arguments import Limit, Narrow, NoRedact, Whose
-from factbook.surface.operations.base import ASK, Arg, Outcome, Run, operation
+from factbook.model.facts import EpisodeKind, FactKind
+from factbook.surface.operations.arguments import (
+    FactId,
+    Limit,
+    Narrow,
+    NoRedact,
+    RuleFile,
+    Whose,
+    fact_number,
+)
+from factbook.surface.operations.base import ASK, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
     from factbook import Filters
     from factbook.model.facts import Evidence, Fact, SourceState
+    from factbook.surface.output import Page
 
 FACTS_SHOWN: Final = 50
 SESSIONS_SHOWN: Final = 50
 TIMELINE_SHOWN: Final = 100
+EVIDENCE_SHOWN: Final = 5
+CONTEXT_TOKENS: Final = 1_500  # seed 001: the hard limit
+_KINDS: Final = ("fact", "episode", *(str(kind) for kind in EpisodeKind))
+
+WorkSession = Annotated[
+    str,
+    Arg(
+        "The conversation that it is shown in, so that it is never taken for evidence.",
+        metavar="ID",
+    ),
+]
+
+
+def _complete_kind(incomplete: str) -> list[str]:
+    return [kind for kind in _KINDS if kind.startswith(incomplete)]
 
 
 @operation(ASK)
@@ -163,3 +190,165 @@ def sql(
         record={"rows": map(records.sql_row, rows)},
         show=lambda page: render.sql_rows(page, rows),
     )
+
+
+@operation(ASK)
+def recall(
+    run: Run,
+    question: Annotated[str, Arg("In your own words.", metavar="QUESTION", given="words")],
+    narrow: Annotated[Narrow, "since until predicate host project min_confidence"],
+    whose: Whose,
+    limit: Annotated[
+        int, Arg("At most N hits.", "-n", metavar="N", least=1)
+    ] = policy.DEFAULT_LIMIT,
+    kind: Annotated[
+        str,
+        Arg(
+            f"Only hits of one kind: {', '.join(_KINDS)}.",
+            metavar="KIND",
+            choices=_KINDS,
+            complete=_complete_kind,
+        ),
+    ] = "",
+    rules: RuleFile = None,
+) -> Outcome:
+    """Answer a question with facts and episodes, and their evidence."""
+    from factbook.surface import records, render
+
+    del rules
+    filters = _of_kind(narrow.filters(whose.about), kind)
+    found = run.memory.recall(question, limit=limit, filters=filters)
+    shown = [
+        one.evidence[0].episode_id for one in found.hits if one.kind == "fact" and one.evidence
+    ]
+    episodes = run.memory.sources.episodes(shown, owner=whose.about)
+    return Outcome(
+        record=records.answer(found),
+        show=lambda page: render.answer(page, found, episodes=episodes, redact=run.redact),
+        nothing_of=None if found.hits else whose.about,
+    )
+
+
+def _of_kind(filters: Filters, kind: str) -> Filters:
+    if kind == "fact":
+        return replace(filters, kinds=tuple(FactKind))
+    if kind:
+        one = tuple(EpisodeKind) if kind == "episode" else (EpisodeKind(kind),)
+        return replace(filters, episode_kinds=one)
+    return filters
+
+
+@operation(ASK)
+def explain(
+    run: Run,
+    fact: FactId,
+    whose: Whose,
+    all_: Annotated[
+        bool,
+        Arg(f"Show every piece of evidence, not the first {EVIDENCE_SHOWN}.", terminal=True),
+    ] = False,
+    rules: RuleFile = None,
+) -> Outcome:
+    """Show why a fact is believed: rule, evidence, history."""
+    from factbook.maintenance.confidence_history import course
+    from factbook.memory.standing import successors
+    from factbook.surface import records, records_keep, render, render_keep
+
+    del rules
+    memory = run.memory
+    found = memory.explain(fact_number(fact), owner=whose.about)
+    stored = memory.sources.fact(found.fact.id, owner=whose.about)
+    following = run.shown(successors(memory, stored))
+    life = course(stored, found.history, now=memory.clock())
+    episodes = memory.sources.episodes(
+        [one.episode_id for one in found.evidence], owner=whose.about
+    )
+    most = None if all_ else EVIDENCE_SHOWN
+
+    def show(page: Page) -> None:
+        render.explanation(
+            page,
+            found,
+            episodes=episodes,
+            redact=run.redact,
+            most=most,
+            more=[
+                *render_keep.life_rows(stored, following, redact=run.redact),
+                *((f"{one['how']} otherwise", dispute(one)) for one in found.disputes),
+            ],
+        )
+        page.line()
+        render_keep.history(page, life, evidence=found.evidence, redact=run.redact)
+
+    return Outcome(
+        record={
+            **records.explanation(run.shown(found)),
+            "course": records_keep.course(life, redact=run.redact),
+            "successors": [records_keep.successor(one, redact=run.redact) for one in following],
+        },
+        show=show,
+    )
+
+
+# --- as an agent asks -----------------------------------------------------------------------------
+
+
+@operation(ASK, Effect.WRITES)
+def search(
+    run: Run,
+    query: Annotated[str, Arg("Any words.", metavar="QUERY", given="words")],
+    whose: Annotated[Whose, "owner all_owners"],
+    search_type: Annotated[
+        Literal["facts", "episodes", "both"],
+        Arg("facts, episodes or both.", metavar="TYPE", flag="--type"),
+    ] = "both",
+    limit: Annotated[int, Arg("At most N.", "-n", metavar="N", least=1)] = 5,
+    session: WorkSession = "",
+) -> Outcome:
+    """Search as an agent does with `search_memory`: one of each cluster, sure enough."""
+    from factbook.surface import records, render
+
+    hits = run.memory.search_memory(query, search_type, limit, session=session, owner=whose.about)
+    return Outcome(
+        record={"hits": [records.hit(one) for one in hits]},
+        show=lambda page: render.found(page, hits),
+        nothing_of=None if hits else whose.about,
+    )
+
+
+@operation(ASK, Effect.OWN)
+def context(
+    run: Run,
+    question: Annotated[str, Arg("The turn that begins.", metavar="QUESTION", given="words")],
+    whose: Annotated[Whose, "owner all_owners"],
+    tokens: Annotated[int, Arg("The hard limit of the whole text.", metavar="N")] = CONTEXT_TOKENS,
+    system: Annotated[
+        Path | None, Arg("The system text, which fills up.", metavar="FILE", terminal=True)
+    ] = None,
+    session: WorkSession = "",
+) -> Outcome:
+    """Show the context that a model would be given for a turn, and what was left out."""
+    from factbook.recall.budget import ContextLimits
+    from factbook.surface import render
+
+    limits = ContextLimits(total=tokens)
+    instructions = "" if system is None else _text_of(system)
+    # Looking is not showing: nothing is remembered as injected unless a conversation is named.
+    memory = run.open(Effect.WRITES if session else Effect.READS)
+    found = memory.context(
+        question, system=instructions, limits=limits, session=session, owner=whose.about
+    )
+    return Outcome(
+        record=found.to_json(),
+        show=lambda page: render.context(page, found),
+        nothing_of=None if found.included else whose.about,
+    )
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            detail=f"the system text {path} cannot be read ({error}); give a text file"
+        ) from error

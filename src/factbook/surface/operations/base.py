@@ -26,7 +26,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
-from factbook.errors import UsageError
+from factbook.errors import FactbookError, UsageError
 from factbook.model.facts import Everyone
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ READ: Final = "Put in"
 ASK: Final = "Ask"
 KEEP: Final = "Look after"
 CHAT: Final = ""  # no command of a shell
+_NO_REDACT: Final = "--no-redact is on: what is stored is shown as it is, secrets too"
 _REQUIRED: Final = object()
 _MOST: Final = 2**62  # what SQLite can count, with room for one more
 _T = TypeVar("_T")
@@ -193,7 +194,10 @@ class Outcome:
 
     record: Mapping[str, object]  # JSON-able; a value that is an iterator is written as it comes
     show: str | Callable[[Page], str | None] = ""  # a raw text, or what writes to a page
+    shown: bool = True  # whether there is anything to show: what talks has done so already
     notes: Sequence[str] = ()  # remarks beside the answer, one sentence each
+    warnings: Sequence[str] = ()  # what went wrong with a part, said behind the answer
+    trouble: FactbookError | None = None  # what went wrong behind what was done, and is shown
     nothing_of: str | Everyone | None = None  # the owner of whom nothing was found, where it was so
     quit: bool = False  # whether a conversation is to end
     code: int = 0  # what a program ends with that did this alone
@@ -348,14 +352,11 @@ def show(outcome: Outcome, page: Page) -> None:
 class Run:
     """One operation at work: the memory that it asks, and where a person would see the answer."""
 
-    def __init__(
-        self, page: Page, *, memory: Memory | None = None, db: Path | str = "", actor: str = "cli"
-    ) -> None:
+    def __init__(self, page: Page, *, memory: Memory | None = None, db: Path | str = "") -> None:
         """Take a memory that is open, or the place of one that `open` opens."""
         self.page = page
         self.db = db
         self._memory = memory
-        self._actor = actor
         self._opened = ExitStack()
         self._screened: Callable[[Any], Any] | None = None
 
@@ -381,6 +382,7 @@ class Run:
         rules: RuleSet | None = None,
         model: ModelConfig | Literal["configured"] | None = "configured",
         search: bool = True,
+        actor: str = "cli",
     ) -> Memory:
         """Open the memory as an effect needs it; one that is open already stays as it is."""
         from factbook.memory import Memory
@@ -394,12 +396,18 @@ class Run:
                     mode=modes.get(effect, "write"),
                     redact=redact,
                     rules=rules,
-                    actor=self._actor,
+                    actor=actor,
                     model=model,
                     search_config="configured" if search else None,
                 )
             )
         return self._memory
+
+    def reading(self, *, no_redact: bool, rules: RuleSet | None = None) -> Memory:
+        """Open the memory for reading, and say so where it shows what is stored as it is."""
+        if no_redact:
+            self.screen.note(_NO_REDACT)
+        return self.open(Effect.READS, redact=not no_redact, rules=rules)
 
     def __enter__(self) -> Run:
         return self

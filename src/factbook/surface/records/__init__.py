@@ -7,7 +7,7 @@ memory; what may not be shown was taken out before.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from factbook.recall.search import Answer
 
 __all__ = [
+    "Ingested",
     "Record",
     "answer",
     "explanation",
@@ -57,6 +58,17 @@ _SESSION: Final = (
 )
 _REJECTION: Final = "id at source position reason detail excerpt rule predicate"
 _WINDOW: Final = "phrase since until"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What an ingest did."""
+
+    report: IngestReport
+    predicates: Sequence[tuple[str, float, int]]  # name, confidence, new facts
+    embedded: int
+    waiting: int  # rows without a vector
+    seconds: float  # of the reading
 
 
 def hit(one: Hit) -> Record:
@@ -100,30 +112,23 @@ def session(state: SourceState) -> Record:
     return fields(state, _SESSION)
 
 
-def ingest(
-    report: IngestReport,
-    *,
-    database: str,
-    predicates: Sequence[tuple[str, float, int]],
-    embedded: int,
-    waiting: int,
-    seconds: float,
-) -> Record:
+def ingest(done: Ingested, *, database: str) -> Record:
     """Return the receipt of an ingest, with every line accounted for by kind."""
+    report = done.report
     return {
         "database": database,
-        "receipt": {**asdict(report.receipt), "embedded": embedded},
+        "receipt": {**asdict(report.receipt), "embedded": done.embedded},
         "lines": asdict(report.lines),
         "predicates": [
             {"predicate": name, "confidence": confidence, "new_facts": number}
-            for name, confidence, number in predicates
+            for name, confidence, number in done.predicates
         ],
         "files": listed(report.files, "path host state read_bytes error"),
         "unsupported": [{"path": str(path), "host": host} for path, host in report.unsupported],
         "skipped": [{"path": str(path), "why": why} for path, why in report.skipped],
         "read_bytes": report.read_bytes,
-        "waiting": waiting,
-        "seconds": round(seconds, 3),
+        "waiting": done.waiting,
+        "seconds": round(done.seconds, 3),
     }
 
 

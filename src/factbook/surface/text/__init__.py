@@ -20,6 +20,7 @@ from typing import Final
 from factbook.model.facts import Millis
 
 __all__ = [
+    "COLOUR",
     "OFF",
     "ON",
     "Column",
@@ -57,7 +58,7 @@ _UNSAFE: Final = re.compile(
     "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _TAB: Final = "    "
-_COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
+COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
 
 _STYLES: Final = {
     "bold": "1",
@@ -181,17 +182,17 @@ def flow(line: str, width: int | None) -> list[str]:
     """
     if width is None or len(line) <= width:  # the usual case, whatever its colours
         return [line]
-    plain = _COLOUR.sub("", line)
+    plain = COLOUR.sub("", line)
     if cells(plain) <= width:
         return [line]
     lead = " " * min(len(plain) - len(plain.lstrip(" ")), width // 2)
     found, current, used = [], "", 0
     for word in re.findall(r" *[^ ]+", line):
-        long = cells(_COLOUR.sub("", word))
+        long = cells(COLOUR.sub("", word))
         if used and used + long > width:
             found.append(current)
             word = lead + word.lstrip(" ")
-            current, long = "", cells(_COLOUR.sub("", word))
+            current, long = "", cells(COLOUR.sub("", word))
         current, used = current + word, long if not current else used + long
     return [*found, current]
 

@@ -1,29 +1,39 @@
-"""Read of a memory what the commands that keep it in order show.
+"""How a memory stands: what waits, what was asked in vain, what took the place of a fact.
 
 Everything here is composed of reads of the store and of pure functions; nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from factbook.errors import NotFound
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Everyone
+from factbook.store.damage import NOT_SEEN
 
 if TYPE_CHECKING:
-    from factbook.maintenance.metrics import Metrics
+    from factbook.extract.rules import RuleSet
+    from factbook.maintenance.maintenance import ReaderUse
+    from factbook.maintenance.metrics import Metrics, Share
     from factbook.memory import Memory
     from factbook.model.facts import Fact, Millis, ModelTask, Run
     from factbook.store.base import Store
 
 __all__ = [
+    "NOT_SEEN",
     "Living",
     "Successor",
     "Unanswered",
+    "believed_now",
+    "embedder_of",
     "fact_now",
     "living",
+    "passive_by_day",
+    "reader_versions",
+    "readers_used",
     "successors",
     "unanswered",
 ]
@@ -99,7 +109,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
                 1 for one in pairs if one.relation == "ambiguous" and not one.verdict
             ),
             proposals_open=len(memory.review.proposals(owner=EVERYONE)),
-            unanswered=unanswered(store, redact=memory.resources.redactor.redact),
+            unanswered=unanswered(memory),
             last_run=runs[0] if runs else None,
             metrics=compute(
                 day_counts=day_counts(store),
@@ -112,12 +122,14 @@ def living(memory: Memory, *, now: Millis) -> Living:
 
 
 def unanswered(
-    store: Store, *, redact: Callable[[str], str], owner: str | Everyone = ME
+    memory: Memory, *, owner: str | Everyone = ME, store: Store | None = None
 ) -> list[Unanswered]:
     """Return what a model was asked about in vain: what is set aside first, then by its time.
 
-    The words are shown of what is the owner's; the rest is counted alike.
+    The words are shown of what is the owner's; the rest is counted alike. `store` is the copy that
+    a rehearsal works on.
     """
+    store, redact = store or memory.store, memory.resources.redactor.redact
     tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
     if not tasks:
         return []
@@ -173,8 +185,24 @@ def unanswered(
     return [shown(one) for one in tasks]
 
 
-def successors(store: Store, fact: Fact) -> list[Successor]:
+def passive_by_day(memory: Memory) -> Mapping[str, Share]:
+    """Return, by day, which share of what was streamed into turns was used there."""
+    from factbook.maintenance.metrics import injections
+    from factbook.maintenance.metrics import passive_by_day as by_day
+
+    return by_day(injections(memory.store))
+
+
+def believed_now(memory: Memory, *, now: Millis) -> list[float]:
+    """Return how sure every statement is now."""
+    from factbook.maintenance.metrics import believed
+
+    return [value for value, _ in believed(memory.store, now=now)]
+
+
+def successors(memory: Memory, fact: Fact) -> list[Successor]:
     """Follow what took the place of a fact, to the one that holds now."""
+    store = memory.store
     found: list[Successor] = []
     seen = {fact.id}
     while True:
@@ -193,12 +221,37 @@ def successors(store: Store, fact: Fact) -> list[Successor]:
 
 def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     """Return a fact with the confidence and the status that it has now, redacted once more."""
-    from factbook.errors import NotFound
-    from factbook.surface.options import redacted_fact
-
     found = memory.store.fact(fact_id)
     if found is None:
         raise NotFound(
             what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
         )
-    return redacted_fact(as_of(found, now), memory.resources.redactor.redact)
+    redact = memory.resources.redactor.redact
+    found = as_of(found, now)
+    return replace(found, object=redact(found.object), statement=redact(found.statement))
+
+
+# --- what it was made with ------------------------------------------------------------------------
+
+
+def embedder_of(memory: Memory) -> tuple[str, int] | None:
+    """Return (id, dimensions) of the model whose vectors the database holds; None for none."""
+    return memory.store.embedder()
+
+
+def readers_used(memory: Memory) -> list[ReaderUse]:
+    """Return with which redactors and rules texts were read."""
+    from factbook.maintenance.maintenance import readers_used as used
+
+    return used(memory.store)
+
+
+def reader_versions(memory: Memory, rules: RuleSet | None) -> dict[str, str]:
+    """Return the versions of the redactor and of the rules that are in force now, by their part."""
+    from factbook.extract.rules import RuleSet
+    from factbook.extract.versions import redactor_version, rules_version
+
+    return {
+        "redactor": redactor_version(memory.resources.redactor),
+        "rules": rules_version(rules or RuleSet.default()),
+    }

@@ -1,0 +1,196 @@
+"""The operations that read what there is into a memory, and make it searchable."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from factbook.errors import FactbookError, UnsupportedHost
+from factbook.model.facts import ME
+from factbook.surface.operations.arguments import RuleFile
+from factbook.surface.operations.base import READ, Arg, Effect, Outcome, Run, operation
+from factbook.surface.text import count
+
+if TYPE_CHECKING:
+    from factbook.pipelines.observed import IngestReport
+    from factbook.sources.session_log import Discovery
+    from factbook.surface.records import Ingested
+
+EXIT_INPUT: Final = 3  # a part of the input could not be read; the rest was
+EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
+
+_NO_REDACT: Final = "--no-redact is on: secrets are stored and shown as they are"
+_STOPPED: Final = (
+    "stopped; all that was written before is kept, and `factbook ingest` goes on from there"
+)
+
+
+@operation(READ, Effect.OWN, tool=False)
+def ingest(
+    run: Run,
+    paths: Annotated[
+        Sequence[Path],
+        Arg(
+            "Files or folders of logs and chats, or files of notes; without any, the agents' own"
+            " folders.",
+            metavar="PATH",
+            given="argument",
+        ),
+    ] = (),
+    no_embed: Annotated[
+        bool, Arg("Leave the embedding for `factbook embed`; rows are found by their words.")
+    ] = False,
+    no_redact: Annotated[
+        bool, Arg("Store secrets as they are, instead of a label in their place.")
+    ] = False,
+    rules: RuleFile = None,
+    workers: Annotated[
+        int | None,
+        Arg(
+            "Read with N processes beside this one, 0 for none; otherwise the amount of work"
+            " decides.",
+            metavar="N",
+            least=0,
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        Arg(
+            "What the files are where their content does not tell: session_log, conversation, note"
+            " or summary.",
+            metavar="KIND",
+        ),
+    ] = None,
+    owner: Annotated[
+        str, Arg("Whom chats and notes are about, where the file does not say.", metavar="NAME")
+    ] = ME,
+    strict: Annotated[
+        bool,
+        Arg(
+            "Take every @name in a command for a host, right or wrong, instead of reading the"
+            " command."
+        ),
+    ] = False,
+) -> Outcome:
+    """Read session logs, chats, exports and notes, going on from where the last run stopped."""
+    from factbook.context import rules_in_force
+
+    rule_set = rules_in_force(rules, strict=strict)
+    found = _discover(paths, owner=owner, kind=kind)
+    if no_redact:
+        run.screen.note(_NO_REDACT)
+    began = time.perf_counter()
+    memory = run.open(Effect.CREATES, redact=not no_redact, rules=rule_set)
+    before = {name: number for name, _, number, _ in memory.stats().predicates}
+    report = _read(run, found, workers=workers)
+    seconds = time.perf_counter() - began
+    after = memory.stats().predicates if report.receipt.stored else ()
+    trouble: FactbookError | None = None
+    embedded, interrupted = 0, False
+    if not no_embed:
+        try:
+            embedded, interrupted = _embed(run, limit=None)
+        except FactbookError as error:
+            trouble = error  # what was read is kept: say so first
+    new = [(name, sure, number - before.get(name, 0)) for name, sure, number, _ in after]
+    from factbook.surface.records import Ingested
+
+    done = Ingested(
+        report=report,
+        predicates=[one for one in new if one[2] > 0],
+        embedded=embedded,
+        waiting=memory.maintenance.waiting(),
+        seconds=seconds,
+    )
+    return _told(run, done, trouble=trouble, interrupted=interrupted)
+
+
+def _told(run: Run, done: Ingested, *, trouble: FactbookError | None, interrupted: bool) -> Outcome:
+    from factbook.surface import records, render
+
+    unread = render.failed_files(done.report)
+    code = EXIT_INTERRUPTED if interrupted else EXIT_INPUT if unread else 0
+    return Outcome(
+        record=records.ingest(done, database=str(run.db)),
+        show=lambda page: render.ingest(page, done),
+        notes=[_left(done.waiting)] if interrupted else [],
+        warnings=() if interrupted else unread,
+        trouble=trouble,
+        code=code,
+    )
+
+
+def _discover(paths: Sequence[Path], *, owner: str, kind: str | None) -> Discovery:
+    """Find the logs before a database is made: a mistyped path leaves nothing behind."""
+    from factbook.sources.discover import discover
+
+    found = discover(paths, owner=owner, kind=kind)
+    if not found.files and found.unsupported:
+        path, host = found.unsupported[0]
+        raise UnsupportedHost(path=path, host=host)
+    return found
+
+
+def _read(run: Run, found: Discovery, *, workers: int | None) -> IngestReport:
+    from factbook.surface.progress import bar
+
+    total = sum(_size(file.path) for file in found.files)
+    try:
+        with bar("reading", total=total, unit="bytes", quiet=run.screen.as_json) as advance:
+            return run.memory.ingest(found=found, progress=advance, workers=workers)
+    except KeyboardInterrupt:
+        run.screen.note(_STOPPED)
+        raise
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # the reader says what is wrong with the file
+
+
+def _embed(run: Run, *, limit: int | None) -> tuple[int, bool]:
+    """Embed what waits; return how many rows were, and whether Ctrl-C ended it."""
+    from factbook.surface.progress import bar
+
+    memory = run.memory
+    waiting = memory.maintenance.waiting()
+    if not waiting:
+        return 0, False
+    total = waiting if limit is None else min(waiting, limit)
+    try:
+        with bar("embedding", total=total, unit="rows", quiet=run.screen.as_json) as advance:
+            return memory.embed(limit=limit, progress=advance).receipt.embedded, False
+    except KeyboardInterrupt:
+        return waiting - memory.maintenance.waiting(), True
+
+
+def _left(waiting: int) -> str:
+    return (
+        f"stopped; {count(waiting, 'row')} still to embed, found by words until `factbook embed`"
+        " has finished them"
+    )
+
+
+@operation(READ, Effect.WRITES, tool=False)
+def embed(
+    run: Run,
+    limit: Annotated[int | None, Arg("At most N rows.", metavar="N", least=1)] = None,
+) -> Outcome:
+    """Give waiting rows their vectors; safe to stop and run again."""
+    embedded, interrupted = _embed(run, limit=limit)
+    waiting = run.memory.maintenance.waiting()
+    done = f"{count(embedded, 'row')} embedded" if embedded else "Nothing was embedded"
+    rest = f"{count(waiting)} still waiting" if waiting else "nothing waits"
+    if waiting and not embedded and not interrupted:
+        rest += ": another process holds them, or they rest after a failure; in a few minutes they"
+        rest += " are free again"
+    return Outcome(
+        record={"embedded": embedded, "waiting": waiting},
+        show=f"{done}; {rest}.",
+        notes=[_left(waiting)] if interrupted else [],
+        code=EXIT_INTERRUPTED if interrupted else 0,
+    )

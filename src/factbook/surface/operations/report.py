@@ -1,0 +1,229 @@
+"""The operations that say how a memory is, and write it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from factbook.errors import StoreMissing, UsageError
+from factbook.surface.operations.arguments import Llm, RuleFile, Whose
+from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
+from factbook.surface.text import count, home_path, safe, size
+
+if TYPE_CHECKING:
+    from factbook.maintenance.maintenance import RuleUse
+    from factbook.surface.output import Page
+
+_STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@operation(KEEP)
+def stats(
+    run: Run,
+    plot: Annotated[
+        Path | None, Arg("Draw them as PNG files too.", metavar="DIR", terminal=True)
+    ] = None,
+    cost: Annotated[bool, Arg("Only what calls of a model came to.")] = False,
+    since: Annotated[
+        str, Arg("With --cost: from this day on, like 2026-11-01.", metavar="DAY")
+    ] = "",
+) -> Outcome:
+    """Count what is stored, how facts stand, and every line that was read."""
+    from factbook.memory.standing import living
+    from factbook.surface import records, records_keep, render, render_keep
+
+    if cost:
+        return _cost(run, since)
+    if since:
+        raise UsageError(detail="--since goes with --cost; the other figures are of all time")
+    memory, now = run.memory, run.memory.clock()
+    found, life = memory.stats(), living(memory, now=now)
+    drawn: list[Path] = []
+    if plot is not None:
+        from factbook.surface import plots
+
+        drawn = plots.draw(memory, life, plot.expanduser(), now=now)
+
+    def show(page: Page) -> None:
+        render.stats(page, found)
+        render_keep.living(page, life)
+        if plot is not None:
+            page.line()
+            page.say(f"{count(len(drawn), 'picture')} in {home_path(plot)}")
+
+    more = {"plots": [str(path) for path in drawn]} if plot is not None else {}
+    return Outcome(record={**records.stats(found), **records_keep.living(life), **more}, show=show)
+
+
+def _cost(run: Run, since: str) -> Outcome:
+    """Return what calls of models came to, by day, purpose, model and outcome."""
+    from factbook.surface import records_model, render_model
+
+    if since and not _is_day(since):
+        raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
+    found = run.memory.maintenance.cost(since=since)
+    return Outcome(
+        record=records_model.cost(found), show=lambda page: render_model.cost(page, found)
+    )
+
+
+def _is_day(said: str) -> bool:
+    """Tell whether a text names a day in the one form in which days can be compared as texts."""
+    try:
+        return date.fromisoformat(said).isoformat() == said
+    except ValueError:
+        return False
+
+
+@operation(KEEP, Effect.OWN, tool=False)
+def doctor(
+    run: Run,
+    llm: Annotated[
+        bool,
+        Arg(
+            "Only the configured language model: what answers, and what it can do. Makes a few"
+            " small calls."
+        ),
+    ] = False,
+    search: Annotated[
+        bool,
+        Arg(
+            "Only searching and notices: what is set up, and whether one small search is answered."
+        ),
+    ] = False,
+    clean: Annotated[
+        bool,
+        Arg("Also delete what killed processes left behind: half an export, half a copy."),
+    ] = False,
+    model: Llm = Llm(),  # noqa: B008 - frozen, and its fields are the options
+) -> Outcome:
+    """Examine database, embedder, key, folders and disk, or the language model, or searching."""
+    from factbook.surface import doctor as examinations
+
+    if llm and search:
+        raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
+    if clean and (llm or search):
+        raise UsageError(detail="--clean goes with the whole examination, without --llm, --search")
+    if llm:
+        examined = examinations.examine_model(model.config())
+    elif search:
+        examined = examinations.examine_searching()
+    else:
+        examined = examinations.examine(run.db, clean=clean)
+    screen, findings = run.screen, []
+    for one in examined:
+        findings.append(one)
+        if not screen.as_json:
+            lead = f"{screen.paint(one.level.ljust(6), _STYLES[one.level])}{one.name:<12}"
+            screen.say(one.detail, lead=lead)
+            screen.flush()  # the audit of a large file takes a while
+    failed = sum(1 for one in findings if one.level == "fail")
+    warned = sum(1 for one in findings if one.level == "warn")
+
+    def show(page: Page) -> None:
+        page.line()
+        if failed:
+            page.say(count(failed, "check") + " failed.", "red")
+        else:
+            also = f"; {count(warned, 'remark')} above" if warned else ""
+            page.say(f"All is well{also}.", "green")
+
+    return Outcome(
+        record={
+            "ok": not failed,
+            "findings": [
+                {"level": one.level, "name": one.name, "detail": one.detail} for one in findings
+            ],
+        },
+        show=show,
+        code=1 if failed else 0,
+    )
+
+
+@operation(KEEP, Effect.OWN, tool=False)
+def export(
+    run: Run,
+    whose: Whose,
+    out: Annotated[
+        Path | None,
+        Arg("The file to write; without one, stdout.", metavar="OUT", given="argument"),
+    ] = None,
+    form: Annotated[
+        Literal["jsonl", "csv-facts"],
+        Arg(
+            "jsonl (everything, one record per line) or csv-facts (the facts as a table).",
+            metavar="FORMAT",
+            flag="--format",
+        ),
+    ] = "jsonl",
+    force: Annotated[bool, Arg("Replace OUT if it exists.")] = False,
+) -> Outcome:
+    """Write out all of an owner, as JSON lines or as a table of facts."""
+    from factbook.context import default_key_file
+    from factbook.memory.export import kept_files, write_whole
+    from factbook.surface import export as export_
+
+    screen = run.screen
+    to_stdout = out is None or str(out) == "-"
+    if to_stdout and screen.as_json and form != "jsonl":
+        raise UsageError(detail="--json and --format csv-facts exclude each other on stdout")
+    memory, about = run.reading(no_redact=whose.no_redact), whose.about
+    redactor = memory.resources.redactor
+    if to_stdout and screen.as_json:
+        records: Iterable[object] = export_.as_records(memory, redactor.redact_value, owner=about)
+        return Outcome(record={"records": iter(records)}, nothing_of=about)
+    lines = (
+        export_.as_json_lines(memory, redactor.redact_value, owner=about)
+        if form == "jsonl"
+        else export_.as_csv(memory, redactor.redact, owner=about)
+    )
+    if out is None or to_stdout:
+
+        def write(page: Page) -> None:
+            for line in lines:
+                screen.raw(line)
+
+        return Outcome(record={}, show=write, nothing_of=about)
+    never = kept_files(Path(run.db) if isinstance(run.db, Path) else run.db, default_key_file())
+    written, size_ = write_whole(out.expanduser(), lines, replace=force, never=never)
+    number = written - 1 if form == "csv-facts" else written  # less the names of the columns
+    return Outcome(
+        record={"path": str(out.expanduser()), "format": form, "records": number, "bytes": size_},
+        show=f"{count(number, 'record')}, {size(size_)}, in {safe(home_path(out.expanduser()))}",
+        nothing_of=about,
+    )
+
+
+@operation(KEEP, Effect.OWN, name="rules")
+def list_rules(
+    run: Run,
+    noise: Annotated[bool, Arg("What of each looks like noise.")] = False,
+    rules: RuleFile = None,
+) -> Outcome:
+    """List the rules that find facts, and how often each fired."""
+    from factbook import RuleSet
+    from factbook.context import rules_in_force
+    from factbook.maintenance.maintenance import RuleUse
+    from factbook.surface import records, render
+
+    rule_set = rules_in_force(rules) or RuleSet.default()
+    counted = isinstance(run.db, str) or run.db.exists()
+    if counted:
+        memory = run.open(Effect.READS, rules=rule_set)
+        uses = memory.maintenance.rule_uses(noise=noise)
+    elif noise:
+        raise StoreMissing(path=run.db)
+    else:
+        uses = [RuleUse(rule=rule, fired=0) for rule in rule_set.rules]
+    if noise:
+        uses = sorted((use for use in uses if use.noise is not None), key=_noisiest_first)
+    return Outcome(
+        record={"rules": [records.rule(use) for use in uses]},
+        show=lambda page: render.rules(page, uses, noise=noise, counted=counted),
+    )
+
+
+def _noisiest_first(use: RuleUse) -> tuple[float, str]:
+    return (-use.noise.score if use.noise else 0.0, use.rule.name)
