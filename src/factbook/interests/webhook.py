@@ -28,7 +28,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 from urllib.parse import urlsplit
@@ -37,7 +36,7 @@ import orjson
 
 from factbook.errors import DeliveryError, SearchError, UsageError
 from factbook.interests.deliver import Delivery
-from factbook.model.facts import Millis
+from factbook.model.facts import Millis, iso
 from factbook.net import cancel
 from factbook.net.address import Resolve, check_public, system_resolve
 from factbook.net.http import Secret, encodable, said_in
@@ -247,11 +246,10 @@ def _event_id(delivery: Delivery) -> str:
 
 def _event(delivery: Delivery) -> bytes:
     notice = delivery.notice
-    at = datetime.fromtimestamp(notice.created_at / 1000, UTC)
     return orjson.dumps(
         {
             "type": f"notice.{notice.kind.value}",
-            "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "timestamp": iso(notice.created_at),
             "data": {
                 "notice": notice.id,
                 "owner": encodable(notice.owner),

@@ -23,7 +23,7 @@ from factbook.extract.keyed.contracts import (
 from factbook.extract.keyed.prompts import ask_messages
 from factbook.extract.keyed.questions import parse_ask
 from factbook.model.confidence import as_of
-from factbook.model.facts import Fact, FactKind, Millis
+from factbook.model.facts import Fact, FactKind, Millis, iso
 from factbook.model.keys import (
     canonical_keys,
     canonical_list_key,
@@ -33,7 +33,7 @@ from factbook.model.keys import (
 )
 from factbook.pipelines.keyed import lists_of
 from factbook.pipelines.keyed_labels import read_label
-from factbook.recall.time_expressions import find_window, iso
+from factbook.recall.time_expressions import find_window
 from factbook.store.base import Filters
 
 if TYPE_CHECKING:

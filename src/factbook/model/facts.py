@@ -23,6 +23,13 @@ def moment(at: Millis | None) -> datetime | None:
     return None if at is None else _moment(at)
 
 
+def iso(at: Millis | None) -> str | None:
+    """Return a moment as ISO 8601 in UTC, with milliseconds and "Z"; None for None."""
+    if at is None:
+        return None
+    return _moment(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def _moment(at: Millis) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
 

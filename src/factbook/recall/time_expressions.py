@@ -56,14 +56,6 @@ def to_ms(moment: datetime) -> Millis:
     return int(moment.timestamp() * 1000)
 
 
-def iso(moment: Millis | None) -> str | None:
-    """Return a moment as ISO 8601 in UTC, or None."""
-    if moment is None:
-        return None
-    text = datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
-
-
 def parse_moment(text: str, *, now: Millis, zone: tzinfo | None = None) -> Millis:
     """Read an option's moment: "7d", "36h", "2w", "2026-11-02", "2026-11-02T10:30", "yesterday".
 

@@ -354,7 +354,7 @@ def _show_sighting(call: Call, found: Sighting) -> None:
 
 def _list(call: Call, erasures: list[Erasure]) -> None:
     if call.screen.as_json:
-        from factbook.recall.time_expressions import iso
+        from factbook.model.facts import iso
 
         call.screen.json(
             {

@@ -7,8 +7,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from factbook.model.facts import ME, Everyone
-from factbook.recall.time_expressions import iso
+from factbook.model.facts import ME, Everyone, iso
 from factbook.surface.output import dump
 from factbook.surface.text import safe
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from factbook.recall.time_expressions import iso
+from factbook.model.facts import iso
 from factbook.surface.records_model import unanswered
 
 if TYPE_CHECKING:

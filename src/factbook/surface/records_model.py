@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from factbook.recall.time_expressions import iso
+from factbook.model.facts import iso
 
 if TYPE_CHECKING:
     from factbook.maintenance.meter import CostLine

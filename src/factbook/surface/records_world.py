@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from factbook.recall.time_expressions import iso
+from factbook.model.facts import iso
 
 if TYPE_CHECKING:
     from factbook.interests.interests import EntityView, InterestRow, LearnStatus

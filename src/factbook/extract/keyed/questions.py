@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from factbook import policy
@@ -18,7 +17,7 @@ from factbook.extract.keyed.clauses import attribute_key, topic_in
 from factbook.extract.keyed.contracts import FactsQueryPlan
 from factbook.extract.keyed.wording import FAVORITE, NUMBER_WORD, RANK, rank_value
 from factbook.language.coordination import split_spoken_list
-from factbook.model.facts import Millis
+from factbook.model.facts import Millis, iso
 from factbook.model.keys import (
     FAVORITES,
     canonical_list_key,
@@ -298,14 +297,7 @@ def _time(asked: _Question, match: re.Match[str]) -> Asked | None:
 
 
 def _moments(window: TimeWindow) -> tuple[str | None, str | None]:
-    return _iso(window.since), _iso(window.until)
-
-
-def _iso(moment: Millis | None) -> str | None:
-    if moment is None:
-        return None
-    text = datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
+    return iso(window.since), iso(window.until)
 
 
 # --- the questions --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from factbook.recall.time_expressions import iso
+from factbook.model.facts import iso
 from factbook.surface.records.fields import Record, fields, listed, plain
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, cast
 
-from factbook.recall.time_expressions import iso
+from factbook.model.facts import iso
 
 __all__ = ["Record", "fields", "listed", "plain"]
 
