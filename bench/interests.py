@@ -49,6 +49,7 @@ from bench.interests_judge import Held, Names, correlations, judge, ungated
 from bench.interests_life import OWNERS, START, Act, Invited, Owner, lives
 from bench.interests_topics import ALSO, THINGS, TOPICS
 from bench.interests_world import World, plain
+from factbook.store.derived.entities import engagements_of, world_facts
 
 DAY_MS: Final = 24 * 3600 * 1000
 ENRICH_A_DAY: Final = 6  # of all owners together: the product's own bound is 24
@@ -265,7 +266,7 @@ class Simulation:
                 by_enrichment = (
                     one.trigger is Trigger.ENRICHMENT or one.episode_id in unasked - asked
                 )
-                facts = self.memory.store.world_facts(owner, one.name)
+                facts = world_facts(self.memory.store, owner, one.name)
                 found.append(
                     Held(
                         owner=owner,
@@ -420,7 +421,9 @@ def _draw(simulation: Simulation, path: Path, *, days: int) -> None:
         Curve(
             name=one.name,
             moments=moments,
-            scores=course(simulation.memory.store.engagements(owner, entity_id=one.id), moments),
+            scores=course(
+                engagements_of(simulation.memory.store, owner, entity_id=one.id), moments
+            ),
         )
         for one in simulation.memory.interests.entities(owner=owner)
     ]

@@ -11,6 +11,7 @@ from factbook.errors import SearchError, SearchFailure
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model.entities import SearchAnswer, SearchResult
+from factbook.store.derived.entities import world_facts
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer
 
@@ -70,7 +71,7 @@ class World:
 
     def facts(self, name: str, owner: str = "me") -> list[str]:
         """Return what is known of an entity, oldest first."""
-        return [one.object for one in self.memory.store.world_facts(owner, name)][::-1]
+        return [one.object for one in world_facts(self.memory.store, owner, name)][::-1]
 
     def say(self, text: str, *, session: str = "s", owner: str = "me") -> None:
         """Let an owner say something."""

@@ -37,6 +37,7 @@ from factbook.model.interest_ops import (
 )
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.store.derived.entities import engagements_of, entities_of, entity_named, world_facts
 from factbook.store.port import marked
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
@@ -117,13 +118,13 @@ class Desk:
                 )
             )
         self.write(*ops)
-        found = self.store.entity_named(owner, name)
+        found = entity_named(self.store, owner, name)
         assert found is not None
         return found.id
 
     def names(self, owner: str = "me") -> list[str]:
         """Return an owner's entities."""
-        return sorted(one.name for one in self.store.entities(owner))
+        return sorted(one.name for one in entities_of(self.store, owner))
 
     def clean(self, **more: Any) -> CleanReport:
         """Embed what waits, and clean."""
@@ -161,11 +162,11 @@ def test_what_is_one_thing_becomes_one_entity_and_everything_follows(desk: Desk)
     report = desk.clean()
     assert (report.merged, report.note) == (1, "")
     assert desk.names() == ["kef ls50 meta"]
-    (kept,) = desk.store.entities("me")
+    (kept,) = entities_of(desk.store, "me")
     assert (kept.id, kept.aliases, kept.fact_count) == (winner, ("ls50 meta",), 3)
-    assert len(desk.store.engagements("me", entity_id=winner)) == 2
-    assert desk.store.entity_named("me", "ls50 meta") == kept
-    (gone,) = desk.store.entities(include_retired=True, ids=[loser])
+    assert len(engagements_of(desk.store, "me", entity_id=winner)) == 2
+    assert entity_named(desk.store, "me", "ls50 meta") == kept
+    (gone,) = entities_of(desk.store, include_retired=True, ids=[loser])
     assert gone.merged_into_id == winner
 
 
@@ -208,7 +209,7 @@ def test_a_merge_is_taken_back_and_not_made_again(desk: Desk) -> None:
     desk.clean()
     desk.write(UnmergeEntity(entity_id=loser))
     assert desk.names() == ["kef ls50 meta", "ls50 meta"]
-    assert [one.object for one in desk.store.world_facts("me", "ls50 meta")] == [
+    assert [one.object for one in world_facts(desk.store, "me", "ls50 meta")] == [
         "It weighs 7.8 kg."
     ]
     report = desk.clean()
@@ -238,11 +239,11 @@ def test_facts_that_say_the_same_are_told_once(desk: Desk) -> None:
     desk.entity("kef ls50 meta", "The speaker costs $1,600.", "The speaker weighs 7.8 kg.")
     desk.entity("ls50 meta", "The speaker costs $1,600.", "The speaker's weight is 7.8 kg.")
     report = desk.clean()
-    told = [one.object for one in desk.store.world_facts("me", "kef ls50 meta")]
+    told = [one.object for one in world_facts(desk.store, "me", "kef ls50 meta")]
     assert sum("1,600" in one for one in told) == 1
     assert report.merged_facts >= 1
     kept = next(
-        one for one in desk.store.world_facts("me", "kef ls50 meta") if "1,600" in one.object
+        one for one in world_facts(desk.store, "me", "kef ls50 meta") if "1,600" in one.object
     )
     assert kept.evidence_count == 2
 

@@ -22,6 +22,7 @@ from factbook.interests.interests import LearnStatus
 from factbook.memory import Memory
 from factbook.model.entities import Entity, LearnPrompt, SearchState
 from factbook.model.facts import Trigger
+from factbook.store.derived.entities import engagements_of, entities_of, world_facts
 from factbook.surface import reasons, render_world
 from factbook.surface.output import Page
 from factbook.surface.slash_commands import (
@@ -601,7 +602,7 @@ def test_why_a_notice_was_told(world: World, do: Do) -> None:
     assert "you asked to learn about it; your interest in it is" in reply.text
     assert reply.text.count("you asked to learn 'find me") >= 1
     assert len(told(reply)["facts"]) == len(notice.fact_ids)
-    name = world.memory.store.entities(ids=[notice.entity_id])[0].name
+    name = entities_of(world.memory.store, ids=[notice.entity_id])[0].name
     do(f"/mute {name}")
     assert "its owner wants to hear no more of it" in do(f"/why n{notice.id}").text
     do(f"/memory {name} delete")
@@ -697,7 +698,7 @@ def test_notices_are_listed_and_muted(world: World, do: Do) -> None:
 def test_a_reaction_to_a_notice_is_an_engagement(world: World, do: Do) -> None:
     notice = world.memory.interests.notices()[0]
     assert do(f"/react n{notice.id} 👎").text == "Noted for 1 thing."
-    found = world.memory.store.engagements("me", entity_id=notice.entity_id)[0]
+    found = engagements_of(world.memory.store, "me", entity_id=notice.entity_id)[0]
     assert (found.type, found.valence) == ("PROACTIVE_NEGATIVE_REACTION", "negative")
     for line in ("/react", "/react n1", "/react x1 👍", "/react n1 🦀"):
         with pytest.raises(UsageError):
@@ -783,7 +784,7 @@ def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
 
 
 def test_a_rule_learned_today_protects_what_is_shown(world: World) -> None:
-    fact = world.memory.store.world_facts("me", "kef ls50 meta")[0]
+    fact = world_facts(world.memory.store, "me", "kef ls50 meta")[0]
     hidden = Memory(
         world.memory.store.path,
         clock=FrozenClock(world.clock.now),

@@ -72,6 +72,7 @@ from factbook.model.ops import (
     SupportFact,
 )
 from factbook.store.base import Filters
+from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.kinds import INJECTION
 from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
@@ -772,14 +773,14 @@ def world(memory: Memory, owner: str = "me") -> None:
 def test_an_entity_goes_with_everything_about_it(memory: Memory) -> None:
     world(memory)
     memory.embed()
-    assert len(memory.store.world_facts("me", "quadrophon ls50")) == 1
+    assert len(world_facts(memory.store, "me", "quadrophon ls50")) == 1
     done = memory.erasure.erase_entity("Quadrophon LS50")
     assert done.receipt.erased["entities"] == 1
     assert done.receipt.erased["facts"] == 1
-    assert memory.store.entities("me") == []
-    assert memory.store.engagements("me", entity_id=1) == []
+    assert entities_of(memory.store, "me") == []
+    assert engagements_of(memory.store, "me", entity_id=1) == []
     assert [one.query for one in memory.store.search_logs("me")] == [""]
-    assert [one.topic for one in memory.store.preferences("me")] == ["tea"]
+    assert [one.topic for one in preferences_of(memory.store, "me")] == ["tea"]
     assert texts(memory) == ["I love the ███████████████ speakers, and tea"]
     assert pieces_left(memory.path, "quadrophon ls50", "Quadrophon LS50", "coaxial driver") == []
     assert memory.check() == []
@@ -799,7 +800,7 @@ def test_an_entity_does_not_come_back_by_old_words(memory: Memory, clock: Frozen
         create,
         trigger=Trigger.USER_MESSAGE,
     )
-    assert memory.store.entities("me") == []
+    assert entities_of(memory.store, "me") == []
     clock.advance(days=1)
     new = turn(10, "Tell me of the Quadrophon LS50 again", uid="n:1", occurred_at=clock())
     write(
@@ -808,7 +809,7 @@ def test_an_entity_does_not_come_back_by_old_words(memory: Memory, clock: Frozen
         replace(create, episode=new.uid),
         trigger=Trigger.USER_MESSAGE,
     )
-    assert [one.name for one in memory.store.entities("me")] == ["quadrophon ls50"]
+    assert [one.name for one in entities_of(memory.store, "me")] == ["quadrophon ls50"]
 
 
 def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory: Memory) -> None:
@@ -873,7 +874,7 @@ def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory
     assert {answer, page} <= set(texts(memory))
     assert done.file is not None
     assert done.file.clean
-    (fact,) = memory.store.world_facts("me", "brumm 7")
+    (fact,) = world_facts(memory.store, "me", "brumm 7")
     (kept,) = ids_of(memory, shared.uid)
     assert told(done) >= {f"e{kept}", f"f{fact.id}"}
     assert list(memory.erasure.sight(name).rows) == [f"e{kept}", f"f{fact.id}"]
@@ -979,11 +980,11 @@ def test_what_came_in_by_an_episode_goes_with_it_unless_more_speaks_for_it(memor
     )
     first, second = ids_of(memory, "me:1", "me:again")
     memory.erasure.erase_episode(first)
-    assert [one.episode_id for one in memory.store.entities("me")] == [second]
-    assert memory.store.preferences("me") == []  # only the first message spoke of tea
+    assert [one.episode_id for one in entities_of(memory.store, "me")] == [second]
+    assert preferences_of(memory.store, "me") == []  # only the first message spoke of tea
     memory.erasure.erase_episode(second)
-    assert memory.store.entities("me") == []
-    assert memory.store.world_facts("me", "quadrophon ls50") == []
+    assert entities_of(memory.store, "me") == []
+    assert world_facts(memory.store, "me", "quadrophon ls50") == []
 
 
 def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
@@ -1005,7 +1006,7 @@ def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:
     assert texts(memory) == [mine.text]
     assert list(fact_ids(memory)) == [mine.text]
     assert memory.store.find(INJECTION, {"owner": EVERYONE}) == []
-    assert memory.store.entities("bertramina", include_retired=True) == []
+    assert entities_of(memory.store, "bertramina", include_retired=True) == []
     with pytest.raises(NotFound):
         memory.erasure.erase_owner("bertramina")
 

@@ -10,24 +10,39 @@ import pytest
 
 from factbook.apply.apply import apply
 from factbook.errors import UsageError
+from factbook.model.entities import (
+    Engagement,
+    EngagementType,
+    Preference,
+    PreferenceType,
+    Valence,
+)
 from factbook.model.facts import EVERYONE, ME, Event, Injection, Proposal, Run, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.kinds import (
+    ALIAS,
     CALL,
     COUNT,
+    ENGAGEMENT,
+    ENTITY,
     EVENT,
     INJECTION,
     KINDS,
     LOOSE,
     MARK,
     PAIR,
+    PREFERENCE,
     PROPOSAL,
     READER,
     REJECTION,
     RUN,
+    SEARCH_LOG,
+    SEARCH_RESULT,
+    Alias,
     Below,
     Calls,
     DayCount,
+    EntityRow,
     Kind,
     Least,
     Loose,
@@ -35,6 +50,8 @@ from factbook.store.kinds import (
     Pair,
     Reader,
     Refusal,
+    ResultRow,
+    SearchRow,
     Tally,
     Where,
 )
@@ -48,6 +65,27 @@ NOW = 1_763_700_000_000
 
 def proposal(id: int, claim: bytes, **other: Any) -> Proposal:
     row = Proposal(id, "rule", "one", {"n": [id, None]}, NOW, "open", None, "", claim, "")
+    return row._replace(**other)
+
+
+def entity(id: int, name: str, **other: Any) -> EntityRow:
+    row = EntityRow(id, "me", name, NOW, NOW, id, Trigger.COMMAND)
+    return row._replace(**other)
+
+
+def preference(id: int, topic: str, **other: Any) -> Preference:
+    row = Preference(id, "me", topic, PreferenceType.LIKE, NOW, episode_id=id)
+    return row._replace(**other)
+
+
+def engagement(id: int, **other: Any) -> Engagement:
+    kind = EngagementType.LIKE_COMMAND
+    row = Engagement(id, "me", id, None, kind, Valence.POSITIVE, 0.8, id, NOW)
+    return row._replace(**other)
+
+
+def search(id: int, **other: Any) -> SearchRow:
+    row = SearchRow(id, f"u{id}", "me", NOW, "kef", Trigger.COMMAND, "folder", 12)
     return row._replace(**other)
 
 
@@ -101,6 +139,39 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         Refusal(2, b"a", NOW + 1, 2, 2, 1, 0, "a", "", "x", "r", "p", ME, "T", 0.5, 0.7, {"n": 1}),
         Refusal(2, b"a", NOW, 2, 2, 1, 0, "a", "", "x", "r", "p", "ann", "T"),
     ),
+    ENTITY: (
+        entity(1, "kef"),
+        entity(2, "oslo"),
+        entity(2, "oslo", muted=True, updated_at=NOW + 1),
+    ),
+    ALIAS: (Alias("me", "kef ls50", 1), Alias("you", "the city", 2), Alias("you", "the city", 1)),
+    ENGAGEMENT: (
+        engagement(1),
+        engagement(2, at=NOW + 1, type=EngagementType.NORMAL_REACTION, valence=Valence.NEGATIVE),
+        engagement(2, type=EngagementType.NORMAL_REACTION, strength=0.1),
+    ),
+    PREFERENCE: (
+        preference(1, "jazz"),
+        preference(2, "opera", type=PreferenceType.DISLIKE),
+        preference(2, "opera", created_at=NOW + 1),
+    ),
+    SEARCH_LOG: (
+        search(1),
+        search(2, query="oslo", duration_ms=None, cause_id=2, extracted=True, entity_id=2),
+        search(2, discovered=True),
+    ),
+    SEARCH_RESULT: (
+        ResultRow(1, 0, 1),
+        ResultRow(2, 1, 2, [[0, 3], [4, 9]], True, 2),
+        ResultRow(2, 1, 3, [], False, 1),
+    ),
+}
+# What rows of a kind refer to.
+NEEDS: Mapping[Kind[Any], Sequence[Kind[Any]]] = {
+    ALIAS: (ENTITY,),
+    ENGAGEMENT: (ENTITY,),
+    SEARCH_LOG: (ENTITY,),
+    SEARCH_RESULT: (ENTITY, SEARCH_LOG),
 }
 
 
@@ -133,10 +204,16 @@ def key(kind: Kind[Any], row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in kind.key}
 
 
+def give_needs(writer: Any, kind: Kind[Any]) -> None:
+    for needed in NEEDS.get(kind, ()):
+        writer.add(needed, EXAMPLES[needed][:2])
+
+
 def added(store: SQLiteStore, kind: Kind[Any]) -> tuple[Any, Any]:
     one, other, _ = EXAMPLES[kind]
     writer: SQLiteWriter
     with writing(store) as writer:
+        give_needs(writer, kind)
         ids = writer.add(kind, [one, other])
     assert ids == ([one.id, other.id] if kind.has_ids else [0, 0])
     return one, other
@@ -198,6 +275,7 @@ def test_a_row_is_added_once(store: SQLiteStore, kind: Kind[Any]) -> None:
 def test_the_store_gives_ids(store: SQLiteStore, kind: Kind[Any]) -> None:
     one, other, _ = EXAMPLES[kind]
     with writing(store) as writer:
+        give_needs(writer, kind)
         assert writer.add(kind, [one._replace(id=0), other._replace(id=0)]) == [1, 2]
     assert [row.id for row in store.find(kind, every(kind))] == [1, 2]
 
@@ -205,6 +283,8 @@ def test_the_store_gives_ids(store: SQLiteStore, kind: Kind[Any]) -> None:
 @changing
 def test_what_is_put_stands_for_what_was_there(store: SQLiteStore, kind: Kind[Any]) -> None:
     one, other, changed = EXAMPLES[kind]
+    with writing(store) as writer:
+        give_needs(writer, kind)
     for _ in range(2):
         with writing(store) as writer:
             writer.put(kind, [one, other])

@@ -31,6 +31,7 @@ from factbook.model.interest_ops import (
 )
 from factbook.model.ops import AssertFact, ChangeKeys, DoubtFact, KeyStep, Op, SupportFact
 from factbook.store.base import Filters
+from factbook.store.derived.entities import engagements_of
 from factbook.testing import FrozenClock
 
 MAIL: Final = "> I moved to Bergen and I love Coldplay."
@@ -232,7 +233,7 @@ def test_no_road_takes_a_quote_for_its_owners_word(memory: Memory, road: str) ->
     assert facts(memory) == ["I live in Oslo."]
     assert [one.name for one in memory.interests.entities()] == ["radiohead"]
     assert memory.interests.preferences() == []
-    assert memory.store.engagements(owner=ME) == []
+    assert engagements_of(memory.store, owner=ME) == []
     for table in ("learn_prompt_row", "schedule_row", "search_task"):
         assert list(memory.sql(f"SELECT * FROM {table}")) == []
 

@@ -32,6 +32,7 @@ from factbook.model.interest_ops import QueueSearch
 from factbook.model.ops import Op
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.pipelines.world import READING, ExtractionReport
+from factbook.store.derived.entities import world_facts
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, Pages, World, open_world, page
@@ -174,7 +175,7 @@ def test_what_was_known_before_is_not_told_again(world: World, touchy: Touchy) -
     interrupted(world.memory, touchy, "released in 2021")
     world.memory.background.run_extraction()
     assert told(world) == [(NoticeKind.DISCOVERED, sorted(SAYS))]
-    counts = [one.evidence_count for one in world.memory.store.world_facts("me", NAME)]
+    counts = [one.evidence_count for one in world_facts(world.memory.store, "me", NAME)]
     assert counts == [1] * len(SAYS)
 
 
@@ -321,7 +322,7 @@ def test_a_model_that_cannot_read_one_result_reads_the_others(
     with another(world) as plain:
         assert plain.background.run_extraction().searches == 1
         assert plain.maintenance.model_tasks() == []
-        assert SAYS[1] in [one.object for one in plain.store.world_facts("me", NAME)]
+        assert SAYS[1] in [one.object for one in world_facts(plain.store, "me", NAME)]
 
 
 def test_an_embedder_that_is_down_costs_no_attempt(world: World, touchy: Touchy) -> None:

@@ -70,6 +70,15 @@ from factbook.model.interest_ops import (
     UnmergeEntity,
 )
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource, SupportFact
+from factbook.store.derived.entities import (
+    deleted_names,
+    engagements_of,
+    entities_of,
+    entity_named,
+    known_names,
+    preferences_of,
+    world_facts,
+)
 from factbook.store.sqlite import SQLiteStore
 
 NOW: Millis = 1_763_700_000_000
@@ -134,7 +143,7 @@ def entity(store: SQLiteStore, name: str, *, owner: str = "me", at: Millis = NOW
         CreateEntity(owner=owner, name=name, episode=uid),
         at=at,
     )
-    found = store.entity_named(owner, name)
+    found = entity_named(store, owner, name)
     assert found is not None
     return found.id
 
@@ -209,7 +218,7 @@ def test_no_search_of_our_own_and_no_upkeep_creates_an_entity(
     write(store, *episode("c1"))
     with pytest.raises(NotAllowed):
         write(store, CreateEntity(owner="me", name="kef ls50 meta", episode="c1"), trigger=trigger)
-    assert store.entities() == []
+    assert entities_of(store) == []
 
 
 @pytest.mark.parametrize("trigger", [Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND, Trigger.COMMAND])
@@ -220,7 +229,7 @@ def test_what_only_an_enrichment_found_creates_nothing_under_any_trigger(
     searched(store, "r1", trigger=Trigger.ENRICHMENT)
     with pytest.raises(NotAllowed):
         write(store, CreateEntity(owner="me", name="zork", episode="r1"), trigger=trigger)
-    assert store.entities() == []
+    assert entities_of(store) == []
 
 
 @pytest.mark.parametrize("trigger", [Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND])
@@ -231,7 +240,7 @@ def test_a_search_that_its_owner_caused_may_create_one(
     searched(store, "r1", trigger=trigger)
     done = write(store, CreateEntity(owner="me", name="ls50 meta", episode="r1"), trigger=trigger)
     assert done.entities == 1
-    assert [one.name for one in store.entities()] == ["ls50 meta"]
+    assert [one.name for one in entities_of(store)] == ["ls50 meta"]
 
 
 @pytest.mark.parametrize(
@@ -268,8 +277,8 @@ def test_an_entity_is_made_once_and_belongs_to_one_owner(store: SQLiteStore) -> 
     )
     assert (again.entities, again.unchanged) == (0, 1)
     entity(store, "kef ls50 meta", owner="ann")
-    assert [one.owner for one in store.entities(EVERYONE)] == ["me", "ann"]
-    assert [one.owner for one in store.entities("ann")] == ["ann"]
+    assert [one.owner for one in entities_of(store, EVERYONE)] == ["me", "ann"]
+    assert [one.owner for one in entities_of(store, "ann")] == ["ann"]
 
 
 # --- facts about the world ------------------------------------------------------------------------
@@ -291,7 +300,7 @@ def test_facts_about_what_nobody_cares_about_are_refused_and_counted(store: SQLi
         trigger=Trigger.ENRICHMENT,
     )
     assert done.stored == 1
-    assert [one.object for one in store.world_facts("me", "kef ls50 meta")] == [
+    assert [one.object for one in world_facts(store, "me", "kef ls50 meta")] == [
         "KEF LS50 Meta costs $1,600."
     ]
 
@@ -300,7 +309,7 @@ def test_text_of_others_stays_external_whatever_is_claimed(store: SQLiteStore) -
     entity(store, "kef ls50 meta")
     searched(store, "r1", trigger=Trigger.USER_MESSAGE)
     write(store, about("kef ls50 meta", "KEF LS50 Meta costs $1,600.", "r1", trust=Trust.DIRECT))
-    fact = store.world_facts("me", "kef ls50 meta")[0]
+    fact = world_facts(store, "me", "kef ls50 meta")[0]
     assert (fact.trust, fact.confidence) == (Trust.EXTERNAL, 0.6)
 
 
@@ -368,10 +377,10 @@ def test_an_alias_stands_for_one_entity(store: SQLiteStore) -> None:
     assert again.updated == 0
     taken = write(store, AddAlias(owner="me", entity="kef ls50 meta", alias="wharfedale denton 85"))
     assert taken.updated == 0
-    found = store.entity_named("me", "ls50 meta")
+    found = entity_named(store, "me", "ls50 meta")
     assert found is not None
     assert (found.id, found.aliases) == (first, ("ls50 meta",))
-    assert store.known_names("me") == {
+    assert known_names(store, "me") == {
         "ls50 meta": "kef ls50 meta",
         "kef ls50 meta": "kef ls50 meta",
         "wharfedale denton 85": "wharfedale denton 85",
@@ -409,11 +418,11 @@ def shape(store: SQLiteStore) -> dict[str, Any]:
             one.aliases,
             sorted(
                 (fact.object, fact.status != Status.MERGED_INTO, fact.evidence_count)
-                for fact in store.world_facts("me", one.name)
+                for fact in world_facts(store, "me", one.name)
             ),
-            sorted((e.type, e.episode_id) for e in store.engagements("me", entity_id=one.id)),
+            sorted((e.type, e.episode_id) for e in engagements_of(store, "me", entity_id=one.id)),
         )
-        for one in store.entities("me")
+        for one in entities_of(store, "me")
     }
 
 
@@ -465,9 +474,9 @@ def test_a_merge_keeps_a_mute_and_what_waits_to_be_told(store: SQLiteStore) -> N
     third = entity(store, "kef box")
     write(store, MuteEntity(entity_id=third, muted=True))
     write(store, MergeEntities(winner_id=one, loser_id=third, rule="test"))
-    assert store.entities(ids=[one])[0].muted
+    assert entities_of(store, ids=[one])[0].muted
     write(store, UnmergeEntity(entity_id=third))
-    assert [item.muted for item in store.entities(ids=[one, third])] == [False, True]
+    assert [item.muted for item in entities_of(store, ids=[one, third])] == [False, True]
 
 
 def test_an_alias_of_what_was_deleted_brings_nothing_back(store: SQLiteStore) -> None:
@@ -481,16 +490,16 @@ def test_an_alias_of_what_was_deleted_brings_nothing_back(store: SQLiteStore) ->
         trigger=Trigger.USER_MESSAGE,
     )
     assert done.rejections == {"deleted_by_owner": 1}
-    assert store.entities() == []
+    assert entities_of(store) == []
 
 
 def test_what_upkeep_retired_is_not_taken_for_deleted_by_its_owner(store: SQLiteStore) -> None:
     one = entity(store, "sony wh-1000xm5")
     write(store, RetireEntity(entity_id=one, why="test"), trigger=Trigger.UPKEEP)
-    assert store.deleted_names("me") == set()
+    assert deleted_names(store, "me") == set()
     write(store, RestoreEntity(entity_id=one))
     write(store, RetireEntity(entity_id=one, why="test"))
-    assert store.deleted_names("me") == {"sony wh-1000xm5"}
+    assert deleted_names(store, "me") == {"sony wh-1000xm5"}
 
 
 def test_an_entity_must_be_named_by_what_brings_it_in(store: SQLiteStore) -> None:
@@ -511,8 +520,8 @@ def test_a_deleted_entity_is_gone_and_comes_back_on_command_only(store: SQLiteSt
     before = shape(store)
     write(store, RetireEntity(entity_id=one, why="test"))
     assert "kef ls50 meta" not in shape(store)
-    assert store.world_facts("me", "kef ls50 meta") == []
-    assert store.deleted_names("me") == {"kef ls50 meta"}
+    assert world_facts(store, "me", "kef ls50 meta") == []
+    assert deleted_names(store, "me") == {"kef ls50 meta"}
     assert store.check() == []
     mention = write(
         store,
@@ -540,7 +549,7 @@ def test_an_engagement_counts_once_for_each_message_and_kind(store: SQLiteStore)
     assert write(store, engage("kef", "m1"), engage("kef", "m1")).engagements == 1
     assert write(store, engage("kef", "m1")).unchanged == 1
     assert write(store, engage("unknown", "m1")).unchanged == 1
-    found = store.engagements("me")
+    found = engagements_of(store, "me")
     assert [(one.type, one.valence, one.strength) for one in found] == [
         (LIKE, Valence.POSITIVE, 0.8)
     ]
@@ -574,11 +583,11 @@ def test_a_topic_is_liked_or_disliked_never_both(store: SQLiteStore) -> None:
     assert write(store, like).preferences == 1
     assert write(store, like).unchanged == 1
     assert write(store, dislike).preferences == 1
-    assert [(one.topic, one.type) for one in store.preferences("me")] == [("tea", "dislike")]
+    assert [(one.topic, one.type) for one in preferences_of(store, "me")] == [("tea", "dislike")]
     drop = DropPreference(owner="me", topic="tea", type=PreferenceType.DISLIKE)
     assert write(store, drop).preferences == 1
     assert write(store, drop).unchanged == 1
-    assert len(store.preferences("me", include_retired=True)) == 2
+    assert len(preferences_of(store, "me", include_retired=True)) == 2
 
 
 # --- searches -------------------------------------------------------------------------------------
@@ -955,7 +964,7 @@ def test_any_order_of_changes_leaves_a_sound_store(
     store = SQLiteStore(tmp_path_factory.mktemp("world") / "w.db")
     for number, (what, one, other) in enumerate(steps):
         name, uid = NAMES[one], f"u{number}"
-        mine = {item.name: item.id for item in store.entities("me", include_retired=True)}
+        mine = {item.name: item.id for item in entities_of(store, "me", include_retired=True)}
         ops = episode(uid, f"{name} is thing {other}.")
         try:
             if what == "create":

@@ -31,6 +31,7 @@ from factbook.model.entities import (
     Valence,
 )
 from factbook.model.facts import Status, Trigger, Trust
+from factbook.store.derived.entities import engagements_of, entities_of, world_facts
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, MINUTE, SPEAKERS, World, open_world, page
 
@@ -79,7 +80,7 @@ def test_a_search_of_our_own_creates_nothing(world: World) -> None:
     ]
     logs = world.memory.store.search_logs()
     assert {one.trigger for one in logs} == {Trigger.ENRICHMENT}
-    engaged = {one.type for one in world.memory.store.engagements()}
+    engaged = {one.type for one in engagements_of(world.memory.store)}
     assert engaged == {EngagementType.LIKE_COMMAND}  # an enrichment is no engagement
 
 
@@ -104,13 +105,13 @@ def test_what_a_person_searches_for_may_bring_in_others_like_it(world: World, ho
     assert set(world.names()) == {"speakers", "wharfedale denton 85", "kef ls50 meta"}
     assert "It costs 600 dollars." in " ".join(world.facts("wharfedale denton 85"))
     engaged = {
-        world.memory.store.entities(ids=[one.entity_id])[0].name
-        for one in world.memory.store.engagements()
+        entities_of(world.memory.store, ids=[one.entity_id])[0].name
+        for one in engagements_of(world.memory.store)
         if one.entity_id is not None
     }
     assert engaged == set(world.names())
     told = {
-        world.memory.store.entities(ids=[one.entity_id])[0].name
+        entities_of(world.memory.store, ids=[one.entity_id])[0].name
         for one in world.memory.interests.notices()
     }
     assert told >= {"wharfedale denton 85", "kef ls50 meta"}
@@ -261,7 +262,7 @@ def test_a_follow_up_question_is_an_engagement(world: World) -> None:
     world.memory.background.work()
     world.say("What about the LS50's bass response?")
     world.memory.background.work()
-    found = [one for one in world.memory.store.engagements() if one.type == "FOLLOW_UP_QUESTION"]
+    found = [one for one in engagements_of(world.memory.store) if one.type == "FOLLOW_UP_QUESTION"]
     assert [(one.strength, one.valence) for one in found] == [(0.5, Valence.POSITIVE)]
     assert world.names() == ["kef ls50 meta"]
 
@@ -273,7 +274,7 @@ def test_what_is_said_twice_is_evidence_and_no_second_fact(world: World) -> None
     )
     world.memory.interests.search_web("kef ls50 meta")
     world.memory.background.work()
-    facts = world.memory.store.world_facts("me", "kef ls50 meta")
+    facts = world_facts(world.memory.store, "me", "kef ls50 meta")
     found = [one for one in facts if "MAT" in one.object]
     assert [one.evidence_count for one in found] == [2]
 
@@ -418,7 +419,7 @@ def test_liking_is_a_preference_an_engagement_and_an_entity(world: World) -> Non
     assert world.names() == ["espresso machines"]
     preference = world.memory.interests.preferences()[0]
     assert (preference.topic, preference.type) == ("espresso machines", PreferenceType.LIKE)
-    engagement = world.memory.store.engagements()[0]
+    engagement = engagements_of(world.memory.store)[0]
     assert (engagement.type, engagement.strength) == ("LIKE_COMMAND", 0.8)
     world.memory.interests.unlike("espresso machines")
     assert world.memory.interests.preferences() == []
@@ -430,7 +431,7 @@ def test_liking_is_a_preference_an_engagement_and_an_entity(world: World) -> Non
 def test_disliking_is_a_strong_negative_engagement(world: World) -> None:
     """/dislike, /undislike: high-strength negative engagement; removes the dislike."""
     world.memory.interests.dislike("sports")
-    engagement = world.memory.store.engagements()[0]
+    engagement = engagements_of(world.memory.store)[0]
     assert (engagement.type, engagement.valence) == ("DISLIKE_COMMAND", Valence.NEGATIVE)
     assert engagement.strength == 0.8
     assert world.names() == []  # only a like brings an entity in
@@ -533,7 +534,7 @@ def test_what_a_message_does(
     world.memory.background.work()
     found = [
         (one.type, one.strength, one.valence)
-        for one in world.memory.store.engagements()
+        for one in engagements_of(world.memory.store)
         if one.entity_id is not None
     ]
     assert found == [(kind, strength, valence)]
@@ -549,7 +550,7 @@ def test_reactions(world: World, emoji: str) -> None:
     notice = world.memory.interests.notices()[0]
     world.memory.interests.react(f"n{notice.id}", emoji)
     positive = emoji in policy.POSITIVE_REACTIONS
-    newest = world.memory.store.engagements(limit=1)[0]
+    newest = engagements_of(world.memory.store, limit=1)[0]
     assert newest.strength == (0.5 if positive else 0.8)
     assert newest.valence == (Valence.POSITIVE if positive else Valence.NEGATIVE)
     change = world.memory.interests.ranked()[0].score - before
@@ -557,7 +558,7 @@ def test_reactions(world: World, emoji: str) -> None:
     world.memory.add_turn("The KEF LS50 Meta has a MAT driver.", role="assistant", session="s")
     answer = world.memory.store._rows("SELECT max(id) FROM episode_row WHERE role = 'assistant'")
     world.memory.interests.react(f"e{answer[0][0]}", emoji)
-    newest = world.memory.store.engagements(limit=1)[0]
+    newest = engagements_of(world.memory.store, limit=1)[0]
     assert (newest.type, newest.strength) == ("NORMAL_REACTION", 0.3)
 
 
@@ -768,7 +769,7 @@ def test_what_its_owner_called_wrong_is_not_brought_back_by_a_page(world: World)
     world.memory.background.work()
     fact = next(
         one
-        for one in world.memory.store.world_facts("me", "kef ls50 meta")
+        for one in world_facts(world.memory.store, "me", "kef ls50 meta")
         if "1,600" in one.object
     )
     world.memory.review.feedback(fact.id, right=False)
@@ -793,7 +794,7 @@ def test_external_text_is_marked_and_comes_by_itself_only_where_it_is_cared_abou
     world.memory.interests.like("kef ls50 meta")
     world.memory.interests.search_web("kef ls50 meta")
     world.memory.background.work()
-    facts = world.memory.store.world_facts("me", "kef ls50 meta")
+    facts = world_facts(world.memory.store, "me", "kef ls50 meta")
     assert {one.trust for one in facts} == {Trust.EXTERNAL}
     assert all(one.confidence <= policy.TRUST_CAP[Trust.EXTERNAL] for one in facts)
     assert {one.status for one in facts} == {Status.ACTIVE}
@@ -822,7 +823,7 @@ def test_what_was_asked_about_comes_first_and_has_what_was_known(world: World) -
     assert second.done
     entity, facts = second.entities[0]
     assert entity.name == "wharfedale denton 85"
-    assert facts == len(world.memory.store.world_facts("me", entity.name))
+    assert facts == len(world_facts(world.memory.store, "me", entity.name))
 
 
 @pytest.mark.parametrize("topic", ["?", "...", "— —"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from factbook import policy
@@ -23,13 +23,23 @@ from factbook.model.entities import (
     Notice,
     NoticeKind,
     NoticeState,
+    Preference,
     Schedule,
     SearchLog,
     SearchState,
     SearchTask,
     Valence,
 )
-from factbook.model.facts import EpisodeKind, Event, Millis, Receipt, Status, Trigger, Trust
+from factbook.model.facts import (
+    EVERYONE,
+    EpisodeKind,
+    Event,
+    Millis,
+    Receipt,
+    Status,
+    Trigger,
+    Trust,
+)
 from factbook.model.interest_ops import (
     AddAlias,
     Announce,
@@ -66,10 +76,17 @@ from factbook.model.interest_ops import (
 from factbook.model.keys import entity_name
 from factbook.model.ops import MergeFacts, Op, UnmergeFact
 from factbook.store.base import Writer, claim_digest
-from factbook.store.derived.entities import entities_by_id
+from factbook.store.derived.entities import (
+    deleted_entity,
+    entities_by_id,
+    entity_named,
+    preference_of,
+    world_lives,
+)
 from factbook.store.derived.facts import current_by_claim, lives_by_id
+from factbook.store.kinds import ALIAS, ENGAGEMENT, ENTITY, PREFERENCE, Alias, EntityRow
 from factbook.store.leases import stands
-from factbook.store.port import events_of
+from factbook.store.port import events_of, one_id
 from factbook.store.rows import Life
 
 if TYPE_CHECKING:
@@ -161,7 +178,7 @@ class WorldChanges:
         if self._entity(op.owner, op.name) is not None:
             self._receipt.unchanged += 1
             return
-        deleted = self._writer.deleted_entity(op.owner, op.name)
+        deleted = deleted_entity(self._writer, op.owner, op.name)
         if deleted is not None:
             event = self._last(deleted.id, "retire")
             by_owner = event.trigger is not Trigger.UPKEEP
@@ -171,7 +188,8 @@ class WorldChanges:
                 return
             self._bring_back(deleted, why="it is spoken of again")
             return
-        entity_id = self._writer.add_entity(op.owner, op.name, self._trigger, episode_id)
+        row = EntityRow(0, op.owner, op.name, self._now, self._now, episode_id, self._trigger)
+        entity_id = one_id(self._writer.add(ENTITY, [row]))
         self._known.pop((op.owner, op.name), None)
         self._receipt.entities += 1
         self._facts.event("store", "entity", entity_id, {"cause": f"episode:{episode_id}"})
@@ -202,7 +220,7 @@ class WorldChanges:
             or not op.alias
             or op.alias != entity_name(op.alias)
             or self._entity(op.owner, op.alias) is not None
-            or not self._writer.put_alias(op.owner, op.alias, entity.id)
+            or self._writer.add(ALIAS, [Alias(op.owner, op.alias, entity.id)]) == [None]
         ):
             self._receipt.unchanged += 1
             return
@@ -222,17 +240,16 @@ class WorldChanges:
             self._receipt.unchanged += 1  # somebody changed one of them: the next run looks again
             return
         moved, merged = self._move_facts(loser, winner, op)
-        engagements = self._writer.move_engagements(None, loser.id, winner.id)
-        self._writer.write_entity(loser._replace(retired_at=self._now, merged_into_id=winner.id))
+        engagements = self._move_engagements(None, loser.id, winner.id)
+        self._write(loser._replace(retired_at=self._now, merged_into_id=winner.id))
         names = [*loser.aliases]
-        self._writer.move_aliases(loser.owner, names, winner.id)
-        if self._writer.put_alias(loser.owner, loser.name, winner.id):
+        self._writer.put(ALIAS, [Alias(loser.owner, name, winner.id) for name in names])
+        if self._writer.add(ALIAS, [Alias(loser.owner, loser.name, winner.id)]) != [None]:
             names.append(loser.name)
         mutes = loser.muted and not winner.muted
-        if mutes:
-            self._writer.write_entity(winner._replace(muted=True))
-        self._hand_over(loser, winner, muted=winner.muted or mutes)
-        self._writer.touch_entities([winner.id])
+        winner = winner._replace(muted=winner.muted or mutes)
+        self._write(winner)
+        self._hand_over(loser, winner, muted=winner.muted)
         self._known.clear()
         self._receipt.merged += 1
         self._facts.event(
@@ -270,7 +287,7 @@ class WorldChanges:
         self, loser: Entity, winner: Entity, op: MergeEntities
     ) -> tuple[list[int], list[int]]:
         """Let the facts about one entity be about another; what both have is merged."""
-        lives = lives_by_id(self._writer, self._writer.world_ids(loser.owner, loser.name))
+        lives = {life.id: life for life in world_lives(self._writer, loser.owner, loser.name)}
         claims = {
             one: claim_digest(life.owner, winner.name, life.predicate, life.object)
             for one, life in lives.items()
@@ -312,13 +329,11 @@ class WorldChanges:
                 detail=f"{winner.name}, which {loser.name} was merged into, was itself merged into"
                 f" entity {winner.merged_into_id}; take entity {winner.id} out of there first"
             )
-        for name in event["names"]:
-            self._writer.drop_alias(loser.owner, name)
-        self._writer.write_entity(loser._replace(retired_at=None, merged_into_id=None))
+        self._writer.drop(ALIAS, {"owner": loser.owner, "name": event["names"]})
+        self._write(loser._replace(retired_at=None, merged_into_id=None))
         self._known.clear()
-        for name in event["names"]:
-            if name != loser.name:
-                self._writer.put_alias(loser.owner, name, loser.id)
+        others = [name for name in event["names"] if name != loser.name]
+        self._writer.add(ALIAS, [Alias(loser.owner, name, loser.id) for name in others])
         lives = lives_by_id(self._writer, [*event["moved"], *event["merged"]])
         for one in event["moved"]:
             life = lives[one]
@@ -333,10 +348,9 @@ class WorldChanges:
         for one in event["merged"]:
             if lives[one].merged_into_id is not None:
                 self._facts.unmerge(UnmergeFact(fact_id=one))
-        self._writer.move_engagements(event["engagements"], winner.id, loser.id)
-        if event.get("muted_by_it") and winner.current:
-            self._writer.write_entity(winner._replace(muted=False))
-        self._writer.touch_entities([winner.id])
+        self._move_engagements(event["engagements"], winner.id, loser.id)
+        unmuted = bool(event.get("muted_by_it")) and winner.current
+        self._write(winner._replace(muted=winner.muted and not unmuted))
         self._receipt.unmerged += 1
         self._facts.event("unmerge", "entity", loser.id, {"winner": winner.id})
 
@@ -347,21 +361,19 @@ class WorldChanges:
             self._receipt.unchanged += 1
             return
         gone: list[int] = []
-        for one, life in lives_by_id(
-            self._writer, self._writer.world_ids(entity.owner, entity.name)
-        ).items():
-            self._writer.drop_vectors("fact", [one])
+        for life in world_lives(self._writer, entity.owner, entity.name):
+            self._writer.drop_vectors("fact", [life.id])
             retired = life._replace(
                 status=Status.RETRACTED,
                 retired_at=self._now,
                 valid_to=life.valid_to,
             )
             self._facts.change("retract", life, retired, why=op.why)
-            gone.append(one)
+            gone.append(life.id)
         waiting = self._writer.waiting_notice(entity.owner, entity.id)
         if waiting is not None:
             self._drop(waiting, "its entity was removed")
-        self._writer.write_entity(entity._replace(retired_at=self._now))
+        self._write(entity._replace(retired_at=self._now))
         self._known.clear()
         self._receipt.retracted += 1
         self._facts.event("retire", "entity", entity.id, {"why": op.why, "facts": gone})
@@ -387,8 +399,9 @@ class WorldChanges:
 
     def _bring_back(self, entity: Entity, *, why: str) -> None:
         event: Mapping[str, Any] = self._last(entity.id, "retire").detail
-        self._writer.drop_alias(entity.owner, entity.name)  # another may go by that name since
-        self._writer.write_entity(entity._replace(retired_at=None))
+        # Another may go by that name since.
+        self._writer.drop(ALIAS, {"owner": entity.owner, "name": entity.name})
+        self._write(entity._replace(retired_at=None))
         for one, life in lives_by_id(self._writer, event["facts"]).items():
             if life.status is not Status.RETRACTED or current_by_claim(self._writer, [life.claim]):
                 continue
@@ -407,7 +420,7 @@ class WorldChanges:
         if entity.muted == op.muted:
             self._receipt.unchanged += 1
             return
-        self._writer.write_entity(entity._replace(muted=op.muted))
+        self._write(entity._replace(muted=op.muted))
         waiting = self._writer.waiting_notice(entity.owner, entity.id)
         if op.muted and waiting is not None:
             self._drop(waiting, "its owner wants to hear no more of it")
@@ -434,7 +447,7 @@ class WorldChanges:
         if not (op.entity or op.preference):
             raise UsageError(detail=f"{op.type} is about an entity or a preference")
         entity = self._entity(op.owner, op.entity) if op.entity else None
-        liked = self._writer.preference(op.owner, op.preference) if op.preference else None
+        liked = preference_of(self._writer, op.owner, op.preference) if op.preference else None
         if entity is None and liked is None:
             self._receipt.unchanged += 1
             return
@@ -453,12 +466,12 @@ class WorldChanges:
             episode_id,
             at,
         )
-        engagement_id = self._writer.add_engagement(one)
+        [engagement_id] = self._writer.add(ENGAGEMENT, [one])
         if engagement_id is None:
             self._receipt.unchanged += 1
             return
         if entity is not None:
-            self._writer.touch_entities([entity.id])
+            self._write(entity)
         self._receipt.engagements += 1
         self._facts.event("store", "engagement", engagement_id, {"type": op.type})
 
@@ -469,24 +482,25 @@ class WorldChanges:
                 detail=f"{op.topic!r:.80} is not a canonical topic; {entity_name(op.topic)!r} is"
             )
         episode_id = self._own_words(op.owner, op.episode)
-        known = self._writer.preference(op.owner, op.topic)
+        known = preference_of(self._writer, op.owner, op.topic)
         if known is not None and known.type is op.type:
             self._receipt.unchanged += 1
             return
         if known is not None:
-            self._writer.retire_preference(known.id)
+            self._writer.put(PREFERENCE, [known._replace(retired_at=self._now)])
             self._facts.event("retire", "preference", known.id, {"why": f"now a {op.type}"})
-        preference_id = self._writer.add_preference(op.owner, op.topic, op.type, episode_id)
+        row = Preference(0, op.owner, op.topic, op.type, self._now, episode_id=episode_id)
+        preference_id = one_id(self._writer.add(PREFERENCE, [row]))
         self._receipt.preferences += 1
         self._facts.event("store", "preference", preference_id, {"type": op.type})
 
     def drop_preference(self, op: DropPreference) -> None:
         """Take back a like or a dislike."""
-        known = self._writer.preference(op.owner, op.topic)
+        known = preference_of(self._writer, op.owner, op.topic)
         if known is None or known.type is not op.type:
             self._receipt.unchanged += 1
             return
-        self._writer.retire_preference(known.id)
+        self._writer.put(PREFERENCE, [known._replace(retired_at=self._now)])
         self._receipt.preferences += 1
         self._facts.event("retire", "preference", known.id, {"why": "its owner took it back"})
 
@@ -699,7 +713,7 @@ class WorldChanges:
         entity = self._entity(op.owner, op.entity)
         if entity is None or entity.muted or self._writer.notify_state(op.owner).muted:
             return
-        known = self._writer.world_ids(op.owner, entity.name)
+        known = [life.id for life in world_lives(self._writer, op.owner, entity.name)]
         if op.search_id is None:
             stored = self._stored.get((op.owner, entity.name), {})
             new = set(stored.values())
@@ -838,13 +852,36 @@ class WorldChanges:
         """Return the current entity of a name or alias."""
         key = (owner, name)
         if key not in self._known:
-            self._known[key] = self._writer.entities_named(owner, [name]).get(name)
+            self._known[key] = entity_named(self._writer, owner, name)
         return self._known[key]
 
     def _plain(self, owner: str, name: str) -> Entity | None:
         """Return the current entity whose own name this is."""
-        found = self._writer.entities_named(owner, [name]).get(name)
+        found = entity_named(self._writer, owner, name)
         return found if found is not None and found.name == name else None
+
+    def _write(self, entity: Entity) -> None:
+        """Overwrite the state of an entity, which changes now."""
+        row = EntityRow._make(entity[: len(EntityRow._fields)])
+        self._writer.put(ENTITY, [row._replace(updated_at=self._now)])
+        self._known.clear()
+
+    def _move_engagements(self, ids: Sequence[int] | None, source: int, target: int) -> list[int]:
+        """Give engagements of one entity to another, all without `ids`; return which moved.
+
+        A message counts once for each type and thing: what the other has already stays.
+        """
+        where = {"owner": EVERYONE, "entity_id": source}
+        moving = self._writer.find(ENGAGEMENT, where if ids is None else {**where, "id": ids})
+        there = self._writer.find(ENGAGEMENT, {"owner": EVERYONE, "entity_id": target})
+        taken = {(one.episode_id, one.type, one.preference_id) for one in there}
+        moved = [
+            one._replace(entity_id=target)
+            for one in moving
+            if one.episode_id is None or (one.episode_id, one.type, one.preference_id) not in taken
+        ]
+        self._writer.put(ENGAGEMENT, moved)
+        return [one.id for one in moved]
 
     def _life(self, entity_id: int) -> Entity:
         found = entities_by_id(self._writer, [entity_id]).get(entity_id)

@@ -29,6 +29,7 @@ from factbook.model.interest_ops import ClaimNotice, FinishNotice
 from factbook.net import cancel
 from factbook.net.address import is_public
 from factbook.net.http import one_line
+from factbook.store.derived.entities import entities_of
 from factbook.store.leases import holder_name
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ class Notifier:
 
     def _compose(self, notice: Notice) -> Delivery | str:
         """Return what there is to show, or why there is nothing."""
-        found: Sequence[Entity] = self._store.entities(notice.owner, ids=[notice.entity_id])
+        found: Sequence[Entity] = entities_of(self._store, notice.owner, ids=[notice.entity_id])
         if not found:
             return "its entity is gone"
         if found[0].muted:

@@ -16,6 +16,7 @@ from factbook.interests.notify import enrich_query
 from factbook.model.entities import Entity
 from factbook.model.facts import EVERYONE, Millis, Trigger
 from factbook.model.interest_ops import QueueSearch
+from factbook.store.derived.entities import asked_for, entities_of, world_facts
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -63,21 +64,21 @@ def enrich(
     """
     store, now = context.store, context.clock()
     made = store.searches_since(Trigger.ENRICHMENT, now - now % _DAY)
-    asked_for: dict[str, set[int]] = {}
+    asked: dict[str, set[int]] = {}
     spent = False
     waiting = {one.entity_id for one in store.search_tasks() if one.entity_id is not None}
     made_about = store.looked_up()
     scores: dict[str, Mapping[int, float]] = {}
     ranked: list[tuple[float, int, Entity, Mode]] = []
-    for entity in store.entities(EVERYONE):
+    for entity in entities_of(store, EVERYONE):
         if entity.owner not in scores:
             scores[entity.owner] = interests(entity.owner)
-            asked_for[entity.owner] = store.asked_for(entity.owner)
+            asked[entity.owner] = asked_for(store, entity.owner)
         if made.get(entity.owner, 0) >= daily:
             spent = True
             continue
         # What was only named in passing is nobody's business: its name does not leave the machine.
-        if entity.id not in asked_for[entity.owner]:
+        if entity.id not in asked[entity.owner]:
             continue
         interest = scores[entity.owner].get(entity.id, 0.0)
         mode = mode_of(entity.fact_count, interest)
@@ -95,7 +96,7 @@ def enrich(
         return Enriched(why=over if spent else "nothing that its owner cares about is due")
     _, _, entity, mode = due
     mine = made_about.get(entity.id, [])
-    known = [one.object for one in store.world_facts(entity.owner, entity.name)]
+    known = [one.object for one in world_facts(store, entity.owner, entity.name)]
     since = max((at for at, _ in mine), default=None)
     queries = enrich_query(entity.name, mode, known, since, asked=[query for _, query in mine])
     op = QueueSearch(owner=entity.owner, query=queries[0], entity_id=entity.id)
@@ -127,7 +128,7 @@ def _rests(
 ) -> bool:
     if not made:
         return False
-    newest = store.world_facts(entity.owner, entity.name, limit=1)
+    newest = world_facts(store, entity.owner, entity.name, limit=1)
     learned = newest[0].learned_at if newest else 0
     fruitless = sum(1 for at, _ in made if at > learned)
     rest: int = REST_MS[mode] * 2 ** min(max(0, fruitless - 1), FRUITLESS)

@@ -6,7 +6,7 @@ and hold no rule. Without a search provider everything but searching works.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -72,6 +72,18 @@ from factbook.recall.facts import shown
 from factbook.recall.known import joined, unpacked
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import RejectionFilters
+from factbook.store.derived.entities import (
+    about_vectors,
+    engagements_of,
+    entities_by_id,
+    entities_of,
+    entity_named,
+    fact_places,
+    known_names,
+    names_by_id,
+    preferences_of,
+    world_facts,
+)
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -179,7 +191,7 @@ class Interests:
         found = [
             LearnStatus(
                 prompt=prompt,
-                entities=self._store.learned_of(prompt.id),
+                entities=self._learned_of(prompt.id),
                 searches=self._store.search_logs(owner, learn_prompt_id=prompt.id),
                 failed=[
                     (one.query, one.error) for one in waiting if one.learn_prompt_id == prompt.id
@@ -197,6 +209,12 @@ class Interests:
             else one
             for one in found
         ]
+
+    def _learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
+        """Return (entity, facts) that the searches of a prompt gave, most facts first."""
+        counts = self._store.learned_of(prompt_id)
+        known = entities_by_id(self._store, [entity_id for entity_id, _ in counts])
+        return [(known[entity_id], facts) for entity_id, facts in counts]
 
     def _single_sourced(self, owner: str) -> dict[str, set[str]]:
         """Return the names that one source alone gave, by the address of the search.
@@ -236,7 +254,7 @@ class Interests:
         uid, ops = self._said(f"/{kind} {text}", owner)
         ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=uid))
         liked = kind is PreferenceType.LIKE
-        entity = known_as(name, self._store.known_names(owner), written=text)
+        entity = known_as(name, known_names(self._store, owner), written=text)
         if liked and entity is None and command_problem(name) is None:
             ops.append(CreateEntity(owner=owner, name=name, episode=uid))
         done = EngagementType.LIKE_COMMAND if liked else EngagementType.DISLIKE_COMMAND
@@ -246,7 +264,7 @@ class Interests:
     def _unprefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
         text = self._some(topic, f"un{kind}")
         name = topic_of(self._store, text, owner)
-        known = {one.topic for one in self._store.preferences(owner) if one.type is kind}
+        known = {one.topic for one in preferences_of(self._store, owner) if one.type is kind}
         if name not in known:
             listed = ", ".join(sorted(known)) or "nothing"
             raise NotFound(what=kind, name=name, hint=f"you {kind} {listed}.")
@@ -254,26 +272,36 @@ class Interests:
         ops.append(DropPreference(owner=owner, topic=name, type=kind))
         return self._context.write(ops, Trigger.COMMAND)
 
-    def entities(self, *, owner: str = ME) -> list[Entity]:
+    def entities(
+        self,
+        *,
+        owner: str = ME,
+        include_retired: bool = False,
+        ids: Collection[int] | None = None,
+    ) -> list[Entity]:
         """Return the entities of an owner in the order in which they came in.
 
-        Their numbers in `/memory` are their places here.
+        The numbers of the current ones in `/memory` are their places here.
         """
-        return self._store.entities(owner)
+        return entities_of(self._store, owner, include_retired=include_retired, ids=ids)
+
+    def pages(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
+        """Return (address of the page or "", search that found it first) of facts by id."""
+        return fact_places(self._store, fact_ids)
 
     def entity(self, which: int | str, *, owner: str = ME) -> EntityView:
         """Return an entity, by its place in `entities` (from 1) or its name, with what is known."""
         with self._store.snapshot():
             entity = self.find_entity(which, owner=owner)
             facts = [
-                shown(self._context, one) for one in self._store.world_facts(owner, entity.name)
+                shown(self._context, one) for one in world_facts(self._store, owner, entity.name)
             ]
             return EntityView(
                 entity=entity,
                 interest=self.interest_scores(owner).get(entity.id, 0.0),
                 facts=facts,
-                places=self._store.fact_places([one.id for one in facts]),
-                engagements=self._store.engagements(owner, entity_id=entity.id),
+                places=fact_places(self._store, [one.id for one in facts]),
+                engagements=engagements_of(self._store, owner, entity_id=entity.id),
                 preferences=self._preferences_about(entity),
             )
 
@@ -284,7 +312,7 @@ class Interests:
             known = self.entities(owner=owner)
             if 1 <= int(text) <= len(known):
                 return known[int(text) - 1]
-        found = self._store.entity_named(owner, entity_name(text)) if text else None
+        found = entity_named(self._store, owner, entity_name(text)) if text else None
         if found is None:
             raise NotFound(what="entity", name=text, hint="`factbook memory` lists them.")
         return found
@@ -292,7 +320,7 @@ class Interests:
     def named(self, name: str, *, owner: str = ME) -> Entity | None:
         """Return the entity that a text names, by its name alone; None where there is none."""
         key = entity_name(name)
-        return self._store.entity_named(owner, key) if key else None
+        return entity_named(self._store, owner, key) if key else None
 
     def topic(self, request: str, *, owner: str = ME) -> str:
         """Return what a like or a dislike in these words is about."""
@@ -314,7 +342,7 @@ class Interests:
         wanted = entity_name(name)
         gone = [
             one
-            for one in self._store.entities(owner, include_retired=True)
+            for one in entities_of(self._store, owner, include_retired=True)
             if one.name == wanted and not one.current and one.merged_into_id is None
         ]
         if not gone:
@@ -409,12 +437,12 @@ class Interests:
         if episode is None or episode.owner != owner or episode.role is not Role.ASSISTANT:
             raise NotFound(what="answer", name=number, hint="react to a turn of the assistant.")
 
-        names = spoken_of([episode.text], self._store.known_names(owner))
+        names = spoken_of([episode.text], known_names(self._store, owner))
         return EngagementType.NORMAL_REACTION, names
 
     def _standing_entity(self, entity_id: int) -> Entity:
         """Return an entity, or what it was merged into."""
-        one = self._store.entities(EVERYONE, include_retired=True, ids=[entity_id])[0]
+        one = entities_of(self._store, EVERYONE, include_retired=True, ids=[entity_id])[0]
         return one if one.merged_into_id is None else self._standing_entity(one.merged_into_id)
 
     # --- interest -------------------------------------------------------------------------------
@@ -429,10 +457,10 @@ class Interests:
 
     def _counted(self, owner: str) -> list[Engagement]:
         """Return the engagements of an owner that count."""
-        kept = {one.id for one in self._store.preferences(owner)}
+        kept = {one.id for one in preferences_of(self._store, owner)}
         return [
             one
-            for one in self._store.engagements(owner)
+            for one in engagements_of(self._store, owner)
             if one.preference_id is None or one.preference_id in kept
         ]
 
@@ -443,7 +471,7 @@ class Interests:
         if known is None or known[0] != generation:
             # Without what preferences add by their vectors: a turn must not wait for that.
             scores = interests(self._counted(owner), self._context.clock())
-            names = self._store.entity_ids(owner)
+            names = names_by_id(self._store, owner)
             cared = frozenset(name for one, name in names.items() if scores.get(one, 0.0) > 0)
             self._cared[owner] = known = (generation, cared)
         return entity in known[1]
@@ -458,21 +486,25 @@ class Interests:
                 fact_count=one.fact_count,
                 last_activity=one.last_activity,
             )
-            for one in self._store.entities(owner)
+            for one in entities_of(self._store, owner)
         ]
         return sorted(rows, key=lambda one: (-one.score, one.entity.id))
 
-    def preferences(self, *, owner: str = ME) -> list[Preference]:
+    def preferences(self, *, owner: str = ME, include_retired: bool = False) -> list[Preference]:
         """Return what an owner likes and dislikes, oldest first."""
-        return self._store.preferences(owner)
+        return preferences_of(self._store, owner, include_retired=include_retired)
+
+    def engagements(self, preference_id: int, *, owner: str = ME) -> list[Engagement]:
+        """Return what an owner did about a preference, newest first."""
+        return engagements_of(self._store, owner, preference_id=preference_id)
 
     def _relations(self, owner: str) -> list[tuple[int, int, float]]:
         """Return (preference, entity, cosine) of those that are about each other, by vectors."""
-        entities = self._store.entity_ids(owner)
+        entities = names_by_id(self._store, owner)
         names = frozenset(entities.values())
         preferences = [
             one.id
-            for one in self._store.preferences(owner)
+            for one in preferences_of(self._store, owner)
             if is_family(
                 one.topic,
                 is_entity=one.topic in names,
@@ -485,20 +517,20 @@ class Interests:
         dim = found[1]
         known = joined(
             unpacked(*self._store.vector_rows("entity", list(entities)), dim=dim),
-            unpacked(*self._store.about_vectors(owner), dim=dim),  # what is known tells, too
+            unpacked(*about_vectors(self._store, owner), dim=dim),  # what is known tells, too
         )
         liked = unpacked(*self._store.vector_rows("preference", preferences), dim=dim)
         return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
 
     def _is_kind(self, owner: str, name: str) -> bool | None:
-        known = self._store.world_facts(owner, name, limit=KIND_FACTS)
+        known = world_facts(self._store, owner, name, limit=KIND_FACTS)
         return is_kind(name, [one.object for one in known])
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
         return shares(Relation(*one) for one in self._relations(owner))
 
     def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
-        known = {one.id: one for one in self._store.preferences(entity.owner)}
+        known = {one.id: one for one in preferences_of(self._store, entity.owner)}
         return [
             (known[preference], cosine)
             for preference, about, cosine in self._relations(entity.owner)
@@ -506,10 +538,15 @@ class Interests:
         ]
 
     def notices(
-        self, *, owner: str = ME, states: Sequence[NoticeState] = (), limit: int | None = None
+        self,
+        *,
+        owner: str = ME,
+        states: Sequence[NoticeState] = (),
+        ids: Sequence[int] | None = None,
+        limit: int | None = None,
     ) -> list[Notice]:
         """Return what was told, or waits to be told, by itself, oldest first."""
-        return self._store.notices(owner, states=states, limit=limit)
+        return self._store.notices(owner, states=states, ids=ids, limit=limit)
 
     # --- answering ------------------------------------------------------------------------------
 
@@ -553,7 +590,7 @@ class Interests:
         lookup.cleared(query, owner=owner, cause=held)  # before anything comes of its names
         # A folder may be asked what is private; no entity comes of that.
         public = lookup.verdict(query, owner=owner, cause=held).leaves
-        known = self._store.known_names(owner)
+        known = known_names(self._store, owner)
         asked = voice_of(message).text
         ops: list[Op] = [
             CreateEntity(owner=owner, name=name, episode=episode)
@@ -598,7 +635,7 @@ class Interests:
 
     def _topic_ops(self, text: str, kind: EngagementType, owner: str, uid: str) -> list[Op]:
         """Return the ops that bring in what an owner asks about, by name, and note the interest."""
-        known = self._store.known_names(owner)
+        known = known_names(self._store, owner)
         name = asked_about(text, known=known)
         if name not in known and (structural_problem(name) or command_problem(text)) is not None:
             return []
@@ -634,8 +671,8 @@ def topic_of(store: Store, text: str, owner: str) -> str:
     if not name:
         return ""
     bare = next((name.removeprefix(one) for one in ARTICLES if name.startswith(one)), name)
-    known = store.known_names(owner)
-    kept = {one.topic for one in store.preferences(owner)}
+    known = known_names(store, owner)
+    kept = {one.topic for one in preferences_of(store, owner)}
     if name != bare and name in known and name not in kept:
         return known[name]
     for form in (name, bare, *(article + bare for article in ARTICLES)):

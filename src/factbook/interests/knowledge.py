@@ -24,6 +24,7 @@ from factbook.gate.outgoing import Verdict, may_leave
 from factbook.interests.privacy import read_matter, things_about
 from factbook.model.entities import InQuestion, KnownFact
 from factbook.recall.known import READ, answering, facts_about, things_near, weighed
+from factbook.store.derived.entities import entity_named, fact_places, known_names
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -69,17 +70,17 @@ def knowledge(
     store, redact = context.store, context.redact
     message = message[:HEARD_CHARS]  # longer ones hold pasted text
     with store.snapshot():
-        known = store.known_names(owner)
+        known = known_names(store, owner)
         things = things_about(message, known, recent)
         matter = read_matter(
             store, message, owner=owner, recent=recent, names=things.every, pasted=pasted
         )
-        found = [store.entity_named(owner, name) for name in things.known]
+        found = [entity_named(store, owner, name) for name in things.known]
         entities = [InQuestion(entity=one) for one in found if one is not None]
         if not things.every:
             entities = things_near(context, message, owner=owner)
         said = [facts_about(context, one.entity) for one in entities]
-        places = store.fact_places([fact.id for facts in said for fact in facts])
+        places = fact_places(store, [fact.id for facts in said for fact in facts])
     verdict = may_leave(matter)
     written = [surfaces_of(known, one.entity.name) for one in entities]
     facts = [
@@ -138,5 +139,5 @@ def _weighed(
 
 def not_to_be_told(store: Store, message: str, *, owner: str) -> list[str]:
     """Return the known things of which a message asks to hear no more."""
-    heard = hear(message, known=store.known_names(owner))
+    heard = hear(message, known=known_names(store, owner))
     return [one.name for one in heard if one.is_known and one.why == NO_MORE_OF_IT]

@@ -36,6 +36,7 @@ from factbook.net import cancel
 from factbook.net.http import one_line
 from factbook.search_providers.base import is_local
 from factbook.sources.told import digest
+from factbook.store.derived.entities import entities_of
 from factbook.store.leases import holder_name
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class Lookup:
             return Verdict(leaves=True, why="you asked for it")
         if task is not None and task.entity_id is not None:
             entity = next(
-                (one for one in self._store.entities(owner) if one.id == task.entity_id), None
+                (one for one in entities_of(self._store, owner) if one.id == task.entity_id), None
             )
             if entity is not None and may_be_enriched(self._store, entity):
                 return Verdict(leaves=True, why=f"{entity.name} is public")

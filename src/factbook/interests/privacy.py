@@ -36,6 +36,7 @@ from factbook.gate.names import structural_problem
 from factbook.gate.outgoing import Matter, Verdict, contacts_in, may_leave
 from factbook.language.words import words
 from factbook.recall.known import is_public, on_pages, said_about
+from factbook.store.derived.entities import known_names
 
 if TYPE_CHECKING:
     from factbook.store.base import Store
@@ -66,7 +67,7 @@ def verdict_on(
     """
     message = message[:HEARD_CHARS]
     with store.snapshot():
-        things = things_about(message, store.known_names(owner), recent).every
+        things = things_about(message, known_names(store, owner), recent).every
         matter = read_matter(
             store, message, owner=owner, recent=recent, names=things, pasted=pasted
         )
@@ -97,7 +98,7 @@ def read_matter(
     are not its owner's words; None where all of it is a query, which asks for nothing.
     """
     text = text[:HEARD_CHARS]
-    known = store.known_names(owner)
+    known = known_names(store, owner)
     things = list(dict.fromkeys([*names, *(one.name for one in hear(text, known=known))]))
     no_person = [one for one in things if with_article(one, (text, *recent[:OWN_LATELY]))]
     asked = as_things(asked_text(text, names), no_person)

@@ -37,6 +37,7 @@ from factbook.model.facts import EVERYONE, Receipt, Trigger
 from factbook.model.interest_ops import MergeEntities, RetireEntity
 from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, Op
 from factbook.net import cancel
+from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import PAIR
 from factbook.store.leases import due, holder_name
@@ -145,7 +146,7 @@ class _Cleaning:
         """Do all steps for every owner."""
         last = marked(self._store, MARK)
         asking: list[_Pair] = []
-        for owner in sorted({one.owner for one in self._store.entities(EVERYONE)}):
+        for owner in sorted({one.owner for one in entities_of(self._store, EVERYONE)}):
             asking += self._merge_owner(owner)
         asking = self._still_open(asking)
         llm = self._context.model
@@ -154,7 +155,7 @@ class _Cleaning:
         self._merge_facts(
             [
                 one
-                for one in self._store.entities(EVERYONE)
+                for one in entities_of(self._store, EVERYONE)
                 if max(one.updated_at, one.last_activity or 0) >= last
             ]
         )
@@ -174,7 +175,7 @@ class _Cleaning:
         """Merge what is the same by rule until nothing is, and return the pairs to ask about."""
         asking: list[_Pair] = []
         for _ in range(ROUNDS):
-            pairs = self._pairs(self._store.entities(owner))
+            pairs = self._pairs(entities_of(self._store, owner))
             asking = [one for one in pairs if one.same.verdict is Verdict.ASK]
             ops = _merges([one for one in pairs if one.same.verdict is Verdict.MERGE])
             if not ops:
@@ -186,7 +187,7 @@ class _Cleaning:
         """Write merges and count what became of them: what changed meanwhile is left alone."""
         receipt = self._write(ops)
         losers = [one.loser_id for one in ops]
-        lives = self._store.entities(EVERYONE, include_retired=True, ids=losers)
+        lives = entities_of(self._store, EVERYONE, include_retired=True, ids=losers)
         merged = sum(one.merged_into_id is not None for one in lives)
         self.report.merged += merged
         self.report.merged_facts += receipt.merged - merged
@@ -238,7 +239,7 @@ class _Cleaning:
 
     def _still_open(self, pairs: Sequence[_Pair]) -> list[_Pair]:
         """Return the pairs that wait: no model said that they are two, none is to be left alone."""
-        current = {one.id for one in self._store.entities(EVERYONE)}
+        current = {one.id for one in entities_of(self._store, EVERYONE)}
         tasks = {
             pair_of(one.target): one
             for one in self._store.model_tasks(states=("done", "failed", "aside"))
@@ -319,7 +320,7 @@ class _Cleaning:
         for letter, entity in zip("AB", (pair.one, pair.other), strict=True):
             names = ", ".join(quoted(self._redact(name)) for name in _names(entity))
             lines.append(f"- {letter}: {names}\n")
-            facts = self._store.world_facts(entity.owner, entity.name, limit=SHOWN_FACTS)
+            facts = world_facts(self._store, entity.owner, entity.name, limit=SHOWN_FACTS)
             lines += [f"  - {quoted(self._redact(one.object)[:SHOWN_CHARS])}\n" for one in facts]
         return "".join(lines)
 
@@ -328,7 +329,7 @@ class _Cleaning:
     def _merge_facts(self, entities: Sequence[Entity]) -> None:
         """Merge the facts about one entity that say the same, the surest keeps its words."""
         for entity in entities:
-            facts = self._store.world_facts(entity.owner, entity.name, limit=FACTS_COMPARED)
+            facts = world_facts(self._store, entity.owner, entity.name, limit=FACTS_COMPARED)
             if len(facts) < 2:
                 continue
             cancel.check()
@@ -407,21 +408,21 @@ class _Cleaning:
         before = self._now - PRUNE_AFTER_MS
         empty = [
             one
-            for one in self._store.entities(EVERYONE)
+            for one in entities_of(self._store, EVERYONE)
             if not one.fact_count and max(one.created_at, one.last_activity or 0) < before
         ]
         ops: list[Op] = []
         for owner in sorted({one.owner for one in empty}):
             mine = [one for one in empty if one.owner == owner]
             scores = self._interest(owner) if self._interest else None
-            named = {one.topic for one in self._store.preferences(owner)}
+            named = {one.topic for one in preferences_of(self._store, owner)}
             for one in mine:
                 if named.intersection((one.name, *one.aliases)):
                     continue  # to know that it is disliked is to know something
                 cared = (
                     scores.get(one.id, 0.0) > 0
                     if scores is not None
-                    else _ever_cared(self._store.engagements(owner, entity_id=one.id))
+                    else _ever_cared(engagements_of(self._store, owner, entity_id=one.id))
                 )
                 if not cared:
                     why = "nothing was learned of it, and nobody cares for it"

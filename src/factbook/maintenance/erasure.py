@@ -20,6 +20,7 @@ from factbook.model import ops
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger, whose
 from factbook.model.keys import entity_name
 from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
+from factbook.store.derived.entities import entities_of, entity_named
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -164,11 +165,11 @@ class Erasure:
         stands is in `Erased.standing`. Raises NotFound.
         """
         wanted = entity_name(name)
-        entity = self._store.entity_named(owner, wanted)
+        entity = entity_named(self._store, owner, wanted)
         if entity is None:  # one that was forgotten before can be erased too
             forgotten = [
                 one
-                for one in self._store.entities(owner, include_retired=True)
+                for one in entities_of(self._store, owner, include_retired=True)
                 if one.name == wanted
             ]
             if not forgotten:

@@ -33,6 +33,7 @@ from factbook.recall.time_expressions import now_ms
 from factbook.store import open_store
 from factbook.store.base import Filters, Mode, Problem, Store
 from factbook.store.damage import name_damage
+from factbook.store.kinds import ENTITY, PREFERENCE
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -637,8 +638,8 @@ class Memory:
             "source": {one.id for one in self.store.source_states(owner=owner).values()},
             "episode": set(),
             "fact": set(),
-            "entity": {one.id for one in self.store.entities(owner, include_retired=True)},
-            "preference": {one.id for one in self.store.preferences(owner, include_retired=True)},
+            "entity": {row.id for row in self.store.find(ENTITY, {"owner": owner})},
+            "preference": {row.id for row in self.store.find(PREFERENCE, {"owner": owner})},
         }
         for record in self.store.export():
             kind = str(record["record"])

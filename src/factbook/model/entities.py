@@ -117,6 +117,7 @@ class Preference(NamedTuple):
     type: PreferenceType
     created_at: Millis
     retired_at: Millis | None = None
+    episode_id: int = 0  # where its owner said so
 
 
 class SearchLog(NamedTuple):

@@ -52,6 +52,7 @@ from factbook.net.http import one_line
 from factbook.pipelines.world_facts import Facts, Gathered, Vectors, announcements, refusal
 from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import Names, by_new_thing
+from factbook.store.derived.entities import known_names
 from factbook.store.leases import due, holder_name
 
 if TYPE_CHECKING:
@@ -364,7 +365,7 @@ class WorldReading:
     def _message(self, message: StoredEpisode) -> list[Op]:
         """Return what a message of its owner says: who is spoken of, and how they are seen."""
         owner, text = message.owner, message.text
-        known = self._store.known_names(owner)
+        known = known_names(self._store, owner)
         found = Gathered(names=called(known))
         before = self._store.said_before(message.id, limit=RECENT_MESSAGES)
         recent = spoken_of([one.text for one in before], known)

@@ -25,6 +25,7 @@ from factbook.model.interest_ops import Announce, NewFind
 from factbook.model.ops import Op, RejectCandidate
 from factbook.net import cancel
 from factbook.pipelines.claims import asserted, refused, supported
+from factbook.store.derived.entities import entity_named, names_by_id, world_facts
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -79,7 +80,7 @@ class Vectors:
         if not self._are_stored():
             return {}
         store = self._context.store
-        by_id = store.entity_ids(owner)
+        by_id = names_by_id(store, owner)
         ids, raw = store.vector_rows("entity", list(by_id))
         if not ids:
             return {}
@@ -130,7 +131,7 @@ class Facts:
     def _known_of(self, owner: str, name: str) -> list[Said]:
         key = (owner, name)
         if key not in self._known:
-            facts = self._store.world_facts(owner, name)
+            facts = world_facts(self._store, owner, name)
             vectors = self._vectors.of_facts(facts)
             self._known[key] = [
                 Said(fact=one, says=one.object, text=one.statement, vector=vectors[one.id])
@@ -194,7 +195,7 @@ def announcements(
     scores = interests(log.owner) if brought else {}
     ops: list[Op] = []
     for name, new in brought.items():
-        known = store.entity_named(log.owner, name)
+        known = entity_named(store, log.owner, name)
         if known is None:
             continue
         attributes = store.attributes_of([fact.episode_id for fact, _ in new])

@@ -21,6 +21,7 @@ from factbook.model.facts import StoredEpisode, Trust
 from factbook.model.interest_ops import KeepSeen, SeenName
 from factbook.model.ops import Op
 from factbook.pipelines.world_facts import Gathered, refusal
+from factbook.store.derived.entities import world_facts
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -89,7 +90,7 @@ class ModelReading:
         claims: list[WorldClaim] = []
         passage = read_passage(episode.text)
         for name in spoken[:MODEL_ENTITIES]:
-            known = [one.object for one in self._store.world_facts(episode.owner, name, limit=20)]
+            known = [one.object for one in world_facts(self._store, episode.owner, name, limit=20)]
             messages = entity_prompts.facts_messages(name, episode.text, known=known)
             offered, refused = entity_prompts.read_facts(
                 self._ask(messages, entity_prompts.EntityFacts, "facts"),

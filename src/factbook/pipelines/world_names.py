@@ -31,6 +31,7 @@ from factbook.model.interest_ops import (
 from factbook.model.keys import entity_name
 from factbook.model.ops import Op
 from factbook.pipelines.world_facts import Gathered, Vectors, refusal
+from factbook.store.derived.entities import deleted_names, entity_named, known_names
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -49,7 +50,7 @@ class Names:
 
     def known(self, owner: str) -> dict[str, list[str]]:
         """Return the names under which each current entity is spoken of."""
-        return called(self._store.known_names(owner))
+        return called(known_names(self._store, owner))
 
     # --- of a search ----------------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ class Names:
                 return
         found.ops.append(engaged(owner, one.type, message.uid, entity=name, valence=one.valence))
         if one.why == NO_MORE_OF_IT:
-            known = self._store.entity_named(owner, name)
+            known = entity_named(self._store, owner, name)
             # Of one that comes in just now nothing is told anyway.
             if known is not None and known.current:
                 found.ops.append(MuteEntity(entity_id=known.id, muted=True))
@@ -162,8 +163,8 @@ class Names:
         said = admit(
             name,
             surface,
-            known=self._store.known_names(owner) | {one: one for one in found.new},
-            removed=self._store.deleted_names(owner),
+            known=known_names(self._store, owner) | {one: one for one in found.new},
+            removed=deleted_names(self._store, owner),
             cosines=self._vectors.name_cosines(name, owner),
         )
         if said.known is not None:

@@ -25,6 +25,7 @@ from factbook.model.keys import entity_name
 from factbook.recall.plan import recency, relevance_score
 from factbook.recall.query import content_terms, fts_query, words
 from factbook.store.base import Filters
+from factbook.store.derived.entities import entities_of, fact_places, world_facts
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -107,7 +108,7 @@ def things_near(context: Context, message: str, *, owner: str) -> list[InQuestio
     """Return the entities that a message without names is about, nearest first."""
     store = context.store
     held = store.embedder()
-    entities = {one.id: one for one in store.entities(owner)}
+    entities = {one.id: one for one in entities_of(store, owner)}
     if held is None or not entities or not message.strip():
         return []
     model = context.embedder
@@ -138,7 +139,7 @@ def things_near(context: Context, message: str, *, owner: str) -> list[InQuestio
 def facts_about(context: Context, entity: Entity) -> list[Fact]:
     """Return the newest facts about a thing that count, with the confidence that they have now."""
     now = context.clock()
-    every = context.store.world_facts(entity.owner, entity.name, limit=WEIGHED)
+    every = world_facts(context.store, entity.owner, entity.name, limit=WEIGHED)
     facts = [as_of(fact, now) for fact in every]
     return [fact for fact in facts if not is_deprecated(fact.confidence)]
 
@@ -188,8 +189,8 @@ def said_about(store: Store, text: str, owner: str) -> list[str]:
 
 def on_pages(store: Store, owner: str, name: str) -> bool:
     """Tell whether a page said anything of a name."""
-    facts = store.world_facts(owner, entity_name(name), limit=WEIGHED)
-    return any(place for place, _ in store.fact_places([one.id for one in facts]).values())
+    facts = world_facts(store, owner, entity_name(name), limit=WEIGHED)
+    return any(place for place, _ in fact_places(store, [one.id for one in facts]).values())
 
 
 def is_public(store: Store, owner: str, name: str) -> bool:

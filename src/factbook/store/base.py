@@ -266,7 +266,6 @@ def unscreened(record: _T) -> _T:
 # Of the texts that a read is given, these are words to look for, the values of a query, or what
 # fields are called, and no names to compare with.
 _WORDS = frozenset({"by", "match", "params", "text"})
-_OLD_NAMES = frozenset({"entity_named", "world_facts"})  # reads that are asked by a name alone
 _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
 
 
@@ -275,7 +274,7 @@ def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[ty
 
     That is each parameter of text, Filters or Where; which they are, their annotations say. With
     `only` it is the parameters of these names. `at` is where an instance has its screen. What was
-    kept before its name was known for a secret is still found by it (`_OLD_NAMES`).
+    kept before its name was known for a secret is still found by a Where with that name.
     """
     screen_of = operator.attrgetter(at)
 
@@ -312,21 +311,23 @@ def _screening(
             if part not in given:
                 return value
             if isinstance(value, Mapping):  # conditions; its keys are fields of ours
-                return {field: of(one) for field, one in value.items()}
+                return {field: either(one) for field, one in value.items()}
             return of(value)
 
         def of(value: Any) -> Any:
             is_plain = isinstance(value, str) and _PLAIN.fullmatch(value)
             return value if is_plain else screen(value)
 
-        now = (
-            tuple(map(kept, names[1:], args)),
-            {part: kept(part, one) for part, one in named.items()},
+        def either(value: Any) -> Any:
+            # What was kept before its name was known for a secret is found by it still.
+            found = of(value)
+            return found if found == value or not isinstance(value, str) else (found, value)
+
+        return method(
+            self,
+            *map(kept, names[1:], args),
+            **{part: kept(part, one) for part, one in named.items()},
         )
-        found = method(self, *now[0], **now[1])
-        if found or method.__name__ not in _OLD_NAMES or now == (args, named):
-            return found
-        return method(self, *args, **named)
 
     return screened
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from factbook.model.entities import (
-    Engagement,
-    Entity,
     LearnPrompt,
     Notice,
     NoticeState,
     NotifyState,
-    Preference,
-    PreferenceType,
     Schedule,
     SearchLog,
     SearchState,
@@ -34,50 +30,8 @@ class ResultState(NamedTuple):
 class WorldWriter(Protocol):
     """The verbs for entities, engagements, searches and notices."""
 
-    def entities_named(self, owner: str, names: Sequence[str]) -> dict[str, Entity]:
-        """Return the current entities that go by these names, aliases too, by the name asked."""
-
-    def deleted_entity(self, owner: str, name: str) -> Entity | None:
-        """Return the entity of that name that was forgotten last, merged ones aside."""
-
-    def add_entity(self, owner: str, name: str, trigger: Trigger, episode_id: int) -> int:
-        """Insert an entity that is not known, and return its id."""
-
-    def write_entity(self, entity: Entity) -> None:
-        """Overwrite the state of an entity; one that retires loses its vector."""
-
-    def touch_entities(self, ids: Iterable[int]) -> None:
-        """Note that something about these entities has changed."""
-
-    def put_alias(self, owner: str, name: str, entity_id: int) -> bool:
-        """Let a name stand for an entity; False where it stands for one already."""
-
-    def move_aliases(self, owner: str, names: Sequence[str], entity_id: int) -> None:
-        """Let names stand for another entity."""
-
-    def drop_alias(self, owner: str, name: str) -> None:
-        """Let a name stand for nothing."""
-
-    def world_ids(self, owner: str, name: str) -> list[int]:
-        """Return the current facts about an entity, by id."""
-
     def move_fact(self, fact_id: int, subject: str, claim: bytes) -> None:
         """Let a fact be about another entity."""
-
-    def add_engagement(self, one: Engagement) -> int | None:
-        """Insert an engagement; None where the same message counts already. Its id is given."""
-
-    def move_engagements(self, ids: Sequence[int] | None, source: int, target: int) -> list[int]:
-        """Give engagements of one entity to another, all without `ids`; return which moved."""
-
-    def preference(self, owner: str, topic: str) -> Preference | None:
-        """Return what an owner thinks of a topic now."""
-
-    def add_preference(self, owner: str, topic: str, kind: PreferenceType, episode_id: int) -> int:
-        """Insert a preference of a topic without one, and return its id."""
-
-    def retire_preference(self, preference_id: int) -> None:
-        """Let a preference hold no more."""
 
     def add_learn_prompt(self, owner: str, text: str, episode_id: int) -> int:
         """Insert what an owner wants learned, and return its id."""
@@ -194,60 +148,11 @@ class WorldWriter(Protocol):
 class WorldReads(Protocol):
     """The reads of what people care about."""
 
-    def entities(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        include_retired: bool = False,
-        ids: Sequence[int] | None = None,
-    ) -> list[Entity]:
-        """Return entities by id, oldest first."""
-
-    def entity_named(self, owner: str, name: str) -> Entity | None:
-        """Return the current entity that goes by a canonical name or an alias."""
-
-    def entity_ids(self, owner: str) -> dict[int, str]:
-        """Return the ids of an owner's current entities with their names."""
-
-    def about_vectors(self, owner: str) -> tuple[list[int], bytes]:
-        """Return the vectors of an owner's world facts, each under the id of its entity."""
-
     def told_at(self, entity_id: int) -> Millis | None:
         """Return when a notice about an entity was made last."""
 
     def looked_up(self) -> dict[int, list[tuple[Millis, str]]]:
         """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
-
-    def asked_for(self, owner: str) -> set[int]:
-        """Return the entities that an owner asked about or spoke well of, and did not just name."""
-
-    def deleted_names(self, owner: str) -> set[str]:
-        """Return the names of entities that their owner removed and did not bring back."""
-
-    def known_names(self, owner: str) -> dict[str, str]:
-        """Return every name and alias of an owner's current entities -> the canonical name."""
-
-    def world_facts(self, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
-        """Return the current facts about an entity, newest first."""
-
-    def fact_places(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
-        """Return (address of the page or "", search that found it first) of world facts."""
-
-    def engagements(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        entity_id: int | None = None,
-        preference_id: int | None = None,
-        since: Millis | None = None,
-        limit: int | None = None,
-    ) -> list[Engagement]:
-        """Return engagements, newest first."""
-
-    def preferences(
-        self, owner: str | Everyone = ME, *, include_retired: bool = False
-    ) -> list[Preference]:
-        """Return preferences, oldest first."""
 
     def search_logs(
         self,
@@ -293,8 +198,8 @@ class WorldReads(Protocol):
     def unplanned(self) -> list[LearnPrompt]:
         """Return what is to be learned and has no searches yet, oldest first."""
 
-    def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
-        """Return (entity, facts) that the searches of a prompt gave, most facts first.
+    def learned_of(self, prompt_id: int) -> list[tuple[int, int]]:
+        """Return (entity id, facts) that the searches of a prompt gave, most facts first.
 
         The seed's chain: prompt -> search -> fact -> entity.
         """

@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Event, Injection, Millis, Proposal, Run, whose
+from factbook.model.entities import Engagement, Preference
+from factbook.model.facts import EVERYONE, Event, Injection, Millis, Proposal, Run, Trigger, whose
+from factbook.store.rows import Life
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
@@ -20,6 +22,13 @@ R = TypeVar("R", bound=tuple[Any, ...])
 @dataclass(frozen=True, slots=True)
 class Least:
     """A condition on a field: this value or more; an empty field does not meet it."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A condition on a field: more than this value; an empty field does not meet it."""
 
     value: object
 
@@ -33,7 +42,7 @@ class Below:
 
 Where: TypeAlias = Mapping[str, object]
 """What rows are asked for by: field -> value, None for an empty one, values of which it is one,
-`Least` or `Below`. An owner may be EVERYONE, which leaves none out."""
+`Least`, `Above` or `Below`. An owner may be EVERYONE, which leaves none out."""
 
 ALL: Final[Where] = MappingProxyType({})
 
@@ -45,10 +54,12 @@ class Kind(Generic[R]):
     name: str
     row: type[R]  # a NamedTuple; its fields are the columns, those of mappings and lists as JSON
     key: Sequence[str]  # ("id",): a row of id 0 is given one; else what stands for a row by itself
-    unique: Sequence[str] = ()  # fields that together stand for a row too, where the key is an id
+    unique: Sequence[str] = ()  # fields that together stand for a row too, where the key is an id;
+    # of what can be retired they stand for the current one (`retired_at` is empty)
     asked: Collection[str] = ()  # further fields that rows may be asked by
     append_only: bool = False
     time: str = ""  # the field that `Tally.newest` is of
+    embedded: bool = False  # whether a row has a vector as long as it is current
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -253,6 +264,107 @@ class Calls(NamedTuple):
 
 CALL: Final = Kind(name="call", row=Calls, key=("day", "purpose", "model", "outcome"))
 
+
+class EntityRow(NamedTuple):
+    """An entity without what is counted of it (`model.entities.Entity`)."""
+
+    id: int
+    owner: str
+    name: str
+    created_at: Millis
+    updated_at: Millis
+    episode_id: int
+    trigger: Trigger
+    retired_at: Millis | None = None
+    merged_into_id: int | None = None
+    muted: bool = False
+
+
+class Alias(NamedTuple):
+    """Another name of an entity."""
+
+    owner: str
+    name: str
+    entity_id: int
+
+
+ENTITY: Final = Kind(
+    name="entity",
+    row=EntityRow,
+    key=("id",),
+    unique=("owner", "name"),
+    asked=("episode_id", "retired_at", "merged_into_id"),
+    embedded=True,
+)
+ALIAS: Final = Kind(name="alias", row=Alias, key=("owner", "name"), asked=("entity_id",))
+ENGAGEMENT: Final = Kind(
+    name="engagement",
+    row=Engagement,
+    key=("id",),
+    unique=("episode_id", "type", "entity_id", "preference_id"),  # of those with an episode
+    asked=("owner", "valence", "at"),
+    time="at",
+)
+PREFERENCE: Final = Kind(
+    name="preference",
+    row=Preference,
+    key=("id",),
+    unique=("owner", "topic"),
+    asked=("episode_id", "retired_at"),
+    embedded=True,
+)
+
+
+class SearchRow(NamedTuple):
+    """A search that was made, without its results (`model.entities.SearchLog`)."""
+
+    id: int
+    uid: str  # given by who made it, and says nothing of it; empty without
+    owner: str
+    at: Millis
+    query: str
+    trigger: Trigger
+    provider: str
+    duration_ms: int | None
+    discovered: bool = False  # whether it was looked through for new things
+    extracted: bool = False
+    learn_prompt_id: int | None = None
+    entity_id: int | None = None
+    cause_id: int | None = None
+
+
+SEARCH_LOG: Final = Kind(
+    name="search_log",
+    row=SearchRow,
+    key=("id",),
+    asked=("uid", "owner", "extracted", "learn_prompt_id", "entity_id", "cause_id", "trigger"),
+    time="at",
+)
+
+
+class ResultRow(NamedTuple):
+    """How far one result of a search was read."""
+
+    search_id: int
+    position: int
+    episode_id: int
+    seen: Sequence[Sequence[int]] | None = None  # (start, end) of new names that a model saw
+    is_read: bool = False
+    failed: int = 0  # how often reading it failed
+
+
+SEARCH_RESULT: Final = Kind(
+    name="search_result", row=ResultRow, key=("search_id", "position"), asked=("episode_id",)
+)
+# What is only counted as records: the ledger has verbs of its own.
+FACT: Final = Kind(
+    name="fact",
+    row=Life,
+    key=("id",),
+    asked=("owner", "subject", "kind", "status", "retired_at", "confidence"),
+    time="learned_at",
+)
+
 KINDS: Final[Sequence[Kind[Any]]] = (
     PAIR,
     PROPOSAL,
@@ -265,4 +377,10 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     EVENT,
     REJECTION,
     CALL,
+    ENTITY,
+    ALIAS,
+    ENGAGEMENT,
+    PREFERENCE,
+    SEARCH_LOG,
+    SEARCH_RESULT,
 )

@@ -72,3 +72,10 @@ def marked(reads: Reads, name: str) -> int:
 def events_of(reads: Reads, target_kind: str, target_id: int) -> list[Event]:
     """Return the history of one row, oldest first."""
     return reads.find(EVENT, {"target_kind": target_kind, "target_id": target_id})
+
+
+def one_id(ids: Sequence[int | None]) -> int:
+    """Return the id that `add` gave to one row that is new by what the writer has read."""
+    [found] = ids
+    assert found is not None, "a row that was read to be missing is there"
+    return found

@@ -749,7 +749,7 @@ class Chat:
         """Return where memories come from: the address of a page, or a place in a source."""
         every = list(hits)
         facts = [int(one.id[1:]) for one in every if one.kind == "fact"]
-        pages = self._memory.store.fact_places(facts)
+        pages = self._memory.interests.pages(facts)
         found = {}
         for one in every:
             page = pages.get(int(one.id[1:]), ("", None))[0] if one.kind == "fact" else ""

@@ -298,7 +298,9 @@ def entities(
             memory.interests.unmerge_entity(unmerge, owner=owner)
             done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
         found = [
-            one for one in memory.store.entities(owner, include_retired=True) if all_ or one.current
+            one
+            for one in memory.interests.entities(owner=owner, include_retired=True)
+            if all_ or one.current
         ]
         from factbook.surface import records_world, render_world
         from factbook.surface.slash_commands import shown_entities

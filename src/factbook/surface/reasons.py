@@ -143,9 +143,9 @@ def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
 
 def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
     """Return what each engagement adds to the interest in an entity, newest first."""
-    store, owner = memory.store, entity.owner
+    owner = entity.owner
     view = memory.interests.entity(place_of(memory, entity), owner=owner)
-    every = {one.id: one for one in store.preferences(owner, include_retired=True)}
+    every = {one.id: one for one in memory.interests.preferences(owner=owner, include_retired=True)}
     found = []
     for one in view.engagements:
         liked = None if one.preference_id is None else every.get(one.preference_id)
@@ -161,7 +161,7 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
                 share=part[entity.id],
                 preference=every[preference_id],
             )
-            for one in store.engagements(owner, preference_id=preference_id)
+            for one in memory.interests.engagements(preference_id, owner=owner)
             if one.entity_id != entity.id
         ]
     redact = memory.resources.redactor.redact
@@ -225,7 +225,11 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     now = memory.clock()
     found = []
     for fact in facts:
-        about = store.entity_named(owner, fact.subject) if fact.kind is FactKind.WORLD else None
+        about = (
+            memory.interests.named(fact.subject, owner=owner)
+            if fact.kind is FactKind.WORLD
+            else None
+        )
         found.append(
             FactWhy(
                 fact=shown_fact(memory, as_of(fact, now)),
@@ -259,11 +263,11 @@ def shown_fact(memory: Memory, fact: Fact) -> Fact:
 def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
     """Return why something was told; raises NotFound where the owner has no such notice."""
     store = memory.store
-    found = store.notices(owner, ids=[number]) if number < 2**63 else []
+    found = memory.interests.notices(owner=owner, ids=[number]) if number < 2**63 else []
     if not found:
         raise NotFound(what="notice", name=f"n{number}", hint="`factbook notices` lists them.")
     notice = found[0]
-    entity = store.entities(owner, include_retired=True, ids=[notice.entity_id])[0]
+    entity = memory.interests.entities(owner=owner, include_retired=True, ids=[notice.entity_id])[0]
     held = store.facts_by_id(notice.fact_ids)
     facts = [held[one] for one in notice.fact_ids if one in held and held[one].retired_at is None]
     return NoticeWhy(

@@ -185,7 +185,7 @@ _NOTICE: Final = re.compile(r"n(\d{1,18})")
 def _named(memory: Memory, text: str, owner: str) -> Entity | None:
     """Return the entity that a text names, by its name alone."""
     name = entity_name(text)
-    return memory.store.entity_named(owner, name) if name else None
+    return memory.interests.named(name, owner=owner) if name else None
 
 
 def _split(memory: Memory, argument: str, owner: str, *, verbs: Sequence[str]) -> tuple[str, str]:
@@ -530,7 +530,9 @@ def _notices(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
         raise UsageError(detail=f"nothing follows here; {look.typed('why n3')} explains one notice")
     shown = _Shown(memory)
     found = memory.interests.notices(owner=owner)[-NOTICES_SHOWN:]
-    every = memory.store.entities(owner, include_retired=True, ids=[one.entity_id for one in found])
+    every = memory.interests.entities(
+        owner=owner, include_retired=True, ids=[one.entity_id for one in found]
+    )
     names = {one.id: shown.redact(one.name) for one in every}
     found = [one._replace(reason=shown.redact(one.reason)) for one in found]
     state = memory.store.notify_state(owner)

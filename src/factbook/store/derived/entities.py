@@ -1,14 +1,273 @@
-"""Entities, over the verbs of a store."""
+"""Entities, engagements and preferences, over the verbs of a store."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
-from factbook.model.entities import Entity
-from factbook.model.facts import EVERYONE
+from factbook.model.entities import Engagement, EngagementType, Entity, Preference, Valence
+from factbook.model.facts import (
+    EVERYONE,
+    ME,
+    Everyone,
+    Fact,
+    FactKind,
+    Millis,
+    Status,
+    Trigger,
+)
 from factbook.store.base import Reads
+from factbook.store.kinds import (
+    ALIAS,
+    ENGAGEMENT,
+    ENTITY,
+    FACT,
+    PREFERENCE,
+    SEARCH_RESULT,
+    Above,
+    EntityRow,
+    Least,
+    Where,
+)
+from factbook.store.port import events_of
+from factbook.store.rows import Life, LifeWhere
+
+# Nobody was interested yet: the owner only named it, or answered to what was told.
+_PASSING = frozenset({EngagementType.MENTIONED_IN_PASSING, EngagementType.NORMAL_REACTION})
 
 
-def entities_by_id(reads: Reads, ids: Sequence[int]) -> dict[int, Entity]:
+def entities_of(
+    reads: Reads,
+    owner: str | Everyone = ME,
+    *,
+    include_retired: bool = False,
+    ids: Collection[int] | None = None,
+) -> list[Entity]:
+    """Return entities by id, oldest first, with their other names and what is counted of them."""
+    where: dict[str, object] = {"owner": owner}
+    if not include_retired:
+        where["retired_at"] = None
+    if ids is not None:
+        where["id"] = ids
+    return _counted(reads, reads.find(ENTITY, where))
+
+
+def entities_by_id(reads: Reads, ids: Collection[int]) -> dict[int, Entity]:
     """Return entities by id, whatever their state."""
-    return {one.id: one for one in reads.entities(EVERYONE, include_retired=True, ids=ids)}
+    return {
+        entity.id: entity for entity in entities_of(reads, EVERYONE, include_retired=True, ids=ids)
+    }
+
+
+def entity_named(reads: Reads, owner: str, name: str) -> Entity | None:
+    """Return the current entity that goes by a canonical name or an alias."""
+    row = row_named(reads, owner, name)
+    return None if row is None else _counted(reads, [row])[0]
+
+
+def row_named(reads: Reads, owner: str, name: str) -> EntityRow | None:
+    """Return the row of the current entity that goes by a canonical name or an alias."""
+    rows = reads.find(ENTITY, {"owner": owner, "name": name, "retired_at": None})
+    if not rows:
+        aliases = reads.find(ALIAS, {"owner": owner, "name": name})
+        ids = [alias.entity_id for alias in aliases]
+        rows = reads.find(ENTITY, {"id": ids, "retired_at": None, "owner": owner}) if ids else []
+    return rows[0] if rows else None
+
+
+def deleted_entity(reads: Reads, owner: str, name: str) -> Entity | None:
+    """Return the entity of that name that was forgotten last, merged ones aside."""
+    found = reads.find(ENTITY, {"owner": owner, "name": name})
+    ids = [alias.entity_id for alias in reads.find(ALIAS, {"owner": owner, "name": name})]
+    if ids:
+        found += reads.find(ENTITY, {"id": ids, "owner": owner})
+    gone = [row for row in found if row.retired_at is not None and row.merged_into_id is None]
+    if not gone:
+        return None
+    last = max(gone, key=lambda row: (row.name == name, row.retired_at, row.id))
+    return _counted(reads, [last])[0]
+
+
+def _counted(reads: Reads, rows: Sequence[EntityRow]) -> list[Entity]:
+    """Return entities with their aliases, the number of facts about them, and when that moved."""
+    if not rows:
+        return []
+    ids = [row.id for row in rows]
+    aliases: dict[int, list[str]] = defaultdict(list)
+    owners = {row.owner for row in rows}
+    names = {row.name for row in rows}
+    for alias in reads.find(ALIAS, {"entity_id": ids, "owner": EVERYONE}):
+        aliases[alias.entity_id].append(alias.name)
+    last: dict[int, Millis] = {}
+    engaged = reads.tally(ENGAGEMENT, ("entity_id",), {"owner": EVERYONE, "entity_id": ids})
+    for (entity_id,), tally in engaged.items():
+        last[entity_id] = tally.newest
+    where: Where = {
+        "owner": owners.pop() if len(owners) == 1 else sorted(owners),
+        "kind": FactKind.WORLD,
+        "retired_at": None,
+        "subject": sorted(names),
+        "confidence": Above(0),  # what its owner called wrong is kept, and counts no more
+    }
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    learned: dict[tuple[str, str], Millis] = {}
+    for (owner, name, status), tally in reads.tally(
+        FACT, ("owner", "subject", "status"), where
+    ).items():
+        if status != Status.PROPOSED:
+            counts[owner, name] += tally.rows
+        learned[owner, name] = max(learned.get((owner, name), 0), tally.newest)
+    return [
+        Entity(
+            *row,
+            aliases=tuple(sorted(aliases[row.id])),
+            fact_count=counts[row.owner, row.name],
+            last_activity=max(
+                (
+                    at
+                    for at in (last.get(row.id), learned.get((row.owner, row.name)))
+                    if at is not None
+                ),
+                default=None,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def names_by_id(reads: Reads, owner: str) -> dict[int, str]:
+    """Return the ids of an owner's current entities with their names."""
+    return {row.id: row.name for row in reads.find(ENTITY, {"owner": owner, "retired_at": None})}
+
+
+def known_names(reads: Reads, owner: str) -> dict[str, str]:
+    """Return every name and alias of an owner's current entities -> the canonical name."""
+    names = names_by_id(reads, owner)
+    aliases = reads.find(ALIAS, {"owner": owner})
+    found = {alias.name: names[alias.entity_id] for alias in aliases if alias.entity_id in names}
+    return {**found, **{name: name for name in names.values()}}
+
+
+def deleted_names(reads: Reads, owner: str) -> set[str]:
+    """Return the names of entities that their owner removed and did not bring back.
+
+    What upkeep retired for want of facts comes back as soon as it is spoken of.
+    """
+    rows = reads.find(ENTITY, {"owner": owner})
+    current = {row.name for row in rows if row.retired_at is None}
+    return {
+        row.name
+        for row in rows
+        if row.retired_at is not None
+        and row.merged_into_id is None
+        and row.name not in current
+        and _retired_by(reads, row.id) is not Trigger.UPKEEP
+    }
+
+
+def _retired_by(reads: Reads, entity_id: int) -> Trigger | None:
+    retired = [
+        event.trigger for event in events_of(reads, "entity", entity_id) if event.op == "retire"
+    ]
+    return retired[-1] if retired else None
+
+
+# --- facts about entities -------------------------------------------------------------------------
+
+
+def world_lives(reads: Reads, owner: str, name: str) -> list[Life]:
+    """Return the rows of the current facts about an entity, by id."""
+    return reads.lives(
+        LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=[name], current=True)
+    )
+
+
+def world_facts(reads: Reads, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
+    """Return the current facts about an entity, newest first."""
+    ids = [
+        life.id
+        for life in world_lives(reads, owner, name)
+        if life.status is not Status.PROPOSED and life.confidence > 0
+    ]
+    facts = reads.facts_by_id(ids).values()
+    return sorted(facts, key=lambda fact: (fact.learned_at, fact.id), reverse=True)[:limit]
+
+
+def fact_places(reads: Reads, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
+    """Return (address of the page or "", search that found it first) of world facts."""
+    episodes = {life.id: life.episode_id for life in reads.lives(LifeWhere(ids=fact_ids))}
+    values = reads.attributes_of(list(episodes.values()))
+    searches: dict[int, int] = {}
+    for result in reads.find(SEARCH_RESULT, {"episode_id": set(episodes.values())}):
+        searches.setdefault(result.episode_id, result.search_id)  # they come by their search
+    return {
+        fact: (values.get(episode, {}).get("url", ""), searches.get(episode))
+        for fact, episode in episodes.items()
+    }
+
+
+def about_vectors(reads: Reads, owner: str) -> tuple[list[int], bytes]:
+    """Return the vectors of an owner's world facts, each under the id of its entity.
+
+    (n ids, n rows of float16 one after the other)
+    """
+    entities = {name: entity_id for entity_id, name in names_by_id(reads, owner).items()}
+    about = {
+        life.id: entities[life.subject]
+        for life in reads.lives(LifeWhere(owner=owner, kinds=[FactKind.WORLD], current=True))
+        if life.subject in entities
+    }
+    ids, rows = reads.vector_rows("fact", sorted(about))
+    return [about[fact] for fact in ids], rows
+
+
+# --- engagements and preferences ------------------------------------------------------------------
+
+
+def engagements_of(
+    reads: Reads,
+    owner: str | Everyone = ME,
+    *,
+    entity_id: int | None = None,
+    preference_id: int | None = None,
+    since: Millis | None = None,
+    limit: int | None = None,
+) -> list[Engagement]:
+    """Return engagements, newest first."""
+    where: dict[str, object] = {"owner": owner}
+    if entity_id is not None:
+        where["entity_id"] = entity_id
+    if preference_id is not None:
+        where["preference_id"] = preference_id
+    if since is not None:
+        where["at"] = Least(since)
+    found = reads.find(ENGAGEMENT, where)
+    return sorted(found, key=lambda engagement: (engagement.at, engagement.id), reverse=True)[
+        :limit
+    ]
+
+
+def asked_for(reads: Reads, owner: str) -> set[int]:
+    """Return the entities that an owner asked about or spoke well of, and did not just name."""
+    groups = reads.tally(
+        ENGAGEMENT, ("entity_id", "type"), {"owner": owner, "valence": Valence.POSITIVE}
+    )
+    return {
+        entity_id for entity_id, kind in groups if entity_id is not None and kind not in _PASSING
+    }
+
+
+def preferences_of(
+    reads: Reads, owner: str | Everyone = ME, *, include_retired: bool = False
+) -> list[Preference]:
+    """Return preferences, oldest first."""
+    where: dict[str, object] = {"owner": owner}
+    if not include_retired:
+        where["retired_at"] = None
+    return reads.find(PREFERENCE, where)
+
+
+def preference_of(reads: Reads, owner: str, topic: str) -> Preference | None:
+    """Return what an owner thinks of a topic now."""
+    found = reads.find(PREFERENCE, {"owner": owner, "topic": topic, "retired_at": None})
+    return found[0] if found else None

@@ -13,7 +13,7 @@ import apsw
 import orjson
 
 from factbook.model.facts import EVERYONE
-from factbook.store.kinds import ALL, Below, Kind, Least, R, Tally, Where, appended, checked
+from factbook.store.kinds import ALL, Above, Below, Kind, Least, R, Tally, Where, appended, checked
 from factbook.store.sqlite.file import not_text
 from factbook.store.sqlite.rows import Rows, json_list
 
@@ -21,6 +21,7 @@ from factbook.store.sqlite.rows import Rows, json_list
 _CONDITIONS = {
     "equal": "{} = ?",
     "empty": "{} IS NULL",
+    "above": "{} > ?",
     "least": "{} >= ?",
     "below": "{} < ?",
     "among": "{} IN (SELECT value FROM json_each(?))",
@@ -28,7 +29,8 @@ _CONDITIONS = {
 }
 
 
-_TABLES = {"call": "model_call"}  # of kinds whose tables are not called like them
+# Of kinds whose tables are not called like them.
+_TABLES = {"alias": "entity_alias", "call": "model_call"}
 
 
 class _Codec(NamedTuple):
@@ -123,6 +125,8 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
         return "empty", ()
     if isinstance(value, Least):
         return "least", (value.value,)
+    if isinstance(value, Above):
+        return "above", (value.value,)
     if isinstance(value, Below):
         return "below", (value.value,)
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
@@ -171,6 +175,11 @@ def _insert(kind: Kind[Any]) -> str:
 def _upsert(kind: Kind[Any]) -> str:
     # Not OR REPLACE, which deletes the row before: others may point to it.
     others = [f"{name} = excluded.{name}" for name in kind.fields if name not in kind.key]
+    if kind.embedded:  # what comes back waits for its vector again
+        others.append(
+            "vector_state = CASE WHEN excluded.retired_at IS NOT NULL THEN 0"
+            " WHEN vector_state = 0 THEN 1 ELSE vector_state END"
+        )
     then = f"UPDATE SET {', '.join(others)}" if others else "NOTHING"
     return f"{_insert(kind)} ON CONFLICT ({', '.join(kind.key)}) DO {then}"
 
@@ -207,6 +216,10 @@ class RecordWrites(RecordReads):
 
     _db: apsw.Connection
 
+    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
+        """Delete the vectors of rows."""
+        raise NotImplementedError
+
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
         has_ids = kind.has_ids
@@ -231,8 +244,11 @@ class RecordWrites(RecordReads):
         return list(ids)
 
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
-        """Insert rows, or overwrite those of the same key."""
+        """Insert rows, or overwrite those of the same key; what retires loses its vector."""
         appended(kind)
+        if kind.embedded:
+            retired = [row[0] for row in rows if row[kind.fields.index("retired_at")] is not None]
+            self.drop_vectors(kind.name, retired)
         self._db.executemany(_upsert(kind), _encoded(kind, rows))
 
     def drop(self, kind: Kind[Any], where: Where) -> int:

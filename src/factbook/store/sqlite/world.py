@@ -153,52 +153,6 @@ def _notify(row: Sequence[Any]) -> NotifyState:
 class WorldReads(Rows):
     """The reads of what people care about."""
 
-    def entities(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        include_retired: bool = False,
-        ids: Sequence[int] | None = None,
-    ) -> list[Entity]:
-        """Return entities by id, oldest first."""
-        where, bindings = _where({"n.owner": owner})
-        if not include_retired:
-            where.append("n.retired_at IS NULL")
-        if ids is not None:
-            where.append(f"n.id IN {_IN}")
-            bindings.append(json_list(ids))
-        rows = self._rows(f"{_ENTITY} {_all(where)} ORDER BY n.id", bindings)
-        return [_entity(row) for row in rows]
-
-    def entity_named(self, owner: str, name: str) -> Entity | None:
-        """Return the current entity that goes by a canonical name or an alias."""
-        rows = self._rows(
-            f"{_ENTITY} WHERE n.owner = ?1 AND n.retired_at IS NULL AND (n.name = ?2 OR n.id ="
-            " (SELECT entity_id FROM entity_alias WHERE owner = ?1 AND name = ?2))"
-            " ORDER BY n.name = ?2 DESC LIMIT 1",
-            (owner, name),
-        )
-        return _entity(rows[0]) if rows else None
-
-    def entity_ids(self, owner: str) -> dict[int, str]:
-        """Return the ids of an owner's current entities with their names."""
-        return dict(
-            self._rows(
-                "SELECT id, name FROM entity_row WHERE owner = ? AND retired_at IS NULL", (owner,)
-            )
-        )
-
-    def about_vectors(self, owner: str) -> tuple[list[int], bytes]:
-        """Return the vectors of an owner's world facts, each under the id of its entity."""
-        rows = self._rows(
-            "SELECT n.id, x.vector FROM fact_row f JOIN fact_vector x ON x.fact_id = f.id"
-            " JOIN entity_row n ON n.owner = f.owner AND n.name = f.subject"
-            "   AND n.retired_at IS NULL"
-            " WHERE f.owner = ? AND f.kind = 'world' AND f.retired_at IS NULL",
-            (owner,),
-        )
-        return [row[0] for row in rows], b"".join(row[1] for row in rows)
-
     def told_at(self, entity_id: int) -> Millis | None:
         """Return when a notice about an entity was made last."""
         rows = self._rows(
@@ -216,97 +170,6 @@ class WorldReads(Rows):
         ):
             found.setdefault(entity, []).append((at, query))
         return found
-
-    def asked_for(self, owner: str) -> set[int]:
-        """Return the entities that an owner asked about or spoke well of, and did not just name."""
-        rows = self._rows(
-            "SELECT DISTINCT entity_id FROM engagement_row WHERE owner = ? AND valence = 'positive'"
-            f" AND entity_id IS NOT NULL AND type NOT IN {_IN}",
-            (
-                owner,
-                json_list([EngagementType.MENTIONED_IN_PASSING, EngagementType.NORMAL_REACTION]),
-            ),
-        )
-        return {row[0] for row in rows}
-
-    def deleted_names(self, owner: str) -> set[str]:
-        """Return the names of entities that their owner removed and did not bring back.
-
-        What upkeep retired for want of facts comes back as soon as it is spoken of.
-        """
-        rows = self._rows(
-            "SELECT n.name FROM entity_row n WHERE n.owner = ?1 AND n.retired_at IS NOT NULL"
-            " AND n.merged_into_id IS NULL AND NOT EXISTS (SELECT 1 FROM entity_row m"
-            " WHERE m.owner = ?1 AND m.name = n.name AND m.retired_at IS NULL)"
-            " AND 'upkeep' IS NOT (SELECT e.trigger FROM event_row e"
-            " WHERE e.target_kind = 'entity' AND e.target_id = n.id AND e.op = 'retire'"
-            " ORDER BY e.id DESC LIMIT 1)",
-            (owner,),
-        )
-        return {row[0] for row in rows}
-
-    def known_names(self, owner: str) -> dict[str, str]:
-        """Return every name and alias of an owner's current entities -> the canonical name."""
-        rows = self._rows(
-            "SELECT a.name, n.name FROM entity_alias a JOIN entity_row n ON n.id = a.entity_id"
-            " WHERE n.owner = ?1 AND n.retired_at IS NULL"
-            " UNION ALL SELECT name, name FROM entity_row"
-            " WHERE owner = ?1 AND retired_at IS NULL",
-            (owner,),
-        )
-        return dict(rows)
-
-    def world_facts(self, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
-        """Return the current facts about an entity, newest first."""
-        rows = self._rows(
-            f"{FACT} WHERE f.owner = ? AND f.subject = ? AND f.kind = 'world'"
-            " AND f.retired_at IS NULL AND f.status <> 'proposed' AND f.confidence > 0"
-            " ORDER BY f.learned_at DESC, f.id DESC LIMIT ?",
-            (owner, name, -1 if limit is None else limit),
-        )
-        return [as_fact(row) for row in rows]
-
-    def fact_places(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
-        """Return (address of the page or "", search that found it first) of world facts."""
-        rows = self._rows(
-            "SELECT f.id, coalesce(json_extract(e.attributes, '$.url'), ''),"
-            " (SELECT min(r.search_id) FROM search_result_row r WHERE r.episode_id = e.id)"
-            f" FROM fact_row f JOIN episode_row e ON e.id = f.episode_id WHERE f.id IN {_IN}",
-            (json_list(fact_ids),),
-        )
-        return {row[0]: (row[1], row[2]) for row in rows}
-
-    def engagements(
-        self,
-        owner: str | Everyone = ME,
-        *,
-        entity_id: int | None = None,
-        preference_id: int | None = None,
-        since: Millis | None = None,
-        limit: int | None = None,
-    ) -> list[Engagement]:
-        """Return engagements, newest first."""
-        where, bindings = _where(
-            {"owner": owner, "entity_id": entity_id, "preference_id": preference_id}
-        )
-        if since is not None:
-            where.append("at >= ?")
-            bindings.append(since)
-        rows = self._rows(
-            f"{_ENGAGEMENT} {_all(where)} ORDER BY at DESC, id DESC LIMIT ?",
-            (*bindings, -1 if limit is None else limit),
-        )
-        return [_engagement(row) for row in rows]
-
-    def preferences(
-        self, owner: str | Everyone = ME, *, include_retired: bool = False
-    ) -> list[Preference]:
-        """Return preferences, oldest first."""
-        where, bindings = _where({"owner": owner})
-        if not include_retired:
-            where.append("retired_at IS NULL")
-        rows = self._rows(f"{_PREFERENCE} {_all(where)} ORDER BY id", bindings)
-        return [_preference(row) for row in rows]
 
     def search_logs(
         self,
@@ -420,8 +283,8 @@ class WorldReads(Rows):
         )
         return [LearnPrompt._make(row) for row in rows]
 
-    def learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
-        """Return (entity, facts) that the searches of a prompt gave, most facts first.
+    def learned_of(self, prompt_id: int) -> list[tuple[int, int]]:
+        """Return (entity id, facts) that the searches of a prompt gave, most facts first.
 
         The seed's chain: prompt -> search -> fact -> entity. What it asked about comes first, with
         all that the pages of its searches say of it: they may have been read before.
@@ -444,8 +307,7 @@ class WorldReads(Rows):
             "   AND n.retired_at IS NULL GROUP BY n.id ORDER BY 3 DESC, 2 DESC, n.id",
             (prompt_id, EngagementType.LEARN_COMMAND),
         )
-        known = {one.id: one for one in self.entities(EVERYONE, ids=[row[0] for row in rows])}
-        return [(known[row[0]], row[1]) for row in rows]
+        return [(row[0], row[1]) for row in rows]
 
     def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
         """Return messages of owners that were not read yet, oldest first."""
@@ -539,93 +401,6 @@ class WorldVerbs(WorldReads):
 
     # --- entities -------------------------------------------------------------------------------
 
-    def entities_named(self, owner: str, names: Sequence[str]) -> dict[str, Entity]:
-        """Return the current entities that go by these names, aliases too, by the name asked."""
-        found: dict[str, Entity] = {}
-        rows: list[Any] = self._db.execute(
-            f"{_ENTITY} WHERE n.owner = ? AND n.retired_at IS NULL AND n.name IN {_IN}",
-            (owner, json_list(names)),
-        ).fetchall()
-        found.update({row[2]: _entity(row) for row in rows})
-        aliased: list[Any] = self._db.execute(
-            f"SELECT a.name, a.entity_id FROM entity_alias a WHERE a.owner = ? AND a.name IN {_IN}",
-            (owner, json_list(one for one in names if one not in found)),
-        ).fetchall()
-        lives = {
-            one.id: one
-            for one in self.entities(
-                EVERYONE, include_retired=True, ids=[row[1] for row in aliased]
-            )
-        }
-        found.update({str(name): lives[one] for name, one in aliased if lives[one].current})
-        return found
-
-    def deleted_entity(self, owner: str, name: str) -> Entity | None:
-        """Return the entity of that name that was forgotten last, merged ones aside."""
-        row = self._one(
-            f"{_ENTITY} WHERE n.owner = ?1 AND (n.name = ?2 OR n.id ="
-            " (SELECT entity_id FROM entity_alias WHERE owner = ?1 AND name = ?2))"
-            " AND n.retired_at IS NOT NULL AND n.merged_into_id IS NULL"
-            " ORDER BY n.name = ?2 DESC, n.retired_at DESC, n.id DESC LIMIT 1",
-            (owner, name),
-        )
-        return _entity(row) if row else None
-
-    def add_entity(self, owner: str, name: str, trigger: Trigger, episode_id: int) -> int:
-        """Insert an entity that is not known, and return its id."""
-        self._db.execute(
-            "INSERT INTO entity_row (owner, name, trigger, episode_id, created_at, updated_at)"
-            " VALUES (?,?,?,?,?,?)",
-            (owner, name, trigger, episode_id, self._now, self._now),
-        )
-        return self._db.last_insert_rowid()
-
-    def write_entity(self, entity: Entity) -> None:
-        """Overwrite the state of an entity; one that retires loses its vector."""
-        if entity.retired_at is not None:
-            self.drop_vectors("entity", [entity.id])
-        self._db.execute(
-            "UPDATE entity_row SET retired_at = ?1, merged_into_id = ?2, muted = ?3,"
-            " updated_at = ?4, vector_state = CASE WHEN ?1 IS NOT NULL THEN 0"
-            " WHEN vector_state = 0 THEN 1 ELSE vector_state END WHERE id = ?5",
-            (entity.retired_at, entity.merged_into_id, entity.muted, self._now, entity.id),
-        )
-
-    def touch_entities(self, ids: Iterable[int]) -> None:
-        """Note that something about these entities has changed."""
-        self._db.execute(
-            f"UPDATE entity_row SET updated_at = ? WHERE id IN {_IN}",
-            (self._now, json_list(sorted(set(ids)))),
-        )
-
-    def put_alias(self, owner: str, name: str, entity_id: int) -> bool:
-        """Let a name stand for an entity; False where it stands for one already."""
-        self._db.execute(
-            "INSERT INTO entity_alias VALUES (?,?,?) ON CONFLICT (owner, name) DO NOTHING",
-            (owner, name, entity_id),
-        )
-        return self._db.changes() == 1
-
-    def move_aliases(self, owner: str, names: Sequence[str], entity_id: int) -> None:
-        """Let names stand for another entity."""
-        self._db.execute(
-            f"UPDATE entity_alias SET entity_id = ? WHERE owner = ? AND name IN {_IN}",
-            (entity_id, owner, json_list(names)),
-        )
-
-    def drop_alias(self, owner: str, name: str) -> None:
-        """Let a name stand for nothing."""
-        self._db.execute("DELETE FROM entity_alias WHERE owner = ? AND name = ?", (owner, name))
-
-    def world_ids(self, owner: str, name: str) -> list[int]:
-        """Return the current facts about an entity, by id."""
-        rows = self._db.execute(
-            "SELECT id FROM fact_row WHERE owner = ? AND subject = ? AND kind = 'world'"
-            " AND retired_at IS NULL ORDER BY id",
-            (owner, name),
-        )
-        return [row[0] for row in rows]
-
     def move_fact(self, fact_id: int, subject: str, claim: bytes) -> None:
         """Let a fact be about another entity."""
         self._db.execute(
@@ -633,49 +408,6 @@ class WorldVerbs(WorldReads):
         )
 
     # --- engagements and preferences ------------------------------------------------------------
-
-    def add_engagement(self, one: Engagement) -> int | None:
-        """Insert an engagement; None where the same message counts already. Its id is given."""
-        self._db.execute(
-            "INSERT OR IGNORE INTO engagement_row (owner, entity_id, preference_id, type, valence,"
-            " strength, episode_id, at) VALUES (?,?,?,?,?,?,?,?)",
-            one[1:],
-        )
-        return self._db.last_insert_rowid() if self._db.changes() else None
-
-    def move_engagements(self, ids: Sequence[int] | None, source: int, target: int) -> list[int]:
-        """Give engagements of one entity to another, all without `ids`; return which moved."""
-        chosen = "" if ids is None else f" AND id IN {_IN}"
-        rows: list[Any] = self._db.execute(
-            f"UPDATE OR IGNORE engagement_row SET entity_id = ? WHERE entity_id = ?{chosen}"
-            " RETURNING id",
-            (target, source, *([] if ids is None else [json_list(ids)])),
-        ).fetchall()
-        return sorted(row[0] for row in rows)
-
-    def preference(self, owner: str, topic: str) -> Preference | None:
-        """Return what an owner thinks of a topic now."""
-        row = self._one(
-            f"{_PREFERENCE} WHERE owner = ? AND topic = ? AND retired_at IS NULL", (owner, topic)
-        )
-        return _preference(row) if row else None
-
-    def add_preference(self, owner: str, topic: str, kind: PreferenceType, episode_id: int) -> int:
-        """Insert a preference of a topic without one, and return its id."""
-        self._db.execute(
-            "INSERT INTO preference_row (owner, topic, type, episode_id, created_at)"
-            " VALUES (?,?,?,?,?)",
-            (owner, topic, kind, episode_id, self._now),
-        )
-        return self._db.last_insert_rowid()
-
-    def retire_preference(self, preference_id: int) -> None:
-        """Let a preference hold no more."""
-        self.drop_vectors("preference", [preference_id])
-        self._db.execute(
-            "UPDATE preference_row SET retired_at = ?, vector_state = 0 WHERE id = ?",
-            (self._now, preference_id),
-        )
 
     # --- searches -------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ from factbook.store.sqlite.rows import (
 from factbook.store.sqlite.world import WorldVerbs
 
 
-class SQLiteWriter(SQLiteReads, RecordWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs):
+class SQLiteWriter(SQLiteReads, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs, RecordWrites):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
 
     def __init__(
