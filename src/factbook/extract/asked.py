@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from factbook.extract.opinions import HEARD_CHARS, is_question
+from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.topics import request_of
 from factbook.language.calendar import MONTHS, WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
+from factbook.language.questions import begins_asking
 from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
@@ -121,7 +122,7 @@ def _asks(sentence: str) -> bool:
         return False
     return bool(
         asks(sentence)
-        or is_question(sentence)
+        or begins_asking(sentence)
         or _REQUEST.match(sentence)
         or _WONDER.search(sentence)
     )

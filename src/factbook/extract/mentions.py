@@ -35,7 +35,6 @@ from factbook.extract.opinions import (
     Sentence,
     declared,
     is_object,
-    is_question,
     judged,
     names_other_things,
     opinions,
@@ -56,6 +55,7 @@ from factbook.language.common_words import (
     opens_sentences,
 )
 from factbook.language.nouns import counted, is_plural
+from factbook.language.questions import begins_asking
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
@@ -613,7 +613,7 @@ def _in_sentence(
             stated.add(named.start)
             yield named
     order = _search_order(text)
-    asks = (sentence.asks or is_question(text)) and not stated
+    asks = (sentence.asks or begins_asking(text)) and not stated
     idle = asks and _SMALL_TALK.search(text) is not None
     valence = Valence.NEUTRAL if _BAD_WORDS.search(text) else None
     for place in here:

@@ -25,6 +25,7 @@ from factbook.language.common_words import (
     is_greeting,
     opens_sentences,
 )
+from factbook.language.questions import begins_asking, ends_asking
 from factbook.language.sentences import LINE_END, sentences
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
@@ -43,7 +44,6 @@ __all__ = [
     "Sentence",
     "declared",
     "is_object",
-    "is_question",
     "judged",
     "names_other_things",
     "opens_clause",
@@ -102,12 +102,11 @@ class Sentence(NamedTuple):
 def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Sentence]:
     for start, end in sentences(plain):
         cancel.check()
-        asks = _ASKS.search(plain, max(start, end - _ENDING), end) is not None
+        asks = ends_asking(plain[max(start, end - _ENDING) : end])
         yield from _sentence(plain, start, end, others, asks=asks)
 
 
 _ENDING: Final = 12  # characters in which the marks at the end of a sentence stand
-_ASKS: Final = re.compile(r"[?？][?？!.…\"'”’)\]]*$")
 
 
 def _sentence(
@@ -431,20 +430,6 @@ _TAG: Final = spaced(
 _THAN: Final = spaced(
     r"\b(?:more|better|rather) than\b|\bover\b|\binstead of\b",
 )
-
-
-_QUESTION: Final = spaced(
-    r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|also|oh|hmm+|wait|then|penny|btw)\b\W*)*(?:what"
-    r"|what['’]?s|whats|who|who['’]?s|whose|which|where|where['’]?s|when|why|how|how['’]?s|is|are"
-    r"|was|were|does|do|did|can(?!['’]?t\b)|can['’]?t (?=(?:you|u|we|i|he|she|they|it|one)\b)|could"
-    r"|will|would|should|has|have|any (?:news|idea|thoughts|info"
-    r"|updates?)|anything new|anyone)\b",
-)
-
-
-def is_question(text: str) -> bool:
-    """Say whether a sentence begins as a question does."""
-    return _QUESTION.match(text) is not None
 
 
 class Opinion(NamedTuple):
@@ -1025,7 +1010,7 @@ def declared(sentence: Sentence) -> str | None:
     text = sentence.text
     if sentence.asks:
         tag = _TAG.search(text)
-        if tag is None or is_question(text):
+        if tag is None or begins_asking(text):
             return None
         return text[: tag.start()]
-    return None if is_question(text) and not re.search(r"[.!]\s*$", text) else text
+    return None if begins_asking(text) and not re.search(r"[.!]\s*$", text) else text

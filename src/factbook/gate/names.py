@@ -22,6 +22,7 @@ from factbook.gate.outgoing import has_figures
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_greeting, is_place
 from factbook.language.numbers import ORDINALS, SEVERAL
+from factbook.language.questions import ends_asking
 from factbook.model.keys import entity_name
 
 if TYPE_CHECKING:
@@ -367,7 +368,7 @@ def _is_spoken(name: str) -> bool:
         return True
     if len(words) < 4 or _is_headline(name):
         return False
-    if name.endswith("?"):
+    if ends_asking(name):
         return words[0] in _ASKING
     if name.endswith((".", "!")):
         return _ABBREVIATED.search(name) is None

@@ -16,6 +16,7 @@ from typing import Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import Sort, Tense, Word, amount, clock, tables, words_of
+from factbook.language.questions import ends_asking
 
 MAX_WORDS: Final = 160
 """Words that are read of one text: a page holds many claims, and no rule here weighs two pages."""
@@ -113,7 +114,7 @@ def read(text: str) -> Reading:
         tense=walk.when(),
         agent=walk.agent,
         definite=_definite(words),
-        asks="?" in text and text.rstrip("\"' )").endswith("?"),
+        asks=ends_asking(text),
         cut=len(chunks) > MAX_WORDS or len(text) > MAX_CHARS,
         foreign=not walk.known and keys.isdisjoint(table.known),
         be=walk.be,

@@ -20,6 +20,7 @@ from typing import Final
 
 from factbook.language.common_words import is_function_word
 from factbook.language.numbers import CARDINALS
+from factbook.language.questions import ends_asking
 from factbook.language.words import stem
 
 __all__ = ["RESTATED_SIMILARITY", "contains", "restates"]
@@ -274,7 +275,7 @@ def _told(entity: str, text: str) -> _Told:
         names=frozenset(names),
         bounds=frozenset(bounds),
         named_first=_named_first(plain, names),
-        asks=plain.endswith("?"),
+        asks=ends_asking(plain),
         words=len(found),
     )
 

@@ -20,6 +20,7 @@ from factbook.gate.grounding import Grounding, Passage, Support
 from factbook.gate.reading import Reading, read
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
+from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
 from factbook.language.words import stem
 from factbook.model.memory_types import MemoryType, TypedClaim
@@ -418,7 +419,7 @@ _YOU: Final = _any(r"you(?:r|rs|rself)?\b")
 
 def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
     """Say whether "kind of" weakens a verb; in "a kind of bread" it does not."""
-    if _VAGUE_KIND.search(claim.text) or claim.text.rstrip().endswith("?"):
+    if _VAGUE_KIND.search(claim.text) or ends_asking(claim.text):
         return True
     return _found(_VAGUE_KIND, grounding.quote) and any(
         _VAGUE_KIND.search(clause) for clause in _supporting_clauses(claim.text, grounding.quote)

@@ -24,6 +24,7 @@ from weakref import WeakValueDictionary
 from factbook import policy
 from factbook.embed.minilm import token_counter
 from factbook.errors import UsageError
+from factbook.language.questions import ends_asking
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.metrics import PASSIVE_FAILED
 from factbook.model.facts import (
@@ -577,7 +578,7 @@ class ClaimJudge:
         return [
             (Claim(text=one, occurred_at=hit.occurred_at), read(one))
             for one in texts
-            if one and not one.endswith("?")
+            if one and not ends_asking(one)
         ][:JUDGED_SENTENCES]
 
     def corrects(

@@ -25,6 +25,7 @@ from factbook.extract.keyed.wording import (
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.nouns import is_plural
+from factbook.language.questions import INVERTED, QUESTION_WORD
 from factbook.language.sentences import Span, sentences
 from factbook.model.keys import (
     canonical_list_key,
@@ -179,10 +180,7 @@ _INITIAL: Final = re.compile(
     r"|\b\w\.(?=\s+\S+(?:\s+\S+)?$)",
     re.IGNORECASE,
 )  # "Dr. No", "J.R.R. Tolkien", "Samuel L. Jackson": these stops end no sentence
-_INTERROGATIVE: Final = re.compile(
-    r"(?:what|who|whom|whose|which|where|when|why|how|is|are|am|was|were|do|does|did)(?!\w)",
-    re.IGNORECASE,
-)
+_INTERROGATIVE: Final = re.compile(rf"(?:{QUESTION_WORD}|{INVERTED})(?!\w)", re.IGNORECASE)
 _OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
 
 

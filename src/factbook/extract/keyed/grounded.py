@@ -40,6 +40,7 @@ from factbook.extract.keyed.wording import (
     named_ranks,
     without_requests,
 )
+from factbook.language.questions import INVERTED
 from factbook.model.keys import normalize_fact_key, split_rank_key
 
 __all__ = ["Heard", "locate", "op_objection"]
@@ -120,11 +121,7 @@ def _stated_problem(heard: Heard, start: int, end: int) -> str:
     return mood_problem(without_requests(words[left:right]))
 
 
-_ASKED: Final = re.compile(
-    r"\W*(?:(?:so|and|hey|hi|well|ok|okay)\W+)*(?:is|are|am|was|were|does|did|do\s+(?:i|you|we)"
-    r"|should|shall|(?:can|could|may|might|would)\s+(?:i|we|it|that))\b",
-    re.IGNORECASE,
-)
+_ASKED: Final = re.compile(rf"\W*(?:(?:so|and|hey|hi|well|ok|okay)\W+)*{INVERTED}\b", re.IGNORECASE)
 
 
 # --- a key ----------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from factbook.extract.keyed.wording import (
     negations,
     without_requests,
 )
+from factbook.language.questions import INVERTED, QUESTION_WORD
 
 __all__ = [
     "CLEARING",
@@ -128,11 +129,7 @@ _CONDITION: Final = re.compile(
     r"|tomorrow|next\s+(?:week|month|year|time)|remind)\b|(?<!at )\bonce\s+(?:i|it|we|you|the)\b",
     re.IGNORECASE,
 )
-_ASKS: Final = re.compile(
-    rf"[^\w{VALUE}]*{LEADS}(?:what|who|whom|whose|which|where|when|why|how|is|are|was|were|does|did|should|shall"
-    r"|do\s+(?:i|we|you)|(?:can|could|may|might|must|would)\s+(?:i|we))\b",
-    re.IGNORECASE,
-)
+_ASKS: Final = re.compile(rf"[^\w{VALUE}]*{LEADS}(?:{QUESTION_WORD}|{INVERTED})\b", re.IGNORECASE)
 _WIDE: Final = re.compile(
     r"\b(?:want|like|need|wish|ask|asked|tell|told|mean|meant|plan|intend|going|try|have|ought|dare)\b"
     r"(?:\s+\S+){0,3}?\s+to\b|\blet\b",

@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
+from factbook.language.questions import ends_asking
 
 __all__ = [
     "FAVORITE",
@@ -138,7 +139,7 @@ def asks_something(sentence: str) -> bool:
     bare = sentence.strip()
     if _REQUESTED.search(bare):
         return False
-    return bare.endswith(("?", "？", "؟", '?"', "?”", "?)"))
+    return ends_asking(bare)
 
 
 def mood_problem(words: str, *, only_order: bool = False) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import ADVERB, Sort, words_of
+from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
 
 MAX_CHARS: Final = 100_000  # of a passage; what follows is not read
@@ -299,7 +300,7 @@ def read_line(text: str, start: int = 0) -> Line:
         affirmed=frozenset(affirmed),
         over=frozenset(over),
         modals=frozenset(modals),
-        asks=text.rstrip("\"'”’ )").endswith("?"),
+        asks=ends_asking(text),
     )
 
 

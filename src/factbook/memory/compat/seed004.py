@@ -29,6 +29,7 @@ from factbook.extract.keyed.contracts import (
     FactsOpsResponse,
     FactsQueryPlan,
 )
+from factbook.language.questions import ends_asking
 from factbook.memory import Memory
 from factbook.memory.answering import search_facts_ranked_list as _ranked_list
 from factbook.model.facts import ME, Fact, Receipt
@@ -199,7 +200,7 @@ def chat_with_facts(project_uuid: str, text: str, *, memory: Memory, owner: str 
         )
     said = own_text(clean(text))
     try:
-        if said.rstrip().endswith("?"):
+        if ends_asking(said):
             asked = memory.ask(said, owner=owner)
             keys = len(asked.answer.canonical_keys)
             return ChatTurn(
