@@ -35,7 +35,12 @@ from factbook.gate.reading import read
 from factbook.gate.restated import contains, restates
 from factbook.gate.same_entity import Description, compare, known_as
 from factbook.gate.terms import Term, TermKind, near, terms_of
-from factbook.gate.type_rules import broken_rule, is_nonsensical
+from factbook.gate.type_rules import (
+    broken_rule,
+)
+from factbook.gate.type_sanity import (
+    is_nonsensical,
+)
 from factbook.gate.typed_claims import judge_typed
 from factbook.interests.relate import is_family
 from factbook.language.common_words import is_everyday, is_place

@@ -6,7 +6,9 @@ from bench.language_rules import keyed_operation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.extract.keyed.clauses import ATTRIBUTES
+from factbook.extract.keyed.clause_words import (
+    ATTRIBUTES,
+)
 from factbook.extract.keyed.grounded import op_objection
 from factbook.extract.keyed.phrases import parse_tell
 

@@ -9,12 +9,16 @@ import pytest
 from factbook.gate.grounding import Grounding, ground, read_passage
 from factbook.gate.type_rules import (
     RULES,
-    SHOWN,
     broken_rule,
-    is_nonsensical,
     shared_clue,
-    shown_by,
     told_of_another,
+)
+from factbook.gate.type_sanity import (
+    is_nonsensical,
+)
+from factbook.gate.type_signs import (
+    SHOWN,
+    shown_by,
     type_by_tree,
 )
 from factbook.model.memory_types import MemoryType, TypedClaim

@@ -19,9 +19,18 @@ from factbook.extract.discovery import (
     corroborated,
     discover,
 )
+from factbook.extract.known_names import (
+    Names,
+)
 from factbook.extract.prompt_injection import TaintKind, hostile, is_tainted_document, taint
 from factbook.extract.statements import MOST_CHARS
-from factbook.extract.subject import Names, SubjectKind, head_noun, is_a, singular, subject_of
+from factbook.extract.subject import (
+    SubjectKind,
+    head_noun,
+    is_a,
+    singular,
+    subject_of,
+)
 from factbook.extract.world import MAX_FACTS, MAX_REFUSED, WorldClaim, facts_about
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 

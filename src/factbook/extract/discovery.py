@@ -28,11 +28,18 @@ from factbook.extract.entity_types import (
     says,
     says_it_is,
 )
+from factbook.extract.known_names import (
+    Names,
+)
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import HEADING, LINE
 from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
-from factbook.extract.subject import Names, is_a, singular, subject_of
+from factbook.extract.subject import (
+    is_a,
+    singular,
+    subject_of,
+)
 from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place

@@ -19,11 +19,17 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
+from factbook.extract.known_names import (
+    Names,
+)
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import incomplete, no_statement
-from factbook.extract.subject import Names, SubjectKind, subject_of
+from factbook.extract.subject import (
+    SubjectKind,
+    subject_of,
+)
 from factbook.extract.world import WorldClaim
 from factbook.language.sentences import around
 from factbook.llm.base import Message

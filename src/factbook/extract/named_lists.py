@@ -11,8 +11,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
+from factbook.extract.known_names import (
+    Names,
+)
 from factbook.extract.statements import MEMBER, ORDER, plain_words
-from factbook.extract.subject import Names, subject_of
+from factbook.extract.subject import (
+    subject_of,
+)
 from factbook.language.common_words import is_everyday
 from factbook.net import cancel
 

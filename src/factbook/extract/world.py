@@ -18,6 +18,9 @@ from typing import Final
 from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
+from factbook.extract.known_names import (
+    Names,
+)
 from factbook.extract.line_wrapping import may_be_name, unwrapped
 from factbook.extract.named_lists import (
     ABOUT_IT,
@@ -42,7 +45,13 @@ from factbook.extract.statements import (
     plain_words,
     without_marks,
 )
-from factbook.extract.subject import Names, Subject, SubjectKind, is_a, is_part, subject_of
+from factbook.extract.subject import (
+    Subject,
+    SubjectKind,
+    is_a,
+    is_part,
+    subject_of,
+)
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday
 from factbook.model.keys import entity_name

@@ -16,7 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.type_rules import reading_of
+from factbook.gate.type_sanity import (
+    reading_of,
+)
 from factbook.language.words import stem
 
 __all__ = ["preference_in_would", "rewritten", "swapped"]

@@ -25,7 +25,12 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.gate.grounding import Grounding, Passage, Support, ground, read_passage
 from factbook.gate.judge import Claim, Relation, judge
-from factbook.gate.type_rules import reading_of, shared_clue
+from factbook.gate.type_rules import (
+    shared_clue,
+)
+from factbook.gate.type_sanity import (
+    reading_of,
+)
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = ["Embed", "Score", "contradicted", "ground_claim", "score", "score_confidence"]

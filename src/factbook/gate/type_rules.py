@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding import Grounding, Passage, Support
-from factbook.gate.reading import Reading, read
+from factbook.gate.grounding import Grounding, Passage
+from factbook.gate.type_sanity import CACHED_READINGS, WORD, reading_of
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.questions import ends_asking
@@ -26,30 +26,31 @@ from factbook.language.words import stem
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [
+    "CONNECTION",
+    "CONTINUITY",
+    "FACT",
+    "HABIT",
+    "LASTING",
+    "MEMORY",
+    "NARRATIVE",
+    "PATTERN",
     "RULES",
-    "SHOWN",
+    "Pattern",
     "Rule",
     "Shown",
+    "any_of",
     "broken_rule",
-    "is_nonsensical",
-    "reading_of",
+    "is_over",
+    "moody",
     "shared_clue",
-    "shown_by",
+    "supporting_clauses",
     "told_of_another",
-    "type_by_tree",
 ]
 
 Pattern = re.Pattern[str]
-CACHED_READINGS: Final = 4_096  # a claim and its sentences are read by several rules
 
 
-@functools.lru_cache(maxsize=CACHED_READINGS)
-def reading_of(text: str) -> Reading:
-    """Return what there is to know of a text, remembered for the rules that come next."""
-    return read(text)
-
-
-def _any(*alternatives: str) -> Pattern:
+def any_of(*alternatives: str) -> Pattern:
     """Compile alternatives; each stands at the beginning of a word."""
     return re.compile(r"(?<![\w'-])(?:" + "|".join(alternatives) + ")", re.IGNORECASE)
 
@@ -84,7 +85,7 @@ class Rule:
             and _found(self.in_source, grounding.quote)
             and any(
                 self._matches(self.in_source, clause)
-                for clause in _supporting_clauses(claim.text, grounding.quote)
+                for clause in supporting_clauses(claim.text, grounding.quote)
             )
         ):
             return True
@@ -106,7 +107,7 @@ class Shown:
 
 # ------------------------------------------------------------------ words that the rules share
 
-_HABIT: Final = _any(
+HABIT: Final = any_of(
     r"always\b", r"often\b", r"usually\b", r"regularly\b", r"frequently\b", r"repeatedly\b",
     r"consistently\b", r"generally\b", r"typically\b", r"habitually\b", r"normally\b",
     r"every (?:time|day|week|morning|evening|night|session|message|answer|question)\b",
@@ -115,7 +116,7 @@ _HABIT: Final = _any(
     r"never\b", r"daily\b", r"weekly\b", r"in the habit of\b",
 )  # fmt: skip
 
-_LASTING: Final = _any(
+LASTING: Final = any_of(
     r"prefers?\b", r"favou?rs?\b", r"likes? (?:to|\w+ing)\b", r"loves? (?:to|\w+ing)\b",
     r"(?:would|'d) rather\b", r"rather (?:have|get|see|be)\b", r"my favou?rite\b", r"wants? all\b",
 )  # fmt: skip
@@ -140,7 +141,7 @@ _NOT_VAGUE_BEFORE: Final = (
     r"also|really|actually|only|but|and|who|\w{1,15}ly)\s+|(?:'m|'s)\s+)"
 )
 
-_HYPOTHETICAL: Final = _any(
+_HYPOTHETICAL: Final = any_of(
     rf"(?:\w+)?{_WOULD} (?:\w+ly |really |one day |some day |someday )?"
     r"(?:like|love|want|be (?:interested|happy|glad|willing|open)|enjoy|consider|try|go for)\b",
     rf"(?:\w+)?{_WOULD} be (?:nice|great|cool|fun|good|a dream)\b",
@@ -158,14 +159,14 @@ _HYPOTHETICAL: Final = _any(
     r"suppose(?:d(?:ly)?)?\b(?! to)", r"imagine\b",
 )  # fmt: skip
 
-_IMAGINED: Final = _any(
+_IMAGINED: Final = any_of(
     _HYPOTHETICAL.pattern,
     r"(?:thought|wondered|dreamed|dreamt|fantasi[sz]ed) (?:about|of|what) (?:being|becoming|it|"
     r"having|\w+ing)\b",
     r"always wanted to\b", r"if only\b",
 )  # fmt: skip
 
-_VAGUE: Final = _any(
+_VAGUE: Final = any_of(
     r"kinda\b", r"sorta\b", r"somewhat\b", r"vaguely\b", r"mildly\b", r"more or less\b",
     r"so-so\b", r"to some extent\b", r"in a way\b", r"i guess\b", r"i suppose\b", r"a tad\b",
     r"half-heartedly\b", r"lukewarm\b", r"not (?:really |quite |so |too |entirely |totally |"
@@ -192,7 +193,7 @@ _JUDGING: Final = (
     r"worth (?:it|every)|too (?:expensive|slow|hard|easy|noisy|complicated|long|short|much)|"
     r"a (?:joke|scam|waste|masterpiece|mistake|must|disgrace)|the (?:right|wrong) )"
 )
-_OPINION: Final = _any(
+_OPINION: Final = any_of(
     _SUPERLATIVE + r"(?!\s+(?:friend|mate|budd|man\b|woman\b|of all|western|buy\b|time to|way to "
     r"reach|known|interests?\b))",
     r"(?:thinks?|believes?|reckons?|considers?) (?!about\b|of\b|in\b|over\b|before\b|through\b"
@@ -228,7 +229,7 @@ _OPINION_FRAME: Final = re.compile(
 
 # ------------------------------------------------------------------ USER_PATTERN
 
-_ONCE: Final = _any(
+_ONCE: Final = any_of(
     r"once\b(?! (?:a|an|per|every|in a|the|he|she|they|it|i|you|we|user)\b)",
     r"one[- ](?:time|off)\b",
     r"only this time\b", r"just this (?:once|time)\b", r"on one occasion\b", r"a single time\b",
@@ -251,11 +252,11 @@ _MOOD: Final = re.compile(
     re.IGNORECASE,
 )
 _MOMENT: Final = re.compile(rf"(?<![\w'])(?:{_NOW})", re.IGNORECASE)
-_WHEN: Final = _any(
+_WHEN: Final = any_of(
     *(part for part in (r"when\b", r"whenever\b", r"always\b", r"often\b", r"usually\b")),
     r"tends? to\b", r"easily\b", r"gets? \w+ (?:by|when|with)\b", r"every\b", r"each\b",
 )  # fmt: skip
-_SPECULATION: Final = _any(
+_SPECULATION: Final = any_of(
     r"probably\b", r"perhaps\b", r"maybe\b", r"possibly\b", r"presumably\b", r"apparently\b",
     r"(?:most |very |quite |more )?likely\b(?! to be asked)", r"might\b",
     r"(?-i:may) (?!\d)(?:\w+ )?(?:be|have|like|prefer|want|need|enjoy|use|ask|tend|value|lean|"
@@ -266,14 +267,14 @@ _SPECULATION: Final = _any(
     r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suspected\b", r"assum(?:ed|ing)\b",
     r"potentially\b", r"conceivably\b", r"hints? at\b", r"suggests? (?:that|an?)\b", r"or maybe\b",
 )  # fmt: skip
-_GUESSED: Final = _any(
+_GUESSED: Final = any_of(
     r"probably\b", r"perhaps\b", r"maybe\b", r"possibly\b", r"presumably\b", r"might (?:like|be|"
     r"prefer|want|enjoy)\b", r"(?:seems?|appears?) (?:to|like)\b", r"i (?:guess|suppose|assume)\b",
 )  # fmt: skip
 
 # ------------------------------------------------------------------ SHARED_NARRATIVE
 
-_TOLD: Final = _any(
+_TOLD: Final = any_of(
     r"you(?:'ve| have)? (?:once |also |already |always |clearly )?(?:told|taught|explained to|"
     r"informed|assured|showed|convinced) (?:me|us|the user|user|him|her|them)\b[^.]{0,120}\b"
     r"(?:that\b|is\b|are\b|was\b|were\b|isn't\b|aren't\b|means?\b|has\b|have\b|can\b|can't\b|will\b|"
@@ -286,7 +287,7 @@ _TOLD: Final = _any(
     r"(?:is|are|was|were) (?:true|false|correct|proven|a fact)\b", r"the (?:truth|fact) is\b",
     r"according to (?:you|our)\b",
 )  # fmt: skip
-_AUTHORITY: Final = _any(
+_AUTHORITY: Final = any_of(
     r"(?:you|the assistant|assistant|user|the user|he|she|i)(?:'re|'m| are| is| am|’re)"
     r" (?:\w+ ){0,3}(?:experts?|authority|authorities|master|genius|professional|specialist|guru|"
     r"boss|admin(?:istrator)?|doctor|lawyer|teacher|mentor|in charge|always right|never wrong|"
@@ -300,7 +301,7 @@ _AUTHORITY: Final = _any(
     r"trusts? (?:you|the assistant|me) (?:completely|fully|blindly|(?:with|on) everything)\b",
     r"whatever (?:you|i) sa(?:y|id)\b", r"defers? to\b", r"authoritative\b",
 )  # fmt: skip
-_BINDING: Final = _any(
+_BINDING: Final = any_of(
     r"promis(?:e|es|ed|ing)\b", r"sw(?:ore|ear|ears|orn)\b", r"vow(?:s|ed)?\b",
     r"pledg(?:e|es|ed)\b", r"guarantee(?:s|d)?\b", r"committ?(?:ed|s|ing)? to\b", r"commitment\b",
     r"(?:you|we|i|assistant|user)(?:'ve| have| had| both)? (?:\w+ )?agreed to\b", r"obliged\b",
@@ -313,12 +314,12 @@ _BINDING: Final = _any(
     r"gave (?:your|his|her|"
     r"their|my) word\b", r"never again\b",
 )  # fmt: skip
-_PROMISED: Final = _any(
+_PROMISED: Final = any_of(
     r"promis(?:e|es|ed)\b", r"swore\b", r"vowed\b", r"pledged\b", r"guaranteed\b",
     r"committed to\b", r"gave (?:your|my|his|her) word\b",
 )  # fmt: skip
 
-_MEMORY: Final = _any(
+MEMORY: Final = any_of(
     r"remember(?:s|ed|ing)?\b", r"recall(?:s|ed|ing)?\b", r"memor(?:y|ies)\b", r"reminisc",
     r"(?:our|that|the) (?:\w+ ){0,2}(?:conversation|chat|talk|discussion|session|project|time|"
     r"trip|joke|story|game)s?\b",
@@ -328,7 +329,7 @@ _MEMORY: Final = _any(
     r"suggested|wrote|explained|gave|sent|said|taught)\b", r"inside joke\b",
     r"helped (?:me|us|him|her|them|user|the user|with)\b",
 )  # fmt: skip
-_CONTINUITY: Final = _any(
+CONTINUITY: Final = any_of(
     r"since\b", r"been \w+ing\b", r"last (?:time|week|month|year|session|night|summer|winter|"
     rf"spring|autumn|fall|{'|'.join(WEEKDAY_NAMES)})\b",
     r"again\b", r"still\b", r"back (?:in|when|then)\b", r"earlier\b", r"previous(?:ly)?\b",
@@ -338,7 +339,7 @@ _CONTINUITY: Final = _any(
     r"return(?:s|ed|ing)?\b", r"always\b", r"over the (?:years|months|weeks)\b", r"used to\b",
     r"(?:picking|picked|pick) up\b", r"where (?:we|they) left\b", r"(?:19|20)\d\d\b",
 )  # fmt: skip
-_CONNECTION: Final = _any(
+CONNECTION: Final = any_of(
     r"we\b", r"we'", r"us\b", r"our\b", r"ours\b", r"together\b", r"each other\b", r"share[ds]?\b",
     r"shared\b", r"both\b", r"with (?:you|me|the assistant|the user|user)\b", r"between us\b",
     r"friend(?:s|ship|ly)?\b", r"team\b", r"collaborat", r"bond(?:ed|ing)?\b", r"companion",
@@ -354,7 +355,7 @@ _CLAUSES: Final = re.compile(
 )
 
 
-def _supporting_clauses(text: str, quote: str) -> list[str]:
+def supporting_clauses(text: str, quote: str) -> list[str]:
     """Return the clauses of a quote that share the most content words with a claim."""
     clauses = [clause for clause in _CLAUSES.split(quote) if clause.strip()]
     if len(clauses) < 2:
@@ -377,7 +378,7 @@ def told_of_another(text: str, grounding: Grounding, *, pattern: bool = False) -
     keys = reading_of(text).keys
     verdicts = [
         who
-        for clause in _supporting_clauses(text, grounding.quote)
+        for clause in supporting_clauses(text, grounding.quote)
         if not (pattern and _REQUEST.search(clause))
         and (who := _spoken_of(clause, keys)) is not None
     ]
@@ -388,7 +389,7 @@ def _spoken_of(clause: str, keys: frozenset[str]) -> bool | None:
     """Say whether "you" is the last person before the first of some words; None for nobody."""
     you: bool | None = None
     before = ""
-    for word in _WORD.findall(clause.lower().replace("’", "'")):
+    for word in WORD.findall(clause.lower().replace("’", "'")):
         if word in _SECOND:
             you = you if you is False and before in _SPOKEN_TO else True
         elif word in _FIRST:
@@ -402,7 +403,7 @@ def _spoken_of(clause: str, keys: frozenset[str]) -> bool | None:
 _SPOKEN_TO: Final = frozenset(
     words("ask asks asked asking tell telling told show showed thank with for to from give gave")
 )  # "I ask you for sources": what follows is still what I do
-_REQUEST: Final = _any(
+_REQUEST: Final = any_of(
     r"(?:can|could|would|will|won't|can't|couldn't) you\b", r"please\b",
     r"(?:want|need|like|ask|asked|prefer) (?:that )?(?:you|your)\b",
     r"you (?:should|must|could|can|may|need to|have to)\b",
@@ -414,7 +415,7 @@ _REQUEST: Final = _any(
 
 _SECOND: Final = frozenset(words("you your you're you've you'd you'll yours yourself"))
 _FIRST: Final = frozenset(words("i i'm i've i'd i'll my me mine myself we our us we're we've"))
-_YOU: Final = _any(r"you(?:r|rs|rself)?\b")
+_YOU: Final = any_of(r"you(?:r|rs|rself)?\b")
 
 
 def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
@@ -422,7 +423,7 @@ def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> b
     if _VAGUE_KIND.search(claim.text) or ends_asking(claim.text):
         return True
     return _found(_VAGUE_KIND, grounding.quote) and any(
-        _VAGUE_KIND.search(clause) for clause in _supporting_clauses(claim.text, grounding.quote)
+        _VAGUE_KIND.search(clause) for clause in supporting_clauses(claim.text, grounding.quote)
     )
 
 
@@ -446,7 +447,7 @@ def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage
 
 
 _FRAMED: Final = 4  # a sentence of opinion with a quarter of a claim's words colours all of it
-_OWN: Final = _any(r"i\b", r"i'", r"my\b", r"me\b", r"user\b", r"user's\b", r"his\b", r"her\b")
+_OWN: Final = any_of(r"i\b", r"i'", r"my\b", r"me\b", r"user\b", r"user's\b", r"his\b", r"her\b")
 _SUBJECTLESS: Final = re.compile(
     r"\W*(?:is|has|was|does|(?!this|his|thus|its)[a-z]+[^s\W]s)\s", re.IGNORECASE
 )
@@ -457,19 +458,19 @@ def _says_of_owner(text: str) -> bool:
     return _OWN.search(text) is not None or _SUBJECTLESS.match(text) is not None
 
 
-def _is_over(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+def is_over(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
     """Say whether the source tells that it is over, and the claim does not."""
     if not _found(_OVER, grounding.quote) or _OVER.search(claim.text):
         return False
     keys = reading_of(claim.text).keys
     return any(
         len(keys & reading_of(clause).ended) * 2 >= len(keys) > 0
-        for clause in _supporting_clauses(claim.text, grounding.quote)
+        for clause in supporting_clauses(claim.text, grounding.quote)
         if _OVER.search(clause)
     )
 
 
-_OVER: Final = _any(
+_OVER: Final = any_of(
     r"used to\b", r"no longer\b", r"any ?more\b", r"stopped\b", r"quit\b", r"gave up\b",
     r"given up\b", r"any longer\b", r"former(?:ly)?\b", r"previous(?:ly)?\b", r"ex-",
 )  # fmt: skip
@@ -477,18 +478,18 @@ _OVER: Final = _any(
 
 def _one_event(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
     """Say whether a claim tells of one thing that was done, with no habit in it."""
-    if _HABIT.search(claim.text):
+    if HABIT.search(claim.text):
         return False
     if _EVENT.search(claim.text):
         return grounding.mentions < 2
     return any(
         _ONCE.search(clause)
-        for clause in _supporting_clauses(claim.text, grounding.quote)
+        for clause in supporting_clauses(claim.text, grounding.quote)
         if _ONCE.search(grounding.quote)
-    ) and not _HABIT.search(grounding.quote)
+    ) and not HABIT.search(grounding.quote)
 
 
-def _moody(claim: TypedClaim, _grounding: Grounding, _passage: Passage) -> bool:
+def moody(claim: TypedClaim, _grounding: Grounding, _passage: Passage) -> bool:
     """Say whether a claim tells how the user felt, or what held for a moment."""
     text = claim.text
     if _WHEN.search(text):
@@ -505,7 +506,7 @@ def shared_clue(text: str, quote: str = "") -> bool:
     """Say whether a text, or the words that it rests on, tell of something shared."""
     return any(
         pattern.search(one) is not None
-        for pattern in (_CONNECTION, _CONTINUITY, _MEMORY)
+        for pattern in (CONNECTION, CONTINUITY, MEMORY)
         for one in (text, quote)
     )
 
@@ -545,7 +546,7 @@ _OF_SELF: Final = re.compile(
 _OF_THE_USER: Final = re.compile(
     r"\W*(?:the |this |that |your )?(?:user|users|owner|human|admin|assistant|system|ai)\b", re.I
 )
-_ORDERS_OBEYED: Final = _any(r"must (?:\w+ )?be (?:obeyed|trusted|believed|followed)\b")
+_ORDERS_OBEYED: Final = any_of(r"must (?:\w+ )?be (?:obeyed|trusted|believed|followed)\b")
 
 
 def _is_ordered(_claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
@@ -622,7 +623,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             allows="Plans to study pottery next year",
             in_claim=_HYPOTHETICAL,
             in_source=_IMAGINED,
-            unless=_any(r"(?:\w+)?(?:would|'d) (?:rather|prefer)\b"),
+            unless=any_of(r"(?:\w+)?(?:would|'d) (?:rather|prefer)\b"),
         ),
         Rule(
             name="vague",
@@ -641,7 +642,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             example="Fettuccini is the best pasta",
             allows="Fettuccini is the user's favorite pasta",
             in_claim=_OPINION,
-            unless=_any(r"(?:my|user's|his|her) best friend\b"),
+            unless=any_of(r"(?:my|user's|his|her) best friend\b"),
             also=_judges_the_world,
         ),
         Rule(
@@ -650,7 +651,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             refuses="what the source says has ended, told as if it still held",
             example='Smokes, where the user said "I used to smoke"',
             allows="Used to smoke",
-            also=_is_over,
+            also=is_over,
         ),
     ),
     PATTERN: (
@@ -670,7 +671,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             example="Asked for a diagram once",
             allows="Asks for a diagram once a day",
             in_claim=_ONCE,
-            unless=_HABIT,
+            unless=HABIT,
             also=_one_event,
         ),
         Rule(
@@ -679,7 +680,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             refuses="how the user felt, or what held for a moment",
             example="Seems tired today",
             allows="Gets impatient when answers are long",
-            also=_moody,
+            also=moody,
         ),
         Rule(
             name="speculation",
@@ -738,174 +739,3 @@ def broken_rule(claim: TypedClaim, grounding: Grounding, passage: Passage) -> Ru
         if rule.breaks(claim, grounding, passage):
             return rule
     return None
-
-
-# ------------------------------------------------------------------ what a memory must show
-
-
-def _is_explicit(_claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
-    return (
-        grounding.grounded
-        and grounding.support in (Support.EXACT, Support.PHRASES)
-        and grounding.speaker in ("owner", "")
-    )
-
-
-def _is_current(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
-    return not _is_over(claim, grounding, passage)
-
-
-def _is_factual(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
-    return not any(
-        rule.breaks(claim, grounding, passage) for rule in RULES[FACT] if rule.name != "over"
-    )
-
-
-def _is_observable(_claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
-    return grounding.grounded and grounding.speaker in ("owner", "")
-
-
-def _is_consistent(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
-    """Say whether it was seen twice, or is told of as a habit by the one who saw it."""
-    if grounding.mentions >= 2:
-        return True
-    quote = grounding.quote
-    if not quote:
-        return False
-    return any(
-        _HABIT.search(clause) or _LASTING.search(clause)
-        for clause in _supporting_clauses(claim.text, quote)
-    )
-
-
-def _is_behavioural(claim: TypedClaim, grounding: Grounding, passage: Passage) -> bool:
-    return not _moody(claim, grounding, passage)
-
-
-_FOLLOWS: Final = (_is_current, _is_factual, _is_behavioural)
-
-
-def _has(pattern: Pattern) -> Callable[[TypedClaim, Grounding, Passage], bool]:
-    def holds(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
-        return bool(pattern.search(claim.text) or pattern.search(grounding.quote))
-
-    return holds
-
-
-SHOWN: Final[Mapping[MemoryType, tuple[Shown, ...]]] = {
-    FACT: (
-        Shown(name="explicit", type=FACT, asks="the user said it", holds=_is_explicit),
-        Shown(name="current", type=FACT, asks="it still holds", holds=_is_current),
-        Shown(name="factual", type=FACT, asks="it is a claim, no opinion", holds=_is_factual),
-    ),
-    PATTERN: (
-        Shown(name="observable", type=PATTERN, asks="it can be seen", holds=_is_observable),
-        Shown(
-            name="consistent",
-            type=PATTERN,
-            asks="it was seen at least twice, or is told of as a habit",
-            holds=_is_consistent,
-        ),
-        Shown(
-            name="behavioural",
-            type=PATTERN,
-            asks="it is what the user does, no feeling",
-            holds=_is_behavioural,
-        ),
-    ),
-    NARRATIVE: (
-        Shown(name="memory", type=NARRATIVE, asks="a shared memory", holds=_has(_MEMORY)),
-        Shown(name="continuity", type=NARRATIVE, asks="that it goes on", holds=_has(_CONTINUITY)),
-        Shown(name="connection", type=NARRATIVE, asks="a connection", holds=_has(_CONNECTION)),
-    ),
-}
-"""What a memory of each type must show: a fact and a pattern all of it, a narrative at least one.
-
-A pattern that is not shown to be consistent is no lie: it waits as a proposal.
-"""
-
-
-def shown_by(
-    claim: TypedClaim, grounding: Grounding, passage: Passage, *, keeps_rules: bool = False
-) -> tuple[str, ...]:
-    """Return the names of what a claim shows of its type.
-
-    `keeps_rules` says that it was found to break none; what follows from that is not asked again.
-    """
-    return tuple(
-        one.name
-        for one in SHOWN[claim.type]
-        if (keeps_rules and one.holds in _FOLLOWS) or one.holds(claim, grounding, passage)
-    )
-
-
-def type_by_tree(claim: TypedClaim, grounding: Grounding, passage: Passage) -> MemoryType | None:
-    """Walk the seed's decision tree: which type do the words of a claim have by themselves?
-
-    Explicit about the user: a fact. Else a tendency in what the user does: a pattern. Else shared
-    context: a narrative. Else None. It describes a claim; a candidate is never retyped by it.
-    """
-    text = claim.text
-    if not grounding.grounded:
-        return None
-    spoken = _is_explicit(claim, grounding, passage)
-    if spoken and _SHARED_FIRST.search(text):
-        return NARRATIVE
-    if spoken and not _TENDENCY.match(text) and _is_factual(claim, grounding, passage):
-        return FACT
-    if _TENDENCY.match(text) and _is_behavioural(claim, grounding, passage):
-        return PATTERN
-    return NARRATIVE if shared_clue(text) else None
-
-
-_TENDENCY: Final = re.compile(
-    r"\W*(?:(?:the )?user |he |she |they |i )?(?:\w+ly )?(?:always |often |usually |tends? to )?"
-    r"(?:prefers?|asks?|requests?|uses?|wants?|likes? (?:to be|being|when|it when)|writes?|"
-    r"responds?|replies|explains?|seeks?|checks?|communicates?|avoids?|starts?|needs?|values?|"
-    r"expects?|tends?|favou?rs?)\b",
-    re.IGNORECASE,
-)
-_SHARED_FIRST: Final = _any(
-    r"we\b", r"we'", r"our\b", r"together\b", r"remember\b", r"you\b", r"chatting\b", r"talking\b"
-)
-
-# ------------------------------------------------------------------ sanity
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_STRUCTURE: Final = re.compile(
-    r"[{}<>]|\"\s*:|\\[nux\"]|\]\s*,|```|^\s*(?:null|none|n/?a|undefined|nan|true|false|unknown|"
-    r"todo|tbd|lorem ipsum.*|no (?:facts?|memories|information|extractions?)\b.*)\W*$",
-    re.IGNORECASE,
-)
-_CUT_OFF: Final = re.compile(r"\b(?:the|a|an|and|or|of|my|your|because|than|very)\W*$", re.I)
-_MASHED: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}|(.)\1{3,}|(?:asdf|qwer|zxcv|hjkl)", re.I)
-_MOST_SYMBOLS: Final = 0.4  # of a text that says something, what is no letter, digit or blank
-_MOST_REPEATED: Final = 0.5  # of the words, how many may be one word
-_FEWEST_REPEATED: Final = 3  # times that a word is repeated before that counts
-_MOST_MASHED: Final = 0.4  # of the words, how many may be nothing that can be said aloud
-
-
-def is_nonsensical(text: str) -> bool:
-    """Say whether a text says nothing that could be true or false.
-
-    No words, words of grammar alone, one word over and over, keys that were hit at random, a piece
-    of JSON or code, or a sentence that breaks off.
-    """
-    stripped = text.strip()
-    found = _WORD.findall(stripped.lower())
-    if not found or _STRUCTURE.search(stripped):
-        return True
-    if _CUT_OFF.search(stripped):
-        return True
-    plain = sum(character.isalnum() or character.isspace() for character in stripped)
-    marks = sum(character in "'’-.,/&+" for character in stripped)
-    if len(stripped) - plain - marks > _MOST_SYMBOLS * len(stripped):
-        return True
-    most = max(found.count(word) for word in set(found)) if len(found) <= 400 else 0
-    if most >= _FEWEST_REPEATED and most > _MOST_REPEATED * len(found):
-        return True
-    mashed = sum(_MASHED.search(word) is not None for word in found)
-    if mashed and mashed >= _MOST_MASHED * len(found):
-        return True
-    reading = reading_of(stripped)
-    return not reading.order and not reading.values and not reading.names and not reading.foreign

@@ -27,9 +27,13 @@ from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, 
 from factbook.gate.type_rules import (
     Rule,
     broken_rule,
-    is_nonsensical,
-    shown_by,
     told_of_another,
+)
+from factbook.gate.type_sanity import (
+    is_nonsensical,
+)
+from factbook.gate.type_signs import (
+    shown_by,
 )
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 

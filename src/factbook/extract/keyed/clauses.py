@@ -7,11 +7,32 @@ sentence that no rule reads whole is parted at "and", "but" and commas, and ever
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from factbook.extract.keyed.contracts import OpName
+from factbook.extract.keyed.clause_words import (
+    ADVERBS,
+    CLAUSE,
+    DEFINED,
+    FILLERS,
+    INITIAL,
+    INTERROGATIVE,
+    LATER_WORDS,
+    LEADING_WORDS,
+    LINK,
+    MORE_THAN_A_VALUE,
+    NO_BEGINNING,
+    NO_VALUE,
+    OR,
+    PICK,
+    PRONOUNS,
+    TRIALS,
+    Found,
+    Refused,
+    attribute_key,
+    topic_in,
+)
 from factbook.extract.keyed.wording import (
     FAVORITE,
     NUMBER_WORD,
@@ -25,7 +46,6 @@ from factbook.extract.keyed.wording import (
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.nouns import is_plural
-from factbook.language.questions import INVERTED, QUESTION_WORD
 from factbook.language.sentences import Span, sentences
 from factbook.model.keys import (
     canonical_list_key,
@@ -34,205 +54,11 @@ from factbook.model.keys import (
     split_rank_key,
 )
 
-__all__ = ["ATTRIBUTES", "Found", "Reader", "Refused", "attribute_key", "topic_in"]
+__all__ = [
+    "Reader",
+]
 
 _JOINTS: Final = 60  # places where one sentence may be two; more is no sentence
-_TRIALS: Final = 600  # readings of clauses that one message is worth
-
-
-class Refused(Exception):  # an outcome of reading, turned into a reason by `phrases`
-    """Carries why words that a rule knows say nothing that could be done."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One operation before its list is known."""
-
-    op: OpName
-    clause: Span
-    topic: str | None = None  # as it was said; None: none was named
-    key: str = ""  # of a fact that is in no list; empty for a list
-    rank: int | None = None
-    from_rank: int | None = None
-    values: tuple[Span, ...] = ()
-
-
-# --- words ----------------------------------------------------------------------------------------
-
-ATTRIBUTES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("timezone", "time zone"), "user.timezone"),
-    **dict.fromkeys(("name", "full name"), "user.name"),
-    **dict.fromkeys(("first name", "given name"), "user.first_name"),
-    **dict.fromkeys(("last name", "surname", "family name"), "user.last_name"),
-    "middle name": "user.middle_name",
-    **dict.fromkeys(("nickname", "username", "user name"), "user.nickname"),
-    **dict.fromkeys(("email", "e-mail", "email address", "e-mail address"), "user.email"),
-    **dict.fromkeys(
-        ("phone", "phone number", "mobile number", "cell number", "telephone number"), "user.phone"
-    ),
-    **dict.fromkeys(("birthday", "birth date", "birthdate", "date of birth"), "user.birthday"),
-    **dict.fromkeys(("birthplace", "place of birth"), "user.birthplace"),
-    "age": "user.age",
-    **dict.fromkeys(("pronouns",), "user.pronouns"),
-    "gender": "user.gender",
-    **dict.fromkeys(("address", "home address"), "user.address"),
-    **dict.fromkeys(("location", "home", "home city", "city"), "user.location"),
-    **dict.fromkeys(("hometown", "home town"), "user.hometown"),
-    "country": "user.country",
-    "nationality": "user.nationality",
-    **dict.fromkeys(("occupation", "job", "profession"), "user.occupation"),
-    "job title": "user.job_title",
-    **dict.fromkeys(("employer", "company", "workplace"), "user.employer"),
-    **dict.fromkeys(("language", "native language", "mother tongue"), "user.language"),
-    "currency": "user.currency",
-    "locale": "user.locale",
-    "height": "user.height",
-    "weight": "user.weight",
-    "shoe size": "user.shoe_size",
-    "blood type": "user.blood_type",
-    "website": "user.website",
-    "github": "user.github",
-    "star sign": "user.star_sign",
-    **{
-        relative: f"user.{relative}"
-        for relative in ("wife", "husband", "partner", "girlfriend", "boyfriend", "boss")
-    },
-}
-"""What a person has one of, by the words for it, and its key."""
-
-_OWNED: Final = re.compile(
-    r"(?P<who>[^\W\d_]+(?:\s+[^\W\d_]+)?)['’]s?\s+"
-    r"(?P<what>name|birthday|age|email|phone number|address|breed|job)",
-    re.IGNORECASE,
-)
-
-_LEADING_WORDS: Final = re.compile(
-    r"(?:(?:hey|hi|hello|ok|okay|alright|well|so|oh|yes|yeah|yep|actually|honestly|btw|by\s+the\s+way"
-    r"|fyi|also|and|then|please|kindly|now|note\s+that|please\s+note\s+that|remember\s+that|remember"
-    r"|just\s+so\s+you\s+know|for\s+the\s+record|today|from\s+now\s+on|these\s+days|currently"
-    r"|i\s+(?:want|need|would\s+like|['’]d\s+like)\s+you\s+to|let['’]?s)(?:\s*[,:]\s*|\s+))+",
-    re.IGNORECASE,
-)
-_LATER_WORDS: Final = re.compile(
-    r"(?:[\s,]+(?:now|right\s+now|please|instead|again|too|as\s+well|these\s+days|at\s+the\s+moment"
-    r"|thanks|thank\s+you|btw|though|of\s+course|of\s+all\s+time|of\s+all|ever|so\s+far|from\s+now\s+on"
-    r"|for\s+me|by\s+far|of\s+mine))+$"
-)  # in lower case: a film is called "Apocalypse Now"
-_ADVERBS: Final = (
-    r"(?:(?:actually|really|now|currently|still|definitely|also|honestly|officially|absolutely|truly"
-    r"|clearly|obviously|by\s+far|easily|hands\s+down|just|already|again)\s+)*"
-)
-_FILLERS: Final = re.compile(
-    r"(?:hi|hello|hey|thanks|thank\s+you|cheers|please|ok|okay|great|got\s+it|please\s+remember"
-    r"(?:\s+(?:this|that|it))?|remember\s+(?:this|that|it)|note\s+(?:this|that))"
-    r"(?:\s+(?:there|so\s+much|very\s+much|a\s+lot|please))*[.!]*",
-    re.IGNORECASE,
-)
-
-_PICK: Final = r"(?:picks?|choices?|spot|position|place|slot)"
-_DEFINED: Final = rf"(?:(?P<rank>{RANK})|(?P<favorite>{FAVORITE}))"
-_LINK: Final = (
-    rf"(?:\s+(?P<are>are)(?:\s*:\s*|\s+{_ADVERBS})|\s+is(?:\s*:\s*|\s+{_ADVERBS})"
-    rf"|['’]s\s+{_ADVERBS}|\s*[:=]\s*)"
-)
-
-_WORD_OF_TOPIC: Final = re.compile(r"[\w'’&+#./%-]*[^\W_][\w'’&+#./%!-]*|&|\+")
-_NO_TOPIC_WORDS: Final = frozenset(
-    """
-    is are was were be been being am isn't aren't my your his her their our its i you he she it they
-    we me us them this these those not no never if because since when while but so which who whom
-    whose what will would could should might may has have had does did says said think thinks than
-    """.split()  # noqa: SIM905
-)
-_JOINING: Final = frozenset(("and", "or", "but", "then", "plus", "&", "with", "as", "at", "to"))
-_PRONOUNS: Final = frozenset(
-    """
-    it that this these those he she him her they them one ones so something anything everything
-    nothing someone somebody nobody none both all mine yours what whatever the same here there
-    """.split()  # noqa: SIM905
-)
-_NO_BEGINNING: Final = re.compile(
-    r"(?:if|when|whenever|unless|until|suppose|supposing|imagine|assume|assuming|whether|maybe"
-    r"|perhaps|probably|possibly|because|since|although|though|while|i|we|he|she|they|you|my|your"
-    r"|his|our|their|what|who|which|why|how|where|whose|not|never|neither|nor|no|but|or|is|are|was"
-    r"|were|do|does|did)(?!\w)",
-    re.IGNORECASE,
-)
-_NO_VALUE: Final = re.compile(
-    r"(?:not|never|no longer|neither|nor|maybe|perhaps|probably|possibly|unknown|undecided|either"
-    r"|whatever|what|when|where|who|how|if|between)(?!\w)"
-)  # in lower case: a book is called "Never Let Me Go"
-_MORE_THAN_A_VALUE: Final = re.compile(
-    r"\s(?:if|unless|because|since|when|while|but|although|though|which|who|except|not)\s"
-    r"|\s(?:says|said|thinks|told|claims)\s|\s(?:you|he|she|they|we)\s"
-    r"|\s[Ii](?:['’]|\s+\S)"  # "and I live in ..."; "The King and I" ends with it
-    r"|[?？]|[.!]\s+\S",
-)
-_CLAUSE: Final = re.compile(
-    rf"\b(?:is|are)\s+{_ADVERBS}(?:my|one\s+of\s+my)\b"
-    rf"|\bmy\s+(?:{RANK}|{FAVORITE})"
-    r"|\bmy\s+[\w'’ ]{1,40}?\s(?:is|are)\s"
-    r"|#\s?\d|\s(?:at|to)\s+(?:number\s+\w+|rank\s+\d+|\d+(?:st|nd|rd|th))\b",
-    re.IGNORECASE,
-)
-_INITIAL: Final = re.compile(
-    r"\b(?:dr|mr|mrs|ms|st|jr|sr|prof|vs|no|vol|pt|mt|ft|feat)\.(?=\s)|(?:\b\w\.){2,}(?=\s)"
-    r"|\b\w\.(?=\s+\S+(?:\s+\S+)?$)",
-    re.IGNORECASE,
-)  # "Dr. No", "J.R.R. Tolkien", "Samuel L. Jackson": these stops end no sentence
-_INTERROGATIVE: Final = re.compile(rf"(?:{QUESTION_WORD}|{INVERTED})(?!\w)", re.IGNORECASE)
-_OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
-
-
-def attribute_key(words: str) -> str | None:
-    """Return the key of what a person has one of: "time zone", "dog's name"; None for no such."""
-    plain = " ".join(words.lower().replace("’", "'").split())
-    if plain in ATTRIBUTES:
-        return ATTRIBUTES[plain]
-    owned = _OWNED.fullmatch(plain)
-    if owned and owned["who"] not in _PRONOUNS:
-        return normalize_fact_key(f"user.{owned['who']}.{owned['what']}")[0]
-    return None
-
-
-def topic_in(words: str, known: frozenset[str]) -> tuple[bool, str | None]:
-    """Return (is it a place for a topic, the topic) of the words after "my #1" or "my favorite".
-
-    Takes away what is said besides: "favorite", "pick for", "in my ... list". No words are a place
-    without a topic. What holds a verb or a pronoun is none: there something else is said.
-    """
-    text = _LATER_WORDS.sub("", " " + " ".join(words.split())).strip(" ,:")
-    text = re.sub(rf"(?i)^(?:(?:{FAVORITE}|{_PICK}|ones?|things?)(?:\s+|$))+", "", text)
-    within = re.match(
-        r"(?i)(?:in|on|for|from|among|amongst|of|under|within|out\s+of)(?:\s+|$)(?:(?:my|the)(?:\s+|$))?",
-        text,
-    )
-    if within:
-        text = text[within.end() :]
-    else:
-        inner = re.match(
-            r"(?i)(?P<pick>.*?)\s*(?:in|on|for|from|of|among)\s+my\s+(?P<rest>.*)", text
-        )
-        if inner and not inner["pick"]:
-            text = inner["rest"]
-    text = re.sub(r"(?i)^(?:list|ranking)\s+of\s+(?:my\s+)?", "", text)
-    text = re.sub(rf"(?i)^(?:{FAVORITE})(?:\s+|$)", "", text)
-    text = re.sub(r"(?i)(?:^|\s+)(?:favou?rites|favs|faves)?\s*(?:lists?|ranking)$", "", text)
-    text = re.sub(r"(?i)\s+(?:favou?rites|favs|faves)$", "", text).strip()
-    if not text:
-        return True, None
-    parts = text.split()
-    if len(parts) > 6 or not all(map(_WORD_OF_TOPIC.fullmatch, parts)):
-        return False, None
-    if any(part.lower().strip(".") in _NO_TOPIC_WORDS for part in parts):
-        return False, None
-    if parts[0].lower() in _JOINING or any(re.match(r"#\d", part) for part in parts):
-        return False, None  # "at #1 and ETH at #2": another clause
-    if not names_something(text):
-        return False, None
-    if len(spoken_items(text)) > 1 and canonical_list_key(text) not in known:
-        return False, None  # "books and films": two lists, or one? That is for the person to say.
-    return True, text
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -286,7 +112,7 @@ class Reader:
 
     def _sentence(self, sentence: Span) -> list[Found]:
         text = sentence.of(self.message)
-        if _FILLERS.fullmatch(text.strip()):
+        if FILLERS.fullmatch(text.strip()):
             return []
         if asks_something(text):
             raise Refused(f"{_shown(text)} is a question, which sets nothing")
@@ -297,10 +123,10 @@ class Reader:
             end -= 1
         self._refusal = ""
         found = self._clauses(Span(start=sentence.start, end=end), {}, first=True)
-        if self._trials > _TRIALS:
+        if self._trials > TRIALS:
             raise Refused(f"{_shown(text)} has too many parts; say it in shorter sentences")
         if found is None:
-            if _INTERROGATIVE.match(text):
+            if INTERROGATIVE.match(text):
                 raise Refused(f"{_shown(text)} is a question, which sets nothing")
             raise Refused(self._refusal or self._why_not(text))
         return found
@@ -314,7 +140,7 @@ class Reader:
         found = self._clause(span, first=first)
         if found is None:
             for joint in list(_JOINT.finditer(self.masked, span.start, span.end))[:_JOINTS]:
-                if self._trials > _TRIALS:
+                if self._trials > TRIALS:
                     break
                 left = self._clause(Span(start=span.start, end=joint.start()), first=first)
                 if left is None:
@@ -329,7 +155,7 @@ class Reader:
     def _clause(self, span: Span, *, first: bool) -> list[Found] | None:
         """Read one clause by the first rule that fits, without what leads in ("please") or with."""
         starts = [self._past(POLITE, span.start, span.end)]
-        led = self._past(_LEADING_WORDS, starts[0], span.end)
+        led = self._past(LEADING_WORDS, starts[0], span.end)
         if starts[0] < led < span.end:
             starts.insert(0, self._past(POLITE, led, span.end))
         for start in starts:
@@ -363,7 +189,7 @@ class Reader:
 
     def _built(self, rule: _Rule, parts: _Parts) -> list[Found] | None:
         self._trials += 1
-        if self._trials > _TRIALS:
+        if self._trials > TRIALS:
             return None
         try:
             return rule.build(self, parts)
@@ -403,7 +229,7 @@ class Reader:
             start += 1
         while end > start and (text[end - 1].isspace() or text[end - 1] in ",:;"):
             end -= 1
-        later = _LATER_WORDS.search(text[start:end])
+        later = LATER_WORDS.search(text[start:end])
         if later:
             end = start + later.start()
         bare = text[start:end]
@@ -413,15 +239,15 @@ class Reader:
         inner = bare[1:-1]
         if closing == bare[-1] and inner.strip() and closing not in inner:
             return Span(start=start + 1, end=end - 1)
-        if " ".join(bare.lower().split()) in _PRONOUNS:
+        if " ".join(bare.lower().split()) in PRONOUNS:
             raise Refused(f"{bare!r} does not say what is meant; name it")
         seen = self.masked[start:end]
-        mood = mood_problem(seen) if _NO_VALUE.match(seen) else ""
+        mood = mood_problem(seen) if NO_VALUE.match(seen) else ""
         if mood:
             raise Refused(f"{_shown(bare)} is no value: {mood}; put it in quotes where it is one")
-        if _NO_VALUE.match(seen) or (leads and _NO_BEGINNING.match(seen)):
+        if NO_VALUE.match(seen) or (leads and NO_BEGINNING.match(seen)):
             raise Refused(f"{_shown(bare)} is no plain value; put it in quotes where it is one")
-        if _CLAUSE.search(seen) or _MORE_THAN_A_VALUE.search(f" {_INITIAL.sub('_', seen)} "):
+        if CLAUSE.search(seen) or MORE_THAN_A_VALUE.search(f" {INITIAL.sub('_', seen)} "):
             raise Refused(
                 f"{_shown(bare)} says more than a value; put it in quotes where it is one"
             )
@@ -437,16 +263,16 @@ class Reader:
                 f"{_shown(value.of(self.message))} looks like several values for one place; put it"
                 " in quotes where it is one"
             )
-        if _OR.search(seen):
+        if OR.search(seen):
             raise Refused(f"{_shown(value.of(self.message))} leaves open which one")
         return value
 
     def several(self, span: Span, *, leads: bool = False) -> list[tuple[Span, int | None]]:
         """Return the values of a spoken list, each with the number before it; at least one."""
         text = span.of(self.message)
-        if _OR.search(self.masked, span.start, span.end):
+        if OR.search(self.masked, span.start, span.end):
             raise Refused(f"{_shown(text)} leaves open which one")
-        later = _LATER_WORDS.search(text)
+        later = LATER_WORDS.search(text)
         found: list[tuple[Span, int | None]] = []
         for item in spoken_items(text[: later.start()] if later else text):
             place = Span(start=span.start + item.start, end=span.start + item.end)
@@ -485,7 +311,7 @@ def _place(
 
     "Rex is my second dog" is none: a bare ordinal needs "favorite", "pick" or a list that is there.
     """
-    said = re.search(rf"(?i)(?<!\w)(?:{FAVORITE}|{_PICK})(?!\w)", around.of(reader.message))
+    said = re.search(rf"(?i)(?<!\w)(?:{FAVORITE}|{PICK})(?!\w)", around.of(reader.message))
     if not (_SURE_RANK.match(words) or said or reader.has(topic)):
         raise Refused(
             f"{_shown(parts.clause.of(reader.message))} does not say that it is about favorites;"
@@ -723,7 +549,7 @@ def _remove_rank(reader: Reader, parts: _Parts) -> list[Found] | None:
 def _clear(reader: Reader, parts: _Parts) -> list[Found] | None:
     """Read "Clear my favorite movies" and "Forget my timezone"."""
     words = parts.left.of(reader.message)
-    key = attribute_key(_LATER_WORDS.sub("", words))
+    key = attribute_key(LATER_WORDS.sub("", words))
     if key is not None:
         return [Found(op="clear", clause=parts.clause, key=key)]
     is_list, topic = reader.list_named(parts.left)
@@ -852,42 +678,42 @@ _RULES: Final = (
         _clear,
     ),
     _rule(
-        rf"(?:set|change|update|switch|make)\s+{_MY}{_DEFINED}",
+        rf"(?:set|change|update|switch|make)\s+{_MY}{DEFINED}",
         r"\s+(?:to|as|be|into)\s+|\s*[=:]\s*",
         _change,
     ),
     _rule(rf"(?:set|change|update|switch)\s+{_MY}", r"\s+(?:to|as|into)\s+|\s*=\s*", _attribute),
     _rule(
         r"(?:make|set|put|rank|place|keep|mark|name|choose|pick|want|call)\s+",
-        rf"\s+(?:as\s+|at\s+|to\s+(?:be\s+)?|in\s+|on\s+|be\s+)?(?:(?:my|our|the)\s+)?{_DEFINED}",
+        rf"\s+(?:as\s+|at\s+|to\s+(?:be\s+)?|in\s+|on\s+|be\s+)?(?:(?:my|our|the)\s+)?{DEFINED}",
         _make,
     ),
     _rule(
         "",
-        rf"\s+(?:is|are)\s+{_ADVERBS}(?:one|two|some|among\s+the\s+ones|both|all)?\s*(?:of|among)"
+        rf"\s+(?:is|are)\s+{ADVERBS}(?:one|two|some|among\s+the\s+ones|both|all)?\s*(?:of|among)"
         rf"\s+{_MY}{FAVORITE}",
         _one_of_mine,
     ),
-    _rule(rf"(?:another\s+)?(?:one|two|some)\s+of\s+{_MY}{FAVORITE}", _LINK, _mine_include),
+    _rule(rf"(?:another\s+)?(?:one|two|some)\s+of\s+{_MY}{FAVORITE}", LINK, _mine_include),
     _rule(rf"{_MY}{FAVORITE}", r"\s+(?:also\s+)?includes?\s+", _mine_include),
     _rule(
         rf"{_MY}top\s+(?P<count>\d{{1,4}}|{NUMBER_WORD})(?!\w)",
-        _LINK,
+        LINK,
         _top_n,
     ),
     _rule(
         "",
-        rf"(?:\s+is|\s+(?P<are>are)|['’]s)\s+{_ADVERBS}{_MY}{_DEFINED}",
+        rf"(?:\s+is|\s+(?P<are>are)|['’]s)\s+{ADVERBS}{_MY}{DEFINED}",
         _value_is_mine,
     ),
     _rule(
         "",
-        rf"(?:\s+(?:is|are)|['’]s)\s+{_ADVERBS}(?:(?:at|in)\s+)?(?:the\s+)?(?P<rank>{RANK})"
+        rf"(?:\s+(?:is|are)|['’]s)\s+{ADVERBS}(?:(?:at|in)\s+)?(?:the\s+)?(?P<rank>{RANK})"
         r"\s+(?:in|on|of|among|for)\s+(?:my|our)\s+",
         _value_in_mine,
     ),
-    _rule(rf"(?:{_MY})?(?:{_DEFINED})", _LINK, _mine_is_value),
-    _rule(_MY, _LINK, _attribute),
+    _rule(rf"(?:{_MY})?(?:{DEFINED})", LINK, _mine_is_value),
+    _rule(_MY, LINK, _attribute),
     _rule(r"i(?:['’]m|\s+am)\s+called(?=\s)", r"\s+", _about_me("user.name")),
     _rule(r"call\s+me(?=\s)", r"\s+", _about_me("user.nickname")),
     _rule(r"i\s+(?:(?:currently|now)\s+)?live\s+in(?=\s)", r"\s+", _about_me("user.location")),
@@ -901,7 +727,7 @@ _RULES: Final = (
 _CONTINUED: Final = (
     _rule(
         "",
-        rf"\s+(?:(?:as|at|is|is\s+at|in)\s+)?{_ADVERBS}(?:my\s+)?(?P<rank>{RANK})",
+        rf"\s+(?:(?:as|at|is|is\s+at|in)\s+)?{ADVERBS}(?:my\s+)?(?P<rank>{RANK})",
         _make,
     ),
 )

@@ -15,7 +15,13 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
-from factbook.extract.keyed.clauses import Found, Reader, Refused
+from factbook.extract.keyed.clause_words import (
+    Found,
+    Refused,
+)
+from factbook.extract.keyed.clauses import (
+    Reader,
+)
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, batch_problems
 from factbook.extract.keyed.questions import Asked, parse_ask
 from factbook.model.keys import canonical_list_key

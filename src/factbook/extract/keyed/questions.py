@@ -13,7 +13,10 @@ from typing import Final, Protocol
 
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
-from factbook.extract.keyed.clauses import attribute_key, topic_in
+from factbook.extract.keyed.clause_words import (
+    attribute_key,
+    topic_in,
+)
 from factbook.extract.keyed.contracts import FactsQueryPlan
 from factbook.extract.keyed.wording import FAVORITE, NUMBER_WORD, RANK, rank_value
 from factbook.language.coordination import split_spoken_list

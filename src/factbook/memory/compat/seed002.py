@@ -30,7 +30,12 @@ from factbook.gate.grounding import (
     validate_fact_against_summary,
 )
 from factbook.gate.scoring import Embed, contradicted, score_confidence
-from factbook.gate.type_rules import is_nonsensical, shared_clue
+from factbook.gate.type_rules import (
+    shared_clue,
+)
+from factbook.gate.type_sanity import (
+    is_nonsensical,
+)
 from factbook.gate.typed_claims import TypedVerdict, judge_typed
 from factbook.model.memory_types import MemoryType, TypedClaim
 
