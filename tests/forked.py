@@ -212,14 +212,19 @@ def _take(files: Sequence[int]) -> None:
 
 
 def _load() -> None:
-    """Import all of factbook that a command may use."""
+    """Import all of factbook that a command may use, and read the model that embeds.
+
+    A session of onnxruntime with one thread has none of its own, so that it outlives a fork.
+    """
     import factbook
+    from factbook.embed import bundled
 
     for found in pkgutil.walk_packages(factbook.__path__, "factbook."):
         if found.name.startswith("factbook.testing") or found.name.endswith("__main__"):
             continue
         with suppress(ImportError):  # of an extra that is not installed
             importlib.import_module(found.name)
+    bundled().load()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from factbook.testing.bad_answers import (
     with_number,
 )
 from factbook.testing.model_server import ModelServer, Reply
+from rows import every
 
 
 class Step(BaseModel):
@@ -81,8 +82,8 @@ def names(bad: BadAnswer) -> str:
     return bad.name
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("bad", BAD_ANSWERS, ids=names)
+@every("provider", PROVIDERS)
+@every("bad", BAD_ANSWERS)
 def test_every_bad_answer_has_its_one_outcome(bad: BadAnswer, provider: str) -> None:
     if not bad.applies(GOOD, provider):
         pytest.skip("the other protocol alone can say it")
@@ -97,8 +98,8 @@ def test_every_bad_answer_has_its_one_outcome(bad: BadAnswer, provider: str) -> 
         assert len(server.requests) == 1  # nothing is retried, no redirect is followed
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("odd", ODD_ANSWERS)
+@every("provider", PROVIDERS)
+@every("odd", ODD_ANSWERS)
 def test_an_odd_answer_is_taken(odd: str, provider: str) -> None:
     with ModelServer(ODD_ANSWERS[odd](GOOD)) as server:
         assert asked(server, provider) == Steps.model_validate(GOOD)

@@ -57,6 +57,7 @@ from factbook.surface.text import cells
 from factbook.testing.model_server import ModelServer, Reply, Request
 from factbook.testing.search_server import Hits, SearchServer, hit
 from factbook.testing.search_server import Reply as SearchReply
+from rows import every
 
 DOCUMENTS = {
     "swift.md": "# Brimley Swift, a long test\n\nThe Brimley Swift is a kettle with a glass body."
@@ -684,7 +685,7 @@ def test_help_names_every_command(here: Here) -> None:
 # --- reactions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "wanted"),
     [
         ("👍", ("👍", "")),

@@ -20,6 +20,7 @@ import pytest
 from conftest import SESSION, Cli, call, record, sample_lines
 from factbook.memory import Memory
 from factbook.surface.cli import group as every_command
+from rows import every
 
 DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -68,7 +69,7 @@ def test_help_names_every_command(cli: Cli) -> None:
     assert cli("-h").out == cli().out == shown
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
+@every("name", sorted(commands()))
 def test_every_command_and_option_is_documented(name: str) -> None:
     sections = re.split(r"^## ", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)
     (section,) = [one for one in sections if one.startswith(f"`factbook {name}")]

@@ -30,6 +30,7 @@ from factbook.extract.clusters import (
     pieces_of,
 )
 from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
+from rows import every
 
 # --- sentences ------------------------------------------------------------------------------------
 
@@ -46,7 +47,7 @@ def test_sentences_stand_in_their_text_in_order_without_overlap(text: str) -> No
         assert text[part.start : part.end] == part.text
 
 
-@pytest.mark.parametrize("rule", sentences.RULES, ids=lambda rule: rule.name)
+@every("rule", sentences.RULES)
 def test_each_rule_decides_its_example(rule: sentences.StatementRule) -> None:
     assert sentences.ruling(rule.example) == (rule.use == "keep", rule.name)
 

@@ -36,6 +36,7 @@ from factbook.recall.budget import (
 )
 from factbook.recall.plan import Turn
 from factbook.sources.session_log import parser
+from rows import every
 
 DAY = 24 * 3600 * 1000
 NOW = 1_790_000_000_000  # 2026-09-21
@@ -557,7 +558,7 @@ def test_who_speaks_is_said_of_every_turn_and_memory() -> None:
     assert '<tool-result name="shell" trust="external">\nI live in a pipe.' in context.text
 
 
-@pytest.mark.parametrize(
+@every(
     ("role", "trust", "speaker", "said"),
     [
         (Role.USER, Trust.DIRECT, "", "by the owner (direct)"),
@@ -584,7 +585,7 @@ def test_only_the_owner_speaks_for_the_owner(
     assert ("by the owner" in said) is alone
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "shown"),
     [
         ("a\u202eb\u2066c\u200bd\ufeff", "abcd"),

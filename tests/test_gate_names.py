@@ -25,6 +25,7 @@ from factbook.gate.names import (
     structural_problem,
 )
 from factbook.model.keys import entity_name
+from rows import every
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "calibrate_names.py"
@@ -33,7 +34,7 @@ SCRIPT = ROOT / "scripts" / "calibrate_names.py"
 # --- structure: the seed's list -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "problem"),
     [
         ("a very long description of a speaker that nobody says", "more than 8 words"),

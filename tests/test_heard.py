@@ -15,6 +15,7 @@ from factbook.extract.names import names_in
 from factbook.gate.names import structural_problem
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.net.cancel import Cancel, Cancelled, cancelling
+from rows import every
 
 KNOWN = {
     "kef ls50 meta": "kef ls50 meta",
@@ -213,7 +214,7 @@ CHATS = (
 )
 
 
-@pytest.mark.parametrize("text", CHATS)
+@every("text", CHATS)
 def test_everyday_chats_bring_no_names(text: str) -> None:
     names = [named.name for named in hear(text, known={})]
     assert [name for name in names if structural_problem(name) is None] == []

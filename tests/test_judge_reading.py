@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from factbook.gate.lexicon import tables, words_of
 from factbook.gate.reading import MAX_WORDS, read
+from rows import every
 
 
 def test_a_denial_reaches_up_to_a_break() -> None:
@@ -54,7 +53,7 @@ def test_long_texts_are_cut_and_say_so() -> None:
     assert not read("word " * MAX_WORDS).cut
 
 
-@pytest.mark.parametrize(
+@every(
     "chunk", ["", "...", "n't", "'s", "'", "''", "-", "–", "(", "’", "&", "1,", "v", "%", "\x00"]
 )
 def test_odd_pieces_are_legal(chunk: str) -> None:

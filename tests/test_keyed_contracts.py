@@ -24,6 +24,7 @@ from factbook.extract.keyed.contracts import (
     plan_window,
 )
 from factbook.llm.schema import plain_schema
+from rows import every
 
 CRYPTO = "user.favorites.crypto"
 
@@ -48,7 +49,7 @@ def test_the_seeds_fields_and_defaults() -> None:
     assert FactsAnswer().canonical_keys == ()
 
 
-@pytest.mark.parametrize(
+@every(
     "answer",
     [
         "[]",
@@ -104,7 +105,7 @@ def test_endpoints_can_be_held_to_the_shapes(answer: type[FactsOpsResponse]) -> 
     assert set(schema["required"]) == set(schema["properties"])
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "problem"),
     [
         ({"op": "set", "value": "x"}, "set names no fact_key"),
@@ -187,7 +188,7 @@ def test_a_useless_operation_parses_and_says_why(fields: dict[str, Any], problem
     assert problem in said
 
 
-@pytest.mark.parametrize(
+@every(
     "fields",
     [
         {"op": "set", "fact_key": "user.timezone", "value": "Europe/Athens"},

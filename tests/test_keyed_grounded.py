@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, FactsQue
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.wording import named_ranks, rank_value
 from factbook.language.sentences import sentences
+from rows import every
 
 CRYPTO, COLORS = "user.favorites.crypto", "user.favorites.colors"
 
@@ -59,7 +59,7 @@ def response(*ops: FactsOp, asked: tuple[str, ...] = ()) -> FactsOpsResponse:
 WHICH = ["Which favorites list? crypto/colors/..."]
 
 
-@pytest.mark.parametrize(
+@every(
     ("message", "op", "lists", "asked"),
     [
         ("Make BTC my #1", rank("BTC"), [CRYPTO, COLORS], WHICH),

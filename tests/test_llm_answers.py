@@ -17,6 +17,7 @@ from factbook.llm.budget import money_of
 from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.llm.schema import plain_schema
 from factbook.net.http import Failed, one_line
+from rows import every
 
 
 class Strict(BaseModel):
@@ -118,7 +119,7 @@ def test_a_text_is_read_strictly_and_enums_are_read_from_their_words() -> None:
     assert found.pairs == (1, 2)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("", "is empty"),
@@ -144,7 +145,7 @@ def test_what_is_not_one_json_value_is_invalid_json(text: str, said: str) -> Non
     assert said in refused(text, ModelFailure.INVALID_JSON)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("[]", "should be an object"),

@@ -18,6 +18,7 @@ from factbook.llm.config import (
 )
 from factbook.net.http import Secret, read_address
 from factbook.net.settings import config_path
+from rows import every
 
 KEY = "sk-not-to-be-seen-anywhere"
 
@@ -156,7 +157,7 @@ def test_the_file_is_in_the_users_folder_unless_it_is_named() -> None:
 # --- wrong settings -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "value", "said"),
     [
         ("PROVIDER", "anthropic", "'anthropic', but it must be one of ollama, openai, off"),

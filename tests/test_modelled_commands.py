@@ -50,6 +50,7 @@ from factbook.model.facts import (
 )
 from factbook.testing.bad_answers import BadAnswer, bad_answers
 from factbook.testing.model_server import ModelServer, Reply, Request
+from rows import every
 
 MODEL = "ollama:reader"
 
@@ -540,7 +541,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("bad", bad_answers(GOOD, "openai"), ids=lambda bad: bad.name)
+@every("bad", bad_answers(GOOD, "openai"))
 def test_every_bad_answer_has_one_outcome(bad: BadAnswer) -> None:
     """One typed error, or content of which only what stands in the command is kept."""
     episode = command("pg_dump -h db1.lan shop > shop.sql")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook.extract.names import NameSign, names_in
 from factbook.language.common_words import opens_sentences
 from factbook.model.keys import entity_name
+from rows import every
 
 
 def found(text: str) -> list[str]:
@@ -48,7 +48,7 @@ def test_every_name_stands_in_its_text(text: str) -> None:
         last = span.end
 
 
-@pytest.mark.parametrize(
+@every(
     "piece",
     [
         "so ",

@@ -13,6 +13,7 @@ from factbook.extract.mentions import hear, preferences_in
 from factbook.extract.quoted_text import READ_CHARS, pasted
 from factbook.extract.voice import own_words
 from factbook.model.entities import EngagementType, Valence
+from rows import every
 
 KNOWN = {"ls50": "ls50", "radiohead": "radiohead"}
 
@@ -75,7 +76,7 @@ OTHERS = (
 )
 
 
-@pytest.mark.parametrize("text", OTHERS)
+@every("text", OTHERS)
 def test_words_of_others_are_never_its_owners(text: str) -> None:
     """Seed 003, principle 1: what a page says is no like, no search and no entity of the owner."""
     found = hear(text, known=KNOWN)
@@ -136,7 +137,7 @@ def test_what_is_too_long_is_nobodys() -> None:
     assert [(one.start, one.end) for one in pasted(text)] == [(READ_CHARS, len(text))]
 
 
-@pytest.mark.parametrize(
+@every(
     "piece",
     [
         " ",

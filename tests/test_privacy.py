@@ -23,6 +23,7 @@ from factbook.search_providers import is_local
 from factbook.search_providers.folder import FolderSearch
 from factbook.sources.conversation.turn import turn_uid
 from pages import DAY, World, open_world, page
+from rows import every
 
 SWIFT = page(
     "Brimley Swift",
@@ -94,7 +95,7 @@ def test_what_is_its_owners_stays_however_it_reads(matter: Matter) -> None:
     assert not may_leave(nothing_known).leaves
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "call 07700 900123",

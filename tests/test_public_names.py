@@ -16,6 +16,7 @@ from factbook import Conversation, Memory
 from factbook.memory import _Made
 from factbook.testing import FrozenClock
 from memory_parts import PARTS, kinds, public
+from rows import every
 
 PYTHONS = {
     "Callable",
@@ -42,7 +43,7 @@ def test_what_a_signature_names_is_exported() -> None:
     assert named - PYTHONS - PLAIN - {"PassiveStream"} - set(factbook.__all__) == set()
 
 
-@pytest.mark.parametrize("name", factbook.__all__)
+@every("name", factbook.__all__)
 def test_what_is_exported_is_there(name: str) -> None:
     assert getattr(factbook, name) is not None
 

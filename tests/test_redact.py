@@ -32,6 +32,7 @@ from factbook.redaction import NO_REDACTION, Redaction, Redactor, load_key, scan
 from factbook.redaction.formats import FORMATS
 from factbook.redaction.keyfile import _make_in_place
 from factbook.redaction.scanner import CROWD_CHARS, KINDS
+from rows import every
 
 KEY = bytes(range(32))
 REDACTOR = Redactor(key=KEY)
@@ -229,8 +230,8 @@ PASSWORD_LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", PASSWORD_LINES)
-@pytest.mark.parametrize("secret", PASSWORDS)
+@every("line", PASSWORD_LINES)
+@every("secret", PASSWORDS)
 def test_a_password_goes_and_the_rest_stays(line: str, secret: str) -> None:
     text = line.replace("{{", "\0").replace("}}", "\1").replace("{}", secret)
     text = text.replace("\0", "{").replace("\1", "}")
@@ -296,8 +297,8 @@ KEY_LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", KEY_LINES)
-@pytest.mark.parametrize("secret", KEYS)
+@every("line", KEY_LINES)
+@every("secret", KEYS)
 def test_a_drawn_key_goes_and_the_rest_stays(line: str, secret: str) -> None:
     text = line.replace("{}", secret)
     assert found_in(text) == [secret]
@@ -487,8 +488,8 @@ def test_every_format_of_the_table_has_an_example() -> None:
     assert {row.kind for row in FORMATS} == set(EXAMPLES) | set(WEBHOOKS)
 
 
-@pytest.mark.parametrize("around", AROUND)
-@pytest.mark.parametrize("kind", EXAMPLES)
+@every("around", AROUND)
+@every("kind", EXAMPLES)
 def test_a_key_in_a_format_of_its_own_goes_wherever_it_stands(kind: str, around: str) -> None:
     for key in EXAMPLES[kind]:
         text = around.replace("{{", "{").replace("}}", "}").replace("{}", key)
@@ -526,8 +527,8 @@ def test_a_web_token_goes_also_when_it_was_cut() -> None:
 # ------------------------------------------------------------------------------------- key blocks
 
 
-@pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\\\\n", "\n    ", "\n> ", "\n+"])
+@every("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
+@every("newline", ["\n", "\r\n", "\\n", "\\\\n", "\n    ", "\n> ", "\n+"])
 def test_a_key_block_goes_whole(kind: str, newline: str) -> None:
     block = pem(kind, newline=newline)
     text = f"before {block} after"
@@ -705,7 +706,7 @@ file.py:1234:foo:bar:baz
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("line", BENIGN)
+@every("line", BENIGN)
 def test_what_is_no_secret_stays(line: str) -> None:
     assert REDACTOR.redact(line) == line
     as_json = '{"text": "' + line.replace("\\", "\\\\").replace('"', '\\"') + '"}'
@@ -924,7 +925,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("unit", HOSTILE)
+@every("unit", HOSTILE)
 def test_the_work_grows_with_the_length_of_a_hostile_text(unit: str) -> None:
     small, large = _work(unit, 2_000), _work(unit, 16_000)
     # Eight times the text; a second pass over what was redacted may double the work.
@@ -1002,7 +1003,7 @@ def test_what_was_just_redacted_is_not_read_again() -> None:
     assert _steps(redacted) <= 10
 
 
-@pytest.mark.parametrize(("name", "text"), SHAPES, ids=[name for name, _ in SHAPES])
+@every(("name", "text"), SHAPES)
 def test_no_text_takes_many_steps_for_each_of_its_characters(name: str, text: str) -> None:
     assert _steps(text) <= STEPS * len(text)
 
@@ -1344,8 +1345,8 @@ def test_what_only_looks_like_the_key_of_a_wallet_stays(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize("mark", ["{:>4}: ", "  {} | ", "{:>6}\t", "+", "> ", "{}→", "    ", '"'])
-@pytest.mark.parametrize("framed", [True, False])
+@every("mark", ["{:>4}: ", "  {} | ", "{:>6}\t", "+", "> ", "{}→", "    ", '"'])
+@every("framed", [True, False])
 def test_a_key_with_something_before_each_of_its_lines_goes(mark: str, *, framed: bool) -> None:
     body = [f"MIIEpAIBAAKCAQEA{drawn(48)}", *(drawn(64, seed=str(n)) for n in range(8))]
     lines = body

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from factbook.redaction import Redactor, scanner
 from factbook.redaction.lazy import Lazy
+from rows import every
 
 REDACTOR = Redactor(key=bytes(range(32)))
 SECRETS = ["Tr0ub4dor&3", "x9K!mQ2@vLp7", "kR8vTq2mWz5pLx7n"]
@@ -114,8 +115,8 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("secret", SECRETS)
+@every("line", LINES)
+@every("secret", SECRETS)
 def test_a_secret_goes_and_redaction_is_final(line: str, secret: str) -> None:
     redacted = REDACTOR.redact(line.replace("{}", secret))
     assert secret not in redacted
@@ -159,7 +160,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize(("line", "secret"), WHOLE)
+@every(("line", "secret"), WHOLE)
 def test_the_whole_secret_goes_and_nothing_else(line: str, secret: str) -> None:
     found = [line[one.start : one.end] for one in REDACTOR.find(line)]
     assert secret in found
@@ -197,7 +198,7 @@ BENIGN = [
 ]
 
 
-@pytest.mark.parametrize("line", BENIGN)
+@every("line", BENIGN)
 def test_what_only_looks_like_one_stays(line: str) -> None:
     assert REDACTOR.redact(line) == line
 

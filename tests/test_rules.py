@@ -18,6 +18,7 @@ from factbook.extract.rules import MAX_HITS, Rule, RuleSet, markdown_table
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.language.sentences import markdown_sentences
 from factbook.model.facts import Candidate, Episode, EpisodeKind, Field, Role, Trust
+from rows import every
 
 DEFAULT = RuleSet.default()
 SEED_LINE = "sshpass -p 'pwd' ssh root@192.168.20.4 'ls -la'"
@@ -168,7 +169,7 @@ def test_task_user_message_is_requested_in_its_session() -> None:
 # --- the table ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", [*RULES, SEED_STRICT], ids=lambda rule: rule.name)
+@every("rule", [*RULES, SEED_STRICT])
 def test_row_of_the_table_is_sound(rule: Rule) -> None:
     assert rule.name.partition(".")[0] == rule.predicate
     assert rule.subject in SUBJECTS
@@ -483,7 +484,7 @@ def test_shell_words_stand_where_they_say(text: str) -> None:
 HUGE = 64_000
 
 
-@pytest.mark.parametrize(
+@every(
     "unit",
     [
         "a", "/", "'", '"', "$(", "`", "(", "<<E\n", "\\", "${", "ssh ", "sudo ", "if ", "a=b ",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from factbook.errors import SearchError, SearchFailure
 from factbook.net.address import check_public, is_public, is_public_address, system_resolve
+from rows import every
 
 PUBLIC = [
     "https://example.org",
@@ -116,7 +117,7 @@ def test_public_addresses(url: str) -> None:
     assert is_public(url)
 
 
-@pytest.mark.parametrize("url", PRIVATE + ODD)
+@every("url", PRIVATE + ODD)
 def test_private_and_odd_addresses(url: str) -> None:
     assert not is_public(url)
 

@@ -12,6 +12,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.search_providers import SearchConfig, load_search_config, open_search
 from factbook.search_providers.config import key_of
+from rows import every
 
 KEY = "tvly-a-key-that-nobody-has"
 
@@ -124,7 +125,7 @@ def test_the_key_is_read_and_never_shown(tmp_path: Path) -> None:
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@every(
     ("variables", "said"),
     [
         ({"PROVIDER": "google"}, "must be one of folder, searxng, ddgs, tavily, brave, off"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook.search_providers.documents import Document, NotText, read_html, read_pages, read_text
+from rows import every
 
 NOTE = """---
 title: Speakers that I heard
@@ -97,7 +98,7 @@ def test_a_page_is_read_as_it_is_shown() -> None:
     assert one.place == "L6"
 
 
-@pytest.mark.parametrize(
+@every(
     ("page", "shown"),
     [
         ("", ""),
@@ -245,7 +246,7 @@ HOSTILE_TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE_PAGES + HOSTILE_TEXTS)
+@every("piece", HOSTILE_PAGES + HOSTILE_TEXTS)
 def test_time_grows_with_the_text_and_not_with_its_square(piece: str) -> None:
     read = read_html if piece in HOSTILE_PAGES else read_text
 

@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from factbook.net.http import read_address
 from factbook.search_providers import SearchConfig, SearchProvider, open_search
 from factbook.search_providers.base import moment, plain_query, tidy, unmarked
 from factbook.testing.search_server import Hits, Reply, ScriptedSearch, Search, SearchServer, hit
+from rows import every
 
 KEY = "a-key-that-nobody-has"
 WEB = ("searxng", "tavily", "brave")
@@ -212,8 +212,8 @@ def failing(provider: str, script: Reply, *, timeout_s: float = 5.0) -> SearchEr
     return caught.value
 
 
-@pytest.mark.parametrize("provider", WEB)
-@pytest.mark.parametrize(
+@every("provider", WEB)
+@every(
     ("script", "kind"),
     [
         (Reply.status(500), SearchFailure.HTTP),
@@ -233,8 +233,7 @@ def failing(provider: str, script: Reply, *, timeout_s: float = 5.0) -> SearchEr
         (Reply.huge(60_000), SearchFailure.TOO_LARGE),
         (Reply.huge(60_000, announced=False), SearchFailure.TOO_LARGE),
         (Reply.endless(), SearchFailure.TOO_LARGE),
-    ],
-    ids=count(),  # type: ignore[arg-type]
+    ],  # type: ignore[arg-type]
 )
 def test_every_failure_has_its_kind(provider: str, script: Reply, kind: SearchFailure) -> None:
     assert failing(provider, script).kind is kind
@@ -364,8 +363,8 @@ def test_any_text_is_a_query_or_says_that_it_is_none(query: str) -> None:
     assert not any(word.startswith(("!", ":", "<", "?")) for word in asked.split())
 
 
-@pytest.mark.parametrize("provider", WEB)
-@pytest.mark.parametrize("query", ["", "   ", "!!", "\x00", "-"])
+@every("provider", WEB)
+@every("query", ["", "   ", "!!", "\x00", "-"])
 def test_a_query_without_a_word_is_refused(provider: str, query: str) -> None:
     with SearchServer(HITS, key=KEY) as server:
         with pytest.raises(UsageError, match="needs a word"):

@@ -33,6 +33,7 @@ from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import worth_a_vector
 from factbook.sources.imports import CHAT, CHATGPT, CLAUDE_AI, host_of
 from factbook.sources.imports.base import moment
+from rows import every
 from session_logs import NOW, account, kept, rejected
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -89,7 +90,7 @@ def test_seed_001_an_empty_turn_is_no_episode(text: str) -> None:
         assert told(text) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "embed"),
     [
         ("ok", False),  # one word
@@ -276,7 +277,7 @@ def test_a_turn_of_a_file_is_the_turn_that_was_told(tmp_path: Path) -> None:
     assert batch.episodes[0].source == episode_of(told("one two", session=SESSION)).source
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "at"),
     [
         ("2026-11-02T18:20:00Z", 1793643600000),

@@ -11,12 +11,13 @@ import pytest
 from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
 from factbook.sources.session_log import discover
 from factbook.sources.session_log.discover import COPILOT, LEADS_OUT, OPENCODE, detect
+from rows import every
 from session_logs import CLAUDE, CODEX, GEMINI, claude, codex, lines_of, write
 
 QUOTED = '{"parentUuid": null, "type": "session_meta", "payload": {}, "projectHash": 1}'
 
 
-@pytest.mark.parametrize(
+@every(
     ("head", "host"),
     [
         (lines_of(claude("user", "hi")), CLAUDE),

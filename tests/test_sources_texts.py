@@ -11,6 +11,7 @@ from factbook.redaction import NO_REDACTION
 from factbook.sources.session_log.outputs import CONTENT, REPORT, condense, exit_code, shape_of
 from factbook.sources.session_log.text import abridge, block, clip, millis, without
 from factbook.sources.session_log.toolcall import Rendered, render_call
+from rows import every
 
 
 def values(call: Rendered) -> list[tuple[str, str]]:
@@ -21,7 +22,7 @@ def values(call: Rendered) -> list[tuple[str, str]]:
 # --- calls ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("tool", "given_", "expected"),
     [
         (
@@ -217,7 +218,7 @@ def test_no_cut_goes_through_a_redaction_label() -> None:
         assert both.count("[REDACTED:") == both.count("ab]")
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "expected"),
     [
         ("1970-01-01T00:00:01Z", 1_000),

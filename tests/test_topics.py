@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.extract.topics import learn_queries, named_topic, request_of, topic_of
+from rows import every
 
 
 @given(st.text(max_size=300))
@@ -48,7 +49,7 @@ def test_an_empty_topic_is_said_to_be_one() -> None:
         learn_queries(" ?! ")
 
 
-@pytest.mark.parametrize(
+@every(
     "piece",
     [
         "so ", "the price of ", "best ", "what is ", "find me ", "reviews ", "stuff about ", "a, ",

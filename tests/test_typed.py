@@ -34,6 +34,7 @@ from factbook.gate.typed_claims import (
     threshold_of,
 )
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
+from rows import every
 
 FACT, PATTERN, NARRATIVE = MemoryType
 TWICE = 'User asked: "Explain it step by step."\nLater: "Step by step again, please."'
@@ -104,7 +105,7 @@ def test_a_summary_cannot_leave_its_part_of_the_prompt() -> None:
 # ------------------------------------------------------------------ the answer
 
 
-@pytest.mark.parametrize(
+@every(
     "bad",
     [
         {"extractions": None},

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from factbook.recall import vectors
 from factbook.recall.vectors import VectorIndex
+from rows import every
 
 DIM = 384
 MANY = 50_000
@@ -378,7 +379,7 @@ def test_readers_never_see_half_a_write(tiny_parts: None) -> None:
 # --- bad input ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("ids", "rows", "message"),
     [
         ([7], [[np.nan, *[1] * 7]], "row 7 is not finite"),
@@ -391,7 +392,7 @@ def test_readers_never_see_half_a_write(tiny_parts: None) -> None:
         ([0.5], [[1] * 8], "must be a flat list of integers"),
     ],
 )
-@pytest.mark.parametrize("kind", [np.float16, np.float32])
+@every("kind", [np.float16, np.float32])
 def test_bad_rows_are_refused_and_change_nothing(
     ids: list[int], rows: list[Any], message: str, kind: type[Any]
 ) -> None:
