@@ -11,6 +11,10 @@ READY_MODEL := $(VENV)/.ready-model
 WORKERS ?= 2
 DATA ?= $(or $(FACTBOOK_DATA),../shared/data)
 
+# Tests start many processes: what they compile is kept, out of the tree.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
+
 .PHONY: help demo test check bench fault model searx embedder clean
 
 help: ## Say what can be made

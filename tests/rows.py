@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+import pytest
+
 Check: TypeAlias = Callable[..., None]
 _SHOWN = 20  # rows that do not hold, in full
 
@@ -37,10 +39,14 @@ def every(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Check], 
         @functools.wraps(check)
         def test(**given: Any) -> None:
             failures: list[tuple[dict[str, Any], Exception]] = []
+            held = 0
             for row in kept:
                 named = dict(zip(keys, [row] if isinstance(names, str) else row, strict=True))
                 try:
                     check(**given, **named)
+                    held += 1
+                except pytest.skip.Exception as error:
+                    skipped = error
                 except NotHeld as error:
                     failures += [({**named, **inner}, why) for inner, why in error.failures]
                 except Exception as error:  # noqa: BLE001 - whatever it is, its row is named
@@ -48,6 +54,8 @@ def every(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Check], 
             assert kept
             if failures:
                 raise NotHeld(failures) from failures[0][1]
+            if not held:  # a row may be skipped, and not all of them unnoticed
+                raise skipped
 
         signature = inspect.signature(check)
         asked = [one for one in signature.parameters.values() if one.name not in keys]

@@ -25,6 +25,7 @@ from factbook.recall.plan import recency, relevance_score
 from factbook.sources.conversation.turn import turn_uid
 from factbook.testing import FrozenClock
 from pages import DAY, World, open_world, page
+from rows import every
 
 SWIFT = page(
     "Brimley Swift",
@@ -206,7 +207,7 @@ async def test_it_can_be_awaited(world: World) -> None:
 # --- what is asked --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "wanted"),
     [
         ("what is espresso?", Asking.WORLD),
@@ -249,7 +250,7 @@ def test_what_a_message_wants_to_know(world: World, said: str, wanted: Asking) -
     assert world.memory.interests.knowledge(said).asking is wanted
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "wanted"),
     [
         ("what tyres does my Halden take?", Asking.WORLD),

@@ -28,6 +28,7 @@ from factbook.store.base import Filters, Screen
 from factbook.store.kinds import INJECTION
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods
+from rows import every
 
 KEY = b"k" * 32
 
@@ -213,7 +214,7 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
         yield memory.store.screen
 
 
-@pytest.mark.parametrize("name", sorted(OPS))
+@every("name", sorted(OPS))
 def test_every_text_of_an_op_goes_through_the_border(name: str, screen: Screen) -> None:
     op = planted(OPS[name], f"session_{CANARY}")
     kept = dataclasses.asdict(screen(op))

@@ -21,6 +21,7 @@ from factbook.llm.client import Client, base_url, open_llm
 from factbook.llm.config import ModelConfig
 from factbook.testing.bad_answers import BAD_ANSWERS, ODD_ANSWERS, BadAnswer
 from factbook.testing.model_server import ModelServer, Reply
+from rows import every
 
 PROVIDERS = ("openai", "ollama")
 KEY = "sk-not-to-be-seen-anywhere"
@@ -185,8 +186,8 @@ def test_half_a_character_in_a_prompt_is_sent_as_a_replacement(
     assert server.requests[0].prompt == "half \ufffd of 🙂 it"
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("name", ODD_ANSWERS)
+@every("provider", PROVIDERS)
+@every("name", ODD_ANSWERS)
 def test_a_good_answer_that_looks_odd_is_taken(
     server: ModelServer, provider: str, name: str
 ) -> None:

@@ -17,6 +17,7 @@ from factbook.store.base import Filters, RejectionFilters
 from factbook.surface.cli import group, run
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods, public
+from rows import every
 
 NOW = 1_790_000_000_000
 HERS = "My salary is 48211 euros a year."
@@ -248,9 +249,7 @@ def test_every_public_method_is_of_an_owner_or_of_the_whole_file(awaited: bool) 
     assert bound == set(public(AsyncConversation))
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(methods()) - WHOLE - ELSEWHERE - {"background.notifier"})
-)
+@every("name", sorted(set(methods()) - WHOLE - ELSEWHERE - {"background.notifier"}))
 def test_no_method_shows_one_owner_what_another_said(copied: Memory, name: str) -> None:
     named = {"owner": "bob"} if name == "erasure.erase_owner" else {}
     assert "48211" not in tried(copied, name, **named)
@@ -263,8 +262,8 @@ def test_what_is_read_of_the_whole_file_is_nobodys_words(memory: Memory, name: s
     assert "39007" not in said
 
 
-@pytest.mark.parametrize("name", sorted(set(methods()) - WHOLE - ELSEWHERE))
-@pytest.mark.parametrize("owner", ["", EVERYONE], ids=["nobody", "everyone"])
+@every("name", sorted(set(methods()) - WHOLE - ELSEWHERE))
+@every("owner", ["", EVERYONE])
 def test_an_owner_is_checked_before_anything_is_done(memory: Memory, name: str, owner: str) -> None:
     method = bound(memory, name)
     hint = method.__annotations__.get("owner")
@@ -306,7 +305,7 @@ def test_every_command_is_of_an_owner_or_of_the_whole_file() -> None:
     assert whole == WHOLE_COMMANDS
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         "recall {asked}",

@@ -41,3 +41,17 @@ def test_every_row_that_does_not_hold_is_named() -> None:
 def test_a_check_without_rows_is_no_check() -> None:
     with pytest.raises(AssertionError):
         every("number", [])(lambda number: None)()
+
+
+def test_a_row_may_be_skipped_and_not_all_of_them() -> None:
+    seen = []
+
+    def check(number: int) -> None:
+        if number > 1:
+            pytest.skip(f"{number} is too many")
+        seen.append(number)
+
+    every("number", [2, 1, 3, 0])(check)()
+    assert seen == [1, 0]
+    with pytest.raises(pytest.skip.Exception, match="3 is too many"):
+        every("number", [2, 3])(check)()

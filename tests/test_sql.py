@@ -18,6 +18,7 @@ from factbook.memory import Memory
 from factbook.memory.aio import AsyncMemory
 from factbook.store.sqlite import plain
 from factbook.store.sqlite.guard import beside
+from rows import every
 
 REFUSED = [
     "INSERT INTO meta VALUES ('a', 'b')",
@@ -102,7 +103,7 @@ def test_rows_are_dicts(told: Memory) -> None:
     assert len(told.sql(f"{with_recursive} SELECT i FROM n")) == 3
 
 
-@pytest.mark.parametrize("query", REFUSED)
+@every("query", REFUSED)
 def test_what_does_not_read_is_refused(told: Memory, query: str) -> None:
     before = told.path.read_bytes(), sorted(told.path.parent.iterdir())
     with pytest.raises(UsageError):
