@@ -31,13 +31,7 @@ from factbook.llm.base import ToolCall
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
-from factbook.model.entities import EngagementType, NoticeState, SearchAnswer, SearchResult
-from factbook.model.facts import EVERYONE, Role, StoredEpisode, Trigger
-from factbook.recall.plan import Turn
-from factbook.store.base import Filters
-from factbook.store.kinds import INJECTION
-from factbook.surface.chat import reaction_in
-from factbook.surface.chat_model import (
+from factbook.memory.chat_model import (
     CALLS,
     ROUNDS,
     SYSTEM,
@@ -52,7 +46,13 @@ from factbook.surface.chat_model import (
     pages_as_data,
     room_for_memory,
 )
-from factbook.surface.chat_view import Flow
+from factbook.model.entities import EngagementType, NoticeState, SearchAnswer, SearchResult
+from factbook.model.facts import EVERYONE, Role, StoredEpisode, Trigger
+from factbook.recall.plan import Turn
+from factbook.store.base import Filters
+from factbook.store.kinds import INJECTION
+from factbook.surface.chat import reaction_in
+from factbook.surface.chat.view import Flow
 from factbook.surface.text import cells
 from factbook.testing.model_server import ModelServer, Reply, Request
 from factbook.testing.search_server import Hits, SearchServer, hit

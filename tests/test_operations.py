@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from factbook.surface.operations import EVERY, Effect, Operation, tool_schema
 from factbook.surface.slash_commands import COMMANDS
 
 OPERATIONS = list(EVERY.values())
+SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "command_pages.py"
 
 
 def id_of(one: Operation) -> str:
@@ -72,3 +75,15 @@ def test_the_arguments_of_a_tool_are_checked() -> None:
     for wrong in ({"limit": -1}, {"limit": "many"}, {"colour": "red"}):
         with pytest.raises(ValidationError):
             facts.model_validate(wrong)
+
+
+def test_the_page_of_the_command_line_is_what_the_table_says() -> None:
+    """Headings, usages and options; run scripts/command_pages.py to write them."""
+    spec = importlib.util.spec_from_file_location("command_pages", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    found = {path.name: (path, text) for path, text in script.pages().items()}
+    path, text = found["cli.md"]
+    assert path.read_text(encoding="utf-8") == text

@@ -858,7 +858,7 @@ def install_timer(
 
 def _systemd(call: Call, at: str, *, dry_run: bool, remove: bool) -> None:
     from factbook.context import default_key_file
-    from factbook.surface import timer
+    from factbook.maintenance import timer
 
     screen, folder, name = call.screen, timer.unit_folder(), f"{timer.NAME}.timer"
     if remove:
@@ -912,7 +912,7 @@ def _tell_timer(screen: Screen, *, removed: list[str], commands: list[str]) -> N
 
 def _cron(call: Call, at: str, *, dry_run: bool, remove: bool) -> None:
     from factbook.context import default_key_file
-    from factbook.surface import timer
+    from factbook.maintenance import timer
 
     screen = call.screen
     if remove:

@@ -41,7 +41,7 @@ def chat(
 ) -> Outcome | None:
     """Talk: answers from memory, searches where that is not enough; /help lists the commands."""
     from factbook.surface.chat import Chat
-    from factbook.surface.chat_view import view_of
+    from factbook.surface.chat.view import view_of
 
     if not owner.strip():
         raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")

@@ -55,7 +55,7 @@ def facts(
     whose: Whose,
     limit: Limit = FACTS_SHOWN,
     newest: Annotated[bool, Arg("The newest first.")] = False,
-    evidence: Annotated[bool, Arg("With the places that show each fact.")] = False,
+    evidence: Annotated[bool, Arg("With the places that show each fact, and the quotes.")] = False,
     include_deprecated: Annotated[bool, Arg("Also facts that have faded below 0.3.")] = False,
 ) -> Outcome:
     """List facts by exact conditions."""
@@ -174,7 +174,8 @@ def sql(
         Arg("What stands for the next ? of the query.", metavar="VALUE", flag="--param"),
     ] = (),
     limit: Annotated[
-        int, Arg("The most rows; 0 allows any number.", "-n", metavar="N", least=0)
+        int,
+        Arg("The most rows, with more it fails; 0 allows any number.", "-n", metavar="N", least=0),
     ] = policy.SQL_ROWS,
     seconds: Annotated[
         float, Arg("The longest it may take.", metavar="SECONDS", flag="--timeout")

@@ -23,11 +23,16 @@ _STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 def stats(
     run: Run,
     plot: Annotated[
-        Path | None, Arg("Draw them as PNG files too.", metavar="DIR", terminal=True)
+        Path | None,
+        Arg(
+            "Draw them as PNG files too; needs `pip install 'factbook[bench]'`.",
+            metavar="DIR",
+            terminal=True,
+        ),
     ] = None,
     cost: Annotated[bool, Arg("Only what calls of a model came to.")] = False,
     since: Annotated[
-        str, Arg("With --cost: from this day on, like 2026-11-01.", metavar="DAY")
+        str, Arg("With --cost: from this day on (UTC), like 2026-11-01.", metavar="DAY")
     ] = "",
 ) -> Outcome:
     """Count what is stored, how facts stand, and every line that was read."""

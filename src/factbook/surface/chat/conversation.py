@@ -17,8 +17,8 @@ Ctrl-C stops an answer and keeps what was said of it; at the prompt, a second on
 A message is one line. More lines are one where they come pasted into a terminal, stand between two
 lines of three quotation marks, or are a private key, which could not be told for one line by line.
 
-Knows: the order of a turn. Does not know: a terminal (`chat_view`), or what a model is told
-(`chat_model`).
+Knows: the order of a turn. Does not know: a terminal (`view`), or what a model is told
+(`memory.chat_model`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook import Filters, policy
+from factbook import policy
 from factbook.errors import (
     FactbookError,
     ModelError,
@@ -45,24 +45,10 @@ from factbook.errors import (
     SearchFailure,
     UsageError,
 )
-from factbook.extract.voice import voice_of
 from factbook.interests.deliver import ChatChannel
-from factbook.interests.knowledge import Asking, Knowledge, asking, not_to_be_told
-from factbook.interests.scheduler import LoopResult, Step, Worker, moved
-from factbook.language.words import STOPWORDS, stem, words
-from factbook.llm.prompt import estimate_tokens
-from factbook.model.entities import ABOUT, KnownFact, PreferenceType
-from factbook.model.facts import ME, EpisodeKind, Hit, Role
-from factbook.net.cancel import Cancel, Cancelled, cancelling
-from factbook.recall.budget import ContextLimits, PromptContext, render_memories
-from factbook.recall.plan import Turn
-from factbook.recall.query_expansion import seeks_advice
-from factbook.recall.search import episode_hit
-from factbook.sources.conversation.turn import turn_uid
-from factbook.sources.files import CONVERSATION
-from factbook.surface import text
-from factbook.surface.chat_model import (
-    SYSTEM,
+from factbook.interests.knowledge import Asking, Knowledge
+from factbook.interests.scheduler import LoopResult, Step, Worker
+from factbook.memory.chat_model import (
     Asked,
     Prompt,
     SearchArguments,
@@ -71,9 +57,13 @@ from factbook.surface.chat_model import (
     Toolbox,
     ToolText,
     pages_as_data,
-    room_for_memory,
 )
-from factbook.surface.chat_view import Basis, Memo, Source, View
+from factbook.memory.chat_turns import Basis, ChatTurns, asks_for_news
+from factbook.model.facts import ME, Hit, Role
+from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.recall.budget import PromptContext, render_memories
+from factbook.surface import text
+from factbook.surface.chat.view import Memo, Source, View
 from factbook.surface.slash_commands import COMMANDS, is_command, run
 from factbook.surface.text import count
 
@@ -85,15 +75,6 @@ if TYPE_CHECKING:
 __all__ = ["Chat", "new_session", "reaction_in"]
 
 # All of these are ours.
-HISTORY: Final = 40  # turns that are kept at hand; how many a model gets, its window decides
-KNOWN_FACTS: Final = 6  # facts of the entities in question that go before what else comes to mind
-BEARS: Final = 0.36
-"""Cosine of a memory that has to do with a message; of others, 2 in 100 reach it."""
-BEARS_BY_WORD: Final = 0.18
-"""The same where they share a word: "two tickets, please" has nothing to do with two wheels."""
-OF_ONESELF: Final = 8  # statements of an owner of themselves that are shown, the newest
-READ_BACK: Final = 200  # turns that are looked through for them
-PREFERENCES: Final = 12  # that one line names
 FOUND_MEMORIES: Final = 5  # of one search of the memory by a model
 SCRIPTED_OFF: Final = ("enrichment", "cleaner")  # by itself, not for what was just said
 KICKS_S: Final = (0.0, 0.05)  # after a signal, when whoever waits for a line is woken
@@ -109,25 +90,6 @@ _KEY: Final = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY\b"
 _KEY_BEGINS: Final = re.compile(rf"-- ?BEGIN {_KEY}(?!.*-- ?END )")
 _KEY_ENDS: Final = re.compile(rf"-- ?END {_KEY}")
 _OF_KEY: Final = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z][\w-]*: .*)?\s*")  # one of its lines
-_DEFINED: Final = re.compile(  # "what is a lathe?": nobody asks for advice so
-    r"\W*what(?:['’]s| is| are) an? (?!(?:good|great|nice|better|fun|healthy|cheap)\b)",
-    re.IGNORECASE,
-)
-_OPENS: Final = r"\W*(?:(?:hey|hi|hello|so|and|but|ok|okay|well|please)\b\W*)*"
-_ABOUT_ME: Final = re.compile(  # "what do you know about me?"
-    rf"{_OPENS}(?:what (?:do|did|have|can|else do) you (?:\w+ ){{0,4}}?(?:about|of) (?:me|myself)"
-    rf"|tell me (?:\w+ ){{0,3}}?about (?:me|myself)|who am i)\W*$",
-    re.IGNORECASE,
-)
-_TASTE: Final = re.compile(  # "which games do I like?"
-    r"\b(?:what|which|who)\b[^.?!]{0,40}\bdo(?P<no1>n['’]?t)? i (?P<no2>not )?(?:\w+ly )?"
-    r"(?:(?P<liked>like|love|enjoy|prefer)|hate|dislike)\b",
-    re.IGNORECASE,
-)
-_NEWS: Final = re.compile(
-    rf"{_OPENS}(?:what(?:['’]?s| is) new|any(?:thing new| news)|what did i miss)\W*$", re.IGNORECASE
-)
-_OWN: Final = re.compile(r"\b(?:i|i['’]\w+|my|mine|we|our|me)\b", re.IGNORECASE)
 _ON_COMMAND_LINE: Final = re.compile(r"`factbook ([a-z]+)")  # as errors name a command
 _YES: Final = "👍"
 _NO: Final = "👎"
@@ -191,7 +153,7 @@ class Chat:
         self.session = session or new_session()
         self._works = worker
         self._waits = wait
-        self._history = self._before()
+        self._turns = ChatTurns(memory, owner=owner, session=self.session)
         self._target = ""  # of a reaction: what was shown last
         self._token: Cancel | None = None  # of the turn that goes on
         self._pressed = 0  # signals that came in it
@@ -232,9 +194,9 @@ class Chat:
     def _welcome(self) -> None:
         memory = self._memory
         model = memory.resources.llm.id if memory.resources.has_model else ""
-        before = f", gone on with after {count(len(self._history), 'turn')}"
+        before = f", gone on with after {count(len(self._turns.history), 'turn')}"
         parts = [
-            f"conversation {self.session}{before if self._history else ''}",
+            f"conversation {self.session}{before if self._turns.history else ''}",
             f"model {model}" if model else "no model is configured: what memory has is shown",
             "searches where memory is not enough"
             if memory.resources.has_search
@@ -335,126 +297,18 @@ class Chat:
     def _answer(self, message: str) -> None:
         self._target = ""  # a reaction means what is shown from here on
         memory = self._memory
-        recent = [turn.text for turn in reversed(self._history)]
-        uid = self._keep(message, Role.USER, pasted=self._pasted)
+        recent = [turn.text for turn in reversed(self._turns.history)]
+        uid = self._turns.keep(message, Role.USER, pasted=self._pasted)
         said = memory.resources.redactor.redact(message)
         known = memory.interests.knowledge(
             message, owner=self._owner, recent=recent, pasted=self._pasted
         )
-        hits = self._hits(message, known, mine=not memory.resources.has_model)
+        hits = self._turns.hits(message, known, mine=not memory.resources.has_model)
         answer = _Answer(message=said, uid=uid, known=known, hits=hits)
         if memory.resources.has_model:
             self._modelled(answer)
         else:
             self._bare(answer)
-
-    def _hits(self, message: str, known: Knowledge, *, mine: bool) -> list[Hit]:
-        """Return what memory has for a message, best first.
-
-        A model has the turns of this conversation before it; without one (`mine`) what its owner
-        said in it counts too.
-        """
-        if _ABOUT_ME.match(message):
-            return self._of_oneself()
-        own = mine and known.asking is Asking.OWNER  # what pages say of things is no answer to it
-        hits = [] if own else [_hit(one) for one in known.facts[:KNOWN_FACTS]]
-        seen = {one.id for one in hits}
-        said = {self._memory.resources.redactor.redact(message).strip()}
-        said |= {
-            turn.text.strip() for turn in self._history if not mine or turn.role is Role.ASSISTANT
-        }
-        more = [
-            one
-            for one in self._memory.conversation(owner=self._owner).prefetch(message)
-            if one.id not in seen
-            and one.text.strip() not in said
-            and not (own and _is_of_pages(one))
-            and (mine or one.kind == "fact" or one.session != self.session)
-            and (one.kind == "fact" or asking(one.text) is Asking.NOTHING)  # no question of before
-        ]
-        return hits + self._bearing(message, more)
-
-    def _of_oneself(self) -> list[Hit]:
-        """Return what the owner said of themselves, newest first."""
-        redact = self._memory.resources.redactor.redact
-        rows = self._memory.store.episodes(
-            Filters(owner=self._owner, episode_kinds=(EpisodeKind.TURN,)),
-            limit=READ_BACK,
-            newest_first=True,
-        )
-        told: dict[str, Hit] = {}
-        for one in rows:
-            said = redact(voice_of(one).text).strip()
-            if one.role is not Role.USER or not _OWN.search(said) or said in told:
-                continue
-            if asking(said) is Asking.NOTHING:
-                told[said] = episode_hit(one, text=said, score=1.0)
-        return list(told.values())[:OF_ONESELF]
-
-    def _tastes(self, message: str) -> str:
-        """Return what its owner likes and dislikes, where a message asks for that; else empty."""
-        taste = _TASTE.search(message)
-        if taste is None and not _ABOUT_ME.match(message):
-            return ""
-        wanted = [PreferenceType.LIKE, PreferenceType.DISLIKE]
-        if taste is not None:
-            liked = bool(taste["liked"]) != bool(taste["no1"] or taste["no2"])
-            wanted = wanted[:1] if liked else wanted[1:]
-        every = self._memory.interests.preferences(owner=self._owner)
-        parts = []
-        for kind in wanted:
-            topics = [one.topic for one in reversed(every) if one.type is kind]
-            more = f", and {len(topics) - PREFERENCES} more" if len(topics) > PREFERENCES else ""
-            if topics:
-                parts.append(f"you {kind} {', '.join(topics[:PREFERENCES])}{more}")
-        return self._memory.resources.redactor.redact("; ".join(parts))
-
-    def _bearing(self, message: str, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits that have anything to do with a message.
-
-        The best of a small memory may be nothing. What advice has to respect shares neither words
-        nor meaning with what is asked ("where should I eat?"), so there all is kept that may be a
-        wish of whoever asks; what pages say of things is none.
-        """
-        if not hits:
-            return []
-        advice = seeks_advice(message) and not _DEFINED.match(message)
-        vectors = self._memory.engine.vectors_of(one.id for one in hits)
-        asked = self._memory.resources.embedder.embed([message])[0]
-        terms = {stem(one) for one in words(message) if one not in STOPWORDS}
-
-        def bears(one: Hit) -> bool:
-            if advice and one.predicate != ABOUT:
-                return True
-            shares = not terms.isdisjoint(map(stem, words(one.text)))
-            if one.id not in vectors:  # it waits for its vector
-                return shares
-            return float(vectors[one.id] @ asked) >= (BEARS_BY_WORD if shares else BEARS)
-
-        return [one for one in hits if bears(one)]
-
-    def _context(self, hits: Sequence[Hit], window: int) -> PromptContext:
-        room = room_for_memory(window)
-        limits = ContextLimits(
-            total=room,
-            recent_sure=0,
-            recent=0,
-            tools_sure=0,
-            tools=0,
-            facts_sure=room // 6,
-            facts=room // 3,
-            episodes_sure=room // 12,
-            episodes=room // 6,
-            system_sure=min(room, estimate_tokens(SYSTEM) + 1),
-        )
-        return self._memory.context(
-            memories=hits,
-            system=SYSTEM,
-            limits=limits,
-            count_tokens=estimate_tokens,
-            session=self.session,
-            owner=self._owner,
-        )
 
     def _search(self, answer: _Answer, query: str) -> SearchAnswer | None:
         """Search for the answer to a message; None where it fails or stays, which is said.
@@ -486,75 +340,36 @@ class Chat:
             ],
         )
 
-    def _is_searched_for(self, known: Knowledge, message: str, *, memories: int) -> bool:
-        """Tell whether a message is answered from a search: it asks, and it may leave.
-
-        One's own documents are asked about oneself too, where no memory bears on it.
-        """
-        if known.asking is Asking.NOTHING or not self._memory.resources.has_search:
-            return False
-        if known.asking is Asking.OWNER:
-            told = memories or self._tastes(message) or _ABOUT_ME.match(message)
-            return not told and self._memory.resources.search_is_local
-        return not known.enough and (known.verdict.leaves or self._memory.resources.search_is_local)
-
-    def _basis(self, known: Knowledge, query: str, *, memories: int = 0) -> Basis:
-        """Return what an answer stands on, by the rule; with a query, it was searched for.
-
-        `memories` are at hand for it: what is about its owner is answered from them or not at all.
-        """
-        if known.asking is Asking.NOTHING:
-            return Basis(of="conversation", why="")
-        of_owner = known.asking is Asking.OWNER
-        if of_owner and memories:
-            bear = "memory bears" if memories == 1 else "memories bear"
-            return Basis(of="memory", why=f"it is about you, and {memories} {bear} on it")
-        if known.enough and not of_owner:
-            facts = [f"f{one.fact.id}" for one in known.bearing]
-            return Basis(of="memory", why=known.why, facts=facts)
-        if query:
-            return Basis(of="search", why=known.why, query=query)
-        if of_owner and not self._memory.resources.has_search:
-            return Basis(of="conversation", why="about you, so nothing is searched for")
-        stays = not known.verdict.leaves and self._memory.resources.has_search
-        if stays and not self._memory.resources.search_is_local:
-            return Basis(of="conversation", why=known.verdict.said)
-        return Basis(of="conversation", why=f"not enough in memory: {known.why}")
-
     # --- without a model ------------------------------------------------------------------------
 
     def _bare(self, answer: _Answer) -> None:
         """Show what an answer would be made from, and search where that is not enough."""
         known = answer.known
-        if stopped := self._not_to_be_told(answer.message):
+        if stopped := self._turns.not_to_be_told(answer.message):
             names = ", ".join(stopped)
             self._view.note(f"kept; nothing more is told of {names} by itself (/unmute undoes it)")
             return
         found: SearchAnswer | None = None
-        context = self._context(answer.hits, policy.NUM_CTX)
-        if self._is_searched_for(known, answer.message, memories=len(context.included)):
+        context = self._turns.context(answer.hits, policy.NUM_CTX)
+        if self._turns.is_searched_for(known, answer.message, memories=len(context.included)):
             found = self._search(answer, known.query)
         query = known.query if found is not None else ""
-        self._view.based(self._basis(known, query, memories=len(context.included)))
+        self._view.based(self._turns.basis(known, query, memories=len(context.included)))
         shown = self._shown(answer, context)
         if found is not None:
             self._view.found(found, known.query)
-        elif tastes := self._tastes(answer.message):
+        elif tastes := self._turns.tastes(answer.message):
             self._view.note(tastes)
-        elif _NEWS.match(answer.message):
+        elif asks_for_news(answer.message):
             self._view.note("what is new is told here by itself; /notices lists what was told")
         elif not shown and known.asking is Asking.NOTHING:
             self._view.note("kept")
         self._keep_shown(answer, context)
 
-    def _not_to_be_told(self, message: str) -> list[str]:
-        """Return the known things of which a message asks to hear no more."""
-        return not_to_be_told(self._memory.store, message, owner=self._owner)
-
     def _shown(self, answer: _Answer, context: PromptContext) -> bool:
         """Show the memories of a context with their sources; return whether there were any."""
         by_id = {one.id: one for one in answer.hits}
-        places = self._places(by_id.values())
+        places = self._places(list(by_id.values()))
         memories = [
             Memo(
                 id=one.id,
@@ -581,7 +396,7 @@ class Chat:
         memory, known = self._memory, answer.known
         if self._talk is None:
             self._talk = Talk(memory.resources.llm)
-        context = self._context(answer.hits, memory.resources.llm.context_tokens)
+        context = self._turns.context(answer.hits, memory.resources.llm.context_tokens)
         answer.given.update(context.included)
         pages = ""
         try:
@@ -600,7 +415,10 @@ class Chat:
                 pages = pages_as_data(found, redact=memory.resources.redactor.redact)
         self._view.based(basis)
         prompt = Prompt(
-            system=context.text, history=self._history[:-1], message=answer.message, pages=pages
+            system=context.text,
+            history=self._turns.history[:-1],
+            message=answer.message,
+            pages=pages,
         )
         self._stream(answer, context, prompt)
 
@@ -610,8 +428,8 @@ class Chat:
         Raises ModelError where the model cannot be reached at all.
         """
         known = answer.known
-        if not self._is_searched_for(known, answer.message, memories=len(context.included)):
-            return self._basis(known, "", memories=len(context.included))
+        if not self._turns.is_searched_for(known, answer.message, memories=len(context.included)):
+            return self._turns.basis(known, "", memories=len(context.included))
         texts = {one.id: one.text for one in answer.hits if one.id in context.included}
         assert self._talk is not None
         try:
@@ -620,14 +438,14 @@ class Chat:
             if error.kind in _UNREACHED:
                 raise
             self._view.note(f"whether memory is enough is decided by the rule alone: {error}")
-            return self._basis(known, known.query)
+            return self._turns.basis(known, known.query)
         if said.needs == "memory":
             why = f"{self._memory.resources.llm.id} says that {', '.join(said.facts)} answer it"
             return Basis(of="memory", why=why, facts=said.facts)
         if said.needs == "neither":
             return Basis(of="conversation", why="")
         query = self._memory.resources.redactor.redact(said.query)
-        return self._basis(known, query or known.query)
+        return self._turns.basis(known, query or known.query)
 
     def _stream(self, answer: _Answer, context: PromptContext, prompt: Prompt) -> None:
         """Show an answer as it comes, and keep it, also where it was stopped or broke off."""
@@ -713,50 +531,16 @@ class Chat:
 
     # --- keeping --------------------------------------------------------------------------------
 
-    def _keep(self, said: str, role: Role, *, pasted: Sequence[tuple[int, int]] = ()) -> str:
-        """Keep a turn; return its uid, also where it held nothing that could be kept."""
-        own = str(uuid.uuid4())
-        self._memory.add_turn(
-            said, role=role, session=self.session, uid=own, owner=self._owner, pasted=pasted
-        )
-        turn = Turn(role=role, text=self._memory.resources.redactor.redact(said))
-        self._history = [*self._history, turn][-HISTORY:]
-        # one with an id of its own, one of a kind, is that turn whatever it says and wherever
-        return turn_uid(self._owner, "", own_id=own, role=role, text="", occurred_at=None)
-
     def _keep_answer(self, said: str) -> str:
         """Keep a turn of the assistant as what a reaction means; return its id."""
-        uid = self._keep(said, Role.ASSISTANT)
-        found = self._memory.store.episode_ids([uid]).get(uid)
-        self._target = "" if found is None else f"e{found}"
+        uid = self._turns.keep(said, Role.ASSISTANT)
+        self._target = self._turns.id_of(uid)
         return self._target
 
-    def _before(self) -> list[Turn]:
-        """Return what was said in this conversation when it was held before, oldest first."""
-        rows = self._memory.store.episodes(
-            Filters(owner=self._owner, session=self.session, episode_kinds=(EpisodeKind.TURN,)),
-            limit=HISTORY,
-            newest_first=True,
-        )
-        redact = self._memory.resources.redactor.redact
-        return [
-            Turn(role=one.role, text=redact(one.text), at=one.occurred_at)
-            for one in reversed(list(rows))
-            if one.role in (Role.USER, Role.ASSISTANT)
-        ]
-
-    def _places(self, hits: Iterable[Hit]) -> dict[str, str]:
+    def _places(self, hits: Sequence[Hit]) -> dict[str, str]:
         """Return where memories come from: the address of a page, or a place in a source."""
-        every = list(hits)
-        facts = [int(one.id[1:]) for one in every if one.kind == "fact"]
-        pages = self._memory.interests.pages(facts)
-        found = {}
-        for one in every:
-            page = pages.get(int(one.id[1:]), ("", None))[0] if one.kind == "fact" else ""
-            found[one.id] = self._memory.resources.redactor.redact(page) or text.place(
-                one.source, one.position
-            )
-        return found
+        pages = self._turns.pages(hits)
+        return {one.id: pages.get(one.id) or text.place(one.source, one.position) for one in hits}
 
     # --- behind ---------------------------------------------------------------------------------
 
@@ -801,7 +585,7 @@ class Chat:
         with Worker(
             loops,
             clock=memory.clock,
-            foreground=moved(memory.store.generation, memory.store.last_action),
+            foreground=self._turns.foreground,
             on_step=self._remark,
         ) as worker:
             if not self._waits:
@@ -961,29 +745,3 @@ class _Remarks(logging.Handler):
         if said not in self._said:
             self._said.add(said)
             self._note(said)
-
-
-def _hit(one: KnownFact) -> Hit:
-    """Return a fact in question as a context takes it."""
-    fact = one.fact
-    return Hit(
-        id=f"f{fact.id}",
-        kind="fact",
-        text=fact.statement,
-        score=min(1.0, one.relevance),
-        confidence=fact.confidence,
-        occurred_at=fact.occurred_at,
-        source=one.place,
-        position=0,
-        host="",
-        project="",
-        session="",
-        predicate=fact.predicate,
-        object=fact.object,
-        trust=fact.trust,
-    )
-
-
-def _is_of_pages(hit: Hit) -> bool:
-    """Tell a fact that a page states; what its owner said of a thing is theirs."""
-    return hit.predicate == ABOUT and not hit.source.startswith(f"{CONVERSATION}:")

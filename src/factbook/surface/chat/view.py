@@ -30,12 +30,12 @@ from factbook.surface.render_world import results
 
 if TYPE_CHECKING:
     from factbook.interests.deliver import Delivery
+    from factbook.memory.chat_turns import Basis
     from factbook.model.entities import SearchAnswer
     from factbook.surface.output import Screen
     from factbook.surface.slash_commands import Reply
 
 __all__ = [
-    "Basis",
     "JsonView",
     "Memo",
     "Source",
@@ -54,16 +54,6 @@ _MEMORIES: Final = 8  # ours: that are shown at once; the best come first
 _RESULTS: Final = 5  # ours: of a search, as many as a model is given
 _HELD: Final = 24  # cells of a word of which the end is waited for
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
-    """What an answer stands on, decided before it is given."""
-
-    of: str  # "memory", "search" or "conversation": neither was needed, or neither helps
-    why: str  # in words
-    query: str = ""  # what was searched for
-    facts: Sequence[str] = ()  # ids of the facts that are enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

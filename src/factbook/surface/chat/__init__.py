@@ -1,0 +1,7 @@
+"""A conversation in a terminal, or through a pipe."""
+
+from __future__ import annotations
+
+from factbook.surface.chat.conversation import Chat, new_session, reaction_in
+
+__all__ = ["Chat", "new_session", "reaction_in"]
