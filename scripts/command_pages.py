@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+from factbook.surface import cli as cli  # with it the table is whole
 from factbook.surface.operations import EVERY, Operation
 from factbook.surface.operations.base import Parameter
 
