@@ -41,6 +41,7 @@ from factbook.recall import query
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import DAY_MS, find_window, to_ms
 from factbook.store.base import Filters
+from factbook.store.sqlite.text import fts_query
 
 CUTS: Final = (5, 10, 25, 50)
 SESSION_CUTS: Final = (5, 10)
@@ -312,7 +313,7 @@ class _FullText:
             return {}
         hits = self._db.execute(
             "SELECT rowid, -bm25(unit) FROM unit WHERE unit MATCH ? ORDER BY rank, rowid LIMIT ?",
-            (query.fts_query(terms), limit),
+            (fts_query(terms), limit),
         )
         return {int(row): float(score) for row, score in hits}
 

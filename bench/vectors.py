@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from bench._common import OUT, BenchError, emit, print_table, run
 from factbook.embed import bundled
 from factbook.errors import EmbedderError
-from factbook.recall.vectors import VectorIndex
+from factbook.store.sqlite.vectors import VectorIndex
 
 Floats = NDArray[np.float32]
 

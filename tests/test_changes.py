@@ -518,7 +518,7 @@ def test_vectors_of_what_retires_are_gone_and_readers_hear_of_it(ledger: Ledger)
         trigger=Trigger.UPKEEP,
     )
     ledger.write([merge(winner, loser)])
-    assert ledger.store.vectors("fact").ids == [winner.id]
+    assert ledger.store.vectors_since("fact").ids == [winner.id]
     assert ledger.store.gone("fact") == ([loser.id], 1)
     ledger.write([UnmergeFact(fact_id=loser.id)])
     assert ledger.get(loser).status is Status.PENDING_EMBED

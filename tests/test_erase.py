@@ -504,8 +504,8 @@ def test_what_repeats_it_loses_it_too(memory: Memory) -> None:
         ["e1", "f1"]
     ]
     assert texts(memory) == ["The code is on paper."]  # nothing of the other could be read
-    assert memory.store.search_episodes('"qpzmxn"', Filters(), limit=5) == []
-    assert memory.store.search_facts('"qpzmxn"', Filters(), limit=5) == []
+    assert memory.store.search("episode", ["qpzmxn"], Filters(), 5) == []
+    assert memory.store.search("fact", ["qpzmxn"], Filters(), 5) == []
 
 
 def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:

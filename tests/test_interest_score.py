@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.embed import bundled
+from factbook.embed.halves import Vectors, unpacked
 from factbook.errors import FactbookError, UsageError
 from factbook.interests.relate import (
     RELATED,
@@ -30,7 +31,7 @@ from factbook.interests.score import (
     weight,
 )
 from factbook.model.entities import Engagement, EngagementType, Valence
-from factbook.recall.known import Vectors, joined, unpacked
+from factbook.recall.known import joined
 from factbook.surface.plots_interest import Curve, Standing, interest_lines, interest_plot
 
 DAY = 24 * 3600 * 1000
@@ -215,15 +216,15 @@ def test_bad_vectors_are_refused_in_words() -> None:
     three = Vectors(ids=[1], rows=np.ones((1, 3), dtype=np.float32))
     with pytest.raises(UsageError, match="2 dimensions and entities 3"):
         related(two, three)
-    with pytest.raises(UsageError, match="5 bytes are not 1 vectors of 2"):
-        unpacked([1], b"12345", dim=2)
+    with pytest.raises(ValueError, match="5 bytes are not 1 vectors"):
+        unpacked([1], b"12345")
     with pytest.raises(UsageError, match="no number"):
         share(math.nan)
 
 
 def test_the_stores_halves_become_unit_rows() -> None:
     rows = np.array([[0.6, 0.8], [0, 0]], dtype=np.float16)
-    found = unpacked([3, 4], rows.tobytes(), dim=2)
+    found = unpacked([3, 4], rows.tobytes())
     assert list(found.ids) == [3, 4]
     assert np.linalg.norm(found.rows, axis=1) == pytest.approx([1.0, 0.0])
 

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from factbook.recall import query
+from factbook.store.sqlite.text import fts_query
 
 TURNS = [
     "Ana: I painted the old boat shed blue.",
@@ -39,7 +40,7 @@ def rows(db: apsw.Connection, text: str) -> list[int]:
 @example("\ud800")
 @example("x" * 5000)
 def test_any_text_is_a_legal_query(full_text: apsw.Connection, text: str) -> None:
-    written = query.fts_query(query.content_terms(text))
+    written = fts_query(query.content_terms(text))
     if written:
         rows(full_text, written)
 
@@ -52,7 +53,7 @@ def test_a_word_finds_the_text_it_was_cut_from(full_text: apsw.Connection, text:
         full_text.execute("DELETE FROM t")
         full_text.execute("INSERT INTO t(rowid, x) VALUES (1, ?)", (storable,))
     for word in query.words(storable):
-        assert rows(full_text, query.fts_query([word])) == [1]
+        assert rows(full_text, fts_query([word])) == [1]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_words_fold_as_the_index_does(full_text: apsw.Connection, question: str,
     with full_text:
         full_text.execute("DELETE FROM t")
         full_text.execute("INSERT INTO t(rowid, x) VALUES (1, ?)", (text,))
-    assert rows(full_text, query.fts_query(query.content_terms(question))) == [1]
+    assert rows(full_text, fts_query(query.content_terms(question))) == [1]
 
 
 @given(any_text)
@@ -84,9 +85,9 @@ def test_terms_are_unique_bounded_and_stable(text: str) -> None:
 
 
 def test_operators_are_words() -> None:
-    assert query.fts_query(["near", "or", "x"]) == '"near" OR "or" OR "x"'
-    assert query.fts_query(['say "hi"']) == '"say ""hi"""'
-    assert query.fts_query([]) == ""
+    assert fts_query(["near", "or", "x"]) == '"near" OR "or" OR "x"'
+    assert fts_query(['say "hi"']) == '"say ""hi"""'
+    assert fts_query([]) == ""
 
 
 def test_speakers_are_the_labels_of_a_dialog() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from numpy.typing import NDArray
 
-from factbook.recall import vectors
-from factbook.recall.vectors import VectorIndex
+from factbook.store.sqlite import codes, vectors
+from factbook.store.sqlite.vectors import VectorIndex
 from rows import every
 
 DIM = 384
@@ -118,7 +118,7 @@ def test_every_half_is_widened_exactly() -> None:
     patterns = np.arange(2**16, dtype=np.uint32).astype(np.uint16).view(np.float16)
     halves = patterns[np.isfinite(patterns)].reshape(-1, 8)
     wide = np.empty(halves.shape, np.float32)
-    vectors._widen(halves, wide)
+    codes.widen(halves, wide)
     np.testing.assert_array_equal(wide * np.float32(2.0**112), halves.astype(np.float32))
 
 

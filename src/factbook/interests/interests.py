@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.context import part
+from factbook.embed.halves import unpacked
 from factbook.errors import NotFound, UsageError
 from factbook.extract.mentions import RECENT_MESSAGES, asked_about, spoken_of
 from factbook.extract.names import names_in
@@ -69,7 +70,7 @@ from factbook.model.interest_ops import (
 from factbook.model.keys import entity_name, without_hidden
 from factbook.pipelines.world_names import engaged
 from factbook.recall.facts import shown
-from factbook.recall.known import joined, unpacked
+from factbook.recall.known import joined
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import RejectionFilters
 from factbook.store.derived.entities import (
@@ -511,15 +512,13 @@ class Interests:
                 is_kind=self._is_kind(owner, one.topic) if one.topic in names else None,
             )
         ]
-        found = self._store.embedder()
-        if not preferences or not entities or found is None:
+        if not preferences or not entities:
             return []
-        dim = found[1]
         known = joined(
-            unpacked(*self._store.vector_rows("entity", list(entities)), dim=dim),
-            unpacked(*about_vectors(self._store, owner), dim=dim),  # what is known tells, too
+            unpacked(*self._store.vectors("entity", list(entities))),
+            unpacked(*about_vectors(self._store, owner)),  # what is known tells, too
         )
-        liked = unpacked(*self._store.vector_rows("preference", preferences), dim=dim)
+        liked = unpacked(*self._store.vectors("preference", preferences))
         return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
 
     def _is_kind(self, owner: str, name: str) -> bool | None:

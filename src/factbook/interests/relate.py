@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from factbook.embed.halves import Vectors
 from factbook.errors import UsageError
 from factbook.extract.names import is_uncommon
 from factbook.language.nouns import is_plural
-from factbook.recall.known import Vectors
 
 __all__ = [
     "RELATED",

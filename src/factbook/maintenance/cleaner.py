@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from factbook import policy
+from factbook.embed.halves import unpacked
 from factbook.errors import ModelError, ModelFailure
 from factbook.gate.judge import Claim, Reading, Relation, judge, read
 from factbook.gate.same_entity import Description, Same, Verdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
-from factbook.maintenance.consolidate import unit_rows
 from factbook.maintenance.verdict_queue import category, pair_of, task_of
 from factbook.model.confidence import value_at
 from factbook.model.entities import Engagement, Entity, Valence
@@ -334,8 +334,8 @@ class _Cleaning:
                 continue
             cancel.check()
             lives = lives_by_id(self._store, [one.id for one in facts])
-            ids, data = self._store.vector_rows("fact", sorted(lives))
-            ops = self._fact_merges([lives[one] for one in ids], unit_rows(data, len(ids)))
+            vectors = unpacked(*self._store.vectors("fact", sorted(lives)))
+            ops = self._fact_merges([lives[one] for one in vectors.ids], vectors.rows)
             if ops:
                 self.report.merged_facts += self._write(ops).merged
 

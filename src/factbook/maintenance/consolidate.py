@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
+from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
@@ -388,8 +389,8 @@ class Consolidation:
         ops: list[Op] = []
         if pairs:
             rows = list(lives.values())
-            have, data = self._store.vector_rows("fact", ids)
-            vectors = dict(zip(have, unit_rows(data, len(have)), strict=True))
+            have = unpacked(*self._store.vectors("fact", ids))
+            vectors = dict(zip(have.ids, have.rows, strict=True))
             known = {one[:2] for one in self._store.find(PAIR)}
             left, right = np.asarray(pairs, np.int64).T
             for group in components(len(rows), left, right):
@@ -525,16 +526,15 @@ class Consolidation:
         """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
         with self._store.snapshot():  # or a swap of models could come between the vectors
             after = marked(self._store, phase)
-            fresh = self._store.vectors("fact", after=after)
+            fresh = self._store.vectors_since("fact", after=after)
             if not fresh.ids:
                 return [], np.empty((0, 0), np.float32), [], after
             merged = LifeWhere(kinds=MERGED_KINDS, current=True)
             lives = {one.id: one for one in self._store.lives(merged)}
-            ids, data = self._store.vector_rows("fact", list(lives))
-        vectors = unit_rows(data, len(ids))
+            vectors = unpacked(*self._store.vectors("fact", list(lives)))
         new = set(fresh.ids)
-        rows = [n for n, one in enumerate(ids) if one in new]
-        return [lives[one] for one in ids], vectors, rows, fresh.last
+        rows = [n for n, one in enumerate(vectors.ids) if one in new]
+        return [lives[one] for one in vectors.ids], vectors.rows, rows, fresh.last
 
     def _reading(self, text: str) -> Reading:
         found = self._readings.get(text)
@@ -565,15 +565,6 @@ class Consolidation:
 
 def void(_: object) -> None:
     """Forget a result."""
-
-
-def unit_rows(data: bytes, count: int) -> Floats:
-    """Return stored half-precision vectors as unit float32 rows."""
-    if not count:
-        return np.empty((0, 0), np.float32)
-    rows = np.frombuffer(data, np.float16).reshape(count, -1).astype(np.float32)
-    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    return rows
 
 
 def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
+from factbook.embed.halves import packed
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model.facts import Receipt, Trigger
 from factbook.model.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
@@ -106,7 +107,7 @@ class EmbeddingQueue:
                 target=target,
                 model=embedder.id,
                 ids=good,
-                vectors=vectors.astype(np.float16).tobytes(),
+                vectors=packed(vectors),
                 dim=embedder.dim,
                 token=claim.token,
             )
@@ -185,15 +186,16 @@ class EmbeddingQueue:
         Returns how many vectors are in use after the swap, 0 where the model is the one in use.
         """
         embedder = self._context.embedder
-        if self._store.embedder() in (None, (embedder.id, embedder.dim)):
+        ours = (embedder.id, embedder.dim)
+        if self._store.embedder() in (None, ours):
             return 0
+        if self._store.embedder(next=True) != ours:
+            self._store_next(embedder, "episode", ())  # what another model began is of no use
         while True:
             left = 0
             for target in EMBEDDED:
                 while True:
-                    rows = self._store.without_next(
-                        target, model=embedder.id, dim=embedder.dim, limit=policy.EMBED_BATCH
-                    )
+                    rows = self._store.waiting(target, limit=policy.EMBED_BATCH, next=True)
                     if not rows:
                         break
                     left += len(rows)
@@ -218,7 +220,7 @@ class EmbeddingQueue:
             target=target,
             model=embedder.id,
             ids=good,
-            vectors=vectors.astype(np.float16).tobytes(),
+            vectors=packed(vectors),
             dim=embedder.dim,
         )
         self._context.write([op], Trigger.UPKEEP)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from factbook import policy
+from factbook.embed.halves import unpacked
 from factbook.extract.predicate_discovery import Command, as_toml, find_operations
 from factbook.model.facts import EVERYONE
 from factbook.model.ops import MarkProgress, Op, Propose
@@ -26,12 +25,10 @@ def learning_ops(store: Store) -> list[Op]:
     newest = max((one.id for one in facts), default=0)
     if sum(one.id > mark for one in facts) < policy.LEARN_AFTER:
         return []
-    ids, data = store.vector_rows("episode", sorted({one.episode_id for one in facts}))
-    if not ids:
+    vectors = unpacked(*store.vectors("episode", sorted({one.episode_id for one in facts})))
+    if not vectors.ids:
         return []
-    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
-    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    row_of = {one: n for n, one in enumerate(ids)}
+    row_of = {one: n for n, one in enumerate(vectors.ids)}
     commands = [
         Command(
             uid=str(one.episode_id),
@@ -42,7 +39,7 @@ def learning_ops(store: Store) -> list[Op]:
         for one in facts
         if one.episode_id in row_of
     ]
-    found = find_operations(commands, rows)
+    found = find_operations(commands, vectors.rows)
     ops: list[Op] = [
         Propose(
             kind=KIND,

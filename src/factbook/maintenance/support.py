@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-import numpy as np
-
 from factbook import policy
+from factbook.embed.halves import unpacked
 from factbook.extract.sentences import Sentence, split, words
 from factbook.gate.judge import Claim, Reading, Relation, judge
 from factbook.maintenance.join import cross_pairs
@@ -32,22 +31,21 @@ _DOUBT_RULE: Final = "opposing_episode"
 def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading]) -> list[Op]:
     """Return the evidence that episodes since the last time give to facts, the oldest first."""
     mark = marked(store, "support")
-    fresh = store.vectors("episode", after=mark)
+    fresh = store.vectors_since("episode", after=mark)
     if not fresh.ids:
         return []
     done = MarkProgress(name="support", value=fresh.last)
     lives = {one.id: one for one in store.lives(LifeWhere(kinds=MERGED_KINDS, current=True))}
-    fact_ids, data = store.vector_rows("fact", list(lives))
-    if not fact_ids:
+    facts = unpacked(*store.vectors("fact", list(lives)))
+    if not facts.ids:
         return [done]
-    facts = _rows(data, len(fact_ids))
-    episodes = _rows(fresh.rows, len(fresh.ids))
-    pairs = cross_pairs(facts, episodes, threshold=policy.EVIDENCE_SIMILARITY)
+    episodes = unpacked(fresh.ids, fresh.rows)
+    pairs = cross_pairs(facts.rows, episodes.rows, threshold=policy.EVIDENCE_SIMILARITY)
     near: dict[int, list[tuple[int, float]]] = {}
     for left, right, cosine in zip(
         pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True
     ):
-        near.setdefault(fresh.ids[right], []).append((fact_ids[left], cosine))
+        near.setdefault(fresh.ids[right], []).append((facts.ids[left], cosine))
     texts = store.episodes_by_id(sorted(near))
     known = store.evidence_episodes(sorted({one for ids in near.values() for one, _ in ids}))
     shown = _Shown(store)
@@ -147,12 +145,6 @@ class _Shown:
             ]
         told = {f"f{fact_id}", *(f"e{one}" for one in behind)}
         return any(not items.isdisjoint(told) for _, items in self._known[episode.session])
-
-
-def _rows(data: bytes, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    rows = np.frombuffer(data, np.float16).reshape(count, -1).astype(np.float32)
-    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    return rows
 
 
 __all__ = ["best_sentence", "support_ops"]

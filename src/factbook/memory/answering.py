@@ -247,8 +247,7 @@ def _newest(store: Store, filters: Filters, limit: int) -> list[Fact]:
 
 def _of_entity(store: Store, entity: str, filters: Filters, limit: int) -> list[Fact]:
     """Return facts whose sentence holds the name as whole words, the newest first."""
-    phrase = '"' + entity.replace('"', " ") + '"'
-    ids = [one for one, _ in store.search_facts(phrase, filters, limit=policy.PAGE_MAX)]
+    ids = [one for one, _ in store.search("fact", [entity], filters, policy.PAGE_MAX)]
     wanted = f" {_bare(entity)} "
     held = [
         one

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.apply.facts import memory_key
+from factbook.embed.halves import unpacked
 from factbook.extract.clusters import (
     Found,
     HandedOn,
@@ -136,9 +137,8 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
     An episode that is one sentence has its vector already; the sentences of others are embedded.
     """
     store = context.store
-    ids, data = store.vector_rows("episode", [one.id for one in episodes])
-    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
-    of_episode = dict(zip(ids, rows, strict=True))
+    stored = unpacked(*store.vectors("episode", [one.id for one in episodes]))
+    of_episode = dict(zip(stored.ids, stored.rows, strict=True))
     # Words that spoke for a fact until its owner corrected it bring nothing back.
     spent = store.spent_spans([one.id for one in episodes])
     pieces: list[Piece] = []
@@ -175,15 +175,12 @@ def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
         for one in store.lives(LifeWhere(kinds=[FactKind.STATEMENT], current=True))
         if one.owner == owner and one.predicate == STATES
     }
-    ids, data = store.vector_rows("fact", list(lives))
+    vectors = unpacked(*store.vectors("fact", list(lives)))
     known = [
         KnownCluster(fact_id=one, statement=lives[one].statement, row=n)
-        for n, one in enumerate(ids)
+        for n, one in enumerate(vectors.ids)
     ]
-    if not ids:
-        return known, np.empty((0, 0), np.float32)
-    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
-    return known, rows
+    return known, vectors.rows
 
 
 def _assertions(
@@ -300,9 +297,8 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
     }
     if not near:
         return found
-    ids, data = store.vector_rows("fact", [one.id for one in stated])
-    rows = np.frombuffer(data, np.float16).reshape(len(ids), -1).astype(np.float32)
-    vectors = dict(zip(ids, rows, strict=True))
+    stored = unpacked(*store.vectors("fact", [one.id for one in stated]))
+    vectors = dict(zip(stored.ids, stored.rows, strict=True))
     rows = context.embedder.embed(list(near))
     for (text, numbers), row in zip(near.items(), rows, strict=True):
         for n in numbers:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
+from factbook.embed.halves import unpacked
 from factbook.extract.world import WorldClaim, statement_of
 from factbook.gate.known import Said, nearest
 from factbook.gate.notices import Find, mode_of, worth_telling
@@ -67,8 +68,8 @@ class Vectors:
         store = self._context.store
         found: dict[int, NDArray[np.float32]] = {}
         if self._are_stored():
-            ids, raw = store.vector_rows("fact", [one.id for one in facts])
-            found.update(zip(ids, self._rows(raw), strict=True))
+            stored = unpacked(*store.vectors("fact", [one.id for one in facts]))
+            found.update(zip(stored.ids, stored.rows, strict=True))
         waiting = [one for one in facts if one.id not in found]
         if waiting:
             made = self.of([one.statement for one in waiting])
@@ -81,20 +82,16 @@ class Vectors:
             return {}
         store = self._context.store
         by_id = names_by_id(store, owner)
-        ids, raw = store.vector_rows("entity", list(by_id))
-        if not ids:
+        names = unpacked(*store.vectors("entity", list(by_id)))
+        if not names.ids:
             return {}
-        near = self._rows(raw) @ self.of([name])[0]
-        return {by_id[one]: float(near[n]) for n, one in enumerate(ids)}
+        near = names.rows @ self.of([name])[0]
+        return {by_id[one]: float(near[n]) for n, one in enumerate(names.ids)}
 
     def _are_stored(self) -> bool:
         """Tell whether the store's vectors are those of the embedder."""
         embedder = self._context.embedder
         return self._context.store.embedder() == (embedder.id, embedder.dim)
-
-    def _rows(self, raw: bytes) -> NDArray[np.float32]:
-        halves = np.frombuffer(raw, np.float16).reshape(-1, self._context.embedder.dim)
-        return halves.astype(np.float32)
 
 
 class Facts:

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from factbook.embed.halves import Vectors, unpacked
 from factbook.errors import UsageError
 from factbook.model.confidence import as_of, is_deprecated
 from factbook.model.entities import InQuestion, KnownFact
 from factbook.model.facts import EpisodeKind, Fact, FactKind, Role
 from factbook.model.keys import entity_name
 from factbook.recall.plan import recency, relevance_score
-from factbook.recall.query import content_terms, fts_query, words
+from factbook.recall.query import content_terms, words
 from factbook.store.base import Filters
 from factbook.store.derived.entities import entities_of, fact_places, world_facts
 
@@ -36,7 +36,6 @@ __all__ = [
     "ANSWERS",
     "NEAR",
     "READ",
-    "Vectors",
     "answering",
     "facts_about",
     "is_public",
@@ -44,7 +43,6 @@ __all__ = [
     "on_pages",
     "said_about",
     "things_near",
-    "unpacked",
     "weighed",
 ]
 
@@ -61,30 +59,6 @@ OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who
 
 
 # --- vectors --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vectors:
-    """Some rows of one kind: which they are, and where they lie."""
-
-    ids: Sequence[int]
-    rows: NDArray[np.float32]  # shape (ids, dimensions), each of length 1
-
-
-def unpacked(ids: Sequence[int], raw: bytes, *, dim: int) -> Vectors:
-    """Return the vectors that the store hands out as bytes of half precision.
-
-    Raises UsageError where the bytes are not `dim` halves for each id.
-    """
-    if len(raw) != 2 * dim * len(ids):
-        raise UsageError(
-            detail=f"{len(raw)} bytes are not {len(ids)} vectors of {dim} half-precision numbers;"
-            " pass the dimension of the embedder that made them"
-        )
-    rows = np.frombuffer(raw, dtype=np.float16).reshape(len(ids), dim).astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)  # halves are unit only to 3 digits
-    unit = rows / np.where(lengths > 0, lengths, np.float32(1.0))
-    return Vectors(ids=list(ids), rows=unit.astype(np.float32, copy=False))
 
 
 def joined(*parts: Vectors) -> Vectors:
@@ -122,9 +96,8 @@ def things_near(context: Context, message: str, *, owner: str) -> list[InQuestio
         )
         if one.subject in by_name
     }
-    dim = held[1]
-    of_names = unpacked(*store.vector_rows("entity", list(entities)), dim=dim)
-    of_facts = unpacked(*store.vector_rows("fact", sorted(facts)), dim=dim)
+    of_names = unpacked(*store.vectors("entity", list(entities)))
+    of_facts = unpacked(*store.vectors("fact", sorted(facts)))
     rows = joined(of_names, replace(of_facts, ids=[facts[one] for one in of_facts.ids]))
     if not len(rows.ids):
         return []
@@ -182,7 +155,7 @@ def said_about(store: Store, text: str, owner: str) -> list[str]:
     if not terms:
         return []
     filters = Filters(owner=owner, episode_kinds=_SAID)
-    found = store.search_episodes(fts_query(terms), filters, limit=OWN_TEXTS)
+    found = store.search("episode", terms, filters, OWN_TEXTS)
     episodes = store.episodes_by_id([one for one, _ in found]).values()
     return [one.text for one in episodes if one.role is Role.USER]
 
@@ -201,7 +174,7 @@ def is_public(store: Store, owner: str, name: str) -> bool:
     if not terms:
         return False
     filters = Filters(owner=owner, episode_kinds=(EpisodeKind.COMMAND,))
-    found = store.search_episodes(fts_query(terms), filters, limit=OWN_TEXTS)
+    found = store.search("episode", terms, filters, OWN_TEXTS)
     parts = set(words(name))
     return any(
         one.role is Role.USER and _ON_PURPOSE.match(one.text) and parts <= set(words(one.text))

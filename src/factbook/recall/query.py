@@ -1,9 +1,6 @@
 """Turn a question into what the two legs of recall search for.
 
-Knows: the words of a question, and how FTS5 reads a query. Does not know: the store, scores, time.
-
-Any text is a legal question. What reaches FTS5 is a list of quoted strings joined by OR, so none
-of its operators (AND, NEAR, `*`, `^`, `:`, `-`, brackets, column names) is ever interpreted.
+Knows: the words of a question; any text is one. Does not know: the store, scores, time.
 """
 
 from __future__ import annotations
@@ -22,18 +19,12 @@ __all__ = [
     "asks",
     "content_terms",
     "first_person",
-    "fts_query",
     "named_speakers",
     "speaker_of",
     "speakers",
     "without_names",
     "words",
 ]
-
-
-def fts_query(terms: list[str]) -> str:
-    """Write an FTS5 query that finds rows with any of the terms; empty when there are none."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
 def speaker_of(text: str) -> str | None:

@@ -6,9 +6,8 @@ the predicates that the question names join them; the turns around all of these 
 then weighs what remains. Facts that say the same are one hit with a count, and an episode is shown
 once, by its best hit. Rows that wait for their vector are found by text.
 
-The two legs run side by side: the words here, where the store is read, and the meaning in a thread
-that knows only vectors. All that one answer reads is of one moment: one snapshot of the store, and
-what is held in memory as of the same generation.
+The two legs run side by side: the words here, and the meaning in a thread that is handed the
+snapshot. All that one answer reads is of one moment.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import logging
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -26,12 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
+from factbook.embed.halves import unpacked
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.language.words import stem
 from factbook.model.confidence import as_of, is_deprecated, is_passive
 from factbook.model.facts import (
     EVERYONE,
     EpisodeKind,
+    Everyone,
     Evidence,
     Fact,
     FactKind,
@@ -42,7 +43,6 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.recall import query as words
-from factbook.recall.catalog import Catalog, EpisodeTable, Held
 from factbook.recall.executor import Beside
 from factbook.recall.plan import SearchType, recency, relevance_score
 from factbook.recall.query_expansion import (
@@ -54,22 +54,15 @@ from factbook.recall.query_expansion import (
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, find_window, without
-from factbook.store.base import Filters, Store
+from factbook.store.base import Filters, Nearest, Reads, Store
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.recall.query_expansion import Associations
-    from factbook.recall.vectors import VectorView
 
 _log = logging.getLogger(__name__)
 
 LIKE_ALL: Final = 1_000  # facts of an owner that `facts_like` weighs one and all
-SPREADS: Final = 2.0
-"""How far a bound lies above its estimate where vectors look for candidates. With the index's own 3
-no more of the best ten are found, 100 % of them (99.5 on questions unlike anything stored, against
-99.8), and more of all 60 (99.9 % against 98.5), whose last count for little; but the search takes
-half as long again."""
-
 SAYS_ONLY: Final = 0.75  # share of a turn's words that its fact holds where it says nothing else
 
 _TELLING: Final = re.compile(
@@ -80,7 +73,6 @@ _TELLING: Final = re.compile(
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Found = tuple[Ints, NDArray[np.float32]]  # ids and cosines, best first
 
 
 class Rules(Protocol):
@@ -155,29 +147,29 @@ class _Near:
     vector: NDArray[np.float32] | None = None
     note: str = ""  # why there is no vector
     towards: NDArray[np.float32] | None = None  # what advice on the question brings
-    episodes: Found | None = None
-    facts: Found | None = None
-    leanings: tuple[Found, Found] | None = None  # facts near to the question, and to `towards`
+    episodes: Nearest | None = None
+    facts: Nearest | None = None
+    leanings: tuple[Nearest, Nearest] | None = None  # facts near to the question, and to `towards`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Leg:
-    """One index, and what a search of it is narrowed to."""
+    """What is looked for by meaning: one kind of rows of one owner."""
 
     target: str  # "episode" or "fact"
-    index: VectorView
-    narrowed: bool
-    share: int  # so many times as many rows are looked for first; 0: none, nearly all would go
+    owner: str | Everyone
+    narrowed: bool  # to more than the owner: then the store has to be read for it
 
-    def search(self, vector: NDArray[np.float32], k: int) -> Found | None:
-        """Return the nearest rows, of which those that pass the filters must still be chosen."""
-        if not self.share:
+    def search(self, moment: Reads, vector: NDArray[np.float32], k: int) -> Nearest | None:
+        """Return the nearest rows, beside the thread whose moment it is; None where that must."""
+        if self.narrowed:
             return None
-        return self.index.search(vector, k=self.share * k, spreads=SPREADS)
+        (found,) = moment.nearest(self.target, vector[None], Filters(owner=self.owner), k)
+        return found
 
 
 class Engine:
-    """Recall over one store; it keeps the vectors in memory and follows the store's writes."""
+    """Recall over one store."""
 
     def __init__(
         self,
@@ -205,7 +197,6 @@ class Engine:
         self._weights = weights
         self._associations = associations
         self._cares = cares
-        self._catalog = Catalog(store)
         self._beside = Beside()
         self._logged: set[str] = set()
 
@@ -213,9 +204,9 @@ class Engine:
         """End the threads of this engine."""
         self._beside.close()
 
-    def snapshot(self) -> AbstractContextManager[Held]:
+    def snapshot(self) -> AbstractContextManager[Reads]:
         """Let all that this thread asks the engine in the block be answered as of one moment."""
-        return self._catalog.snapshot()
+        return self._store.snapshot()
 
     def recall(
         self,
@@ -248,11 +239,11 @@ class Engine:
             window = find_window(question, now=now)
         if window is not None and (window.until or now + 1) > now and seeks_advice(question):
             window = None  # "what should I see this year?" is about what comes; wishes are older
-        with self.snapshot() as held:
+        with self.snapshot() as moment:
             answer_to = partial(
                 self._answer,
                 question,
-                held=held,
+                moment=moment,
                 window=window,
                 now=now,
                 limit=limit,
@@ -345,7 +336,7 @@ class Engine:
         asked: str,
         filters: Filters,
         *,
-        held: Held,
+        moment: Reads,
         window: Window | None,
         now: Millis,
         limit: int,
@@ -354,30 +345,27 @@ class Engine:
         facts_lead: bool,
         leaving_out: frozenset[str],
     ) -> Answer:
-        table, episode_index, fact_index = held.table, held.episodes, held.facts
-        # Where all is one owner's, asking for the owner of each row finds nothing out.
-        asked_for = filters
-        if table.of_owner(filters.owner) is None:
-            filters = replace(filters, owner=EVERYONE)
-        named = words.named_speakers(asked, [name for name in table.names if name])
+        named = words.named_speakers(asked, self._store.speakers(filters.owner))
         terms = words.without_names(words.content_terms(question), named)
         legs = [
-            _leg("episode", episode_index, filters) if search_type != "facts" else None,
-            _leg("fact", fact_index, filters) if search_type != "episodes" else None,
+            _leg("episode", filters) if search_type != "facts" else None,
+            _leg("fact", filters) if search_type != "episodes" else None,
         ]
         advice = search_type != "episodes" and seeks_advice(asked)
         meant = words.first_person(question, named)
-        embedder = self._usable_embedder(episode_index, fact_index)
+        embedder = self._usable_embedder()
         meaning = None
         if embedder is not None:
-            meaning = self._beside.begin(partial(self._near, embedder, meant, *legs, advice=advice))
+            meaning = self._beside.begin(
+                partial(self._near, moment, embedder, meant, *legs, advice=advice)
+            )
         # What follows needs no vector, down to where the result of the other leg is asked for.
         intent = read_intent(
             words.without_names(words.content_terms(asked), named), self._rules.rules
         )
         said = self._said(terms, intent, filters, search_type)
         pool = _Pool(absent=self._newest(leaving_out, filters))
-        around = _around(table, filters)
+        around = self._around(filters)
         for one, score in said.episodes:
             if (found := pool.episode(one)) is not None:
                 found.lexical = score
@@ -392,14 +380,14 @@ class Engine:
             self._find_facts(pool, fact_leg, said, near, intent, filters)
             if advice:
                 self._find_leanings(pool, fact_leg, near, filters)
-        order, scores = self._ranked(pool, table, episode_index, vector, named, window)
+        order, scores = self._ranked(pool, filters.owner, vector, named, window)
         hits = self._hits(
             order,
             scores,
             terms,
             now=now,
             limit=limit,
-            filters=asked_for,
+            filters=filters,
             passive=passive,
             facts_lead=facts_lead,
         )
@@ -413,17 +401,18 @@ class Engine:
             note=near.note,
         )
 
-    def _usable_embedder(self, *indexes: VectorView | None) -> Embedder | None:
-        """Return the embedder of the indexes; None where there is nothing to compare with.
+    def _usable_embedder(self) -> Embedder | None:
+        """Return the embedder of the store's vectors; None where there is nothing to compare with.
 
         Raises EmbedderMismatch where the store's vectors are of another model: cosines between two
         models mean nothing.
         """
-        if not any(indexes):
+        found = self._store.embedder()
+        if found is None:
             return None  # the model need not be loaded
         embedder = self._embedder()
-        given, found = (embedder.id, embedder.dim), self._store.embedder()
-        if found is not None and found != given:
+        given = (embedder.id, embedder.dim)
+        if found != given:
             ours, theirs = found[0], given[0]
             if ours == theirs:
                 ours, theirs = (f"{name} with {dim} numbers" for name, dim in (found, given))
@@ -464,53 +453,45 @@ class Engine:
         `limit` nearest by vector and the `limit` best by words. Raises EmbedderMismatch as `recall`
         does.
         """
-        with self.snapshot() as held:
-            return self._facts_like(text, held.facts, filters=filters, limit=limit)
+        with self.snapshot():
+            return self._facts_like(text, filters=filters, limit=limit)
 
-    def _facts_like(
-        self, text: str, index: VectorView | None, *, filters: Filters, limit: int
-    ) -> dict[int, float]:
+    def _facts_like(self, text: str, *, filters: Filters, limit: int) -> dict[int, float]:
         ids = self._store.ids("fact", filters)
-        embedder = self._usable_embedder(index if ids else None)
+        embedder = self._usable_embedder() if ids else None
         vector = None if embedder is None else self._vector(embedder, text)[0]
         few = len(ids) <= LIKE_ALL
         wanted = ids
         cosines: dict[int, float] = {}
         if not few:
-            match = words.fts_query(words.content_terms(text))
-            wanted = []
-            if match:
-                wanted = [one for one, _ in self._store.search_facts(match, filters, limit=limit)]
-        if index is not None and vector is not None:
+            terms = words.content_terms(text)
+            wanted = [one for one, _ in self._store.search("fact", terms, filters, limit)]
+        if vector is not None:
             legs = [(len(wanted), wanted)] if few else [(limit, ids), (len(wanted), wanted)]
             for k, allowed in legs:
                 if k:
-                    found, values = index.search(vector, k=k, allowed=np.asarray(allowed, np.int64))
-                    cosines.update(zip(found.tolist(), values.tolist(), strict=True))
+                    among = Filters(owner=filters.owner, ids=allowed)
+                    (found,) = self._store.nearest("fact", vector[None], among, k)
+                    cosines.update(zip(found.ids.tolist(), found.cosines.tolist(), strict=True))
         return {**dict.fromkeys(wanted, math.nan), **cosines}
 
     def vectors_of(self, hits: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of hits by id ("f12", "e34"); without those that wait for one."""
-        with self.snapshot() as held:
-            views = (("e", held.episodes), ("f", held.facts))
         found: dict[str, NDArray[np.float32]] = {}
         wanted = list(hits)
-        for letter, view in views:
-            ids = [one for one in wanted if one.startswith(letter)]
-            if view is None or not ids:
-                continue
-            try:
-                found.update(zip(ids, view.get([int(one[1:]) for one in ids]), strict=True))
-            except LookupError:  # some wait for their vectors: one by one
-                for one in ids:
-                    with suppress(LookupError):
-                        found[one] = view.get([int(one[1:])])[0]
+        with self.snapshot():
+            for letter, target in (("e", "episode"), ("f", "fact")):
+                ids = [int(one[1:]) for one in wanted if one.startswith(letter)]
+                stored = unpacked(*self._store.vectors(target, ids))
+                names = [f"{letter}{one}" for one in stored.ids]
+                found.update(zip(names, stored.rows, strict=True))
         return found
 
     # --- finding --------------------------------------------------------------------------------
 
     def _near(
         self,
+        moment: Reads,
         embedder: Embedder,
         text: str,
         episodes: _Leg | None,
@@ -524,13 +505,13 @@ class Engine:
         if vector is None:
             return near
         if episodes is not None:
-            near.episodes = episodes.search(vector, policy.VECTOR_CANDIDATES)
+            near.episodes = episodes.search(moment, vector, policy.VECTOR_CANDIDATES)
         if facts is not None:
-            near.facts = facts.search(vector, policy.FACT_CANDIDATES)
+            near.facts = facts.search(moment, vector, policy.FACT_CANDIDATES)
         if advice and facts is not None and self._associations is not None:
             near.towards = self._associations().towards(vector)
-            first = facts.search(vector, LEANING_CANDIDATES)
-            second = facts.search(near.towards, LEANING_CANDIDATES)
+            first = facts.search(moment, vector, LEANING_CANDIDATES)
+            second = facts.search(moment, near.towards, LEANING_CANDIDATES)
             if first is not None and second is not None:
                 near.leanings = first, second
         return near
@@ -538,40 +519,29 @@ class Engine:
     def _nearest(
         self,
         leg: _Leg,
-        found: Found | None,
+        found: Nearest | None,
         vector: NDArray[np.float32],
         filters: Filters,
         *,
         k: int,
-    ) -> Found:
-        """Return the k nearest rows that pass the filters, by what was `found` without them."""
-        if found is not None:
-            ids, cosines = found
-            if not leg.narrowed:
-                return found
-            passing = self._store.ids(leg.target, filters, among=ids.tolist())
-            kept = np.isin(ids, passing)
-            if np.count_nonzero(kept) >= k or len(ids) < leg.share * k:
-                return ids[kept][:k], cosines[kept][:k]
-        allowed = np.asarray(self._store.ids(leg.target, filters), np.int64)
-        return leg.index.search(vector, k=k, allowed=allowed, spreads=SPREADS)
+    ) -> Nearest:
+        """Return the k nearest rows that pass the filters, unless they were `found` already."""
+        if found is None:
+            (found,) = self._store.nearest(leg.target, vector[None], filters, k)
+        return found
 
     def _said(
         self, terms: Sequence[str], intent: Intent, filters: Filters, search_type: SearchType
     ) -> _Words:
         """Look for the words of a question, and for facts of the predicates that it names."""
         found = _Words()
-        match = words.fts_query(list(terms))
-        if match and search_type != "facts" and filters.episodes_wanted:
-            found.episodes = self._store.search_episodes(
-                match, filters, limit=policy.LEXICAL_CANDIDATES
+        if search_type != "facts" and filters.episodes_wanted:
+            found.episodes = self._store.search(
+                "episode", terms, filters, policy.LEXICAL_CANDIDATES
             )
         if search_type == "episodes" or not filters.facts_wanted:
             return found
-        if match:
-            found.facts = dict(
-                self._store.search_facts(match, filters, limit=policy.FACT_CANDIDATES)
-            )
+        found.facts = dict(self._store.search("fact", terms, filters, policy.FACT_CANDIDATES))
         cued = replace(filters, rules=intent.rules) if not filters.predicates else filters
         if intent.rules or filters.predicates:
             found.named = {
@@ -657,11 +627,12 @@ class Engine:
         )
         if not len(ids):
             return
-        leanings = self._associations().leanings(near.vector, leg.index.get(ids))
-        facts = self._store.facts_by_id(ids.tolist())
+        stored = unpacked(*self._store.vectors("fact", ids.tolist()))
+        leanings = self._associations().leanings(near.vector, stored.rows)
+        facts = self._store.facts_by_id(stored.ids)
         weighed = [
             (float(leaning), fact)
-            for leaning, one in zip(leanings, ids.tolist(), strict=True)
+            for leaning, one in zip(leanings, stored.ids, strict=True)
             if (fact := facts.get(one)) is not None
             and fact.retired_at is None
             and fact.kind in LEANING_KINDS
@@ -673,54 +644,62 @@ class Engine:
                 row.fact = fact
                 row.leaning = leaning / top
 
+    def _around(self, filters: Filters) -> Callable[[_Pool, Sequence[int]], None]:
+        """Return what adds the turns around some episodes to a pool, unless the filters forbid it.
+
+        An answer often shares no word with its question.
+        """
+        anywhere = replace(filters, since=None, until=None) if filters.turns_any_time else filters
+        allowed = filters.episodes_wanted and not replace(anywhere, owner=EVERYONE).narrows_episodes
+
+        def add(pool: _Pool, ids: Sequence[int]) -> None:
+            there = [one for one in ids if one not in pool.absent]
+            if allowed and there:
+                near = self._store.outlines(there, reach=policy.NEIGHBOURS, owner=filters.owner)
+                for one in near.ids.tolist():
+                    pool.episode(one)
+
+        return add
+
     # --- ordering -------------------------------------------------------------------------------
 
     def _ranked(
         self,
         pool: _Pool,
-        table: EpisodeTable,
-        index: VectorView | None,
+        owner: str | Everyone,
         vector: NDArray[np.float32] | None,
         named: frozenset[str],
         window: Window | None,
     ) -> tuple[list[_Row], Floats]:
-        rows = list(pool.rows.values())
-        ids = np.asarray([row.episode for row in rows], np.int64)
-        there = table.holds(ids)
-        if not there.all():  # never another episode's place for what is not there
-            rows, ids = [row for row, one in zip(rows, there, strict=True) if one], ids[there]
+        known = self._store.outlines([row.episode for row in pool.rows.values()])
+        there = set(known.ids.tolist())
+        # Never another episode's place for what is not there.
+        rows = [row for row in pool.rows.values() if row.episode in there]
         if not rows:
             return [], np.zeros(0)
-        places = table.rows(ids)
+        if vector is not None:
+            self._compare(rows, vector, owner)
+        places = np.searchsorted(known.ids, [row.episode for row in rows])
         is_fact = np.asarray([row.target == "fact" for row in rows])
-        cosine = np.asarray([row.cosine for row in rows], np.float64)
-        if index is not None and vector is not None:
-            missing = np.flatnonzero(np.isnan(cosine) & ~is_fact)
-            ids = np.asarray([rows[one].id for one in missing.tolist()], np.int64)
-            cosine[missing] = index.cosines(vector, ids)
-        for row, value, chars in zip(
-            rows, cosine.tolist(), table.chars[places].tolist(), strict=True
-        ):
-            row.cosine, row.chars = value, chars
-        speaking = np.asarray(
-            [code for code, name in enumerate(table.names) if name in named], np.int32
-        )
+        for row, chars in zip(rows, known.chars[places].tolist(), strict=True):
+            row.chars = chars
+        speaking = np.asarray([name in named for name in known.speakers])
         timely = None
         if window is not None:
             # People tell of May in May or soon after: it weighs, and excludes nothing.
             since = -np.inf if window.since is None else window.since
             until = np.inf if window.until is None else window.until + policy.TOLD_WITHIN_MS
-            timely = (table.times[places] >= since) & (table.times[places] < until)
+            timely = (known.times[places] >= since) & (known.times[places] < until)
         ranking = fuse(
             CandidatePool(
                 ids=np.asarray([row.id * 2 + (row.target == "fact") for row in rows], np.int64),
-                sources=table.sources[places],
-                positions=table.positions[places],
+                sources=known.sources[places],
+                positions=known.positions[places],
                 lexical=np.asarray([row.lexical for row in rows], np.float64),
-                cosine=cosine,
-                asks=table.asks[places] & ~is_fact,
-                named=np.isin(table.speakers[places], speaking),
-                lengths=table.chars[places],
+                cosine=np.asarray([row.cosine for row in rows], np.float64),
+                asks=known.asks[places] & ~is_fact,
+                named=speaking[places],
+                lengths=known.chars[places],
                 timely=timely,
             ),
             weights=self._weights,
@@ -736,6 +715,18 @@ class Engine:
                 scores[n] = max(scores[n], best * row.leaning * LEANING_SHARE)
         order = np.lexsort((ranking.order.argsort(), -scores))
         return [rows[one] for one in order.tolist()], scores[order]
+
+    def _compare(
+        self, rows: Sequence[_Row], vector: NDArray[np.float32], owner: str | Everyone
+    ) -> None:
+        """Give the episodes that were found otherwise their cosines, where they have a vector."""
+        missing = {
+            row.id: row for row in rows if row.target == "episode" and math.isnan(row.cosine)
+        }
+        among = Filters(owner=owner, ids=list(missing))
+        (found,) = self._store.nearest("episode", vector[None], among, max(1, len(missing)))
+        for one, cosine in zip(found.ids.tolist(), found.cosines.tolist(), strict=True):
+            missing[one].cosine = cosine
 
     # --- showing --------------------------------------------------------------------------------
 
@@ -866,22 +857,14 @@ class Engine:
         )
 
 
-def _leg(target: str, index: VectorView | None, filters: Filters) -> _Leg | None:
-    """Return how an index is to be searched under some filters."""
-    if index is None:
-        return None
+def _leg(target: str, filters: Filters) -> _Leg | None:
+    """Return how rows are to be looked for under some filters; None where none can pass."""
+    others = replace(filters, owner=EVERYONE)
     if target == "episode":
-        wanted, narrowed = filters.episodes_wanted, filters.narrows_episodes
-        far = replace(filters, owner=EVERYONE).narrows_episodes
+        wanted, narrowed = filters.episodes_wanted, others.narrows_episodes
     else:
-        wanted, narrowed = filters.facts_wanted, filters.narrows_facts
-        far = replace(filters, owner=EVERYONE).narrows_facts
-    if not wanted:
-        return None
-    # Most files have one owner. What else narrows may leave a few rows: better to ask for them.
-    return _Leg(
-        target=target, index=index, narrowed=narrowed, share=0 if far else 1 + bool(narrowed)
-    )
+        wanted, narrowed = filters.facts_wanted, others.narrows_facts
+    return _Leg(target=target, owner=filters.owner, narrowed=narrowed) if wanted else None
 
 
 def _same(fact: Fact) -> tuple[str, str, str]:
@@ -905,27 +888,6 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
         return 1.0
     held = {stem(word) for word in words.words(statement)}
     return len(wanted & held) / len(wanted)
-
-
-def _around(table: EpisodeTable, filters: Filters) -> Callable[[_Pool, Sequence[int]], None]:
-    """Return what adds the turns around some episodes to a pool, unless the filters forbid it.
-
-    An answer often shares no word with its question.
-    """
-    anywhere = replace(filters, since=None, until=None) if filters.turns_any_time else filters
-    allowed = filters.episodes_wanted and not replace(anywhere, owner=EVERYONE).narrows_episodes
-    mine = table.of_owner(filters.owner)
-
-    def add(pool: _Pool, ids: Sequence[int]) -> None:
-        there = [one for one in ids if one not in pool.absent]
-        if allowed and there:
-            known = np.asarray(there, np.int64)
-            rows = table.rows(known[table.holds(known)])
-            near = table.around(rows, policy.NEIGHBOURS)
-            for one in table.ids[near if mine is None else near[mine[near]]].tolist():
-                pool.episode(one)
-
-    return add
 
 
 def _foremost(rows: Sequence[_Row], scores: Floats, *, depth: int) -> list[tuple[_Row, float]]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from factbook.errors import UsageError
 from factbook.model.facts import (
@@ -49,6 +49,10 @@ from factbook.store.base_world import SearchLeases, WorldReads, WorldWriter
 from factbook.store.port import Reads as RecordReads
 from factbook.store.port import Writes as RecordWrites
 from factbook.store.rows import Life, LifeWhere
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Mode = Literal["create", "write", "read"]  # how a ledger is opened
 _T = TypeVar("_T")
@@ -151,6 +155,7 @@ class Filters:
     now: Millis | None = None  # confidence is what it is then; without it, as it was stored
     deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
     proposed: bool = False  # facts that wait for a yes pass too
+    ids: Sequence[int] | None = None  # only of these rows
 
     def __post_init__(self) -> None:
         """Refuse an owner without a name: that would be everybody."""
@@ -183,6 +188,7 @@ class Filters:
             or self.project
             or self.session
             or self.owner is not EVERYONE
+            or self.ids is not None
         )
 
     @property
@@ -201,6 +207,7 @@ class Filters:
             or self.object
             or self.subject
             or self.rules
+            or self.ids is not None
         )
 
 
@@ -229,16 +236,23 @@ class Problem:
     detail: str  # which row, and what it should be
 
 
-class EpisodeRow(NamedTuple):
-    """What ranking needs to know of an episode; a tuple, for a store may hold a million."""
+class Nearest(NamedTuple):
+    """The rows nearest to one vector, best first, equal cosines by id."""
 
-    id: int
-    source_id: int
-    occurred_at: Millis | None
-    chars: int  # of its text
-    asks: int  # 1 where it holds a question
-    speaker: str
-    owner: str
+    ids: NDArray[np.int64]
+    cosines: NDArray[np.float32]  # exact
+
+
+class Outlines(NamedTuple):
+    """What ranking needs to know of some episodes: columns, ascending by id."""
+
+    ids: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    positions: NDArray[np.int64]  # ordinals within the source
+    times: NDArray[np.float64]  # milliseconds; NaN where unknown
+    chars: NDArray[np.int64]  # of the text
+    asks: NDArray[np.bool_]  # whether it holds a question
+    speakers: Sequence[str]  # "" is nobody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +279,7 @@ def unscreened(record: _T) -> _T:
 
 # Of the texts that a read is given, these are words to look for, the values of a query, or what
 # fields are called, and no names to compare with.
-_WORDS = frozenset({"by", "match", "params", "text"})
+_WORDS = frozenset({"by", "params", "terms", "text"})
 _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
 
 
@@ -429,33 +443,54 @@ class Reads(RecordReads, WorldReads, Protocol):
     ) -> Iterator[StoredEpisode]:
         """Iterate over episodes that pass the filters."""
 
-    def search_episodes(
-        self, match: str, filters: Filters, *, limit: int
+    def search(
+        self, target: str, terms: Sequence[str], filters: Filters, k: int
     ) -> list[tuple[int, float]]:
-        """Return (episode id, BM25 score, larger is better) for an FTS5 expression, best first."""
+        """Return (id, BM25 score, larger is better) of the k best rows that hold any of the terms.
 
-    def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
-        """Return (fact id, BM25 score, larger is better) of current facts, best first."""
-
-    def waiting(self, target: str, *, limit: int, after: int = 0) -> list[tuple[int, str]]:
-        """Return (id, text) of rows that wait for a vector."""
-
-    def ids(
-        self, target: str, filters: Filters, *, among: Sequence[int] | None = None
-    ) -> list[int]:
-        """Return the ids of the episodes or current facts that pass the filters, ascending.
-
-        With `among`, only of these.
+        `target` is "episode" or "fact", of which only current ones are found. A term of several
+        words is those words in a row. Any text is a legal term; case, accents and English endings
+        do not matter.
         """
 
-    def vectors(self, target: str, *, after: int = 0) -> Vectors:
+    def nearest(
+        self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
+    ) -> list[Nearest]:
+        """Return for each vector, shape (n, dim), the k nearest episodes or facts that pass.
+
+        Fewer come back only where fewer have a vector. The cosines are exact.
+        """
+
+    def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return (ids that have a vector, their rows of float16), ascending by id."""
+
+    def ids(self, target: str, filters: Filters) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters, ascending."""
+
+    def outlines(
+        self, ids: Sequence[int], *, reach: int = 0, owner: str | Everyone = EVERYONE
+    ) -> Outlines:
+        """Return what ranking needs of an owner's episodes, those known among the ids.
+
+        With `reach`, also of those up to so many positions before and after them in their sources.
+        """
+
+    def speakers(self, owner: str | Everyone) -> Sequence[str]:
+        """Return the names that speak in the episodes of an owner."""
+
+    def waiting(
+        self, target: str, *, limit: int, after: int = 0, next: bool = False
+    ) -> list[tuple[int, str]]:
+        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
+
+    def vectors_since(self, target: str, *, after: int = 0) -> Vectors:
         """Return the vectors that were written after a sequence number."""
 
-    def sequence(self, *, after: int = 0) -> list[EpisodeRow]:
-        """Return the episodes with a larger id without their texts, by id."""
+    def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
+        """Return the id and dimension of the model whose vectors the store holds.
 
-    def embedder(self) -> tuple[str, int] | None:
-        """Return the id and dimension of the model whose vectors the store holds."""
+        `next`: of the one whose vectors are being made, to take their place.
+        """
 
     def rule_objects(self, rule: str) -> tuple[list[tuple[str, int]], int]:
         """Return (object, facts) of a rule's facts, and how many of its candidates were refused."""
@@ -468,11 +503,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def counts_waiting(self) -> int:
         """Return how many rows wait for a vector."""
-
-    def without_next(
-        self, target: str, *, model: str, dim: int, limit: int
-    ) -> list[tuple[int, str]]:
-        """Return (id, text) of rows with a vector that lack one of the next model."""
 
     def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
         """Return (rows whose vectors were removed after a sequence number, the last number)."""
@@ -519,9 +549,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
         """Return the episodes behind facts, whatever they say of them."""
-
-    def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return (ids that have a vector, their rows of float16), ascending by id."""
 
     def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
@@ -698,7 +725,9 @@ class Store(Reads, SearchLeases, EraseStore, Protocol):
 
         Within another snapshot of the thread, or within its write, the moment is that one's. A
         write that is begun in the block raises UsageError. What was written since it began cannot
-        be tidied away before it ends: keep it as short as one answer.
+        be tidied away before it ends: keep it as short as one answer. What is given may be handed
+        to one helper thread, for what `nearest` needs no more than an owner and ids for; UsageError
+        says where it needs more, or where the snapshot's own thread has not asked for `speakers`.
         """
 
     def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:

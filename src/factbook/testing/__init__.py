@@ -285,12 +285,31 @@ class StoreConformance(ABC):
         store = self.open(tmp_path)
         ops, _, _ = self._two_calls()
         self._write(store, ops)
-        facts = store.search_facts('"connecting" OR "nas"', Filters(), limit=5)  # stemmed
+        facts = store.search("fact", ["connecting", "nas"], Filters(), 5)  # stemmed
         assert [store.facts_by_id([one])[one].object for one, _ in facts] == ["nas"]
-        episodes = store.search_episodes('"ssh"', Filters(), limit=5)
+        episodes = store.search("episode", ["ssh"], Filters(), 5)
         assert len(episodes) == 2
         assert all(score > 0 for _, score in episodes)
-        assert store.search_episodes('"ssh"', Filters(host="codex"), limit=5) == []
+        assert store.search("episode", ["ssh"], Filters(host="codex"), 5) == []
+
+    def test_any_text_is_a_legal_term(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        terms = ['say "hi"', "NEAR(a b)", "x*", "-y", "{z}: (", "a\0b", "\ud800", "", " ", "😀"]
+        for term in terms:
+            assert store.search("episode", [term], Filters(), 5) == []
+            assert len(store.search("episode", [term, "SSH"], Filters(), 5)) == 2
+        assert store.search("episode", [], Filters(), 5) == []
+
+    def test_a_term_of_several_words_is_a_phrase(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        (one,) = store.search("fact", ["nas"], Filters(), 5)
+        said = store.facts_by_id([one[0]])[one[0]].statement.split()
+        assert [row for row, _ in store.search("fact", [" ".join(said)], Filters(), 5)] == [one[0]]
+        assert store.search("fact", [" ".join(reversed(said))], Filters(), 5) == []
 
     def test_waiting_rows_get_their_vectors_once(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
@@ -319,9 +338,8 @@ class StoreConformance(ABC):
         assert store.waiting("fact", limit=9) == []
         assert store.waiting("episode", limit=9) == []
         assert store.embedder() == ("m1", 8)
-        found = store.vectors("fact")
-        assert (list(found.ids), found.rows, found.dim) == ([fact.id], row, 8)
-        assert store.vectors("fact", after=found.last).ids == []
+        assert store.vectors("fact", [fact.id, fact.id + 1]) == ([fact.id], row)
+        assert store.vectors("fact", []) == ([], b"")
         after = store.fact(fact.id)
         assert after is not None
         assert after.status is Status.ACTIVE
@@ -422,7 +440,8 @@ class StoreConformance(ABC):
             with store.snapshot() as again:
                 assert again.generation() == generation
             assert store.counts()["episodes"] == 0  # the inner block has not ended the outer one
-            assert store.search_episodes('"ssh"', Filters(), limit=9) == []
+            assert store.search("episode", ["ssh"], Filters(), 9) == []
+            assert store.outlines([1, 2]).ids.tolist() == []
             assert store.generation() == generation
         assert store.counts()["episodes"] == 2
         assert store.generation() > generation

@@ -217,7 +217,7 @@ def about_vectors(reads: Reads, owner: str) -> tuple[list[int], bytes]:
         for life in reads.lives(LifeWhere(owner=owner, kinds=[FactKind.WORLD], current=True))
         if life.subject in entities
     }
-    ids, rows = reads.vector_rows("fact", sorted(about))
+    ids, rows = reads.vectors("fact", sorted(about))
     return [about[fact] for fact in ids], rows
 
 

@@ -23,9 +23,9 @@ from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
 from factbook.store.sqlite.living import LivingLeases
 from factbook.store.sqlite.plain import select
-from factbook.store.sqlite.reads import SQLiteReads
 from factbook.store.sqlite.rows import EXPORTS
 from factbook.store.sqlite.secure_delete import EraseReads
+from factbook.store.sqlite.snapshot import Snapshots
 from factbook.store.sqlite.world import SearchLeases
 from factbook.store.sqlite.writer import SQLiteWriter
 
@@ -41,7 +41,7 @@ _JSON_COLUMNS = {
 
 
 @screening()
-class SQLiteStore(SQLiteReads, LivingLeases, SearchLeases, EraseReads):
+class SQLiteStore(Snapshots, LivingLeases, SearchLeases, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(
@@ -61,6 +61,7 @@ class SQLiteStore(SQLiteReads, LivingLeases, SearchLeases, EraseReads):
         Raises StoreMissing, NotAStore, StoreTooNew, StoreTooOld, StoreLocked, StoreReadOnly or
         StoreCorrupt.
         """
+        super().__init__()
         self.path = path
         self.screen = screen
         self.readers = readers
@@ -85,6 +86,7 @@ class SQLiteStore(SQLiteReads, LivingLeases, SearchLeases, EraseReads):
         None. No other call may be under way.
         """
         saved = self._file.reopen()
+        self._forget()
         with translated(self.path):
             self._tenant = self._meta("tenant") or ""
         return saved
@@ -144,23 +146,6 @@ class SQLiteStore(SQLiteReads, LivingLeases, SearchLeases, EraseReads):
             yield connection
 
     # --- reading --------------------------------------------------------------------------------
-
-    @contextmanager
-    def snapshot(self) -> Iterator[SQLiteReads]:
-        """Let all that the calling thread reads in the block be of one moment.
-
-        Within another snapshot of the thread, or within its write, the moment is that one's.
-        """
-        connection = self._file.connection
-        outermost = connection.get_autocommit()
-        if outermost:
-            connection.execute("BEGIN")
-        try:
-            self.generation()  # the first read is what fixes the moment
-            yield self
-        finally:
-            if outermost and not connection.get_autocommit():  # an I/O error may have ended it
-                connection.execute("ROLLBACK")
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         with translated(self.path):

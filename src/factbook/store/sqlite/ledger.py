@@ -133,7 +133,7 @@ class LedgerReads(Rows):
         self, filters: Filters, *, limit: int | None, newest_first: bool = False
     ) -> Iterator[Fact]:
         """Iterate over current facts that pass the filters."""
-        where, bindings = fact_where(filters)
+        where, bindings = fact_where(self._plain(filters))
         order = "f.occurred_at DESC, f.id DESC" if newest_first else "f.id"
         sql = f"{FACT} WHERE {where} ORDER BY {order} LIMIT ?"
         for row in self._each(sql, bindings, limit):
@@ -217,7 +217,7 @@ class LedgerReads(Rows):
         self, filters: Filters, *, limit: int | None, newest_first: bool = False
     ) -> Iterator[StoredEpisode]:
         """Iterate over episodes that pass the filters."""
-        where, bindings = episode_where(filters)
+        where, bindings = episode_where(self._plain(filters))
         order = "e.occurred_at DESC, e.id DESC" if newest_first else "e.id"
         sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
         for row in self._each(sql, bindings, limit):

@@ -247,27 +247,6 @@ class LivingReads(Rows):
         )
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def without_next(
-        self, target: str, *, model: str, dim: int, limit: int
-    ) -> list[tuple[int, str]]:
-        """Return (id, text) of rows with a vector that lack one of the next model."""
-        table, column = VECTOR_TABLES[target]
-        _, text, _ = _WAITING[target]
-        named = self._rows("SELECT value FROM meta WHERE name = 'next_embedder'")
-        begun = bool(named) and named[0][0] == f"{model} {dim}"
-        lacking = (
-            f" AND NOT EXISTS (SELECT 1 FROM next_vector n WHERE n.target = '{target}'"
-            " AND n.row_id = w.id)"
-            if begun
-            else ""
-        )
-        rows = self._rows(
-            f"SELECT w.id, {text} FROM {table} v JOIN {target}_row w ON w.id = v.{column}"
-            f" WHERE 1{lacking} ORDER BY w.id LIMIT ?",
-            (limit,),
-        )
-        return [(row[0], row[1]) for row in rows]
-
     def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
         """Return (rows whose vectors were removed after a sequence number, the last number)."""
         rows = self._rows(
@@ -368,15 +347,6 @@ class LivingReads(Rows):
         ):
             found.setdefault(episode, []).append((start, end))
         return found
-
-    def vector_rows(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return (ids that have a vector, their rows of float16), ascending by id."""
-        table, column = VECTOR_TABLES[target]
-        rows = self._rows(
-            f"SELECT {column}, vector FROM {table} WHERE {column} IN {_IN} ORDER BY {column}",
-            (json_list(ids),),
-        )
-        return [row[0] for row in rows], b"".join(row[1] for row in rows)
 
 
 class LivingLeases(Rows):

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from factbook.model.facts import EVERYONE
-from factbook.store.base import EpisodeRow, Filters, Vectors
+from factbook.model.facts import EVERYONE, Everyone
+from factbook.store.base import Filters, Nearest, Outlines, Vectors
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.modelled import ModelReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import VECTOR_TABLES, episode_where, fact_where, json_list
+from factbook.store.sqlite.text import fts_query, search_text
 from factbook.store.sqlite.world import WorldReads
 
-# Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes
-# nearly twice as long as the scores themselves.
-_BEST = {
-    target: f"SELECT rowid, -bm25({target}_fts) AS score FROM {target}_fts"
-    f" WHERE {target}_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?"
-    for target in ("episode", "fact")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from factbook.store.sqlite.nearest import Held
+
+_ROWS: Final = {
+    "episode": "episode_row e JOIN source_row s ON s.id = e.source_id",
+    "fact": "fact_row f JOIN episode_row e ON e.id = f.episode_id"
+    " JOIN source_row s ON s.id = e.source_id",
+}
+_EMBEDDER: Final = (
+    "SELECT name, value FROM meta WHERE name IN ('embedder', 'embedder_dim', 'next_embedder')"
+)
+_WAITING: Final = {  # target -> (text, the condition on a row that waits for its vector)
+    "episode": ("text", "vector_state = 1"),
+    "fact": ("statement", "status = 'pending_embed'"),
+    "entity": ("name", "vector_state = 1"),
+    "preference": ("topic", "vector_state = 1"),
 }
 
 
@@ -35,98 +49,91 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads, ModelReads, WorldReads)
         """Return a number that moves with every write that may change what is remembered."""
         return int(self._meta("memory_generation") or 0)
 
-    def search_episodes(
-        self, match: str, filters: Filters, *, limit: int
-    ) -> list[tuple[int, float]]:
-        """Return (episode id, BM25 score) for an FTS5 expression, best first."""
-        if not filters.narrows_episodes:
-            return self._rows(_BEST["episode"], (match, limit))
-        where, bindings = episode_where(filters)
-        rows = "episode_row e JOIN source_row s ON s.id = e.source_id"
-        wide = not replace(filters, owner=EVERYONE).narrows_episodes
-        return self._search("episode", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
+    # --- finding --------------------------------------------------------------------------------
 
-    def search_facts(self, match: str, filters: Filters, *, limit: int) -> list[tuple[int, float]]:
-        """Return (fact id, BM25 score) of current facts for an FTS5 expression, best first."""
-        where, bindings = fact_where(filters)
-        rows = (
-            "fact_row f JOIN episode_row e ON e.id = f.episode_id"
-            " JOIN source_row s ON s.id = e.source_id"
+    def search(
+        self, target: str, terms: Sequence[str], filters: Filters, k: int
+    ) -> list[tuple[int, float]]:
+        """Return (id, BM25 score) of the k best rows that hold any of the terms, best first."""
+        match = fts_query(terms)
+        if not match:
+            return []
+        filters = self._plain(filters)
+        if target == "episode" and not filters.narrows_episodes:
+            return search_text(self._rows, target, match, "", (), k, wide=True)
+        where, bindings = _where(target, filters)
+        wide = not _narrows(target, replace(filters, owner=EVERYONE))
+        passing = f"{_ROWS[target]} WHERE {where}"
+        return search_text(self._rows, target, match, passing, bindings, k, wide=wide)
+
+    def in_memory(self) -> Held:
+        """Return what is held in memory as of this moment; inside a write, all is read anew."""
+        from factbook.store.sqlite.nearest import Follower
+
+        return Follower().follow(self._rows, self.embedder(), self.generation())
+
+    def nearest(
+        self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
+    ) -> list[Nearest]:
+        """Return for each vector the k nearest episodes or facts that pass the filters."""
+        allowed = filters.ids
+        if _narrows(target, replace(filters, owner=EVERYONE, ids=None)):
+            allowed = self.ids(target, filters)
+        return self.in_memory().nearest(target, vectors, filters.owner, k, allowed=allowed)
+
+    def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return (ids that have a vector, their rows of float16), ascending by id."""
+        table, column = VECTOR_TABLES[target]
+        rows = self._rows(
+            f"SELECT {column}, vector FROM {table}"
+            f" WHERE {column} IN (SELECT value FROM json_each(?)) ORDER BY {column}",
+            (json_list(ids),),
         )
-        wide = not replace(filters, owner=EVERYONE).narrows_facts
-        return self._search("fact", match, f"{rows} WHERE {where}", bindings, limit, wide=wide)
+        return [row[0] for row in rows], b"".join(row[1] for row in rows)
 
-    def _search(
-        self,
-        target: str,
-        match: str,
-        passing: str,
-        bindings: Sequence[Any],
-        limit: int,
-        *,
-        wide: bool,
-    ) -> list[tuple[int, float]]:
-        """Return the best rows of a full-text search that pass a filter.
+    def ids(self, target: str, filters: Filters) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters, ascending."""
+        where, bindings = _where(target, self._plain(filters))
+        one = f"{target[0]}.id"
+        sql = f"SELECT {one} FROM {_ROWS[target]} WHERE {where} ORDER BY {one}"
+        return [row[0] for row in self._rows(sql, bindings)]
 
-        A filter that most rows pass (`wide`) is asked about twice as many rows as are wanted, and
-        about all that match only where these do not do.
-        """
-        id_column = f"{target[0]}.id"
-        if wide:
-            found: list[tuple[int, float]] = self._rows(_BEST[target], (match, 2 * limit))
-            asked = json_list(one for one, _ in found)
-            kept = self._rows(
-                f"SELECT {id_column} FROM {passing}"
-                f" AND {id_column} IN (SELECT value FROM json_each(?))",
-                (*bindings, asked),
+    def outlines(
+        self, ids: Sequence[int], *, reach: int = 0, owner: str | Everyone = EVERYONE
+    ) -> Outlines:
+        """Return what ranking needs of an owner's episodes, and of those around them."""
+        return self.in_memory().outlines(ids, reach=reach, owner=owner)
+
+    def speakers(self, owner: str | Everyone) -> Sequence[str]:
+        """Return the names that speak in the episodes of an owner."""
+        return self.in_memory().speakers(owner)
+
+    # --- what is embedded -----------------------------------------------------------------------
+
+    def waiting(
+        self, target: str, *, limit: int, after: int = 0, next: bool = False
+    ) -> list[tuple[int, str]]:
+        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
+        text, waits = _WAITING[target]
+        if next:
+            table, column = VECTOR_TABLES[target]
+            waits = (
+                f"id IN (SELECT {column} FROM {table}) AND NOT EXISTS"
+                f" (SELECT 1 FROM next_vector n WHERE n.target = '{target}' AND n.row_id = id)"
             )
-            good = {row[0] for row in kept}
-            if len(good) >= limit or len(found) < 2 * limit:
-                return [(one, score) for one, score in found if one in good][:limit]
-        return self._rows(
-            f"SELECT {id_column}, -bm25({target}_fts) AS score FROM {target}_fts"
-            f" CROSS JOIN {passing} AND {id_column} = {target}_fts.rowid"
-            f" AND {target}_fts MATCH ? ORDER BY score DESC, {id_column} LIMIT ?",
-            (*bindings, match, limit),
-        )
-
-    def waiting(self, target: str, *, limit: int, after: int = 0) -> list[tuple[int, str]]:
-        """Return (id, text) of rows that wait for a vector, by id."""
-        sql = {
-            "episode": "SELECT id, text FROM episode_row WHERE vector_state = 1 AND id > ?"
-            " ORDER BY id LIMIT ?",
-            "fact": "SELECT id, statement FROM fact_row WHERE status = 'pending_embed' AND id > ?"
-            " ORDER BY id LIMIT ?",
-            "entity": "SELECT id, name FROM entity_row WHERE vector_state = 1 AND id > ?"
-            " ORDER BY id LIMIT ?",
-            "preference": "SELECT id, topic FROM preference_row WHERE vector_state = 1 AND id > ?"
-            " ORDER BY id LIMIT ?",
-        }[target]
+        sql = f"SELECT id, {text} FROM {target}_row WHERE {waits} AND id > ? ORDER BY id LIMIT ?"
         return [(row[0], row[1]) for row in self._rows(sql, (after, limit))]
 
-    def ids(
-        self, target: str, filters: Filters, *, among: Sequence[int] | None = None
-    ) -> list[int]:
-        """Return the ids of the episodes or current facts that pass the filters, ascending.
-
-        With `among`, only of these.
-        """
-        if target == "episode":
-            where, bindings = episode_where(filters)
-            sql = "SELECT e.id FROM episode_row e JOIN source_row s ON s.id = e.source_id"
+    def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
+        """Return the id and dimension of the model whose vectors are kept, or being made."""
+        found = dict(self._rows(_EMBEDDER))
+        if next:
+            name, _, dim = str(found.get("next_embedder", "")).rpartition(" ")
         else:
-            where, bindings = fact_where(filters)
-            sql = (
-                "SELECT f.id FROM fact_row f JOIN episode_row e ON e.id = f.episode_id"
-                " JOIN source_row s ON s.id = e.source_id"
-            )
-        if among is not None:
-            where += f" AND {target[0]}.id IN (SELECT value FROM json_each(?))"
-            bindings.append(json_list(among))
-        rows = self._rows(f"{sql} WHERE {where} ORDER BY {target[0]}.id", bindings)
-        return [row[0] for row in rows]
+            name, dim = found.get("embedder", ""), found.get("embedder_dim", "")
+        return (name, int(dim)) if name and dim else None
 
-    def vectors(self, target: str, *, after: int = 0) -> Vectors:
+    def vectors_since(self, target: str, *, after: int = 0) -> Vectors:
         """Return the vectors that were written after a sequence number."""
         table, column = VECTOR_TABLES[target]
         rows = self._rows(
@@ -140,16 +147,10 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads, ModelReads, WorldReads)
             dim=found[1] if found else 0,
         )
 
-    def sequence(self, *, after: int = 0) -> list[EpisodeRow]:
-        """Return the episodes with a larger id without their texts, by id."""
-        rows = self._rows(
-            "SELECT id, source_id, occurred_at, chars, asks, speaker, owner FROM episode_row"
-            " WHERE id > ? ORDER BY id",
-            (after,),
-        )
-        return [EpisodeRow(*row) for row in rows]
 
-    def embedder(self) -> tuple[str, int] | None:
-        """Return the id and dimension of the model whose vectors the store holds."""
-        name, dim = self._meta("embedder"), self._meta("embedder_dim")
-        return (name, int(dim)) if name and dim else None
+def _narrows(target: str, filters: Filters) -> bool:
+    return filters.narrows_episodes if target == "episode" else filters.narrows_facts
+
+
+def _where(target: str, filters: Filters) -> tuple[str, list[Any]]:
+    return episode_where(filters) if target == "episode" else fact_where(filters)

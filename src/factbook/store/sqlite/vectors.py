@@ -2,19 +2,16 @@
 
 Knows: arrays, row ids, cosine similarity. Does not know: the store, the embedder, what an id means.
 
-Rows are half precision, in segments of `SEGMENT_ROWS`. A full segment of a large index also has a
-one-bit code: the signs of its rows, after subtracting the segment's mean and turning by a fixed
-random rotation, laid out column by column as 64-bit words. A search narrows down in three steps:
+Rows are half precision, in segments of `SEGMENT_ROWS`. A full segment of a large index also has
+one-bit codes (`codes`). A search narrows down in three steps:
 
-1. signs of the query against the codes of all rows (48 bytes a row instead of 768), which gives
-   every row an upper bound of its cosine; some of the highest are scored exactly;
+1. signs of the query against the codes of all rows, which gives every row an upper bound of its
+   cosine; some of the highest are scored exactly;
 2. rows whose bound reaches the k-th best cosine so far get a tighter bound, from the same codes and
    a query of `QUERY_BITS` bits for each coordinate;
 3. rows are scored exactly, from the highest bound down, until no bound reaches the k-th best.
 
-So easy data costs little, and hard data costs time before it costs results. The estimates and
-their errors are those of RaBitQ (Gao and Long, SIGMOD 2024), which the rotation makes unbiased
-whatever the data are.
+So easy data costs little, and hard data costs time before it costs results.
 
 Why so, and what was rejected:
 
@@ -33,25 +30,19 @@ Why so, and what was rejected:
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["VectorIndex", "VectorView"]
+from factbook.store.sqlite import codes
+from factbook.store.sqlite.codes import Floats, Halves, Ids, Mask, Positions
 
-Bits = NDArray[np.uint64]
-Floats = NDArray[np.float32]
-Halves = NDArray[np.float16]
-Ids = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Positions = NDArray[np.intp]
+__all__ = ["VectorIndex", "VectorView"]
 
 SEGMENT_ROWS: Final = 8_192
 """Rows of a segment: the work of one step, whose buffers stay in a core's cache; also the most rows
@@ -80,280 +71,11 @@ less often."""
 QUERY_BITS: Final = 3
 """Bits of each coordinate of the query for the tighter bound; a fourth narrows it by 3 % more."""
 
-QUERY_STEP: Final = 0.586
-"""Step of the best even 3-bit grid for a normal coordinate, in standard deviations (Max, 1960);
-one bit needs no step, only a sign."""
-
 BATCH_QUERIES: Final = 128
 """Queries of `search_many` that share one pass over the rows."""
 
 MAX_DIM: Final = 4_096
 """Weighted bit counts of a row, at most 7 for each dimension, must fit 16 bits."""
-
-_BLOCK: Final = 256  # rows converted at once, so that they are still in cache when scored
-_CODE_LOSS: Final = 1 - 2 / np.pi  # share of a normal vector's square that its signs do not hold
-_HALF_TO_FLOAT: Final = np.float32(2.0**112)  # bias of float32 exponents over those of float16
-_ROTATION_SEED: Final = 384  # any fixed number: equal rows must always have equal codes
-
-
-# --- one segment ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Code:
-    """The first pass over one segment: cosine ~ slope * signs . query + offset + centre . query."""
-
-    columns: Bits  # (words, rows): word j of every row side by side
-    slope: Floats  # (rows,): turns a sum over signs into a cosine
-    offset: Floats  # (rows,): what the centre adds to the cosine, whatever the query
-    centre: Floats  # (dim,): mean of the rows, rotated
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Segment:
-    """A run of rows that never changes; a change makes another segment that shares the arrays."""
-
-    ids: Ids  # (rows,)
-    rows: Halves  # (rows, dim)
-    scale: Floats  # (rows,): 1 / length of the row as rounded to half precision
-    keys: Ids  # ids of the live rows, ascending; a dead row may have the id of a live one
-    order: Positions | None  # where the rows of `keys` stand; None: in the same places
-    live: Mask | None = None  # (rows,): False where removed or replaced; None: all are live
-    code: _Code | None = None  # None: scanned exactly
-
-    @property
-    def live_rows(self) -> int:
-        """Count the rows that have not been removed or replaced."""
-        return len(self.keys)
-
-    def find(self, wanted: Ids) -> tuple[Positions, Positions]:
-        """Return where live `wanted` ids (ascending, distinct) stand in `wanted` and in here."""
-        keys = self.keys
-        if not len(keys) or not len(wanted) or keys[0] > wanted[-1] or keys[-1] < wanted[0]:
-            return _NOWHERE, _NOWHERE
-        first, last = np.searchsorted(wanted, (keys[0], keys[-1] + 1))
-        sought = wanted[first:last]
-        place = np.searchsorted(keys, sought)  # in range: no id sought lies beyond the last
-        hits = np.flatnonzero(keys[place] == sought)
-        here = place[hits]
-        return hits + first, here if self.order is None else self.order[here]
-
-    def without(self, places: Positions) -> _Segment:
-        """Return this segment with the rows at `places` dead."""
-        live = np.ones(len(self.ids), np.bool_) if self.live is None else self.live.copy()
-        live[places] = False
-        order = np.arange(len(self.ids)) if self.order is None else self.order
-        order = order[live[order]]
-        return replace(self, live=live, keys=self.ids[order], order=order)
-
-
-_NOWHERE: Final[Positions] = np.empty(0, np.intp)
-
-
-def _segment(ids: Ids, rows: Halves, scale: Floats, live: Mask | None = None) -> _Segment:
-    """Describe checked rows as a segment without a code."""
-    keys, order = ids, None
-    if live is not None or not np.all(ids[1:] > ids[:-1]):
-        order = np.arange(len(ids)) if live is None else np.flatnonzero(live)
-        order = order[np.argsort(ids[order], kind="stable")]
-        keys = ids[order]
-    return _Segment(ids=ids, rows=rows, scale=scale, keys=keys, order=order, live=live)
-
-
-def _encode(segment: _Segment) -> _Segment:
-    """Return the segment with its one-bit code."""
-    if segment.code is not None:
-        return segment
-    count, dim = segment.rows.shape
-    rows = np.empty((count, dim), np.float32)
-    _widen(segment.rows, rows)
-    rows *= (segment.scale * _HALF_TO_FLOAT)[:, None]
-    rows = rows @ _rotation(dim).T
-    centre = rows.mean(axis=0)
-    offset = np.vecdot(rows, centre) - np.vecdot(centre, centre)
-    rows -= centre
-    signs = _pack(rows > 0)
-    square = np.vecdot(rows, rows)
-    np.abs(rows, out=rows)
-    total = rows.sum(axis=1)
-    # A row that equals the mean has no direction; its slope of 0 says that its offset is exact.
-    slope = np.divide(square, total, out=np.zeros_like(square), where=total > 0)
-    code = _Code(columns=np.ascontiguousarray(signs.T), slope=slope, offset=offset, centre=centre)
-    return replace(segment, code=code)
-
-
-@lru_cache(maxsize=4)
-def _rotation(dim: int) -> Floats:
-    """Return the random orthogonal matrix that spreads every direction over all coordinates."""
-    normal = np.random.default_rng(_ROTATION_SEED).standard_normal((dim, dim))
-    q, r = np.linalg.qr(normal)
-    return np.ascontiguousarray(q * np.sign(np.diag(r)), dtype=np.float32)
-
-
-def _pack(bits: NDArray[np.bool_ | np.uint8]) -> Bits:
-    """Pack the last axis into 64-bit words, the last word filled up with zeros."""
-    packed = np.packbits(bits, axis=-1)
-    words = -(-packed.shape[-1] // 8)
-    padded = np.zeros((*packed.shape[:-1], words * 8), np.uint8)
-    padded[..., : packed.shape[-1]] = packed
-    return padded.view(np.uint64)
-
-
-def _widen(rows: Halves, out: Floats) -> None:
-    """Write `rows * 2**-112` as float32, exactly; finite rows only.
-
-    The bits of a half, moved to where a float32 has its exponent and fraction, are that number
-    with the smaller exponent bias. The factor belongs to the caller, who multiplies something
-    smaller than the rows by it.
-    """
-    bits = out.view(np.int32)
-    halves = rows.view(np.int16)
-    for start in range(0, len(rows), _BLOCK):
-        block = bits[start : start + _BLOCK]
-        np.copyto(block, halves[start : start + _BLOCK])
-        np.left_shift(block, 13, out=block)
-        np.bitwise_and(block, np.int32(-0x7000_0001), out=block)  # 0x8FFF_FFFF: one sign bit
-
-
-# --- buffers --------------------------------------------------------------------------------------
-
-
-class _Scratch(threading.local):
-    """Keep each thread's work buffers: a fresh one would cost a page fault every 4096 bytes."""
-
-    def __init__(self) -> None:
-        self._buffers: dict[str, NDArray[np.uint8]] = {}
-
-    def take(self, name: str, shape: tuple[int, ...], kind: type[np.generic]) -> NDArray[Any]:
-        """Return the buffer of that name, its content undefined; the next caller gets it again."""
-        size = math.prod(shape) * np.dtype(kind).itemsize
-        buffer = self._buffers.get(name)
-        if buffer is None or len(buffer) < size:
-            buffer = self._buffers[name] = np.empty(size, np.uint8)
-        return buffer[:size].view(kind).reshape(shape)
-
-
-_scratch: Final = _Scratch()
-
-
-# --- the query ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Lens:
-    """The query as each coded segment sees it, from the segment's mean, in planes of bits.
-
-    `bound = slope * (high - low * W) + offset + shift`, where W counts the bits in which the row's
-    signs differ from the planes, each weighted by its plane.
-    """
-
-    planes: Bits  # (words, planes, segments), the lowest bit first
-    high: Floats  # (segments,)
-    low: Floats  # (segments,)
-    shift: Floats  # (segments,)
-
-
-def _focus(turned: Floats, centres: Floats, bits: int, spreads: float) -> _Lens:
-    """Cut the rotated query into bit planes for each centre, and say how far the estimate may err.
-
-    With 3 bits, a coordinate becomes an odd level from -7 to 7, which is a sum of signs weighted
-    1, 2 and 4; so its product with a row's signs needs only XOR and bit counts.
-    """
-    dim = len(turned)
-    top = 2**bits - 1
-    tiny = np.finfo(np.float32).tiny
-    seen = turned - centres
-    square = np.vecdot(seen, seen)
-    step = np.maximum(QUERY_STEP * np.sqrt(square / dim), tiny)
-    cells = np.clip(np.floor(seen / step[:, None] + (top + 1) / 2), 0, top)
-    levels = 2 * cells - top
-    # Levels of this size are the query plus a part at right angles to it: no bias, more spread.
-    unit = square / np.maximum(np.vecdot(levels, seen), tiny)
-    rounding = np.maximum(unit * unit * np.vecdot(levels, levels) - square, 0)
-    spread = np.sqrt(_CODE_LOSS * square + rounding)
-    planes = cells.astype(np.uint8)[:, None, :] >> np.arange(bits, dtype=np.uint8)[:, None]
-    return _Lens(
-        planes=np.ascontiguousarray(_pack(planes & 1).transpose(2, 1, 0)),
-        high=(unit * (top * dim) + spreads * spread).astype(np.float32),
-        low=(2 * unit).astype(np.float32),
-        shift=np.vecdot(centres, turned),
-    )
-
-
-def _differing(columns: Bits, planes: Bits) -> NDArray[np.uint16]:
-    """Count the bits in which each row differs from the planes (words, planes, rows or 1)."""
-    words, rows = columns.shape
-    depth = planes.shape[1]
-    total = _scratch.take("total", (depth, rows), np.uint16)
-    partial = _scratch.take("partial", (depth, rows), np.uint8)
-    for first in range(0, words, 3):  # three words differ in at most 192 bits, which fit 8
-        some = slice(first, min(first + 3, words))
-        shape = (some.stop - first, depth, rows)
-        differ = _scratch.take("differ", shape, np.uint64)
-        count = _scratch.take("count", shape, np.uint8)
-        np.bitwise_xor(columns[some, None], planes[some], out=differ)
-        np.bitwise_count(differ, out=count)
-        np.add.reduce(count, axis=0, out=partial)
-        if first == 0:
-            np.copyto(total, partial)
-        else:
-            np.add(total, partial, out=total)
-    weighted = total[-1]
-    for plane in total[-2::-1]:
-        np.add(weighted, weighted, out=weighted)
-        np.add(weighted, plane, out=weighted)
-    result: NDArray[np.uint16] = weighted
-    return result
-
-
-def _bound(code: _Code, lens: _Lens, at: int, out: Floats) -> None:
-    """Write the upper bound of the cosine of each row of the segment with number `at`."""
-    weighted = _differing(code.columns, lens.planes[:, :, at : at + 1])
-    np.multiply(weighted, -lens.low[at], out=out)
-    out += lens.high[at]
-    out *= code.slope
-    out += code.offset
-    out += lens.shift[at]
-
-
-def _cosines(rows: Halves, scale: Floats, query: Floats, out: Floats) -> None:
-    """Write the exact cosine of each row to the unit query."""
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        wide = _scratch.take("wide", block.shape, np.float32)
-        _widen(block, wide)
-        np.vecdot(wide, query * _HALF_TO_FLOAT, out=out[start : start + len(block)])
-    out *= scale
-    np.clip(out, -1.0, 1.0, out=out)
-
-
-def _highest(scores: Floats, count: int, *, least: int) -> Positions:
-    """Return, ascending, the places of roughly the `count` highest scores above minus infinity.
-
-    The limit is read off an even sample, since sorting out a million scores takes as long as
-    computing them. At least the `least` highest are there, with all that equal the last of them.
-    """
-    stride = max(1, count // 16)
-    limit = _nth_highest(scores[::stride], -(-count // stride))
-    places = np.flatnonzero(scores >= max(limit, _LOWEST))
-    if len(places) < least:
-        limit = _nth_highest(scores, least)
-        places = np.flatnonzero(scores >= max(limit, _LOWEST))
-    elif len(places) > 2 * count:  # rows whose order has the period of the sample
-        found = scores[places]
-        places = places[found >= _nth_highest(found, max(count, least))]
-    return places
-
-
-_LOWEST: Final = np.finfo(np.float32).min  # any score but the minus infinity of a row left out
-
-
-def _nth_highest(scores: Floats, n: int) -> np.float32:
-    """Return the n-th highest score, or minus infinity where there are not so many."""
-    if n > len(scores):
-        return np.float32(-np.inf)
-    place = len(scores) - n
-    return np.float32(np.partition(scores, place)[place])
 
 
 # --- what readers see -----------------------------------------------------------------------------
@@ -368,7 +90,7 @@ class VectorView:
 
     __slots__ = ("_centres", "_ids", "_segments", "_size", "_starts", "dim")
 
-    def __init__(self, *, dim: int, segments: Sequence[_Segment] = ()) -> None:
+    def __init__(self, *, dim: int, segments: Sequence[codes.Segment] = ()) -> None:
         """Show the live rows of the segments."""
         self.dim: Final = dim
         self._segments: Final = tuple(segments)
@@ -404,9 +126,9 @@ class VectorView:
         known = np.zeros(len(wanted), np.bool_)
         for part in self._segments:
             there, here = part.find(wanted)
-            wide = _scratch.take("got", (len(here), self.dim), np.float32)
-            _widen(part.rows[here], wide)
-            wide *= (part.scale[here] * _HALF_TO_FLOAT)[:, None]
+            wide = codes.scratch.take("got", (len(here), self.dim), np.float32)
+            codes.widen(part.rows[here], wide)
+            wide *= (part.scale[here] * codes.HALF_TO_FLOAT)[:, None]
             rows[there] = wide
             known[there] = True
         if not known.all():
@@ -440,27 +162,27 @@ class VectorView:
         centres = self._centres
         if centres is None or 4 * k > MAX_RERANK:
             scores = self._scores(unit, keep, None)
-            places = _highest(scores, k, least=k)
+            places = codes.highest(scores, k, least=k)
             return self._best(places, scores[places], k)
-        turned = np.vecdot(_rotation(self.dim), unit)
-        scores = self._scores(unit, keep, _focus(turned, centres, 1, spreads))
-        places = _highest(scores, max(FIRST_RERANK, 4 * k), least=k)
+        turned = np.vecdot(codes.rotation(self.dim), unit)
+        scores = self._scores(unit, keep, codes.focus(turned, centres, 1, spreads))
+        places = codes.highest(scores, max(FIRST_RERANK, 4 * k), least=k)
         cosines = self._exact(places, unit)
         scores[places] = -np.inf
-        limit = _nth_highest(cosines, k)
-        left = np.flatnonzero(scores >= max(limit, _LOWEST))
+        limit = codes.nth_highest(cosines, k)
+        left = np.flatnonzero(scores >= max(limit, codes.LOWEST))
         bounds = scores[left]
         if len(left) > MAX_REFINED:
-            some = bounds >= _nth_highest(bounds, MAX_REFINED)
+            some = bounds >= codes.nth_highest(bounds, MAX_REFINED)
             left, bounds = left[some], bounds[some]
         if len(left) > FIRST_RERANK:
-            bounds = self._refined(left, bounds, _focus(turned, centres, QUERY_BITS, spreads))
+            bounds = self._refined(left, bounds, codes.focus(turned, centres, QUERY_BITS, spreads))
         batch = FIRST_RERANK
         while len(left) and len(places) < MAX_RERANK:
-            high = bounds >= max(limit, _nth_highest(bounds, batch))
+            high = bounds >= max(limit, codes.nth_highest(bounds, batch))
             places = np.concatenate((places, left[high]))
             cosines = np.concatenate((cosines, self._exact(left[high], unit)))
-            limit = _nth_highest(cosines, k)
+            limit = codes.nth_highest(cosines, k)
             low = ~high & (bounds >= limit)
             left, bounds = left[low], bounds[low]
             batch *= 2
@@ -479,7 +201,7 @@ class VectorView:
             there, here = part.find(wanted)
             if len(here):
                 cosines = np.empty(len(here), np.float32)
-                _cosines(part.rows[here], part.scale[here], unit, cosines)
+                codes.cosines(part.rows[here], part.scale[here], unit, cosines)
                 found[by_id[there]] = cosines
         return found
 
@@ -528,24 +250,24 @@ class VectorView:
             return keep
         return None
 
-    def _scores(self, unit: Floats, keep: Mask | None, lens: _Lens | None) -> Floats:
+    def _scores(self, unit: Floats, keep: Mask | None, lens: codes.Lens | None) -> Floats:
         """Score every row: a bound where there is a lens and a code, else the cosine itself."""
         starts = self._starts
-        scores: Floats = _scratch.take("scores", (int(starts[-1]),), np.float32)
+        scores: Floats = codes.scratch.take("scores", (int(starts[-1]),), np.float32)
 
         for at, part in enumerate(self._segments):
             out = scores[starts[at] : starts[at + 1]]
             if lens is not None and part.code is not None:
-                _bound(part.code, lens, at, out)
+                codes.bound(part.code, lens, at, out)
             else:
-                _cosines(part.rows, part.scale, unit, out)
+                codes.cosines(part.rows, part.scale, unit, out)
             if part.live is not None:
                 out[~part.live] = -np.inf
             if keep is not None:
                 out[~keep[starts[at] : starts[at + 1]]] = -np.inf
         return scores
 
-    def _refined(self, places: Positions, bounds: Floats, lens: _Lens) -> Floats:
+    def _refined(self, places: Positions, bounds: Floats, lens: codes.Lens) -> Floats:
         """Return the bounds of rows at ascending places, tighter where the rows have a code."""
         bounds = bounds.copy()
         words = lens.planes.shape[0]
@@ -556,16 +278,16 @@ class VectorView:
             if first == last or code is None:
                 continue
             here = places[first:last] - self._starts[at]
-            columns = _scratch.take("columns", (words, len(here)), np.uint64)
+            columns = codes.scratch.take("columns", (words, len(here)), np.uint64)
             np.take(code.columns, here, axis=1, out=columns, mode="clip")
-            weighted = _differing(columns, lens.planes[:, :, at : at + 1])
+            weighted = codes.differing(columns, lens.planes[:, :, at : at + 1])
             tight = code.slope[here] * (lens.high[at] - lens.low[at] * weighted)
             tight += code.offset[here]
             tight += lens.shift[at]
             bounds[first:last] = tight
         return bounds
 
-    def _pieces(self, places: Positions) -> Iterator[tuple[_Segment, slice, Positions]]:
+    def _pieces(self, places: Positions) -> Iterator[tuple[codes.Segment, slice, Positions]]:
         """Cut ascending places by segment: the segment, which of `places`, and where in it."""
         cuts = np.searchsorted(places, self._starts)
         for at, (first, last) in enumerate(pairwise(cuts.tolist())):
@@ -579,21 +301,21 @@ class VectorView:
     def _exact(self, places: Positions, unit: Floats) -> Floats:
         """Return the cosines of the rows at ascending places."""
         cosines = np.empty(len(places), np.float32)
-        chunk = 4 * _BLOCK
+        chunk = 4 * codes.BLOCK
         for start in range(0, len(places), chunk):
             some = places[start : start + chunk]
-            rows = _scratch.take("rows", (len(some), self.dim), np.float16)
-            scale = _scratch.take("scale", (len(some),), np.float32)
+            rows = codes.scratch.take("rows", (len(some), self.dim), np.float16)
+            scale = codes.scratch.take("scale", (len(some),), np.float32)
             for part, where, here in self._pieces(some):
                 np.take(part.rows, here, axis=0, out=rows[where], mode="clip")
                 np.take(part.scale, here, out=scale[where], mode="clip")
-            _cosines(rows, scale, unit, cosines[start : start + chunk])
+            codes.cosines(rows, scale, unit, cosines[start : start + chunk])
         return cosines
 
     def _best(self, places: Positions, cosines: Floats, k: int) -> tuple[Ids, Floats]:
         """Return the ids and cosines of the k best of some rows, equal cosines by id."""
         if len(places) > k:
-            near = cosines >= _nth_highest(cosines, k)
+            near = cosines >= codes.nth_highest(cosines, k)
             places, cosines = places[near], cosines[near]
         upward = np.argsort(places)
         ids = np.empty(len(places), np.int64)
@@ -605,15 +327,15 @@ class VectorView:
     def _near(self, units: Floats, k: int) -> list[Positions]:
         """Return for each query the ascending places of its k nearest rows and a few more.
 
-        A matrix product rounds otherwise than `_cosines`; what it leaves within `_ROUNDING` of
+        A matrix product rounds otherwise than `codes.cosines`; what it leaves within `_ROUNDING` of
         the limit is kept, and the caller scores it again.
         """
         limit = np.full(len(units), -np.inf, np.float32)
         kept: list[tuple[Positions, Positions, Floats]] = []
         for at, part in enumerate(self._segments):
-            rows = _scratch.take("segment", part.rows.shape, np.float32)
-            _widen(part.rows, rows)
-            rows *= (part.scale * _HALF_TO_FLOAT)[:, None]
+            rows = codes.scratch.take("segment", part.rows.shape, np.float32)
+            codes.widen(part.rows, rows)
+            rows *= (part.scale * codes.HALF_TO_FLOAT)[:, None]
             cosines = units @ rows.T
             if part.live is not None:
                 cosines[:, ~part.live] = -np.inf
@@ -661,10 +383,10 @@ class _Tail:
     count: int  # rows filled
     live: Mask | None  # (count,): as in a segment
 
-    def segment(self) -> _Segment:
+    def segment(self) -> codes.Segment:
         """Show the filled rows as a segment."""
         end = self.count
-        return _segment(self.ids[:end], self.rows[:end], self.scale[:end], self.live)
+        return codes.segment_of(self.ids[:end], self.rows[:end], self.scale[:end], self.live)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -695,7 +417,7 @@ class VectorIndex:
             )
         self._coded = True
         self._lock: Final = threading.Lock()
-        self._sealed: list[_Segment] = []
+        self._sealed: list[codes.Segment] = []
         self._tail: _Tail | None = None
         self._view = VectorView(dim=dim)
 
@@ -727,7 +449,7 @@ class VectorIndex:
         edges = [count * at // parts for at in range(parts + 1)] if parts else []
         index._coded = prepare
         sealed = [
-            _segment(checked.ids[a:b], checked.rows[a:b], checked.scale[a:b])
+            codes.segment_of(checked.ids[a:b], checked.rows[a:b], checked.scale[a:b])
             for a, b in pairwise(edges)
         ]
         index._commit(sealed, None)
@@ -802,7 +524,7 @@ class VectorIndex:
             self._coded = True
             self._commit(self._sealed, self._tail)
 
-    def _without(self, gone: Ids) -> tuple[list[_Segment], _Tail | None, int]:
+    def _without(self, gone: Ids) -> tuple[list[codes.Segment], _Tail | None, int]:
         """Return the segments and the tail with some ids dead, and how many were there."""
         removed = 0
         sealed = []
@@ -820,8 +542,8 @@ class VectorIndex:
         return sealed, tail, removed
 
     def _with(
-        self, sealed: list[_Segment], tail: _Tail | None, new: _Rows
-    ) -> tuple[list[_Segment], _Tail | None]:
+        self, sealed: list[codes.Segment], tail: _Tail | None, new: _Rows
+    ) -> tuple[list[codes.Segment], _Tail | None]:
         """Return the segments and the tail with rows behind them; a full tail becomes a segment."""
         done = 0
         while done < len(new.ids):
@@ -848,7 +570,7 @@ class VectorIndex:
                 tail = None
         return sealed, tail
 
-    def _commit(self, sealed: list[_Segment], tail: _Tail | None) -> None:
+    def _commit(self, sealed: list[codes.Segment], tail: _Tail | None) -> None:
         """Show readers the new rows, all at once.
 
         A segment that is mostly dead gives its rows to the tail, so memory and time follow the
@@ -856,14 +578,14 @@ class VectorIndex:
         """
         for part in [part for part in sealed if 2 * part.live_rows < len(part.ids)]:
             sealed = [other for other in sealed if other is not part]
-            live = _NOWHERE if part.live is None else np.flatnonzero(part.live)
+            live = codes.NOWHERE if part.live is None else np.flatnonzero(part.live)
             rest = _Rows(ids=part.ids[live], rows=part.rows[live], scale=part.scale[live])
             sealed, tail = self._with(sealed, tail, rest)
         if tail is not None and tail.live is not None and not tail.live.any():
             tail = None
         segments = sealed if tail is None else [*sealed, tail.segment()]
         if self._coded and sum(part.live_rows for part in segments) > EXACT_ROWS:
-            sealed = [_encode(part) for part in sealed]
+            sealed = [codes.encode(part) for part in sealed]
             segments = sealed if tail is None else [*sealed, segments[-1]]
         self._sealed, self._tail = sealed, tail
         self._view = VectorView(dim=self.dim, segments=segments)
@@ -939,13 +661,13 @@ def _scales(ids: Ids, rows: Halves) -> Floats:
     """Return 1 / length of each row; refuse one that is zero or not finite."""
     scale = np.empty(len(rows), np.float32)
 
-    for start in range(0, len(rows), _BLOCK):
-        where = slice(start, start + _BLOCK)
+    for start in range(0, len(rows), codes.BLOCK):
+        where = slice(start, start + codes.BLOCK)
         block = rows[where]
-        wide = _scratch.take("wide", block.shape, np.float32)
+        wide = codes.scratch.take("wide", block.shape, np.float32)
         exponent = block.view(np.uint16) & np.uint16(0x7C00)
-        _widen(block, wide)
-        wide *= _HALF_TO_FLOAT
+        codes.widen(block, wide)
+        wide *= codes.HALF_TO_FLOAT
         length = np.sqrt(np.vecdot(wide, wide))
         good = (exponent.max(axis=1) < 0x7C00) & (length > 0)
         if not good.all():

@@ -1,0 +1,124 @@
+"""Hold as columns what ranking needs to know of every episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook.model.facts import Everyone
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers", "owners")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpisodeTable:
+    """The episodes as columns, ascending by id; `position` is the ordinal within the source."""
+
+    ids: Ints
+    sources: Ints
+    positions: Ints
+    times: NDArray[np.float64]  # milliseconds; NaN where unknown
+    chars: Ints
+    asks: Bools
+    speakers: NDArray[np.int32]  # index into `names`; 0 is nobody
+    owners: NDArray[np.int32]  # index into `owned_by`
+    names: tuple[str, ...]
+    owned_by: tuple[str, ...]
+    by_place: Ints  # row numbers ordered by (source, position)
+    rank: Ints  # of each row: where it stands in `by_place`
+
+    def holds(self, ids: Ints) -> Bools:
+        """Tell of each id whether its episode is there."""
+        if not len(self.ids):
+            return np.zeros(len(ids), np.bool_)
+        rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        found: Bools = self.ids[rows] == ids
+        return found
+
+    def rows(self, ids: Ints) -> Ints:
+        """Return the row numbers of episodes, all of which are there."""
+        return np.searchsorted(self.ids, ids).astype(np.int64)
+
+    def is_all_of(self, owner: str | Everyone) -> bool:
+        """Tell whether there is nobody's episode but this owner's."""
+        return isinstance(owner, Everyone) or self.owned_by in ((), (owner,))
+
+    def code_of(self, owner: str | Everyone) -> int:
+        """Return which number of `owners` is this owner; -1 where nothing is theirs."""
+        return self.owned_by.index(owner) if owner in self.owned_by else -1
+
+    def around(self, rows: Ints, reach: int) -> Ints:
+        """Return these rows and those up to `reach` positions from them in the same source."""
+        if not len(rows):
+            return rows
+        offsets = np.arange(-reach, reach + 1)
+        places = self.rank[rows][:, None] + offsets[None, :]
+        inside = (places >= 0) & (places < len(self.by_place))
+        near = self.by_place[np.clip(places, 0, len(self.by_place) - 1)]
+        same = inside & (self.sources[near] == self.sources[rows][:, None])
+        found = np.sort(near[same])
+        # np.unique would import numpy.ma, which takes longer than the whole search
+        return found[np.concatenate(([True], found[1:] != found[:-1]))] if len(found) else found
+
+
+def joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:
+    """Put new episodes behind the old ones; their ids are higher.
+
+    Sorting all rows again would take longer than the rest of a search, after every turn.
+    """
+    count = len(old.ids)
+    ordered = old.sources[old.by_place]
+    coming = new.sources[new.by_place]
+    end = np.searchsorted(ordered, coming, side="right")
+    by_place = np.insert(old.by_place, end, new.by_place + count)
+    rank = np.empty_like(by_place)
+    rank[by_place] = np.arange(len(by_place))
+    positions = new.positions.copy()
+    positions[new.by_place] += end - np.searchsorted(ordered, coming, side="left")
+    return EpisodeTable(
+        np.concatenate((old.ids, new.ids)),
+        np.concatenate((old.sources, new.sources)),
+        np.concatenate((old.positions, positions)),
+        np.concatenate((old.times, new.times)),
+        np.concatenate((old.chars, new.chars)),
+        np.concatenate((old.asks, new.asks)),
+        np.concatenate((old.speakers, new.speakers)),
+        np.concatenate((old.owners, new.owners)),
+        new.names,
+        new.owned_by,
+        by_place,
+        rank,
+    )
+
+
+def table_of(
+    columns: Mapping[str, Sequence[float]], names: tuple[str, ...], owned_by: tuple[str, ...]
+) -> EpisodeTable:
+    ids = np.asarray(columns["ids"], np.int64)
+    sources = np.asarray(columns["sources"], np.int64)
+    by_place = np.lexsort((ids, sources)).astype(np.int64)
+    rank = np.empty_like(by_place)
+    rank[by_place] = np.arange(len(by_place))
+    ordered = sources[by_place]
+    starts = np.searchsorted(ordered, ordered, side="left")
+    positions = np.empty_like(by_place)
+    positions[by_place] = np.arange(len(by_place)) - starts
+    return EpisodeTable(
+        ids,
+        sources,
+        positions,
+        np.asarray(columns["times"], np.float64),
+        np.asarray(columns["chars"], np.int64),
+        np.asarray(columns["asks"], np.bool_),
+        np.asarray(columns["speakers"], np.int32),
+        np.asarray(columns["owners"], np.int32),
+        names,
+        owned_by,
+        by_place,
+        rank,
+    )

@@ -1,0 +1,70 @@
+"""Search the full-text indexes: FTS5, whose tokens are folded and stemmed as the schema says.
+
+Any text is a legal term. What reaches FTS5 is a list of quoted strings joined by OR, so none of its
+operators (AND, NEAR, `*`, `^`, `:`, `-`, brackets, column names) is ever interpreted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from factbook.store.sqlite.rows import json_list
+
+__all__ = ["fts_query", "search_text"]
+
+# Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes
+# nearly twice as long as the scores themselves.
+_BEST: Final = {
+    target: f"SELECT rowid, -bm25({target}_fts) AS score FROM {target}_fts"
+    f" WHERE {target}_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?"
+    for target in ("episode", "fact")
+}
+
+
+def fts_query(terms: Sequence[str]) -> str:
+    """Write an FTS5 query that finds rows with any of the terms; empty when there are none."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in map(_legal, terms))
+
+
+def _legal(term: str) -> str:
+    # FTS5 ends at a NUL, and half a character cannot be handed to SQLite.
+    return term.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def search_text(
+    rows: Callable[[str, Sequence[Any]], list[Any]],
+    target: str,
+    match: str,
+    passing: str,
+    bindings: Sequence[Any],
+    limit: int,
+    *,
+    wide: bool,
+) -> list[tuple[int, float]]:
+    """Return (id, BM25 score) of the best rows that match and pass a filter, by what `rows` reads.
+
+    `passing` is what stands behind FROM, with its condition; empty where all pass. A filter that
+    most rows pass (`wide`) is asked about twice as many rows as are wanted, and about all that
+    match only where these do not do.
+    """
+    if not passing:
+        return rows(_BEST[target], (match, limit))
+    id_column = f"{target[0]}.id"
+    if wide:
+        found: list[tuple[int, float]] = rows(_BEST[target], (match, 2 * limit))
+        asked = json_list(one for one, _ in found)
+        kept = rows(
+            f"SELECT {id_column} FROM {passing}"
+            f" AND {id_column} IN (SELECT value FROM json_each(?))",
+            (*bindings, asked),
+        )
+        good = {row[0] for row in kept}
+        if len(good) >= limit or len(found) < 2 * limit:
+            return [(one, score) for one, score in found if one in good][:limit]
+    return rows(
+        f"SELECT {id_column}, -bm25({target}_fts) AS score FROM {target}_fts"
+        f" CROSS JOIN {passing} AND {id_column} = {target}_fts.rowid"
+        f" AND {target}_fts MATCH ? ORDER BY score DESC, {id_column} LIMIT ?",
+        (*bindings, match, limit),
+    )
