@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from bench._common import emit, print_table
 from bench.year_life import SLOTS, START, Life, Said
+from factbook.store.derived.ledger import evidence_of
 
 DAY_MS = 24 * 3600 * 1000
 PASSIVE_FACTS = 5  # seed 001: top 3-5 facts and top 3-5 episodes
@@ -108,7 +109,7 @@ def _judge(memory: Any, life: Life, states: Mapping[int | None, tuple[str, ...]]
 
     truths = life.truths()
     facts = memory.query_facts(kind=FactKind.STATEMENT)
-    evidence = memory.store.evidence_of([one.id for one in facts])
+    evidence = evidence_of(memory.store, [one.id for one in facts])
     episodes = memory.store.episodes_by_id(
         sorted({one.episode_id for rows in evidence.values() for one in rows})
     )
@@ -170,7 +171,7 @@ def _passive(
                 episode = memory.sources.episode(int(hit.id[1:]))
                 ids |= set(states.get(episode.occurred_at, ()))
                 continue
-            rows = memory.store.evidence_of([int(hit.id[1:])])[int(hit.id[1:])]
+            rows = evidence_of(memory.store, [int(hit.id[1:])])[int(hit.id[1:])]
             behind = memory.store.episodes_by_id([one.episode_id for one in rows])
             for episode in behind.values():
                 if hit.text in episode.text:

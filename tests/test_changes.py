@@ -44,6 +44,7 @@ from factbook.model.ops import (
     UnmergeFact,
 )
 from factbook.store.base import Filters
+from factbook.store.derived.ledger import evidence_of, stances
 from factbook.store.kinds import EVENT
 from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
@@ -143,7 +144,7 @@ class Ledger:
 
     def behind(self, fact: Fact) -> set[int]:
         """Return the episodes behind a fact."""
-        return self.store.evidence_episodes([fact.id])[fact.id]
+        return set(stances(self.store, [fact.id])[fact.id])
 
     def undo(self, run_id: int) -> Receipt:
         """Take back what a run changed, the newest change first."""
@@ -239,7 +240,7 @@ def test_evidence_against_halves_once(ledger: Ledger) -> None:
     after = ledger.get(fact)
     assert after.confidence == pytest.approx(0.4)
     assert after.evidence_count == 1  # what speaks against is evidence, and not counted as support
-    stances = [one.stance for one in ledger.store.evidence_of([fact.id])[fact.id]]
+    stances = [one.stance for one in evidence_of(ledger.store, [fact.id])[fact.id]]
     assert stances == [Stance.SUPPORTS, Stance.CONTRADICTS]
 
 

@@ -20,6 +20,7 @@ from factbook.maintenance.verdict_queue import CallReport, Missed, Ruling
 from factbook.memory import Memory
 from factbook.model.facts import Fact, FactKind, Stance, Status
 from factbook.store.base import Filters
+from factbook.store.derived.ledger import evidence_of
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000
@@ -477,7 +478,7 @@ def _told(diary: Diary) -> list[tuple[object, ...]]:
     """Return the facts without what depends on the order of two runs."""
     found = []
     for one in diary.everything():
-        stances = [row.stance for row in diary.memory.store.evidence_of([one.id])[one.id]]
+        stances = [row.stance for row in evidence_of(diary.memory.store, [one.id])[one.id]]
         found.append(
             (
                 one.statement,

@@ -73,6 +73,7 @@ from factbook.model.ops import (
 )
 from factbook.store.base import Filters
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
+from factbook.store.derived.ledger import evidence_of
 from factbook.store.kinds import INJECTION
 from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
@@ -1074,7 +1075,7 @@ def test_no_window_of_an_erased_text_is_left_in_the_file(
             if rng.random() < 0.5:
                 done = memory.erasure.erase_fact(numbers.pop(text), whole_episodes=whole)
             else:
-                evidence = memory.store.evidence_of([numbers[text]])[numbers.pop(text)]
+                evidence = evidence_of(memory.store, [numbers[text]])[numbers.pop(text)]
                 done = memory.erasure.erase_episode(evidence[0].episode_id)
                 for one in evidence[1:]:
                     memory.erasure.erase_episode(one.episode_id)

@@ -38,6 +38,7 @@ from factbook.model.ops import (
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import Streamed, StreamState
 from factbook.store.base import Filters
+from factbook.store.derived import ledger
 from factbook.surface.doctor import examine
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 
@@ -212,7 +213,7 @@ def holds(memory: Memory, hit: Hit) -> bool:
     number = int(hit.id[1:])
     if hit.kind == "episode":
         rows = {one.id: one for one in memory.store.episodes(Filters(owner=ME), limit=None)}
-        taken_back = memory.store.outdated([number])
+        taken_back = ledger.outdated(memory.store, [number])
         return number in rows and rows[number].text == hit.text and not taken_back
     facts = {one.id: one for one in memory.query_facts()}
     fact = facts.get(number)

@@ -34,6 +34,7 @@ from factbook.maintenance.verdicts import (
 from factbook.memory import Memory
 from factbook.model.facts import Fact, FactKind, Status, Trigger
 from factbook.model.ops import JudgePair, RetryTasks
+from factbook.store.derived.ledger import evidence_of
 from factbook.testing import FrozenClock
 from factbook.testing.bad_answers import BadAnswer, bad_answers
 from factbook.testing.model_server import ModelServer, Reply, Request
@@ -773,7 +774,7 @@ def test_facts_of_different_kinds_are_not_merged(house: House, server: ModelServ
     from factbook.model.ops import AssertFact
 
     one, other = house.facts(2)
-    (evidence,) = house.memory.store.evidence_of([other.id])[other.id]
+    (evidence,) = evidence_of(house.memory.store, [other.id])[other.id]
     episode = house.memory.store.episodes_by_id([evidence.episode_id])[evidence.episode_id]
     apply(
         house.memory.store,

@@ -32,6 +32,7 @@ from factbook.model.interest_ops import (
 from factbook.model.ops import AssertFact, ChangeKeys, DoubtFact, KeyStep, Op, SupportFact
 from factbook.store.base import Filters
 from factbook.store.derived.entities import engagements_of
+from factbook.store.derived.ledger import evidence_of
 from factbook.testing import FrozenClock
 
 MAIL: Final = "> I moved to Bergen and I love Coldplay."
@@ -95,7 +96,7 @@ def test_in_doubt_a_statement_waits_for_a_yes(memory: Memory) -> None:
     assert [one.status for one in rows] == [Status.PROPOSED]
     waiting = memory.review.proposals()
     assert [one.title for one in waiting] == ["I live in Delft now."]
-    why, *_ = memory.store.evidence_of([rows[0].id])[rows[0].id]
+    why, *_ = evidence_of(memory.store, [rows[0].id])[rows[0].id]
     assert why.rule == policy.OVERHEARD
     memory.review.decide(waiting[0].id, accept=True)
     assert [one.statement for one in memory.query_facts()] == [rows[0].statement]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
@@ -74,16 +74,13 @@ from factbook.model.ops import (
 )
 from factbook.model.text import stands_at
 from factbook.store.base import (
-    NewEvidence,
-    NewFact,
-    Place,
     Store,
     Writer,
     claim_digest,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
 from factbook.store.kinds import EVENT, READER, REJECTION, Reader, Refusal
-from factbook.store.rows import Life
+from factbook.store.rows import EvidenceRow, Life
 
 _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
@@ -161,6 +158,15 @@ def apply(
     return receipt
 
 
+class _Place(NamedTuple):
+    """Where and when an episode stands."""
+
+    source_id: int
+    occurred_at: Millis | None
+    position: int
+    offset: int
+
+
 @dataclass(slots=True)
 class _Claim:
     """Everything that one call asserts of one claim."""
@@ -203,7 +209,7 @@ class _Run:
         self._source_ids: dict[str, int] = {}
         self._episode_ids: dict[str, int] = {}
         self._texts: dict[int, str] = {}  # of the episodes that facts point to
-        self._places: dict[int, Place] = {}  # of the same episodes
+        self._places: dict[int, _Place] = {}  # of the same episodes
         self._refused: list[RejectCandidate] = []  # claims that are not let in here
         self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
         self.events: list[Event] = []
@@ -287,7 +293,7 @@ class _Run:
         for (source_id, episode), episode_id in zip(new, ids, strict=True):
             self._episode_ids[episode.uid] = episode_id
             self._texts[episode_id] = episode.text
-            self._places[episode_id] = Place(
+            self._places[episode_id] = _Place(
                 source_id, episode.occurred_at, episode.position, episode.offset
             )
             per_source[source_id] += 1
@@ -310,48 +316,47 @@ class _Run:
         claims = self._claims(ops)
         states = current_by_claim(self._writer, claims)
         claims = self._grow_known(claims, states)
+        asked = [
+            (states[digest].id, episode)
+            for digest, claim in claims.items()
+            if digest in states
+            for episode in claim.evidence
+        ]
+        known = {one[:2] for one in self._writer.evidence(pairs=asked)}
         places = self._find_places(
-            {episode for claim in claims.values() for episode in claim.evidence}
-        )
-        known = self._writer.evidence(
-            [
-                (states[digest].id, episode)
+            {
+                episode
                 for digest, claim in claims.items()
-                if digest in states
                 for episode in claim.evidence
-            ]
+                if digest not in states or (states[digest].id, episode) not in known
+            }
         )
-        rule_ids = self._writer.rules(
-            (op.candidate.rule, op.candidate.method)
-            for claim in claims.values()
-            for op in claim.evidence.values()
-        )
-        evidence: list[NewEvidence] = []
-        new: list[tuple[_Claim, NewFact]] = []
-        changed: list[Life] = []
+        evidence: list[EvidenceRow] = []
+        new: list[tuple[_Claim, Life]] = []
+        changed: list[tuple[Life, Life]] = []
         for digest, claim in claims.items():
             state = states.get(digest)
             if state is None:
                 new.append((claim, _new_fact(digest, claim, places, self._now)))
                 continue
             fresh = [one for one in claim.evidence if (state.id, one) not in known]
-            after = _grown(state, claim, [places[one] for one in fresh])
+            after = _grown(state, claim, [places[one] for one in fresh], self._now)
             if after == state:
                 self._receipt.unchanged += 1
                 continue
-            changed.append(after)
-            evidence += [self._evidence(state.id, one, claim, rule_ids) for one in fresh]
+            changed.append((state, after))
+            evidence += [self._evidence(state.id, one, claim) for one in fresh]
             self._event("update", "fact", state.id, _difference(state, after))
         ids = self._writer.add_facts([fact for _, fact in new])
         for (claim, fact), fact_id in zip(new, ids, strict=True):
-            evidence += [self._evidence(fact_id, one, claim, rule_ids) for one in claim.evidence]
+            evidence += [self._evidence(fact_id, one, claim) for one in claim.evidence]
             detail: dict[str, object] = {"confidence": fact.confidence}
             if claim.first.factors:
                 detail["factors"] = claim.first.factors
             self._event("store", "fact", fact_id, detail)
             if fact.kind is FactKind.WORLD:
                 self._changes.world.stored(fact.owner, fact.subject, fact.object, fact_id)
-        self._writer.update_facts(changed)
+        self._writer.put_facts(changed)
         self._receipt.stored += len(ids)
         self._receipt.proposed += sum(fact.status == Status.PROPOSED for _, fact in new)
         self._receipt.updated += len(changed)
@@ -387,7 +392,7 @@ class _Run:
         """
         allowed = policy.MAY_ASSERT.get(self._trigger)
         ids = [self._episode_ids[op.episode] for op in ops]
-        witnesses = self._writer.witness(sorted(set(ids)))
+        witnesses = self._writer.heads(set(ids))
         kept: list[AssertFact] = []
         for op, episode_id in zip(ops, ids, strict=True):
             one = op.candidate
@@ -459,8 +464,9 @@ class _Run:
             if uid not in self._episode_ids:
                 raise NotFound(what="episode", name=uid, hint="record it in the same call.")
 
-    def _find_places(self, ids: set[int]) -> Mapping[int, Place]:
-        self._places.update(self._writer.places(sorted(ids - self._places.keys())))
+    def _find_places(self, ids: set[int]) -> Mapping[int, _Place]:
+        for one in self._writer.heads(ids - self._places.keys()).values():
+            self._places[one.id] = _Place(one.source_id, one.occurred_at, one.position, one.offset)
         return self._places
 
     def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
@@ -515,14 +521,13 @@ class _Run:
         counts = self._receipt.rejections
         counts[reason] = counts.get(reason, 0) + 1
 
-    def _evidence(
-        self, fact_id: int, episode_id: int, claim: _Claim, rule_ids: dict[tuple[str, str], int]
-    ) -> NewEvidence:
+    def _evidence(self, fact_id: int, episode_id: int, claim: _Claim) -> EvidenceRow:
         op = claim.evidence[episode_id]
         one = op.candidate
-        rule_id = rule_ids[one.rule, one.method]
         quote = op.quote[: policy.QUOTE_CHARS]
-        return NewEvidence(fact_id, episode_id, rule_id, Stance.SUPPORTS, quote, one.start, one.end)
+        return EvidenceRow(
+            fact_id, episode_id, one.rule, one.method, Stance.SUPPORTS, quote, one.start, one.end
+        )
 
     # --- refusals -------------------------------------------------------------------------------
 
@@ -657,7 +662,7 @@ def _merge_source(known: Source, new: Source) -> Source:
     )
 
 
-def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Millis) -> NewFact:
+def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: Millis) -> Life:
     one = claim.first.candidate
     occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
     lasting = one.kind in policy.LASTING_KINDS
@@ -667,8 +672,8 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Mi
     if once and claim.first.proposed:
         status = Status.PROPOSED
     # By place: a log makes thousands, and names would double what each costs.
-    return NewFact(
-        digest,
+    return Life(
+        0,
         claim.first.owner,
         one.subject,
         one.predicate,
@@ -677,22 +682,30 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, Place], now: Mi
         one.kind,
         status,
         claim.confidence,
-        claim.trust,
-        len(claim.evidence),
-        min(claim.evidence),
-        occurred_at,
-        one.embed,
         # What fades does so from when it was said; a date in the future counts as now.
         now if lasting or occurred_at is None else min(occurred_at, now),
+        claim.trust,
+        len(claim.evidence),
+        occurred_at,
+        None,
+        None,
+        None,
+        None,
+        False,
+        one.embed,
+        min(claim.evidence),
+        digest,
     )
 
 
-def _grown(state: Life, claim: _Claim, fresh: Sequence[Place]) -> Life:
+def _grown(state: Life, claim: _Claim, fresh: Sequence[_Place], now: Millis) -> Life:
     """Return the fact after new evidence: as sure and as trusted as its best evidence."""
     if not fresh:
         return state
+    confidence = max(state.confidence, claim.confidence)
     return state._replace(
-        confidence=max(state.confidence, claim.confidence),
+        confidence=confidence,
+        confidence_at=state.confidence_at if confidence == state.confidence else now,
         trust=min(state.trust, claim.trust, key=_TRUST_RANK.__getitem__),
         evidence_count=state.evidence_count + len(fresh),
         occurred_at=_latest([state.occurred_at, *(place.occurred_at for place in fresh)]),

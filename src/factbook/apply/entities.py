@@ -197,8 +197,7 @@ class WorldChanges:
     def _cause(self, op: CreateEntity) -> tuple[int, EpisodeKind]:
         """Return the episode that brings an entity in; raises NotAllowed where it must not."""
         episode_id = self._episode(op.episode)
-        witness = self._writer.witness([episode_id])[episode_id]
-        kind = self._writer.episode_kinds([episode_id])[episode_id]
+        witness = self._writer.heads([episode_id])[episode_id]
         if witness.owner != op.owner or witness.injected:
             raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
         if not _stands_in(op.name, self._own_text(episode_id)):
@@ -206,10 +205,10 @@ class WorldChanges:
                 trigger=self._trigger, op=f"CreateEntity of what {op.episode} does not name"
             )
         if witness.trust is Trust.DIRECT:
-            return episode_id, kind
+            return episode_id, witness.kind
         asked = self._writer.search_triggers(op.owner, episode_id) & _ASKED
-        if kind is EpisodeKind.SEARCH_RESULT and asked:
-            return episode_id, kind
+        if witness.kind is EpisodeKind.SEARCH_RESULT and asked:
+            return episode_id, witness.kind
         raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
 
     def add_alias(self, op: AddAlias) -> None:
@@ -298,7 +297,8 @@ class WorldChanges:
         for one, life in sorted(lives.items()):
             known = there.get(claims[one])
             if known is None:
-                self._writer.move_fact(one, winner.name, claims[one])
+                moves = life._replace(subject=winner.name, claim=claims[one])
+                self._writer.put_facts([(life, moves)])
                 self._facts.event("move", "fact", one, {"from": loser.name, "to": winner.name})
                 moved.append(one)
                 continue
@@ -343,7 +343,7 @@ class WorldChanges:
                 and life.owner == loser.owner
                 and not current_by_claim(self._writer, [claim])
             ):
-                self._writer.move_fact(one, loser.name, claim)
+                self._writer.put_facts([(life, life._replace(subject=loser.name, claim=claim))])
                 self._facts.event("move", "fact", one, {"from": life.subject, "to": loser.name})
         for one in event["merged"]:
             if lives[one].merged_into_id is not None:
@@ -453,7 +453,7 @@ class WorldChanges:
             return
         named = op.valence is Valence.NEUTRAL  # what others said may name what is known
         episode_id = self._own_words(op.owner, op.episode, heard=named)
-        said = self._writer.places([episode_id])[episode_id].occurred_at
+        said = self._writer.heads([episode_id])[episode_id].occurred_at
         at = self._now if said is None else min(said, self._now)
         one = Engagement(
             0,
@@ -569,15 +569,15 @@ class WorldChanges:
                 self._receipt.unchanged += 1  # another process was faster
                 return
         ids = list(dict.fromkeys(self._episode(uid) for uid in op.results))
-        kinds, witnesses = self._writer.episode_kinds(ids), self._writer.witness(ids)
+        heads = self._writer.heads(ids)
         for one in ids:
-            external = witnesses[one].trust is Trust.EXTERNAL
-            if kinds[one] is not EpisodeKind.SEARCH_RESULT or not external:
+            external = heads[one].trust is Trust.EXTERNAL
+            if heads[one].kind is not EpisodeKind.SEARCH_RESULT or not external:
                 raise UsageError(
                     detail=f"episode {one} is no result of a search: results are external text"
                 )
-            if witnesses[one].owner != op.owner:
-                raise UsageError(detail=f"episode {one} is of {witnesses[one].owner}")
+            if heads[one].owner != op.owner:
+                raise UsageError(detail=f"episode {one} is of {heads[one].owner}")
         entity_id = op.entity_id if task is None else task.entity_id
         cause_id = task.cause_id if task else None
         if op.episode:
@@ -910,7 +910,7 @@ class WorldChanges:
         With `heard`, what its owner only handed on is enough.
         """
         episode_id = self._episode(uid)
-        witness = self._writer.witness([episode_id])[episode_id]
+        witness = self._writer.heads([episode_id])[episode_id]
         if witness.owner != owner or witness.injected or witness.trust is not Trust.DIRECT:
             raise NotAllowed(trigger=self._trigger, op=f"this by {uid}, which {owner} did not say")
         if not heard and not self._own_text(episode_id).strip():

@@ -41,11 +41,12 @@ from factbook.model.ops import (
     RejectCandidate,
     RejectLine,
 )
-from factbook.store.base import Place, Witness, Writer
+from factbook.store.base import Writer
 from factbook.store.base_erase import Doomed, same_words
 from factbook.store.derived.entities import entities_by_id
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.rows import Life
+from factbook.store.derived.ledger import stances
+from factbook.store.rows import EvidenceRow, Life
 
 __all__ = ["Erasing", "sifted"]
 
@@ -96,7 +97,7 @@ class Erasing:
         self._there("fact", op.fact_id, "`factbook facts` lists the facts with their ids.")
         facts = self._writer.lineage([self._end(op.fact_id)])
         doomed = Doomed(facts=facts)
-        spans = self._writer.spans_of(facts)
+        spans = self._writer.evidence(fact_ids=facts)
         if op.whole_episodes:
             doomed.episodes = {one.episode_id for one in spans}
         else:
@@ -130,9 +131,8 @@ class Erasing:
         while entity.merged_into_id is not None:  # it is known by another name now
             entity = entities_by_id(self._writer, [entity.merged_into_id])[entity.merged_into_id]
         doomed = self._writer.about_entity(entity.id)
-        for episode, spans in self._said_in(
-            self._writer.spans_of(doomed.facts), doomed.facts
-        ).items():
+        spoken = self._writer.evidence(fact_ids=doomed.facts)
+        for episode, spans in self._said_in(spoken, doomed.facts).items():
             doomed.masks.setdefault(episode, []).extend(spans)
         self._erase("entity", entity.id, doomed)
 
@@ -183,7 +183,9 @@ class Erasing:
             life = lives_by_id(self._writer, [life.merged_into_id])[life.merged_into_id]
         return life.id
 
-    def _said_in(self, spans: Sequence[Any], facts: set[int]) -> dict[int, list[tuple[int, int]]]:
+    def _said_in(
+        self, spans: Sequence[EvidenceRow], facts: set[int]
+    ) -> dict[int, list[tuple[int, int]]]:
         """Return what is to be masked in episodes: the words of facts wherever they stand."""
         objects = {one.id: one.object for one in lives_by_id(self._writer, sorted(facts)).values()}
         texts = self._writer.texts("episode", sorted({one.episode_id for one in spans}))
@@ -220,9 +222,9 @@ class Erasing:
     def _lost(self, doomed: Doomed) -> dict[int, set[int]]:
         """Return the episodes that facts lose as evidence, by fact."""
         lost: dict[int, set[int]] = {}
-        for one in self._writer.spans_in(doomed.episodes):
+        for one in self._writer.evidence(episode_ids=doomed.episodes):
             lost.setdefault(one.fact_id, set()).add(one.episode_id)
-        for one in self._writer.spans_in(doomed.masks):
+        for one in self._writer.evidence(episode_ids=doomed.masks):
             masked = doomed.masks[one.episode_id]
             if any(start < one.end and one.start < end for start, end in masked):
                 lost.setdefault(one.fact_id, set()).add(one.episode_id)
@@ -232,10 +234,10 @@ class Erasing:
         """Return facts that nothing speaks for once these rows are gone."""
         alone: set[int] = set()
         lost = self._lost(doomed)
-        for fact, stances in self._writer.stances(sorted(lost)).items():
+        for fact, said in stances(self._writer, sorted(lost)).items():
             if not any(
                 stance is Stance.SUPPORTS and episode not in lost[fact]
-                for episode, stance in stances.items()
+                for episode, stance in said.items()
             ):
                 alone.add(fact)
         # What was merged into such a fact stands on the same episodes, and on no others.
@@ -258,17 +260,16 @@ class Erasing:
         lives = lives_by_id(self._writer, sorted(lost))
         for fact, episodes in sorted(lost.items()):
             life = lives[fact]
-            self._writer.remove_evidence(fact, sorted(episodes))
+            self._writer.drop_evidence([(fact, one) for one in episodes])
             supports = [
                 one
-                for one, stance in self._writer.stances([fact])[fact].items()
+                for one, stance in stances(self._writer, [fact])[fact].items()
                 if stance is Stance.SUPPORTS
             ]
-            places: Mapping[int, Place] = self._writer.places(supports)
-            witnesses: Mapping[int, Witness] = self._writer.witness(supports)
-            best = min((one.trust for one in witnesses.values()), key=_TRUST_RANK.__getitem__)
+            heads = self._writer.heads(supports).values()
+            best = min((one.trust for one in heads), key=_TRUST_RANK.__getitem__)
             trust: Trust = max(life.trust, best, key=_TRUST_RANK.__getitem__)
-            times = [one.occurred_at for one in places.values() if one.occurred_at is not None]
+            times = [one.occurred_at for one in heads if one.occurred_at is not None]
             after = life._replace(
                 evidence_count=len(supports),
                 occurred_at=max(times, default=None),
@@ -421,9 +422,8 @@ class _Sieve:
         if episode is not None:
             new = _is_new(episode.kind, episode.occurred_at, erased_at)
         else:
-            ids = list(self._writer.episode_ids([uid]).values())
-            places, kinds = self._writer.places(ids), self._writer.episode_kinds(ids)
-            new = any(_is_new(kinds[one], places[one].occurred_at, erased_at) for one in ids)
+            heads = self._writer.heads(self._writer.episode_ids([uid]).values())
+            new = any(_is_new(one.kind, one.occurred_at, erased_at) for one in heads.values())
         if not new and uid in self._told:
             raise _refusal()
         if new:

@@ -103,13 +103,9 @@ from factbook.model.ops import (
     UnmergeFact,
 )
 from factbook.model.text import stands_at
-from factbook.store.base import (
-    NewEvidence,
-    Place,
-    Witness,
-    Writer,
-)
+from factbook.store.base import Writer
 from factbook.store.derived.facts import current_by_claim, lives_by_id
+from factbook.store.derived.ledger import stances
 from factbook.store.kinds import (
     ALL,
     CALL,
@@ -129,7 +125,7 @@ from factbook.store.kinds import (
     Pair,
 )
 from factbook.store.port import events_of, first
-from factbook.store.rows import Life
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
@@ -210,8 +206,7 @@ class Changes:
         self._run_id = run_id  # of the consolidation that the changes belong to
         self._world: WorldChanges | None = None
         self._texts: dict[int, str] = {}
-        self._places: dict[int, Place] = {}
-        self._witnesses: dict[int, Witness] = {}
+        self._heads: dict[int, EpisodeHead] = {}
         self._voices: dict[int, OwnWords] = {}
         self._unwritten: dict[int, list[_Past]] = {}  # fact id -> its events of this call
         self._parted: set[int] = set()  # events whose other half was taken back in this call
@@ -262,7 +257,7 @@ class Changes:
         ):
             self._receipt.unchanged += 1
             return
-        at = self._place(op.episode_id).occurred_at
+        at = self._witness(op.episode_id).occurred_at
         # The row of the episode bounds what the op claims of it.
         trust = _worse(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
@@ -315,7 +310,7 @@ class Changes:
         ):
             self._receipt.unchanged += 1
             return
-        at = self._place(op.episode_id).occurred_at
+        at = self._witness(op.episode_id).occurred_at
         confidence, moment = halved(life, at=at, now=self._now)
         self._receipt.contradicted += 1
         self._change(
@@ -344,12 +339,12 @@ class Changes:
         mine = copy_digest(self._text(op.episode_id))
         if not mine:
             return False
-        known = self._writer.texts("episode", list(self._writer.stances([life.id])[life.id]))
+        known = self._writer.texts("episode", list(stances(self._writer, [life.id])[life.id]))
         return any(copy_digest(text) == mine for text in known.values())
 
     def _add_evidence(self, op: SupportFact | DoubtFact, life: Life, stance: Stance) -> bool:
         """Insert the evidence row unless the episode counts already; tell whether it did."""
-        known = self._writer.stances([life.id])[life.id]
+        known = stances(self._writer, [life.id])[life.id]
         if op.episode_id in known:
             return False
         text = self._text(op.episode_id)
@@ -358,13 +353,13 @@ class Changes:
                 detail=f"the quote for fact {life.id} does not stand at {op.start} of episode"
                 f" {op.episode_id}"
             )
-        rule_id = self._writer.rules([(op.rule, op.method)])[op.rule, op.method]
         self._receipt.evidence += self._writer.add_evidence(
             [
-                NewEvidence(
+                EvidenceRow(
                     fact_id=life.id,
                     episode_id=op.episode_id,
-                    rule_id=rule_id,
+                    rule=op.rule,
+                    method=op.method,
                     stance=stance,
                     quote=op.quote[: policy.QUOTE_CHARS],
                     start=op.start,
@@ -584,10 +579,10 @@ class Changes:
             for one in kept:
                 self._ask(winner, one, detail=op.detail or "they say the same", similarity=1.0)
             return
-        stances = self._writer.stances(ids)
-        have = dict(stances[winner.id])
+        said = stances(self._writer, ids)
+        have = dict(said[winner.id])
         for loser_id in op.loser_ids:
-            winner = self._merge_one(winner, lives[loser_id], have, stances[loser_id], op)
+            winner = self._merge_one(winner, lives[loser_id], have, said[loser_id], op)
         self._writer.drop_vectors("fact", list(op.loser_ids))
 
     def _merge_one(
@@ -599,7 +594,8 @@ class Changes:
         op: MergeFacts,
     ) -> Life:
         moved = [episode for episode in offered if episode not in have]
-        self._writer.copy_evidence(loser.id, winner.id, moved)
+        lent = self._writer.evidence(pairs=[(loser.id, one) for one in moved])
+        self._writer.add_evidence([one._replace(fact_id=winner.id) for one in lent])
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
         times = [one for one in (winner.occurred_at, loser.occurred_at) if one is not None]
@@ -662,7 +658,7 @@ class Changes:
             why=why,
             detail=detail,
         )
-        mine = set(self._writer.stances([loser.id])[loser.id])
+        mine = set(stances(self._writer, [loser.id])[loser.id])
         for winner in winners:
             self._take_back(winner, loser.id, mine, why=why, absorbed=absorbed)
             self._keep_apart(winner.id, loser.id)
@@ -698,10 +694,10 @@ class Changes:
         """Take from a winner those episodes that it has by merging, and by no other fact."""
         children = self._children(winner.id)
         lent = self._lent(winner.id) - self._evidence_of(one.id for one in children)
-        moved = sorted(lent.intersection(episodes, self._writer.stances([winner.id])[winner.id]))
+        moved = sorted(lent.intersection(episodes, stances(self._writer, [winner.id])[winner.id]))
         if not moved and absorbed is None:
             return
-        self._writer.remove_evidence(winner.id, moved)
+        self._writer.drop_evidence([(winner.id, one) for one in moved])
         after = self._recounted(winner)
         if absorbed is not None:
             after = self._as_before(after, absorbed, children)
@@ -777,17 +773,16 @@ class Changes:
         return lent
 
     def _evidence_of(self, fact_ids: Iterable[int]) -> set[int]:
-        stances = self._writer.stances(list(fact_ids))
-        return {episode for of_one in stances.values() for episode in of_one}
+        return {one.episode_id for one in self._writer.evidence(fact_ids=list(fact_ids))}
 
     def _supports(self, fact_id: int) -> list[int]:
-        stances = self._writer.stances([fact_id])[fact_id]
-        return [one for one, stance in stances.items() if stance is Stance.SUPPORTS]
+        said = stances(self._writer, [fact_id])[fact_id]
+        return [one for one, stance in said.items() if stance is Stance.SUPPORTS]
 
     def _recounted(self, life: Life) -> Life:
         """Return a fact with the count and the date that its evidence rows give."""
         supports = self._supports(life.id)
-        times = [self._place(one).occurred_at for one in supports]
+        times = [self._witness(one).occurred_at for one in supports]
         return life._replace(
             evidence_count=len(supports),
             occurred_at=max((one for one in times if one is not None), default=None),
@@ -887,7 +882,7 @@ class Changes:
         added = set(_ints(event.detail.get("added")))
         if not after or any(getattr(life, name) != value for name, value in after.items()):
             return False
-        if not added.issubset(self._writer.stances([life.id])[life.id]):
+        if not added.issubset(stances(self._writer, [life.id])[life.id]):
             return False  # its evidence was taken back before
         restored = life._replace(**{name: _typed(name, value) for name, value in before.items()})
         if restored.current and not life.current:
@@ -898,7 +893,7 @@ class Changes:
         # What was merged into it holds some of the evidence too: that stays, as the other's.
         kept = added & self._evidence_of(one.id for one in self._children(life.id))
         removed = sorted(added - kept)
-        self._writer.remove_evidence(life.id, removed)
+        self._writer.drop_evidence([(life.id, one) for one in removed])
         why = f"undo of event {event.id}"
         detail: dict[str, object] = {"event": event.id}
         if kept:
@@ -1158,12 +1153,12 @@ class Changes:
         found = [_Past(one.id, one.at, one.op, one.detail) for one in written]
         return found + self._unwritten.get(fact_id, [])
 
-    def _witness(self, episode_id: int) -> Witness:
-        if episode_id not in self._witnesses:
-            self._witnesses.update(self._writer.witness([episode_id]))
-        if episode_id not in self._witnesses:
+    def _witness(self, episode_id: int) -> EpisodeHead:
+        if episode_id not in self._heads:
+            self._heads.update(self._writer.heads([episode_id]))
+        if episode_id not in self._heads:
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
-        return self._witnesses[episode_id]
+        return self._heads[episode_id]
 
     def _text(self, episode_id: int) -> str:
         if episode_id not in self._texts:
@@ -1171,11 +1166,6 @@ class Changes:
         if episode_id not in self._texts:
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return self._texts[episode_id]
-
-    def _place(self, episode_id: int) -> Place:
-        if episode_id not in self._places:
-            self._places.update(self._writer.places([episode_id]))
-        return self._places[episode_id]
 
     def _change(
         self,
@@ -1188,7 +1178,7 @@ class Changes:
         removed: Sequence[int] = (),
         detail: Mapping[str, object] | None = None,
     ) -> None:
-        self._writer.write_lives([after])
+        self._writer.put_facts([(before, after)])
         changed = [name for name in _PARTS if getattr(before, name) != getattr(after, name)]
         event: dict[str, object] = {
             "why": why,

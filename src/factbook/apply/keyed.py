@@ -18,9 +18,10 @@ from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title
 from factbook.model.ops import ChangeKeys, KeyStep
-from factbook.store.base import Keyed, NewEvidence, NewFact, Writer, claim_digest
+from factbook.store.base import Keyed, Writer, claim_digest
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.rows import Life
+from factbook.store.derived.ledger import stances
+from factbook.store.rows import EvidenceRow, Life
 
 _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 
@@ -98,7 +99,7 @@ class KeyChanges:
         if op.episode not in found:
             raise UsageError(detail=f"there is no message {op.episode}; record it in the same call")
         episode_id = found[op.episode]
-        witness = self._writer.witness([episode_id])[episode_id]
+        witness = self._writer.heads([episode_id])[episode_id]
         if witness.injected or witness.owner != op.owner:
             whose = "text of our own" if witness.injected else f"a message of {witness.owner}"
             raise UsageError(detail=f"{op.episode} is {whose} and says nothing of {op.owner}")
@@ -106,7 +107,7 @@ class KeyChanges:
             raise UsageError(
                 detail=f"{op.episode} is {witness.trust}: only its owner's own words change keys"
             )
-        place = self._writer.places([episode_id])[episode_id]
+        place = self._writer.heads([episode_id])[episode_id]
         return (
             episode_id,
             self._writer.texts("episode", [episode_id])[episode_id],
@@ -170,14 +171,12 @@ class KeyChanges:
         said_again = [key for key in by if key in after and key in before and key not in changed]
         retired = [lives[before[key].id] for key in (*changed, *gone) if key in before]
         # First out, then in: a key has one current row.
-        for life in retired:
-            self._writer.write_lives([_out(life, self._now, at, heir=None)])
-        rule_id = self._writer.rules([(op.rule, op.method)])[op.rule, op.method]
+        self._writer.put_facts([(life, _out(life, self._now, at, heir=None)) for life in retired])
         new = [_new(op, key, after[key], by[key], episode_id, at, self._now) for key in changed]
         ids = dict(zip(changed, self._writer.add_facts(new), strict=True))
         holders = {fold_value(after[key]): ids[key] for key in changed}
         self._writer.add_evidence(
-            [_evidence(ids[key], episode_id, rule_id, by[key], text) for key in changed]
+            [_evidence(ids[key], episode_id, op, by[key], text) for key in changed]
         )
         self._receipt.evidence += len(changed)
         for key in changed:
@@ -206,18 +205,18 @@ class KeyChanges:
         for key in gone:
             self._count(key, "clear")
         for key in said_again:
-            self._say_again(lives[before[key].id], episode_id, rule_id, by[key], text)
+            self._say_again(lives[before[key].id], episode_id, op, by[key], text)
             self._count(key, "noop")
 
     def _say_again(
-        self, life: Life, episode_id: int, rule_id: int, step: KeyStep, text: str
+        self, life: Life, episode_id: int, op: ChangeKeys, step: KeyStep, text: str
     ) -> None:
         """Let a message that says what is known be evidence for it; it counts as no change."""
-        if episode_id in self._writer.stances([life.id])[life.id]:
+        if episode_id in stances(self._writer, [life.id])[life.id]:
             return
-        self._writer.add_evidence([_evidence(life.id, episode_id, rule_id, step, text)])
+        self._writer.add_evidence([_evidence(life.id, episode_id, op, step, text)])
         self._receipt.evidence += 1
-        place = self._writer.places([episode_id])[episode_id]
+        place = self._writer.heads([episode_id])[episode_id]
         times = [one for one in (life.occurred_at, place.occurred_at) if one is not None]
         after = life._replace(
             evidence_count=life.evidence_count + 1,
@@ -299,8 +298,9 @@ def _new(
     episode_id: int,
     at: Millis | None,
     now: Millis,
-) -> NewFact:
-    return NewFact(
+) -> Life:
+    return Life(
+        id=0,
         claim=claim_digest(op.owner, op.owner, key, value),
         owner=op.owner,
         subject=op.owner,
@@ -316,15 +316,23 @@ def _new(
         occurred_at=at,
         embeddable=_EMBEDDED,
         confidence_at=now,
+        retired_at=None,
+        valid_to=None,
+        merged_into_id=None,
+        superseded_by=None,
+        pinned=False,
     )
 
 
-def _evidence(fact_id: int, episode_id: int, rule_id: int, step: KeyStep, text: str) -> NewEvidence:
+def _evidence(
+    fact_id: int, episode_id: int, op: ChangeKeys, step: KeyStep, text: str
+) -> EvidenceRow:
     end = min(step.end, step.start + policy.QUOTE_CHARS)
-    return NewEvidence(
+    return EvidenceRow(
         fact_id=fact_id,
         episode_id=episode_id,
-        rule_id=rule_id,
+        rule=op.rule,
+        method=op.method,
         stance=Stance.SUPPORTS,
         quote=text[step.start : end],
         start=step.start,

@@ -19,6 +19,8 @@ from factbook.maintenance.join import cross_pairs
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
 from factbook.store.base import Store
+from factbook.store.derived import ledger
+from factbook.store.derived.ledger import stances
 from factbook.store.kinds import INJECTION
 from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
@@ -47,10 +49,11 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
     ):
         near.setdefault(fresh.ids[right], []).append((facts.ids[left], cosine))
     texts = store.episodes_by_id(sorted(near))
-    known = store.evidence_episodes(sorted({one for ids in near.values() for one, _ in ids}))
+    asked = {one for ids in near.values() for one, _ in ids}
+    known = {fact: set(said) for fact, said in stances(store, asked).items()}
     shown = _Shown(store)
     # What is a fact itself is judged against the other facts; doubting too would count it twice.
-    stating = store.stating(sorted(near))
+    stating = ledger.stating(store, sorted(near))
     ops: list[Op] = []
     for episode in sorted(texts.values(), key=lambda one: (one.occurred_at or 0, one.id)):
         if episode.injected or episode.role is Role.ASSISTANT:
@@ -59,7 +62,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
             life = lives[fact_id]
             if life.owner != episode.owner:
                 continue
-            seen = known.setdefault(fact_id, set())
+            seen = known[fact_id]
             if episode.id in seen:
                 continue
             if shown.before(episode, fact_id, seen):

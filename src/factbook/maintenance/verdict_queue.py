@@ -34,6 +34,7 @@ from factbook.model.ops import (
 )
 from factbook.store.base import Store
 from factbook.store.derived.facts import lives_by_id
+from factbook.store.derived.ledger import evidence_of
 from factbook.store.kinds import PAIR, Pair
 from factbook.store.rows import Life
 
@@ -187,7 +188,7 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
     facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
     tasks = {pair_of(one.target): one for one in store.model_tasks() if one.kind == TASK}
     sources = {
-        fact: found[0].source for fact, found in store.evidence_of(list(facts)).items() if found
+        fact: found[0].source for fact, found in evidence_of(store, list(facts)).items() if found
     }
     owners = {facts[one.low_id].owner for one in pairs if one.rule == policy.OVERHEARD}
     told = {life.id for owner in owners for life in store.vouched(owner)}

@@ -35,6 +35,7 @@ from factbook.pipelines.keyed import lists_of
 from factbook.pipelines.keyed_labels import read_label
 from factbook.recall.time_expressions import find_window
 from factbook.store.base import Filters
+from factbook.store.derived.ledger import stances
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -272,8 +273,8 @@ def search_facts_ranked_list(store: Store, list_key: str, owner: str) -> list[Fa
 
 def _without(store: Store, facts: Sequence[Fact], message: str) -> list[Fact]:
     excluded = set(store.episode_ids([message]).values())
-    behind = store.evidence_episodes([one.id for one in facts])
-    return [one for one in facts if not behind[one.id] <= excluded]
+    behind = stances(store, [one.id for one in facts])
+    return [one for one in facts if not behind[one.id].keys() <= excluded]
 
 
 def _keyed(fact: Fact, redact: Callable[[str], str], *, ranks: bool) -> KeyedFact:

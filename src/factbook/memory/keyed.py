@@ -15,6 +15,7 @@ from factbook.memory.answering import ask_keys, execute, plan_question
 from factbook.model.facts import ME, Everyone, Fact, Millis
 from factbook.pipelines.keyed import apply_response, retry, tell_keys
 from factbook.recall.facts import fact_of, shown
+from factbook.store.derived.ledger import evidence_of
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -139,6 +140,6 @@ class Keyed:
         if fact_id is None:
             return []
         fact_of(self._context, fact_id, owner)
-        found = self._store.evidence_of([fact_id])[fact_id]
+        found = evidence_of(self._store, [fact_id])[fact_id]
         episodes = self._store.episodes_by_id([one.episode_id for one in found[-1:]])
         return [self._context.redact(one.text) for one in episodes.values()]

@@ -31,6 +31,7 @@ from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.base import claim_digest
 from factbook.store.derived.facts import current_by_claim
+from factbook.store.derived.ledger import evidence_of
 from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class Review:
         return found
 
     def _side(self, fact: Fact) -> dict[str, str]:
-        found = self._store.evidence_of([fact.id])[fact.id]
+        found = evidence_of(self._store, [fact.id])[fact.id]
         first = next((one for one in found if one.stance == "supports"), None)
         return {
             "fact": f"f{fact.id}",

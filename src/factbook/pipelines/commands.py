@@ -34,6 +34,8 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import FailTask, FinishTask, Op, RejectCandidate
 from factbook.pipelines.claims import judged, refused
+from factbook.store.base import Store
+from factbook.store.derived.facts import lives_by_id
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -74,7 +76,7 @@ def extract_commands(
         page = store.unasked(KIND, episode_kinds=ASKED, now=context.clock(), limit=PAGE)
         if not page:
             break
-        said = store.said_by([one.id for one in page])
+        said = _said_by(store, [one.id for one in page])
         asked: list[Episode] = []
         ids: dict[str, int] = {}
         known: dict[str, list[Candidate]] = {}
@@ -185,3 +187,17 @@ def _known(subject: str, predicate: str, value: str, rule: str, start: int, end:
         end=end,
         kind=FactKind.OBSERVATION,
     )
+
+
+def _said_by(
+    store: Store, episode_ids: Sequence[int]
+) -> dict[int, list[tuple[str, str, str, int, int]]]:
+    """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
+    rows = store.evidence(episode_ids=episode_ids)
+    lives = lives_by_id(store, {row.fact_id for row in rows})
+    found: dict[int, list[tuple[str, str, str, int, int]]] = {}
+    for row in rows:
+        life = lives[row.fact_id]
+        said = (life.predicate, life.object, row.rule, row.start, row.end)
+        found.setdefault(row.episode_id, []).append(said)
+    return found

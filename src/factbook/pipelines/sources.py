@@ -38,6 +38,7 @@ from factbook.recall.facts import fact_of, shown
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
 from factbook.store.base import Filters, RejectionFilters
+from factbook.store.derived.ledger import evidence_of
 from factbook.store.port import events_of
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Sources:
         found = self._store.fact(fact_id)
         if found is None or owner not in (found.owner, EVERYONE):
             return ()
-        return self._store.evidence_of([fact_id])[fact_id]
+        return evidence_of(self._store, [fact_id])[fact_id]
 
     def episodes(
         self, ids: Iterable[int], *, owner: str | Everyone = ME
@@ -198,7 +199,7 @@ def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explana
 
     with context.store.snapshot():
         fact = fact_of(context, fact_id, owner)
-        evidence = context.store.evidence_of([fact_id])[fact_id]
+        evidence = evidence_of(context.store, [fact_id])[fact_id]
         history = events_of(context.store, "fact", fact_id)
     redact = context.redact
     return Explanation(

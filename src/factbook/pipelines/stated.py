@@ -43,6 +43,7 @@ from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.store.base import Store, claim_digest
+from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim
 from factbook.store.kinds import LOOSE
 from factbook.store.port import marked
@@ -140,7 +141,7 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
     stored = unpacked(*store.vectors("episode", [one.id for one in episodes]))
     of_episode = dict(zip(stored.ids, stored.rows, strict=True))
     # Words that spoke for a fact until its owner corrected it bring nothing back.
-    spent = store.spent_spans([one.id for one in episodes])
+    spent = ledger.spent_spans(store, [one.id for one in episodes])
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:

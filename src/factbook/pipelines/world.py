@@ -313,7 +313,7 @@ class WorldReading:
     def _result(self, log: SearchLog, episode_id: int) -> list[Op]:
         """Return what one result says of the entities that are known."""
         episode = self._store.episodes_by_id([episode_id])[episode_id]
-        details = self._store.attributes_of([episode_id])[episode_id]
+        details = self._store.heads([episode_id])[episode_id].attributes
         found = Gathered(names=self._names.known(log.owner))
         claims, refused = facts_about(
             episode.text, names=found.names, title=details.get("title", ""), external=True

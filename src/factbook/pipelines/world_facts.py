@@ -195,8 +195,8 @@ def announcements(
         known = entity_named(store, log.owner, name)
         if known is None:
             continue
-        attributes = store.attributes_of([fact.episode_id for fact, _ in new])
-        details = [attributes[fact.episode_id] for fact, _ in new]
+        heads = store.heads([fact.episode_id for fact, _ in new])
+        details = [heads[fact.episode_id].attributes for fact, _ in new]
         finds = [
             Find(fact=fact, nearest=cosine, published_at=_published(one))
             for (fact, cosine), one in zip(new, details, strict=True)

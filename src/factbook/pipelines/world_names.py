@@ -58,14 +58,14 @@ class Names:
         """Return what brings in the things that the results of a person's search show."""
         stored = self._store.episodes_by_id([one.episode_id for one in states])
         results = [stored[one.episode_id] for one in states]
-        attributes = self._store.attributes_of(list(stored))
+        heads = self._store.heads(stored)
         found = Gathered(names=self.known(log.owner))
         topic = topic_of(log.query).topic
         texts = [
             ResultText(
                 text=one.text,
-                title=attributes[one.id].get("title", ""),
-                host=attributes[one.id].get("host", ""),
+                title=heads[one.id].attributes.get("title", ""),
+                host=heads[one.id].attributes.get("host", ""),
             )
             for one in results
         ]

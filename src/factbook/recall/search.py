@@ -55,6 +55,8 @@ from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, find_window, without
 from factbook.store.base import Filters, Nearest, Reads, Store
+from factbook.store.derived import ledger
+from factbook.store.derived.ledger import evidence_of
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -281,8 +283,8 @@ class Engine:
             episodes = self._store.episodes_by_id(
                 [int(hit.id[1:]) for hit in hits if hit.kind == "episode"]
             )
-            outdated = self._store.outdated(list(episodes))
-            evidence = self._store.evidence_of(list(facts), limit=policy.SHOWN_EVIDENCE)
+            outdated = ledger.outdated(self._store, list(episodes))
+            evidence = evidence_of(self._store, list(facts), limit=policy.SHOWN_EVIDENCE)
             rows: dict[str, Fact | StoredEpisode] = {
                 **{f"f{one}": as_of(fact, now) for one, fact in facts.items()},
                 **{f"e{one}": episode for one, episode in episodes.items()},
@@ -746,7 +748,7 @@ class Engine:
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
-        outdated = self._store.outdated(list(episodes))
+        outdated = ledger.outdated(self._store, list(episodes))
         best = max((score for _, score in top), default=0.0) or 1.0
         weighed: list[tuple[float, float, int, _Row]] = []
         for n, (row, score) in enumerate(top):
@@ -786,7 +788,8 @@ class Engine:
                 groups[key] = []
             taken.setdefault(row.episode, key)
             groups[key].append((relevance, row))
-        evidence = self._store.evidence_of(
+        evidence = evidence_of(
+            self._store,
             [rows[0][1].id for rows in groups.values() if rows[0][1].fact is not None],
             limit=policy.SHOWN_EVIDENCE,
         )

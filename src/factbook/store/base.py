@@ -12,7 +12,7 @@ import inspect
 import operator
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,6 @@ from factbook.model.facts import (
     Episode,
     EpisodeKind,
     Everyone,
-    Evidence,
     Fact,
     FactKind,
     LineCount,
@@ -36,11 +35,8 @@ from factbook.model.facts import (
     Source,
     SourceState,
     SQLValue,
-    Stance,
-    Status,
     StoredEpisode,
     Trigger,
-    Trust,
     one_owner,
     whose,
 )
@@ -48,7 +44,7 @@ from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.base_world import SearchLeases, WorldReads, WorldWriter
 from factbook.store.port import Reads as RecordReads
 from factbook.store.port import Writes as RecordWrites
-from factbook.store.rows import Life, LifeWhere
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,57 +77,6 @@ class Claimed(NamedTuple):
     target: str
     token: int
     rows: Sequence[tuple[int, str]]  # (id, text)
-
-
-class Place(NamedTuple):
-    """Where and when an episode stands."""
-
-    source_id: int
-    occurred_at: Millis | None
-    position: int
-    offset: int
-
-
-class Witness(NamedTuple):
-    """Who an episode is of, and what it may bear witness to."""
-
-    trust: Trust
-    owner: str
-    injected: bool
-    told: bool  # its owner said it to factbook itself, on purpose
-    other: bool  # somebody else says it, by a name
-
-
-class NewFact(NamedTuple):
-    """A fact row to insert (a tuple like the other rows here: a log makes thousands)."""
-
-    claim: bytes  # digest of (owner, subject, predicate, object)
-    owner: str
-    subject: str
-    predicate: str
-    object: str
-    statement: str
-    kind: FactKind
-    status: Status
-    confidence: float
-    trust: Trust
-    evidence_count: int
-    episode_id: int  # its first evidence
-    occurred_at: Millis | None
-    embeddable: bool
-    confidence_at: Millis  # the moment that the confidence is of
-
-
-class NewEvidence(NamedTuple):
-    """An evidence row to insert."""
-
-    fact_id: int
-    episode_id: int
-    rule_id: int
-    stance: Stance
-    quote: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,11 +375,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     ) -> Iterator[Fact]:
         """Iterate over current facts that pass the filters, by id or newest first."""
 
-    def evidence_of(
-        self, fact_ids: Sequence[int], *, limit: int | None = None
-    ) -> dict[int, list[Evidence]]:
-        """Return the evidence of facts, oldest first, at most `limit` of each."""
-
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""
 
@@ -529,12 +469,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     def vouched(self, owner: str) -> list[Life]:
         """Return the current facts that an owner told, pinned or called right, by id."""
 
-    def outdated(self, episode_ids: Sequence[int]) -> set[int]:
-        """Return those whose every statement has been superseded or rated wrong."""
-
-    def stating(self, episode_ids: Sequence[int]) -> set[int]:
-        """Return those that are evidence for a statement: what they say is a fact of its own."""
-
     def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
         """Return (what owners said in person, in the order of their vectors, the last number).
 
@@ -543,12 +477,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
-
-    def spent_spans(self, ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-        """Return the parts of episodes that speak for facts which others took the place of."""
-
-    def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
-        """Return the episodes behind facts, whatever they say of them."""
 
     def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
@@ -578,11 +506,6 @@ class Reads(RecordReads, WorldReads, Protocol):
         Without kinds, those that were tried in vain.
         """
 
-    def said_by(
-        self, episode_ids: Sequence[int]
-    ) -> dict[int, list[tuple[str, str, str, int, int]]]:
-        """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
-
     def model_tasks(
         self, *, states: Sequence[str] = ("queued", "failed", "aside")
     ) -> list[ModelTask]:
@@ -596,6 +519,24 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id."""
+        raise NotImplementedError
+
+    def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
+        """Return everything of episodes but their texts, by id."""
+        raise NotImplementedError
+
+    def evidence(
+        self,
+        *,
+        fact_ids: Collection[int] | None = None,
+        episode_ids: Collection[int] | None = None,
+        pairs: Collection[tuple[int, int]] | None = None,
+        each: int | None = None,
+    ) -> list[EvidenceRow]:
+        """Return what episodes say of facts, by fact and episode: of these ones, or pairs of both.
+
+        With `each`, at most so many of a fact.
+        """
         raise NotImplementedError
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
@@ -628,40 +569,22 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
 
-    def places(self, ids: Sequence[int]) -> dict[int, Place]:
-        """Return where and when episodes stand, by id."""
+    def add_facts(self, facts: Sequence[Life]) -> list[int]:
+        """Insert facts, none of them current by its claim, index them, return their ids."""
+        raise NotImplementedError
 
-    def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
-        """Return whose episodes are and how far they are trusted, by id."""
+    def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
+        """Write what differs between each fact before and after; what it says stays."""
 
-    def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """Return the ids of (name, method) pairs, inserting those that are new."""
-
-    def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
-        """Insert facts, none of them known, index them, return their ids."""
-
-    def update_facts(self, facts: Sequence[Life]) -> None:
-        """Write confidence, trust, evidence count and date of known facts."""
-
-    def evidence(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-        """Return the known ones of these (fact id, episode id) pairs."""
-
-    def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
+    def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""
+        raise NotImplementedError
+
+    def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
+        """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
+        raise NotImplementedError
 
     moves_memory: bool  # whether the write may change what is remembered
-
-    def write_lives(self, lives: Sequence[Life]) -> None:
-        """Overwrite what the life of a fact may change."""
-
-    def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
-        """Return the evidence of facts as episode id -> stance."""
-
-    def copy_evidence(self, source_id: int, target_id: int, episodes: Sequence[int]) -> None:
-        """Give a fact the evidence rows that another one has of these episodes."""
-
-    def remove_evidence(self, fact_id: int, episodes: Sequence[int]) -> None:
-        """Take evidence rows from a fact."""
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""

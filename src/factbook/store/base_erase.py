@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from factbook.model.facts import Erasure, Millis, Scoured, Sighting
 
@@ -12,15 +12,6 @@ from factbook.model.facts import Erasure, Millis, Scoured, Sighting
 def same_words(text: str) -> str:
     """Return what texts have in common that differ only in case and in spaces."""
     return " ".join(text.casefold().split())
-
-
-class Span(NamedTuple):
-    """Where a fact stands in an episode."""
-
-    fact_id: int
-    episode_id: int
-    start: int
-    end: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,12 +85,6 @@ class EraseWriter(Protocol):
         That is what was merged into them or superseded by them, older rows of the same claim, and
         everything that the same key has held.
         """
-
-    def spans_of(self, fact_ids: Iterable[int]) -> list[Span]:
-        """Return where facts stand in episodes."""
-
-    def spans_in(self, episode_ids: Iterable[int]) -> list[Span]:
-        """Return which facts stand in episodes, and where."""
 
     def beside(self, doomed: Doomed) -> Doomed:
         """Return what cannot stay when these rows go."""

@@ -15,7 +15,7 @@ from factbook.model.entities import (
     SearchState,
     SearchTask,
 )
-from factbook.model.facts import ME, EpisodeKind, Everyone, Fact, Millis, StoredEpisode, Trigger
+from factbook.model.facts import ME, Everyone, Fact, Millis, StoredEpisode, Trigger
 
 
 class ResultState(NamedTuple):
@@ -29,9 +29,6 @@ class ResultState(NamedTuple):
 
 class WorldWriter(Protocol):
     """The verbs for entities, engagements, searches and notices."""
-
-    def move_fact(self, fact_id: int, subject: str, claim: bytes) -> None:
-        """Let a fact be about another entity."""
 
     def add_learn_prompt(self, owner: str, text: str, episode_id: int) -> int:
         """Insert what an owner wants learned, and return its id."""
@@ -101,9 +98,6 @@ class WorldWriter(Protocol):
 
     def set_heard(self, episode_id: int) -> bool:
         """Remember that a message was read; False where it was already."""
-
-    def episode_kinds(self, ids: Sequence[int]) -> dict[int, EpisodeKind]:
-        """Return what episodes are, by id."""
 
     def add_notice(self, notice: Notice) -> int:
         """Insert a notice with its facts; its id is given."""
@@ -209,9 +203,6 @@ class WorldReads(Protocol):
 
     def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
         """Return what was said before a message in its conversation, newest first."""
-
-    def attributes_of(self, episode_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-        """Return the exact values of episodes by id."""
 
     def notices(
         self,

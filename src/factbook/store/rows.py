@@ -6,14 +6,28 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import orjson
+
+from factbook import policy
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Everyone, FactKind, Millis, Status, Trust, whose
+from factbook.model.facts import (
+    EVERYONE,
+    EpisodeKind,
+    Everyone,
+    FactKind,
+    Millis,
+    Role,
+    Stance,
+    Status,
+    Trust,
+    whose,
+)
 
 
 class Life(NamedTuple):
     """The row of a fact."""
 
-    id: int
+    id: int  # 0 for one that is to be added
     owner: str
     subject: str
     predicate: str
@@ -39,6 +53,57 @@ class Life(NamedTuple):
     def current(self) -> bool:
         """Tell whether it is not merged away, superseded or erased."""
         return self.retired_at is None
+
+
+class EvidenceRow(NamedTuple):
+    """What an episode says of a fact, and the rule that read it so."""
+
+    fact_id: int
+    episode_id: int
+    rule: str
+    method: str
+    stance: Stance
+    quote: str
+    start: int
+    end: int
+    learned_at: Millis = 0  # the store gives it
+
+
+class EpisodeHead(NamedTuple):
+    """Everything of an episode but its text."""
+
+    id: int
+    uid: str
+    source_id: int
+    source: str  # where it comes from, as its source calls itself
+    host: str
+    kind: EpisodeKind
+    role: Role
+    trust: Trust
+    owner: str
+    speaker: str
+    session: str
+    injected: bool
+    occurred_at: Millis | None
+    position: int
+    offset: int
+    details: str  # its attributes as JSON, which few ask for
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Its exact values by name."""
+        found: dict[str, str] = orjson.loads(self.details)
+        return found
+
+    @property
+    def told(self) -> bool:
+        """Tell whether its owner said it to factbook itself, on purpose."""
+        return self.trust is Trust.DIRECT and self.host == policy.TOLD_HOST
+
+    @property
+    def other(self) -> bool:
+        """Tell whether somebody else says it, by a name."""
+        return self.speaker != "" and self.speaker.lower() != self.owner.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

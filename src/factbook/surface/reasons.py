@@ -214,10 +214,14 @@ def of_fact(memory: Memory, fact: Fact) -> FactWhy:
 def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     if not facts:
         return []
-    store, redact, owner = memory.store, memory.resources.redactor.redact, facts[0].owner
+    redact, owner = memory.resources.redactor.redact, facts[0].owner
     evidence = {
-        fact: [one for one in found if one.stance is Stance.SUPPORTS]
-        for fact, found in store.evidence_of([one.id for one in facts]).items()
+        fact.id: [
+            one
+            for one in memory.sources.evidence(fact.id, owner=owner)
+            if one.stance is Stance.SUPPORTS
+        ]
+        for fact in facts
     }
     origins = _origins(
         memory, owner, [one.episode_id for found in evidence.values() for one in found]
@@ -285,7 +289,7 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
     """Return how episodes came here; each of them is there."""
     store, redact = memory.store, memory.resources.redactor.redact
     wanted = set(ids)
-    pages = store.attributes_of(sorted(wanted))
+    heads = store.heads(wanted)
     logs = {
         episode: log
         for log in reversed(store.search_logs(owner))
@@ -296,7 +300,7 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
     causes = _causes(memory, [one.cause_id for one in logs.values() if one.cause_id] + [*wanted])
     found = {}
     for one in wanted:
-        log, page = logs.get(one), pages.get(one, {})
+        log, page = logs.get(one), heads[one].attributes
         found[one] = Origin(
             cause=causes.get(one if log is None else log.cause_id or 0),
             search=None if log is None else log._replace(query=redact(log.query)),

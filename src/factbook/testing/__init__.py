@@ -54,6 +54,7 @@ from factbook.model.ops import (
     StoreVectors,
 )
 from factbook.store.base import Filters, Store
+from factbook.store.derived.ledger import evidence_of
 from factbook.store.kinds import CALL
 from factbook.store.port import events_of
 
@@ -414,7 +415,7 @@ class StoreConformance(ABC):
         (stored,) = store.episodes(Filters(), limit=None)
         assert stored.text == text
         (fact,) = store.facts(Filters(), limit=None)
-        (evidence,) = store.evidence_of([fact.id])[fact.id]
+        (evidence,) = evidence_of(store, [fact.id])[fact.id]
         assert stored.text[evidence.start : evidence.end] == fact.object
         assert store.check() == []
 

@@ -196,12 +196,12 @@ def world_facts(reads: Reads, owner: str, name: str, *, limit: int | None = None
 def fact_places(reads: Reads, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
     """Return (address of the page or "", search that found it first) of world facts."""
     episodes = {life.id: life.episode_id for life in reads.lives(LifeWhere(ids=fact_ids))}
-    values = reads.attributes_of(list(episodes.values()))
+    heads = reads.heads(set(episodes.values()))
     searches: dict[int, int] = {}
     for result in reads.find(SEARCH_RESULT, {"episode_id": set(episodes.values())}):
         searches.setdefault(result.episode_id, result.search_id)  # they come by their search
     return {
-        fact: (values.get(episode, {}).get("url", ""), searches.get(episode))
+        fact: (heads[episode].attributes.get("url", ""), searches.get(episode))
         for fact, episode in episodes.items()
     }
 

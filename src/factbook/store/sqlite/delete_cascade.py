@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import apsw
 
-from factbook.store.base_erase import Doomed, Span, same_words
+from factbook.store.base_erase import Doomed, same_words
+from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.repeating import folded, loose_pattern, word_pattern
 from factbook.store.sqlite.rows import json_list
 
@@ -18,7 +19,7 @@ TEXT_CHARS: Final = 24
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-class DoomedVerbs:
+class DoomedVerbs(LedgerReads):
     """The part of the writer that finds what goes together."""
 
     _db: apsw.Connection
@@ -68,22 +69,6 @@ class DoomedVerbs:
             new = behind - found
             found |= new
         return found
-
-    def spans_of(self, fact_ids: Iterable[int]) -> list[Span]:
-        """Return where facts stand in episodes."""
-        return self._spans("fact_id", fact_ids)
-
-    def spans_in(self, episode_ids: Iterable[int]) -> list[Span]:
-        """Return which facts stand in episodes, and where."""
-        return self._spans("episode_id", episode_ids)
-
-    def _spans(self, column: str, ids: Iterable[int]) -> list[Span]:
-        rows = self._all(
-            "SELECT fact_id, episode_id, start_char, end_char FROM evidence_row"
-            f" WHERE {column} IN {IN} ORDER BY fact_id, episode_id",
-            json_list(sorted(ids)),
-        )
-        return [Span._make(row) for row in rows]
 
     def beside(self, doomed: Doomed) -> Doomed:
         """Return what cannot stay when these rows go."""
@@ -226,7 +211,7 @@ class DoomedVerbs:
             if is_named or sayings.search(text):
                 pages.append((one, text, is_named))
         needed: dict[int, list[tuple[int, int]]] = {}
-        for span in self.spans_in([page[0] for page in pages]):
+        for span in self.evidence(episode_ids=[page[0] for page in pages]):
             if span.fact_id not in going.facts:
                 needed.setdefault(span.episode_id, []).append((span.start, span.end))
         masks = {one: spans for one, spans in masks.items() if spans}

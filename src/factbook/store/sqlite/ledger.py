@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import compress
+from operator import is_not
 from typing import Any
 
+import apsw
 import orjson
 
 from factbook import policy
@@ -12,12 +16,14 @@ from factbook.model.facts import (
     EVERYONE,
     ME,
     Cursor,
+    EpisodeKind,
     Everyone,
-    Evidence,
     Fact,
     FactKind,
     LineCount,
+    Millis,
     Rejection,
+    Role,
     Source,
     SourceState,
     Stance,
@@ -26,7 +32,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.store.base import Filters, RejectionFilters
-from factbook.store.rows import Life, LifeWhere
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
 from factbook.store.sqlite.rows import (
     EPISODE,
     FACT,
@@ -44,6 +50,15 @@ _LIFE = (
     " f.valid_to, f.merged_into_id, f.superseded_by, f.pinned, f.embeddable, f.episode_id, f.claim"
     " FROM"
 )
+_HEAD = (
+    "SELECT e.id, e.uid, e.source_id, s.uri, s.host, e.kind, e.role, e.trust, e.owner, e.speaker,"
+    " e.session, e.injected, e.occurred_at, e.position, e.byte_offset, e.attributes"
+    " FROM episode_row e JOIN source_row s ON s.id = e.source_id"
+)
+_EVIDENCE = (
+    "SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,"
+    " v.end_char, v.learned_at FROM"
+)
 _IN = "(SELECT value FROM json_each(?))"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
 # character of it is a wildcard.
@@ -54,6 +69,7 @@ _UNDER = "(f.predicate = ? OR (f.predicate >= ? || '.' AND f.predicate < ? || '/
 _KINDS = {one.value: one for one in FactKind}
 _STATES = {one.value: one for one in Status}
 _TRUSTS = {one.value: one for one in Trust}
+_STANCES = {one.value: one for one in Stance}
 
 
 def as_life(row: Sequence[Any]) -> Life:
@@ -62,6 +78,20 @@ def as_life(row: Sequence[Any]) -> Life:
     parts[6], parts[7], parts[10] = _KINDS[row[6]], _STATES[row[7]], _TRUSTS[row[10]]
     parts[17], parts[18] = row[17] != 0, row[18] != 0
     return Life._make(parts)
+
+
+def _as_head(row: Sequence[Any]) -> EpisodeHead:
+    parts = list(row)
+    parts[5], parts[6], parts[7] = EpisodeKind(row[5]), Role(row[6]), _TRUSTS[row[7]]
+    parts[11] = row[11] != 0
+    return EpisodeHead._make(parts)
+
+
+_PLACES = range(len(Life._fields))
+_ADD_FACT = (
+    f"INSERT INTO fact_row ({', '.join(Life._fields)}, learned_at)"
+    f" VALUES ({','.join('?' * (len(Life._fields) + 1))})"
+)
 
 
 class LedgerReads(Rows):
@@ -162,49 +192,59 @@ class LedgerReads(Rows):
         sql = f"SELECT id, {column} FROM {target}_row WHERE id IN {_IN} ORDER BY id"
         return dict(self._rows(sql, (json_list(ids),))) if ids else {}
 
+    def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
+        """Return everything of episodes but their texts, by id."""
+        rows = self._rows(f"{_HEAD} WHERE e.id IN {_IN}", (json_list(ids),)) if ids else []
+        return {row[0]: _as_head(row) for row in rows}
+
+    def evidence(
+        self,
+        *,
+        fact_ids: Collection[int] | None = None,
+        episode_ids: Collection[int] | None = None,
+        pairs: Collection[tuple[int, int]] | None = None,
+        each: int | None = None,
+    ) -> list[EvidenceRow]:
+        """Return what episodes say of facts, by fact and episode: of these ones, or pairs of both.
+
+        With `each`, at most so many of a fact.
+        """
+        if each is not None:
+            # One by one: a fact may have thousands, of which the rest is not even read.
+            return [
+                row
+                for one in sorted(fact_ids or ())
+                for row in self._evidence("evidence_row v", "v.fact_id = ?", one, limit=each)
+            ]
+        if pairs is not None:
+            table = "json_each(?) j CROSS JOIN evidence_row v"
+            where = "v.fact_id = j.value ->> 0 AND v.episode_id = j.value ->> 1"
+            return self._evidence(table, where, json_list(pairs)) if pairs else []
+        column, ids = ("fact_id", fact_ids) if fact_ids is not None else ("episode_id", episode_ids)
+        return self._evidence("evidence_row v", f"v.{column} IN {_IN}", json_list(ids or ()))
+
+    def _evidence(
+        self, table: str, where: str, binding: object, *, limit: int = -1
+    ) -> list[EvidenceRow]:
+        rows = self._rows(
+            f"{_EVIDENCE} {table} JOIN rule_row r ON r.id = v.rule_id"
+            f" WHERE {where} ORDER BY v.fact_id, v.episode_id LIMIT ?",
+            (binding, limit),
+        )
+        return [EvidenceRow._make((*row[:4], _STANCES[row[4]], *row[5:])) for row in rows]
+
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
         found = _life_where(where)
         if found is None:
             return []
         sql, bindings = found
+        if where.claims is not None and limit is None:
+            return [as_life(row) for row in sorted(self._rows(f"{_LIFE} {sql}", bindings))]
         rows = self._rows(
             f"{_LIFE} {sql} ORDER BY f.id LIMIT ?", (*bindings, -1 if limit is None else limit)
         )
         return [as_life(row) for row in rows]
-
-    def evidence_of(
-        self, fact_ids: Sequence[int], *, limit: int | None = None
-    ) -> dict[int, list[Evidence]]:
-        """Return the evidence of facts, oldest first, at most `limit` of each."""
-        found: dict[int, list[Evidence]] = {one: [] for one in fact_ids}
-        sql = """
-            SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,
-                   v.end_char, e.occurred_at, s.uri, e.position, e.byte_offset
-            FROM evidence_row v
-            JOIN episode_row e ON e.id = v.episode_id
-            JOIN source_row s ON s.id = e.source_id
-            JOIN rule_row r ON r.id = v.rule_id
-            WHERE v.fact_id = ? ORDER BY v.episode_id LIMIT ?"""
-        for one in fact_ids:
-            for row in self._rows(sql, (one, -1 if limit is None else limit)):
-                found[one].append(
-                    Evidence(
-                        fact_id=row[0],
-                        episode_id=row[1],
-                        rule=row[2],
-                        method=row[3],
-                        stance=Stance(row[4]),
-                        quote=row[5],
-                        start=row[6],
-                        end=row[7],
-                        occurred_at=row[8],
-                        source=row[9],
-                        position=row[10],
-                        offset=row[11],
-                    )
-                )
-        return found
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""
@@ -335,6 +375,79 @@ class LedgerReads(Rows):
             (owner, policy.TOLD_HOST),
         )
         return [as_life(row) for row in rows]
+
+
+class LedgerWrites(LedgerReads):
+    """What a write changes of facts and evidence."""
+
+    _db: apsw.Connection
+    _now: Millis
+    _rules: dict[tuple[str, str], int] | None = None  # (name, method) -> id, as this write knows
+
+    def _next_id(self, table: str) -> int:
+        # The write lock is held, so ids can be given out here and bulk inserts need no round trip.
+        row = self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchall()[0]
+        return int(str(row[0]))
+
+    def add_facts(self, facts: Sequence[Life]) -> list[int]:
+        """Insert facts, none of them current by its claim, index them, return their ids."""
+        if not facts:
+            return []
+        first, now = self._next_id("fact_row"), self._now
+        self._db.executemany(_ADD_FACT, [(first + n, *one[1:], now) for n, one in enumerate(facts)])
+        last = first + len(facts) - 1
+        self._db.execute(
+            "INSERT INTO fact_fts(rowid, statement)"
+            " SELECT id, statement FROM fact_row WHERE id BETWEEN ? AND ?",
+            (first, last),
+        )
+        return list(range(first, last + 1))
+
+    def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
+        """Write what differs between each fact before and after; what it says stays."""
+        # SQLite writes every index with a column that is named, changed or not.
+        alike: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
+        for before, after in changes:
+            moved = tuple(
+                n for n in compress(_PLACES, map(is_not, before, after)) if before[n] != after[n]
+            )
+            if moved:
+                alike.setdefault(moved, []).append((*(after[n] for n in moved), after.id))
+        for moved, rows in alike.items():
+            self._db.executemany(_put_fact(moved), rows)
+
+    def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
+        """Insert evidence, none of it known, and return how many rows were inserted."""
+        now = self._now
+        rules = self._rule_ids({(one.rule, one.method) for one in rows})
+        values = [
+            (fact, episode, rules[rule, method], stance, quote, start, end, now)
+            for fact, episode, rule, method, stance, quote, start, end, _ in rows
+        ]
+        before = self._db.total_changes()
+        self._db.executemany("INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)", values)
+        return self._db.total_changes() - before
+
+    def _rule_ids(self, wanted: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], int]:
+        """Return the ids of (name, method) pairs, inserting those that are new."""
+        if self._rules is None:
+            self._rules = {(row[1], row[2]): row[0] for row in self._rows("SELECT * FROM rule_row")}
+        for pair in sorted(set(wanted) - self._rules.keys()):
+            self._rules[pair] = self._next_id("rule_row")
+            self._db.execute("INSERT INTO rule_row VALUES (?,?,?)", (self._rules[pair], *pair))
+        return self._rules
+
+    def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
+        """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
+        before = self._db.total_changes()
+        self._db.executemany("DELETE FROM evidence_row WHERE fact_id = ? AND episode_id = ?", pairs)
+        return self._db.total_changes() - before
+
+
+@cache
+def _put_fact(moved: tuple[int, ...]) -> str:
+    parts = ", ".join(f"{Life._fields[n]} = ?" for n in moved)
+    return f"UPDATE fact_row SET {parts} WHERE id = ?"
 
 
 def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:

@@ -13,14 +13,10 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
     Millis,
-    Stance,
-    Status,
     StoredEpisode,
-    Trust,
 )
-from factbook.store.base import Claimed, Witness
+from factbook.store.base import Claimed
 from factbook.store.leases import stands
-from factbook.store.rows import Life
 from factbook.store.sqlite.rows import (
     DUE,
     EMBEDDING,
@@ -51,67 +47,6 @@ class LivingVerbs(Rows):
     _actor: str
     _now: Millis
     moves_memory: bool = True
-
-    def write_lives(self, lives: Sequence[Life]) -> None:
-        """Overwrite what the life of a fact may change."""
-        self._db.executemany(
-            "UPDATE fact_row SET status = ?, confidence = ?, confidence_at = ?, trust = ?,"
-            " evidence_count = ?, occurred_at = ?, retired_at = ?, valid_to = ?,"
-            " merged_into_id = ?, superseded_by = ?, pinned = ?, episode_id = ? WHERE id = ?",
-            [
-                (
-                    one.status,
-                    one.confidence,
-                    one.confidence_at,
-                    one.trust,
-                    one.evidence_count,
-                    one.occurred_at,
-                    one.retired_at,
-                    one.valid_to,
-                    one.merged_into_id,
-                    one.superseded_by,
-                    one.pinned,
-                    one.episode_id,
-                    one.id,
-                )
-                for one in lives
-            ],
-        )
-
-    def witness(self, ids: Sequence[int]) -> dict[int, Witness]:
-        """Return whose episodes are and how far they are trusted, by id."""
-        rows = self._db.execute(
-            "SELECT e.id, e.trust, e.owner, e.injected, e.trust = 'direct' AND s.host = ?,"
-            " e.speaker <> '' AND lower(e.speaker) <> lower(e.owner)"
-            f" FROM episode_row e JOIN source_row s ON s.id = e.source_id WHERE e.id IN {_IN}",
-            (policy.TOLD_HOST, json_list(ids)),
-        )
-        return {row[0]: Witness(Trust(row[1]), row[2], *map(bool, row[3:])) for row in rows}
-
-    def stances(self, fact_ids: Sequence[int]) -> dict[int, dict[int, Stance]]:
-        """Return the evidence of facts as episode id -> stance."""
-        found: dict[int, dict[int, Stance]] = {one: {} for one in fact_ids}
-        for fact, episode, stance in self._db.execute(
-            f"SELECT fact_id, episode_id, stance FROM evidence_row WHERE fact_id IN {_IN}",
-            (json_list(fact_ids),),
-        ):
-            found[fact][episode] = Stance(stance)
-        return found
-
-    def copy_evidence(self, source_id: int, target_id: int, episodes: Sequence[int]) -> None:
-        """Give a fact the evidence rows that another one has of these episodes."""
-        self._db.execute(
-            "INSERT INTO evidence_row SELECT ?, episode_id, rule_id, stance, quote, start_char,"
-            f" end_char, ? FROM evidence_row WHERE fact_id = ? AND episode_id IN {_IN}",
-            (target_id, self._now, source_id, json_list(episodes)),
-        )
-
-    def remove_evidence(self, fact_id: int, episodes: Sequence[int]) -> None:
-        """Take evidence rows from a fact."""
-        self._db.execute(
-            f"DELETE FROM evidence_row WHERE fact_id = ? AND episode_id IN {_IN}",
-            (fact_id, json_list(episodes)),
-        )
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
@@ -287,26 +222,6 @@ class LivingReads(Rows):
         pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
         return int(pages) * int(self._rows("PRAGMA page_size")[0][0])
 
-    def outdated(self, episode_ids: Sequence[int]) -> set[int]:
-        """Return those whose every statement has been superseded or rated wrong."""
-        rows = self._rows(
-            "SELECT v.episode_id FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id"
-            f" WHERE v.episode_id IN {_IN} AND f.kind <> 'observation'"
-            " AND f.status <> 'merged_into' AND v.stance = 'supports'"
-            " GROUP BY v.episode_id HAVING min(f.status = 'superseded' OR f.confidence = 0) = 1",
-            (json_list(episode_ids),),
-        )
-        return {row[0] for row in rows}
-
-    def stating(self, episode_ids: Sequence[int]) -> set[int]:
-        """Return those that are evidence for a statement: what they say is a fact of its own."""
-        rows = self._rows(
-            "SELECT DISTINCT v.episode_id FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id"
-            f" WHERE v.episode_id IN {_IN} AND f.kind <> 'observation' AND v.stance = 'supports'",
-            (json_list(episode_ids),),
-        )
-        return {row[0] for row in rows}
-
     def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
         """Return (what owners said in person, in the order of their vectors, the last number).
 
@@ -325,28 +240,6 @@ class LivingReads(Rows):
         """Return the ids of episodes by uid."""
         rows = self._rows(f"SELECT uid, id FROM episode_row WHERE uid IN {_IN}", (json_list(uids),))
         return {row[0]: row[1] for row in rows}
-
-    def evidence_episodes(self, fact_ids: Sequence[int]) -> dict[int, set[int]]:
-        """Return the episodes behind facts, whatever they say of them."""
-        found: dict[int, set[int]] = {}
-        for fact, episode in self._rows(
-            f"SELECT fact_id, episode_id FROM evidence_row WHERE fact_id IN {_IN}",
-            (json_list(fact_ids),),
-        ):
-            found.setdefault(fact, set()).add(episode)
-        return found
-
-    def spent_spans(self, ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-        """Return the parts of episodes that speak for facts which others took the place of."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for episode, start, end in self._rows(
-            "SELECT v.episode_id, v.start_char, v.end_char FROM evidence_row v"
-            " JOIN fact_row f ON f.id = v.fact_id"
-            f" WHERE v.episode_id IN {_IN} AND v.stance = ? AND f.status = ?",
-            (json_list(ids), Stance.SUPPORTS, Status.SUPERSEDED),
-        ):
-            found.setdefault(episode, []).append((start, end))
-        return found
 
 
 class LivingLeases(Rows):

@@ -134,22 +134,6 @@ class ModelReads(Rows):
     def _episodes(self, sql: str, bindings: Sequence[Any]) -> list[StoredEpisode]:
         return [as_episode(row) for row in self._rows(sql, bindings)]
 
-    def said_by(
-        self, episode_ids: Sequence[int]
-    ) -> dict[int, list[tuple[str, str, str, int, int]]]:
-        """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
-        rows = self._rows(
-            "SELECT v.episode_id, f.predicate, f.object, r.name, v.start_char, v.end_char"
-            " FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id"
-            " JOIN rule_row r ON r.id = v.rule_id"
-            " WHERE v.episode_id IN (SELECT value FROM json_each(?)) ORDER BY v.fact_id",
-            (json_list(episode_ids),),
-        )
-        found: dict[int, list[tuple[str, str, str, int, int]]] = {}
-        for episode, *claim in rows:
-            found.setdefault(episode, []).append(tuple(claim))
-        return found
-
     def model_tasks(
         self, *, states: Sequence[str] = ("queued", "failed", "aside")
     ) -> list[ModelTask]:

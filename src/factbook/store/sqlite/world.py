@@ -330,13 +330,6 @@ class WorldReads(Rows):
         )
         return [as_episode(row) for row in rows]
 
-    def attributes_of(self, episode_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-        """Return the exact values of episodes by id."""
-        rows = self._rows(
-            f"SELECT id, attributes FROM episode_row WHERE id IN {_IN}", (json_list(episode_ids),)
-        )
-        return {row[0]: orjson.loads(row[1]) for row in rows}
-
     def notices(
         self,
         owner: str | Everyone = ME,
@@ -400,12 +393,6 @@ class WorldVerbs(WorldReads):
         return rows[0] if rows else None
 
     # --- entities -------------------------------------------------------------------------------
-
-    def move_fact(self, fact_id: int, subject: str, claim: bytes) -> None:
-        """Let a fact be about another entity."""
-        self._db.execute(
-            "UPDATE fact_row SET subject = ?, claim = ? WHERE id = ?", (subject, claim, fact_id)
-        )
 
     # --- engagements and preferences ------------------------------------------------------------
 
@@ -580,13 +567,6 @@ class WorldVerbs(WorldReads):
         """Remember that a message was read; False where it was already."""
         self._db.execute("INSERT OR IGNORE INTO heard_row VALUES (?)", (episode_id,))
         return self._db.changes() == 1
-
-    def episode_kinds(self, ids: Sequence[int]) -> dict[int, EpisodeKind]:
-        """Return what episodes are, by id."""
-        rows = self._db.execute(
-            f"SELECT id, kind FROM episode_row WHERE id IN {_IN}", (json_list(ids),)
-        )
-        return {row[0]: EpisodeKind(row[1]) for row in rows}
 
     # --- notices and schedules ------------------------------------------------------------------
 

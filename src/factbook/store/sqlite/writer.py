@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,8 @@ from factbook.model.facts import (
     Trigger,
 )
 from factbook.model.text import asks
-from factbook.store.base import NewEvidence, NewFact, Place
-from factbook.store.rows import Life
 from factbook.store.sqlite.erasing import EraseVerbs
+from factbook.store.sqlite.ledger import LedgerWrites
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.modelled import ModelVerbs
 from factbook.store.sqlite.reads import SQLiteReads
@@ -35,7 +34,9 @@ from factbook.store.sqlite.rows import (
 from factbook.store.sqlite.world import WorldVerbs
 
 
-class SQLiteWriter(SQLiteReads, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs, RecordWrites):
+class SQLiteWriter(
+    SQLiteReads, LedgerWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs, RecordWrites
+):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
 
     def __init__(
@@ -55,11 +56,6 @@ class SQLiteWriter(SQLiteReads, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs,
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         return self._db.execute(sql, bindings).fetchall()
-
-    def _next_id(self, table: str) -> int:
-        # The write lock is held, so ids can be given out here and bulk inserts need no round trip.
-        row = self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchall()[0]
-        return int(str(row[0]))
 
     def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
         """Insert sources that are not known and return their ids by key."""
@@ -177,90 +173,6 @@ class SQLiteWriter(SQLiteReads, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs,
             _spans_of(episodes),
         )
         return list(range(first, last + 1))
-
-    def places(self, ids: Sequence[int]) -> dict[int, Place]:
-        """Return where and when episodes stand, by id."""
-        rows = self._db.execute(
-            "SELECT id, source_id, occurred_at, position, byte_offset FROM episode_row"
-            " WHERE id IN (SELECT value FROM json_each(?))",
-            (json_list(ids),),
-        )
-        return {
-            row[0]: Place(source_id=row[1], occurred_at=row[2], position=row[3], offset=row[4])
-            for row in rows
-        }
-
-    def rules(self, rules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """Return the ids of (name, method) pairs, inserting those that are new."""
-        wanted = dict.fromkeys(rules)
-        known = {
-            (row[1], row[2]): row[0]
-            for row in self._db.execute("SELECT id, name, method FROM rule_row")
-        }
-        for pair in wanted:
-            if pair not in known:
-                known[pair] = self._next_id("rule_row")
-                self._db.execute("INSERT INTO rule_row VALUES (?,?,?)", (known[pair], *pair))
-        return {pair: known[pair] for pair in wanted}
-
-    def add_facts(self, facts: Sequence[NewFact]) -> list[int]:
-        """Insert facts, none of them known, index them, return their ids."""
-        if not facts:
-            return []
-        first = self._next_id("fact_row")
-        now = self._now
-        self._db.executemany(
-            "INSERT INTO fact_row (id, claim, owner, subject, predicate, object, statement, kind,"
-            " status, confidence, trust, evidence_count, episode_id, occurred_at, embeddable,"
-            " confidence_at, learned_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [(first + n, *one, now) for n, one in enumerate(facts)],
-        )
-        last = first + len(facts) - 1
-        self._db.execute(
-            "INSERT INTO fact_fts(rowid, statement)"
-            " SELECT id, statement FROM fact_row WHERE id BETWEEN ? AND ?",
-            (first, last),
-        )
-        return list(range(first, last + 1))
-
-    def update_facts(self, facts: Sequence[Life]) -> None:
-        """Write confidence, trust, evidence count and date of known facts."""
-        self._db.executemany(
-            "UPDATE fact_row SET confidence_at = CASE confidence WHEN ?1 THEN confidence_at"
-            " ELSE ?6 END, confidence = ?1, trust = ?2, evidence_count = ?3, occurred_at = ?4"
-            " WHERE id = ?5",
-            [
-                (
-                    one.confidence,
-                    one.trust,
-                    one.evidence_count,
-                    one.occurred_at,
-                    one.id,
-                    self._now,
-                )
-                for one in facts
-            ],
-        )
-
-    def evidence(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-        """Return the known ones of these (fact id, episode id) pairs."""
-        if not pairs:
-            return set()
-        rows = self._db.execute(
-            "SELECT v.fact_id, v.episode_id FROM json_each(?) j CROSS JOIN evidence_row v"
-            " ON v.fact_id = j.value ->> 0 AND v.episode_id = j.value ->> 1",
-            (json_list(pairs),),
-        )
-        return {(row[0], row[1]) for row in rows}
-
-    def add_evidence(self, evidence: Sequence[NewEvidence]) -> int:
-        """Insert evidence, none of it known, and return how many rows were inserted."""
-        before = self._db.total_changes()
-        self._db.executemany(
-            "INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)",
-            [(*one, self._now) for one in evidence],
-        )
-        return self._db.total_changes() - before
 
     def set_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int

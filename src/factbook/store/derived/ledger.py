@@ -1,0 +1,83 @@
+"""Evidence and what it stands for, over the verbs of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from factbook.model.facts import Evidence, FactKind, Stance, Status
+from factbook.store.base import Reads
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.rows import EvidenceRow, Life
+
+
+def stances(reads: Reads, fact_ids: Collection[int]) -> dict[int, dict[int, Stance]]:
+    """Return the evidence of facts as fact id -> episode id -> stance."""
+    found: dict[int, dict[int, Stance]] = {one: {} for one in fact_ids}
+    for row in reads.evidence(fact_ids=fact_ids):
+        found[row.fact_id][row.episode_id] = row.stance
+    return found
+
+
+def evidence_of(
+    reads: Reads, fact_ids: Collection[int], *, limit: int | None = None
+) -> dict[int, list[Evidence]]:
+    """Return the evidence of facts with where it stands, oldest first, at most `limit` of each."""
+    rows = reads.evidence(fact_ids=fact_ids, each=limit)
+    heads = reads.heads({row.episode_id for row in rows})
+    found: dict[int, list[Evidence]] = {one: [] for one in fact_ids}
+    for row in rows:
+        head = heads[row.episode_id]
+        found[row.fact_id].append(
+            Evidence(
+                fact_id=row.fact_id,
+                episode_id=row.episode_id,
+                rule=row.rule,
+                method=row.method,
+                stance=row.stance,
+                quote=row.quote,
+                start=row.start,
+                end=row.end,
+                occurred_at=head.occurred_at,
+                source=head.source,
+                position=head.position,
+                offset=head.offset,
+            )
+        )
+    return found
+
+
+def outdated(reads: Reads, episode_ids: Collection[int]) -> set[int]:
+    """Return those whose every statement has been superseded or rated wrong."""
+    old: dict[int, bool] = {}
+    for row, life in _statements(reads, episode_ids):
+        if life.status is not Status.MERGED_INTO:
+            gone = life.status is Status.SUPERSEDED or life.confidence == 0
+            old[row.episode_id] = old.get(row.episode_id, True) and gone
+    return {episode for episode, all_gone in old.items() if all_gone}
+
+
+def stating(reads: Reads, episode_ids: Collection[int]) -> set[int]:
+    """Return those that are evidence for a statement: what they say is a fact of its own."""
+    return {row.episode_id for row, _ in _statements(reads, episode_ids)}
+
+
+def spent_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return the parts of episodes that speak for facts which others took the place of."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for row, life in _supported(reads, episode_ids):
+        if life.status is Status.SUPERSEDED:
+            found.setdefault(row.episode_id, []).append((row.start, row.end))
+    return found
+
+
+def _statements(reads: Reads, episode_ids: Collection[int]) -> list[tuple[EvidenceRow, Life]]:
+    supported = _supported(reads, episode_ids)
+    return [(row, life) for row, life in supported if life.kind is not FactKind.OBSERVATION]
+
+
+def _supported(reads: Reads, episode_ids: Collection[int]) -> list[tuple[EvidenceRow, Life]]:
+    """Return what episodes are evidence for, whatever its state."""
+    rows = reads.evidence(episode_ids=episode_ids)
+    rows = [row for row in rows if row.stance is Stance.SUPPORTS]
+    lives = lives_by_id(reads, {row.fact_id for row in rows})
+    return [(row, lives[row.fact_id]) for row in rows]
