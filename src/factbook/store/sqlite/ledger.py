@@ -361,7 +361,7 @@ class LedgerReads(Rows):
     def vouched(self, owner: str) -> list[Life]:
         """Return the current facts that an owner told, pinned or called right, by id."""
         rows = self._rows(
-            f"""{_LIFE} WHERE owner = ?1 AND retired_at IS NULL AND status <> 'proposed'
+            f"""{_LIFE} fact_row f WHERE owner = ?1 AND retired_at IS NULL AND status <> 'proposed'
               AND kind <> 'observation' AND confidence > 0 AND (
                 pinned
                 OR id IN (
@@ -369,7 +369,7 @@ class LedgerReads(Rows):
                   JOIN evidence_row v ON v.episode_id = e.id
                   WHERE s.host = ?2 AND e.trust = 'direct' AND v.stance = 'supports')
                 OR (SELECT op = 'confirm' OR json_extract(detail, '$.why') = 'right'
-                    FROM event_row WHERE target_kind = 'fact' AND target_id = fact_row.id
+                    FROM event_row WHERE target_kind = 'fact' AND target_id = f.id
                     AND op IN ('rate', 'confirm') ORDER BY id DESC LIMIT 1))
               ORDER BY id""",
             (owner, policy.TOLD_HOST),
