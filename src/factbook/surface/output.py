@@ -21,6 +21,7 @@ from factbook.surface import text
 __all__ = ["Page", "ReaderGone", "Screen", "can_write", "dump"]
 
 _CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
+_NARROWEST: Final = 20  # cells of a line, however narrow a terminal says that it is
 PROSE_WIDTH: Final = 100  # running text is hard to read in longer lines
 
 # JSON strings may hold these as they are, a terminal may not; JSON's own \u escapes say the same.
@@ -278,12 +279,13 @@ def _flowing(line: str, stream: TextIO) -> str:
 
 
 def _width(stream: TextIO) -> int | None:
+    """Return the width of a terminal as it is now; $COLUMNS speaks where there is none."""
+    if _is_terminal(stream):
+        with suppress(OSError):
+            found = os.get_terminal_size(stream.fileno()).columns
+            if found > 0:  # some terminals do not say
+                return max(found, _NARROWEST)
     named = os.environ.get("COLUMNS", "")
     if named.isdigit() and int(named) > 0:
-        return max(int(named), 20)
-    if not _is_terminal(stream):
-        return None
-    try:
-        return max(os.get_terminal_size(stream.fileno()).columns, 20)
-    except OSError:
-        return 80
+        return max(int(named), _NARROWEST)
+    return 80 if _is_terminal(stream) else None

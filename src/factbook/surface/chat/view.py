@@ -52,7 +52,7 @@ _MORE_PLAIN: Final = ". "
 _SHORT: Final = 3  # lines of one memory that are shown
 _MEMORIES: Final = 8  # ours: that are shown at once; the best come first
 _RESULTS: Final = 5  # ours: of a search, as many as a model is given
-_HELD: Final = 24  # cells of a word of which the end is waited for
+_HELD: Final = 24  # cells of what is written without blanks of which the end is waited for
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -310,6 +310,7 @@ class TerminalView:
             return
         with self._lock:
             self._in_answer = not shown.endswith("\n")
+            self._flow.width = None if self._screen.width is None else self._screen.prose
             self._screen.raw(self._flow.add(shown))
             self._screen.flush()
             if self._transcript is not None:
@@ -409,20 +410,20 @@ class TerminalView:
 class Flow:
     """Breaks a text that comes in pieces into lines of a width, at its blanks.
 
-    A word that has begun waits for its end, unless it is a long one. What is not written with
-    blanks, or is wider than a line, is left to the terminal.
+    A word that has begun waits for its end, unless it is wider than a line. What is not written
+    with blanks is left to the terminal, as such a word is.
     """
 
     def __init__(self, width: int | None) -> None:
         """Take a width in cells; without one, all is passed on as it comes."""
-        self._width = width
+        self.width = width
         self._used = 0  # cells of the line that goes on
         self._gap = ""  # blanks before the next word
         self._word = ""  # that goes on
 
     def add(self, part: str) -> str:
         """Return what can be written now."""
-        if self._width is None:
+        if self.width is None:
             return part
         out = []
         for one in re.findall(r"\n| +|[^ \n]+", part):
@@ -435,7 +436,7 @@ class Flow:
                 self._gap += one
             else:
                 self._word += one
-                if text.cells(self._word) > _HELD:
+                if text.cells(self._word) > (self.width if self._word.isascii() else _HELD):
                     out.append(self._take())
         return "".join(out)
 
@@ -451,7 +452,7 @@ class Flow:
         if not word:
             return ""
         self._gap = ""
-        width, cells = self._width or 1, text.cells(word)
+        width, cells = self.width or 1, text.cells(word)
         lead, used = gap, self._used + len(gap)
         if gap and self._used and used + cells > width:
             lead, used = "\n", 0

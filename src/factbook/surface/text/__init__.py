@@ -132,15 +132,17 @@ def fit(text: str, width: int, *, keep: str = "start") -> str:
 
 
 def wrap(text: str, width: int, *, lines: int | None = None, close_marks: bool = True) -> list[str]:
-    """Break a safe text into lines of at most `width` cells, at blanks where there are some.
+    """Break a safe text into lines of at most `width` cells, at its blanks.
 
-    With `lines`, only so many are kept and the last one ends in an ellipsis. Highlight marks that
-    are open at the end of a line are closed there and opened again on the next, as colour needs it.
+    A word that is longer than a line stays whole: an address or a path has to be copied. With
+    `lines`, only so many are kept, the last one ends in an ellipsis, and long words are cut.
+    Highlight marks that are open at the end of a line are closed there and opened again on the
+    next, as colour needs it.
     """
     width = max(width, 8)
     found: list[str] = []
     for paragraph in text.split("\n"):
-        found += _wrap_line(paragraph, width)
+        found += _wrap_line(paragraph, width, whole=lines is None)
         if lines is not None and len(found) > lines:
             break
     if lines is not None and len(found) > lines:
@@ -149,7 +151,7 @@ def wrap(text: str, width: int, *, lines: int | None = None, close_marks: bool =
     return _close_marks(found) if close_marks else found
 
 
-def _wrap_line(text: str, width: int) -> list[str]:
+def _wrap_line(text: str, width: int, *, whole: bool) -> list[str]:
     if cells(text) <= width:
         return [text.rstrip()]
     indent = len(text) - len(text.lstrip(" "))
@@ -165,6 +167,9 @@ def _wrap_line(text: str, width: int) -> list[str]:
             lines.append(line)
         word = word.lstrip(" ")
         line, used = lead, len(lead)
+        if whole:
+            line, used = line + word, used + cells(word)
+            continue
         for char in word:  # a word longer than the line is cut where the line ends
             step = _cell(char)
             if used + step > width:
