@@ -81,6 +81,27 @@ def test_a_note_is_read() -> None:
     assert (second.place, second.headings) == ("L16", ("# Speakers",))
 
 
+def test_a_text_is_read_as_markdown_shows_it() -> None:
+    text = (
+        "    **code** stays\n\n"
+        "- It _is_ **bold\n"
+        "  over** lines, and `a * b`,\n"
+        "> quoted, with child\\_process and `mcp__a`,\n"
+        "1. `writeHead(status[, message])` of [the *server*][1], <https://a.example>.\n"
+        '| a | [b](https://b.example/(x) "B") |\n\n'
+        "[1]: https://c.example\n"
+    )
+    assert texts(read_text(text.encode(), pulse=quiet)) == (
+        "    **code** stays\n\n"
+        "- It is bold\n"
+        "  over lines, and a * b,\n"
+        "> quoted, with child_process and mcp__a,\n"
+        "1. writeHead(status[, message]) of the server, https://a.example.\n"
+        "| a | b |\n\n"
+        "[1]: https://c.example"
+    )
+
+
 def test_a_page_is_read_as_it_is_shown() -> None:
     found = read_html(PAGE.encode(), pulse=quiet)
     assert found.title == "KEF & friends"

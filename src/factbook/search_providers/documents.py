@@ -2,9 +2,9 @@
 
 Knows: plain text, Markdown and its kin, HTML. Does not know: files, folders, or what is searched.
 What a page does not show its reader (scripts, hidden elements, comments) is not text of it, and
-what surrounds its content (navigation, footers, forms) is left out. Marks inside a line
-(`**bold**`, `[link](address)`) go, so that a sentence reads as it is shown; headings and bullets
-stay.
+what surrounds its content (navigation, footers, forms) is left out. Marks inside a text
+(`**bold**`, `[link](address)`) go, as markdown-it reads them, so that a sentence reads as it is
+shown; headings and bullets stay.
 
 A saved page may be made to harm: every step here takes time in proportion to the text. That is why
 lxml reads pages. For some of 1 MB the reader of the standard library takes hours and that of Lexbor
@@ -17,9 +17,13 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
 from lxml import etree
+from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.token import Token
 
 from factbook.language.markdown import front_matter
 from factbook.model.facts import Millis
@@ -56,15 +60,8 @@ _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6}|={1,6}|\*{1,6})\s+(\S.*)")  # Markdown, AsciiDoc, Org
 _UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+])\1{2,}\s*")
 _DATED: Final = ("date", "published", "updated", "created", "modified")
-_IMAGE: Final = re.compile(
-    r"!\[([^\[\]]{0,300}+)\]\(\s{0,9}+<?([^\s()<>]{1,2000}+)>?[^()]{0,200}+\)"
-)
-_LINK: Final = re.compile(
-    r"\[([^\[\]]{1,300}+)\](?:\([^()\s]{0,2000}+[^()]{0,200}+\)|\[[^\[\]]{0,80}+\])"
-)
 _WIKI: Final = re.compile(r"\[\[(?:[^\[\]|]{1,200}\|)?([^\[\]|]{1,200})\]\]")
-_BOLD: Final = re.compile(r"(\*\*|__)(?=\S)([^*_]{1,400}?)(?<=\S)\1")
-_TICKS: Final = re.compile(r"`([^`]{1,200})`")
+_MARKS: Final = re.compile(r"[*_`\[<\\&]")  # without one a text is shown as it is written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +245,8 @@ def _outline(text: str, pulse: Pulse) -> Document:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = _without_comments(text).split("\n")
     begin, head = front_matter(raw)
-    images = (found[2] for line in raw for found in _IMAGE.finditer(line[:_LINE_CHARS]))
-    lines = list(_lines(raw, begin, pulse))
+    shown, images = _unmarked(raw, begin, pulse)
+    lines = list(_lines(raw, shown, begin, pulse))
     top = min((line.level for line in lines if line.level), default=0)
     heading = next((line.text for line in lines if line.level and line.level == top), "")
     dates = (moment(head.get(key, "")) for key in _DATED)
@@ -276,13 +273,18 @@ def _without_comments(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _lines(raw: Sequence[str], begin: int, pulse: Pulse) -> Iterator[_Line]:
+def _lines(
+    raw: Sequence[str], shown: Sequence[str | None], begin: int, pulse: Pulse
+) -> Iterator[_Line]:
     fence = ""
     held: _Line | None = None  # a line waits for the next one, which may underline it
     for number, written in enumerate(raw[begin:], begin + 1):
         if number % _PULSE_EVERY == 0:
             pulse()
-        line = written.rstrip()
+        unmarked = shown[number - 1]
+        if unmarked is None:
+            continue
+        line = unmarked.rstrip()
         opening = _FENCE.match(line)
         if fence or opening:
             if held is not None:
@@ -308,29 +310,56 @@ def _lines(raw: Sequence[str], begin: int, pulse: Pulse) -> Iterator[_Line]:
         heading = _HEADING.fullmatch(line[:_LINE_CHARS])
         if heading and not (heading[1] == "*" and written[:1] != "*"):
             level = len(heading[1])
-            shown = _shown(heading[2].rstrip("#= "))[:_HEADING_CHARS]
+            title = heading[2].rstrip("#= ")[:_HEADING_CHARS]
             # a bullet of Markdown looks as a heading of Org does: only the first is common
             held = (
-                _Line(number, f"- {shown}") if heading[1][0] == "*" else _Line(number, shown, level)
+                _Line(number, f"- {title}") if heading[1][0] == "*" else _Line(number, title, level)
             )
         else:
-            held = _Line(number, _shown(line))
+            held = _Line(number, line)
     if held is not None:
         yield held
 
 
-def _shown(line: str) -> str:
-    """Return a line as it is shown: without the marks of Markdown inside it.
+def _unmarked(
+    raw: Sequence[str], begin: int, pulse: Pulse
+) -> tuple[Sequence[str | None], Sequence[str]]:
+    """Return each line as it is shown, without the marks of Markdown in it, and the pictures.
 
-    One that is longer than anybody writes stays as it is.
+    None stands for a line that is shown within the one above it. What is longer than anybody
+    writes stays as it is.
     """
-    if len(line) > _LINE_CHARS or not any(mark in line for mark in "[*_`"):
-        return line
-    line = _IMAGE.sub(r"\1", line)
-    line = _WIKI.sub(r"\1", line)
-    line = _LINK.sub(r"\1", line)
-    line = _BOLD.sub(r"\2", line)
-    return _TICKS.sub(r"\1", line).rstrip()
+
+    def rest(*_: object) -> bool:
+        pulse()
+        return False  # no block begins here by this
+
+    shown: list[str | None] = list(raw)
+    images: list[str] = []
+    markdown = MarkdownIt("commonmark")
+    within: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    markdown.block.ruler.before("code", "pulse", rest, within)
+    blocks: list[Token] = []
+    links: dict[str, object] = {}  # those that are written below the text
+    markdown.block.parse("\n".join(raw[begin:]), markdown, links, blocks)
+    for block in blocks:
+        text = block.content
+        if block.type != "inline" or block.map is None or len(text) > _LINE_CHARS:
+            continue
+        if not _MARKS.search(text):
+            continue
+        pulse()
+        pieces: list[Token] = []
+        markdown.inline.parse(text, markdown, links, pieces)
+        images += [str(one.attrs.get("src", "")) for one in pieces if one.type == "image"]
+        parts = "".join("\n" if "break" in one.type else one.content for one in pieces)
+        for at, (line, part) in enumerate(zip_longest(text.split("\n"), parts.split("\n"))):
+            written = raw[begin + block.map[0] + at]
+            before = written[: max(0, written.find(line.strip()))]  # bullets, quotes, blanks
+            shown[begin + block.map[0] + at] = (
+                None if part is None else before + _WIKI.sub(r"\1", part.strip())
+            )
+    return shown, images
 
 
 # --- pages ----------------------------------------------------------------------------------------
