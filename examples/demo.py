@@ -15,8 +15,10 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = Path(os.environ.get("LOGS", ROOT / "examples"))
@@ -36,6 +38,16 @@ WANTED = "find me stuff about cargo bikes"
 LIKED = "Halden Cargo 3"
 
 
+SETTINGS = {
+    "FACTBOOK_DB": str(PLACE / "factbook.db"),
+    "FACTBOOK_KEY_FILE": str(PLACE / "redaction.key"),
+    "FACTBOOK_SEARCH_PROVIDER": "folder",
+    "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS),
+}
+
+Run: TypeAlias = Callable[..., str]  # of the words of a command, and whether nobody is to see it
+
+
 def title(text: str) -> None:
     """Print a line that a user would type."""
     print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n{text}", flush=True)
@@ -47,13 +59,7 @@ def run(*arguments: str, quiet: bool = False) -> str:
         title(f"$ factbook {shlex.join(arguments)}")
     done = subprocess.run(
         [sys.executable, "-m", "factbook", *arguments],
-        env={
-            **os.environ,
-            "FACTBOOK_DB": str(PLACE / "factbook.db"),
-            "FACTBOOK_KEY_FILE": str(PLACE / "redaction.key"),
-            "FACTBOOK_SEARCH_PROVIDER": "folder",
-            "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS),
-        },
+        env={**os.environ, **SETTINGS},
         check=True,
         text=True,
         stdout=subprocess.PIPE if quiet else None,
@@ -82,20 +88,20 @@ def write_days() -> list[Path]:
     return written
 
 
-def number(*arguments: str, says: str = "") -> str:
+def number(*arguments: str, run: Run, says: str = "") -> str:
     """Return the id of the first fact of a listing, or of the first that says something."""
     facts = json.loads(run("facts", *arguments, "--json", quiet=True))["facts"]
     return next((str(one["id"]) for one in facts if says in one["statement"]), "")
 
 
-def main() -> None:
-    """Run the demo from an empty database."""
+def main(run: Run = run) -> None:
+    """Run the demo from an empty database, each command as `run` does."""
     shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir()
     run("ingest", os.path.relpath(LOGS))
     for question in QUESTIONS:
         run("recall", question, "--limit", "5")
-    host = number("--predicate", "connects_to_host", "--limit", "1")
+    host = number("--predicate", "connects_to_host", "--limit", "1", run=run)
     if host:
         run("explain", host)
     run("doctor")
@@ -103,7 +109,7 @@ def main() -> None:
     first, *later = (os.path.relpath(path) for path in write_days())
     run("ingest", first)
     run("consolidate")
-    editor = number("--predicate", "states", says="Vim")
+    editor = number("--predicate", "states", run=run, says="Vim")
     run("ingest", *later)
     run("consolidate")
     if editor:

@@ -17,13 +17,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from life_of_a_fact import run_at
+from life_of_a_fact import printed
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "learning.md"
@@ -34,7 +33,6 @@ _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTAL
 _FILE = re.compile(r"# file (\S+)\n")
 _AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d)\n")
 _SHOWN = re.compile(r"(?<=<!-- learning -->\n```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
-_CHILD = "--at"
 SET_UP = "$ export FACTBOOK_SEARCH_PROVIDER=folder FACTBOOK_SEARCH_FOLDER=$PWD/examples/documents"
 
 
@@ -43,27 +41,10 @@ def output(command: str, typed: list[str], moment: datetime, place: Path) -> str
     words = shlex.split(command)
     if words[0] != "factbook":
         sys.exit(f"{command!r} is no command of factbook")
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), _CHILD, str(moment), *words[1:]],
-        cwd=place,
-        env={
-            **os.environ,
-            "FACTBOOK_DB": "mine.db",
-            "FACTBOOK_KEY_FILE": "key",
-            "FACTBOOK_SEARCH_PROVIDER": "folder",
-            "FACTBOOK_SEARCH_FOLDER": str(place / "documents"),
-            "XDG_CONFIG_HOME": str(place / "config"),
-            "COLUMNS": "100",
-            "TZ": "UTC",
-        },
-        input="".join(f"{line}\n" for line in typed),
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    shown = done.stdout.replace(f"{place.resolve()}/", "").replace(f"{place}/", "")
-    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+    os.environ["FACTBOOK_SEARCH_FOLDER"] = str(place / "documents")
+    os.environ["XDG_CONFIG_HOME"] = str(place / "config")
+    lines = "".join(f"{line}\n" for line in typed)
+    return printed(moment, words[1:], place=place, typed=lines)
 
 
 def rendered(page: str) -> str:
@@ -109,9 +90,8 @@ def differences(name: str, before: str, after: str) -> list[str]:
 
 def main() -> None:
     """Write the page and the README, or hold them to what the program prints."""
-    if sys.argv[1:2] == [_CHILD]:
-        run_at(datetime.fromisoformat(sys.argv[2]), sys.argv[3:])
-        return
+    os.environ.update(FACTBOOK_DB="mine.db", FACTBOOK_KEY_FILE="key", COLUMNS="100", TZ="UTC")
+    os.environ["FACTBOOK_SEARCH_PROVIDER"] = "folder"
     now = {one: rendered(one.read_text(encoding="utf-8")) for one in (PAGE, CHAT)}
     first = shown_first(now[PAGE])
     now[README] = _SHOWN.sub(lambda _: first, README.read_text(encoding="utf-8"))

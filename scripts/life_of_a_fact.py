@@ -12,12 +12,16 @@ something took differs from run to run, so it counts as equal.
 from __future__ import annotations
 
 import difflib
+import functools
+import importlib
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
@@ -26,7 +30,6 @@ _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTAL
 _FILE = re.compile(r"# file (\S+)\n")
 _AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d)\n")
 _TOOK = re.compile(r"\b\d+(?:\.\d+)? m?s\b(?: \([^()]+/s\))?")
-_CHILD = "--at"
 
 
 def run_at(moment: datetime, arguments: list[str]) -> None:
@@ -47,30 +50,63 @@ def run_at(moment: datetime, arguments: list[str]) -> None:
     main()
 
 
+@functools.cache
+def _load() -> None:
+    """Import all of factbook, and read the model that embeds."""
+    import factbook
+    from factbook.embed import bundled
+
+    for found in pkgutil.walk_packages(factbook.__path__, "factbook."):
+        if not found.name.startswith("factbook.testing") and not found.name.endswith("__main__"):
+            with suppress(ImportError):  # of an extra that is not installed
+                importlib.import_module(found.name)
+    importlib.import_module("sklearn.cluster")
+    bundled().load()
+
+
+def printed(moment: datetime, arguments: list[str], *, place: Path, typed: str = "") -> str:
+    """Run a factbook command in a fork of this process, at a time and in a folder.
+
+    Returns what it prints. So the modules and the model are read once for all commands of a page.
+    Raises `subprocess.CalledProcessError` where the command fails.
+    """
+    _load()
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out:
+        given.write(typed.encode())
+        given.seek(0)
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            os.chdir(place)
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # for the progress of the work
+            for number, file in enumerate((given.fileno(), out.fileno(), nowhere)):
+                os.dup2(file, number)
+            sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115
+            code = 1
+            try:
+                run_at(moment, arguments)
+                code = 0
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+            finally:
+                sys.stdout.flush()
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code:
+            raise subprocess.CalledProcessError(code, arguments)
+        out.seek(0)
+        shown = out.read().decode().replace(f"{place.resolve()}/", "").replace(f"{place}/", "")
+    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+
+
 def output(command: str, moment: datetime, place: Path) -> str:
     """Return what a command of the page prints at a time."""
     words = shlex.split(command)
     if words[0] == "factbook":
-        words = [sys.executable, str(Path(__file__).resolve()), _CHILD, str(moment), *words[1:]]
-    elif words[0] not in ("tail", "cat"):
+        return printed(moment, words[1:], place=place)
+    if words[0] not in ("tail", "cat"):
         sys.exit(f"{PAGE.name}: {command!r} is no command of factbook")
-    done = subprocess.run(
-        words,
-        cwd=place,
-        env={
-            **os.environ,
-            "FACTBOOK_DB": "mine.db",
-            "FACTBOOK_KEY_FILE": "key",
-            "COLUMNS": "100",
-            "TZ": "UTC",
-        },
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # the progress of the work
-        text=True,
-    )
-    shown = done.stdout.replace(f"{place.resolve()}/", "").replace(f"{place}/", "")
-    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+    return subprocess.run(words, cwd=place, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def rendered(page: str) -> str:
@@ -104,9 +140,7 @@ def differences(before: str, after: str) -> list[str]:
 
 def main() -> None:
     """Write the page, or hold it to what the program prints."""
-    if sys.argv[1:2] == [_CHILD]:
-        run_at(datetime.fromisoformat(sys.argv[2]), sys.argv[3:])
-        return
+    os.environ.update(FACTBOOK_DB="mine.db", FACTBOOK_KEY_FILE="key", COLUMNS="100", TZ="UTC")
     page = PAGE.read_text(encoding="utf-8")
     now = rendered(page)
     changed = differences(page, now)

@@ -32,6 +32,8 @@ from typing import Final
 
 SETTLED: Final = ("PYTHON", "LC_", "LANG", "TERMINAL_")
 """What Python and libraries look at when they start: no process is forked where it differs."""
+LATE: Final = ("httpx2", "sklearn.cluster", "vaderSentiment.vaderSentiment")
+"""What factbook imports when it is needed."""
 _MOST_BYTES: Final = 1_000_000  # of a request
 
 
@@ -224,6 +226,8 @@ def _load() -> None:
             continue
         with suppress(ImportError):  # of an extra that is not installed
             importlib.import_module(found.name)
+    for late in LATE:
+        importlib.import_module(late)
     bundled().load()
 
 

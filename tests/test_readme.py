@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from conftest import Cli
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,29 +43,22 @@ def test_the_python_examples_run(
     assert shows in capsys.readouterr().out
 
 
-def test_what_was_remembered_is_corrected_by_the_id_that_it_printed(tmp_path: Path) -> None:
-    def factbook(*args: str) -> subprocess.CompletedProcess[str]:
-        named = {"FACTBOOK_DB": str(tmp_path / "m.db"), "FACTBOOK_KEY_FILE": str(tmp_path / "key")}
-        return subprocess.run(
-            [sys.executable, "-m", "factbook", *args],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **named},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    factbook("ingest", str(ROOT / "examples"))
+def test_what_was_remembered_is_corrected_by_the_id_that_it_printed(
+    tmp_path: Path, cli: Cli
+) -> None:
+    db = {"FACTBOOK_DB": str(tmp_path / "m.db")}
+    cli("ingest", ROOT / "examples", "--no-embed", env=db)
     remember, correct = (
         re.search(rf'^\$ factbook {name} (?:(f\d+) )?"([^"]+)"', README, re.MULTILINE)
         for name in ("remember", "correct")
     )
     assert remember is not None
     assert correct is not None
-    printed = factbook("remember", remember[2]).stdout.split()[0]
-    refused = factbook("correct", correct[1], correct[2])  # as it stands: a fact of the examples
-    assert (refused.returncode, "was observed in a log" in refused.stderr) == (2, True)
-    done = factbook("correct", printed, correct[2])
-    assert f"takes the place of {printed}  {remember[2]}" in done.stdout
+    printed = cli("remember", remember[2], env=db).out.split()[0]
+    refused = cli("correct", correct[1], correct[2], env=db, code=2)  # a fact of the examples
+    assert "was observed in a log" in refused.err
+    done = cli("correct", printed, correct[2], env=db)
+    assert f"takes the place of {printed}  {remember[2]}" in done.out
 
 
 def test_every_link_leads_somewhere() -> None:
@@ -98,21 +97,30 @@ def test_the_life_of_a_fact_is_what_the_program_prints() -> None:
     assert done.returncode == 0, f"run scripts/life_of_a_fact.py\n{done.stdout}{done.stderr}"
 
 
-def test_the_demo_ends_with_a_report_and_a_context(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "demo.py")],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT / "src"),
-            "LOGS": str(ROOT / "examples" / "chats"),
-            "PLACE": str(tmp_path / "demo"),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = done.stdout[done.stdout.rindex("$ factbook consolidate") :]
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The demo, in a folder of its own."""
+    monkeypatch.setenv("LOGS", str(ROOT / "examples" / "chats"))
+    monkeypatch.setenv("PLACE", str(tmp_path / "demo"))
+    spec = importlib.util.spec_from_file_location("demo", ROOT / "examples" / "demo.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_demo_ends_with_a_report_and_a_context(demo: ModuleType, cli: Cli) -> None:
+    shown = []
+
+    def run(*arguments: str, quiet: bool = False) -> str:
+        out = cli(*arguments, env=demo.SETTINGS).out
+        shown.append("" if quiet else f"$ factbook {shlex.join(arguments)}\n{out}")
+        return out
+
+    demo.main(run)
+    report = "\n".join(shown)
+    report = report[report.rindex("$ factbook consolidate") :]
     heads = ("new facts", "supported", "contradicted", "superseded", "merged", "queued")
     places = [report.index(f"\n{head}") for head in heads]
     assert places == sorted(places)
@@ -120,6 +128,15 @@ def test_the_demo_ends_with_a_report_and_a_context(tmp_path: Path) -> None:
     assert "I take my coffee black" in context
     assert 'statement: "I like mushrooms' not in context, "what is over does not come by itself"
     assert re.search(r"^\d+ of 1500 tokens", context, re.MULTILINE)
+
+
+def test_the_demo_runs_the_commands_that_a_user_types(
+    demo: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    demo.run("--version")
+    assert re.fullmatch(r"\n\$ factbook --version\nfactbook \d[^\n]*\n", capfd.readouterr().out)
+    assert json.loads(demo.run("rules", "--json", quiet=True))
+    assert capfd.readouterr().out == ""
 
 
 def test_the_days_of_the_demo_pass_in_order() -> None:
