@@ -20,7 +20,12 @@ from factbook.extract.keyed.grounded import locate, op_objection
 from factbook.extract.keyed.phrases import parse_ask, parse_tell
 from factbook.extract.mentions import asked_about, hear, preferences_in
 from factbook.extract.model_reading import CommandAnswer, command_candidates
-from factbook.extract.names import is_english, names_in
+from factbook.extract.name_tokens import (
+    is_english,
+)
+from factbook.extract.names import (
+    names_in,
+)
 from factbook.extract.rules import RuleSet
 from factbook.extract.subject import singular as singular_of_subjects
 from factbook.extract.topics import asks_of, named_topic, request_of, topic_of

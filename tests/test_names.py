@@ -7,7 +7,12 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factbook.extract.names import NameSign, names_in
+from factbook.extract.name_tokens import (
+    NameSign,
+)
+from factbook.extract.names import (
+    names_in,
+)
 from factbook.language.common_words import opens_sentences
 from factbook.model.keys import entity_name
 from rows import every

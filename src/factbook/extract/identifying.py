@@ -22,7 +22,12 @@ from typing import Final, NamedTuple
 import re2
 
 from factbook import policy
-from factbook.extract.names import is_english, names_in
+from factbook.extract.name_tokens import (
+    is_english,
+)
+from factbook.extract.names import (
+    names_in,
+)
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
     is_everyday,

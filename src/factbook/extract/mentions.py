@@ -17,13 +17,17 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract.names import (
+from factbook.extract.name_runs import (
     VARIANTS,
+)
+from factbook.extract.name_tokens import (
     NameSign,
     NameSpan,
     is_english,
     is_uncommon,
     masked,
+)
+from factbook.extract.names import (
     names_in,
 )
 from factbook.extract.opinions import (

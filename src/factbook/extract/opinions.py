@@ -16,7 +16,15 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.names import NameSpan, is_english, is_shouted, masked, names_in
+from factbook.extract.name_tokens import (
+    NameSpan,
+    is_english,
+    is_shouted,
+    masked,
+)
+from factbook.extract.names import (
+    names_in,
+)
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (

@@ -35,7 +35,13 @@ from factbook.extract.asked import (
     subject_of,
     wanted,
 )
-from factbook.extract.names import is_english, is_uncommon, names_in
+from factbook.extract.name_tokens import (
+    is_english,
+    is_uncommon,
+)
+from factbook.extract.names import (
+    names_in,
+)
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.voice import own_words
 from factbook.language.calendar import is_calendar_word

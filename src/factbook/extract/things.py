@@ -25,7 +25,9 @@ from factbook.extract.asked import (
     wanted,
 )
 from factbook.extract.mentions import Named, hear
-from factbook.extract.names import is_uncommon
+from factbook.extract.name_tokens import (
+    is_uncommon,
+)
 from factbook.extract.private_matters import Asking, asking
 from factbook.extract.topics import topic_of
 from factbook.language.words import STOPWORDS, words

@@ -12,7 +12,17 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.names import ALSO_NAMES, is_headline, is_shouted, is_uncommon, names_in
+from factbook.extract.name_runs import (
+    ALSO_NAMES,
+)
+from factbook.extract.name_tokens import (
+    is_shouted,
+    is_uncommon,
+)
+from factbook.extract.names import (
+    is_headline,
+    names_in,
+)
 from factbook.language.common_words import is_function_word, is_place
 from factbook.language.nouns import is_plural
 from factbook.language.numbers import SEVERAL

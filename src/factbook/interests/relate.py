@@ -20,7 +20,9 @@ import numpy as np
 
 from factbook.embed.halves import Vectors
 from factbook.errors import UsageError
-from factbook.extract.names import is_uncommon
+from factbook.extract.name_tokens import (
+    is_uncommon,
+)
 from factbook.language.nouns import is_plural
 
 __all__ = [
