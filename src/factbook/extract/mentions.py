@@ -17,6 +17,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
+from factbook.extract.message_sentences import (
+    SPOKEN_OF,
+    Sentence,
+    declared,
+    sentences_of,
+    spaced,
+)
 from factbook.extract.name_runs import (
     VARIANTS,
 )
@@ -33,20 +40,17 @@ from factbook.extract.names import (
 from factbook.extract.opinions import (
     BLAME,
     HEARD_CHARS,
-    SPOKEN_OF,
     Place,
-    PreferenceSpan,
-    Sentence,
-    declared,
     is_object,
     judged,
     names_other_things,
     opinions,
-    preferences_in,
     pronoun_at,
     referred,
-    sentences_of,
-    spaced,
+)
+from factbook.extract.preferences import (
+    PreferenceSpan,
+    preferences_in,
 )
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words

@@ -1,9 +1,8 @@
 """Read what the speaker of a message says to like and to dislike, and in which words.
 
-Knows: where the sentences of a message begin and end, which of them are not its speaker's (quotes,
-pasted lines), and the ways in which people state that they like something: statements in the first
-person, favorites, and topics in everyday words. Wishes, suppositions, questions and the likes of
-others state nothing. Does not know names that are known already: `heard` joins both.
+Knows: the ways in which people state that they like something, in the first person, and what "it"
+then stands for. Wishes, suppositions, questions and the likes of others state nothing. Does not
+know where sentences are (`message_sentences`), or which names are known already (`mentions`).
 
 The rules are English.
 """
@@ -11,177 +10,40 @@ The rules are English.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.name_tokens import (
-    NameSpan,
-    is_english,
-    is_shouted,
-    masked,
-)
-from factbook.extract.names import (
-    names_in,
-)
-from factbook.extract.voice import OwnWords, own_words
-from factbook.language.calendar import is_calendar_word
+from factbook.extract.message_sentences import SPOKEN_OF, spaced
 from factbook.language.common_words import (
-    is_everyday,
     is_function_word,
     is_greeting,
     opens_sentences,
 )
-from factbook.language.questions import begins_asking, ends_asking
-from factbook.language.sentences import LINE_END, sentences
-from factbook.model.entities import PreferenceType
-from factbook.model.keys import entity_name
 from factbook.net import cancel
 
 __all__ = [
     "BLAME",
+    "DOT",
+    "FAN",
+    "FAVORITE_AFTER",
     "HEARD_CHARS",
     "NO_MORE_OF_IT",
-    "SENTENCE_CHARS",
-    "SPOKEN_OF",
-    "TOPIC_WORDS",
+    "PART",
+    "SOMEONE",
+    "UNREAL",
     "Opinion",
     "Place",
-    "PreferenceSpan",
-    "Sentence",
-    "declared",
     "is_object",
     "judged",
     "names_other_things",
     "opens_clause",
     "opinions",
-    "preferences_in",
     "pronoun_at",
     "referred",
-    "sentences_of",
-    "spaced",
 ]
 
 HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
-SENTENCE_CHARS: Final = 500  # ours: nobody says more in one; what is longer is read in pieces, so
-# that no text is read in more than linear time
-TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
-
-
-class PreferenceSpan(NamedTuple):
-    """A topic that its owner likes or dislikes, and where that is said."""
-
-    topic: str  # canonical (`keys.entity_name`)
-    type: PreferenceType
-    start: int
-    end: int
-
-
-def spaced(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of words, case aside: a blank is any white space, `)*` at most four times.
-
-    Nobody says "really" five times before a verb, and groups of words that may be repeated without
-    end, one after the other, are slow on a text that was made to be.
-    """
-    bounded = re.sub(r"(?<=[ *])\)\*", "){0,4}", pattern)
-    return re.compile(bounded.replace(" ", r"\s+"), re.IGNORECASE)
-
-
-# --- sentences ------------------------------------------------------------------------------------
-
-_OTHERS_LINE: Final = re.compile(
-    r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?i:me|ps|note|edit|update|btw|fyi|also|question"
-    r"|currently\s\w+|favou?rites?(?:\s\w+)*|facts?|reminder|thought|idea|plan|goal|task|decision|status|summary"
-    r"|my\s\w+(?:\s\w+)*|\w*ing|p\.s)\s*:)[A-Z][\w.'’-]{1,30}(?:\x20[A-Z][\w.'’-]{0,30})?:\x20\S).*$",
-    re.MULTILINE,
-)
-
-
-class Sentence(NamedTuple):
-    """One sentence of a message."""
-
-    text: str  # with what is not read blotted out
-    start: int
-    asks: bool  # it ends in a question mark
-    theirs: bool  # a pasted or quoted line
-
-
-def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Sentence]:
-    for start, end in sentences(plain):
-        cancel.check()
-        asks = ends_asking(plain[max(start, end - _ENDING) : end])
-        yield from _sentence(plain, start, end, others, asks=asks)
-
-
-_ENDING: Final = 12  # characters in which the marks at the end of a sentence stand
-
-
-def _sentence(
-    plain: str, start: int, end: int, others: Sequence[tuple[int, int]], *, asks: bool
-) -> Iterator[Sentence]:
-    while end - start > SENTENCE_CHARS:
-        cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
-        stop = cut if cut > 0 else start + SENTENCE_CHARS
-        yield from _sentence(plain, start, stop, others, asks=False)
-        start = stop
-    before = bisect_right(others, (start, len(plain))) - 1
-    theirs = before >= 0 and start < others[before][1]
-    yield Sentence(plain[start:end], start, asks, theirs)
-
-
-_SPEECH: Final = re.compile(
-    r"(?<![\w\"])\"[^\"\n]{3,2000}\"(?![\w\"])|“[^”\n]{3,2000}”|„[^“”\n]{3,2000}[“”]"
-    r"|«[^»\n]{3,2000}»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,2000}'(?!\w)"
-    r"|‘(?:[^’\n]|(?<=\w)’(?=\w)){8,2000}’(?!\w)"
-)
-_SAYS: Final = spaced(
-    r"\b(?:i|i'm|i've|you|we|he|she|they|it|my|is|are|was)\b",
-)
-_REPORTED: Final = spaced(
-    r"\b(?:said|says|saying|wrote|writes|told(?: \w+)?|tells(?: \w+)?|replied|answered"
-    r"|asked(?: \w+)?|texted(?: \w+)?|messaged(?: \w+)?|posted|tweeted|commented|claimed|claims"
-    r"|shouted|added|was like|went|goes|quote)\b\W*$"
-)
-_REPORTED_CHARS: Final = 40  # of the words before a quote, to see that it is told
-
-
-def _without_speech(plain: str) -> str:
-    """Blot the signs of others' words out: what stands in quotes and is more than a name."""
-
-    def hide(match: re.Match[str]) -> str:
-        words = match[0][1:-1].split()
-        begin = max(0, match.start() - _REPORTED_CHARS)
-        told = _REPORTED.search(plain[begin : match.start()]) is not None
-        spoken = len(words) > 2 and _SAYS.search(match[0].replace("’", "'")) is not None
-        if spoken if told else spoken and not _is_titled(words):
-            return _blotted(match[0])
-        if told and len(words) > 1 and not _is_titled(words):
-            return _blotted(match[0])
-        return match[0]
-
-    return _SPEECH.sub(hide, plain)
-
-
-_MINOR: Final = word_set("a an the of and or in on at to for by with from is vs n &")
-
-
-def _is_titled(words: Sequence[str]) -> bool:
-    """Say whether every word of weight has a capital, as in the title of a song or a show."""
-    weighty = [word for word in words if word.casefold().strip(".,!?") not in _MINOR]
-    return len(weighty) > 1 and all(map(_is_tall, (words[0], *weighty)))
-
-
-def _is_tall(word: str) -> bool:
-    return word[0].isupper() or not word[0].isalpha()
-
-
-def _blotted(quoted: str) -> str:
-    return quoted[0] + SPOKEN_OF * (len(quoted) - 2) + quoted[-1]
-
-
-SPOKEN_OF: Final = "\x1e"
-"""Stands for every character of others' words inside quotes."""
 
 
 # --- what is said of liking -----------------------------------------------------------------------
@@ -197,7 +59,7 @@ _BIG: Final = (
     r"(?:(?:really|such|quite|super) )?(?:an? )?(?:(?:really|very|big|huge|massive|great|avid"
     r"|lifelong|long-?time|life-?long|major|total|real|die-?hard|hardcore|proud|fellow) )*"
 )
-_FAN: Final = r"(?:fan(?:atic|boy|girl)?|lover|enthusiast|nerd|geek|addict|buff|junkie|devotee)"
+FAN: Final = r"(?:fan(?:atic|boy|girl)?|lover|enthusiast|nerd|geek|addict|buff|junkie|devotee)"
 _LIKES: Final = (
     r"(?:love|loved|like|liked|enjoy|enjoyed|adore|adored|dig|prefer|admire|appreciate|cherish)"
 )
@@ -243,7 +105,7 @@ _LIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
             rf"|['’]?)t live without)",
             "says to be fond of it",
         ),
-        (rf"{_AT}{_AM}(?=\s+{_BIG}[\w\s'’.&+-]{{2,40}}\s{_FAN}\b)", "says to be fond of it"),
+        (rf"{_AT}{_AM}(?=\s+{_BIG}[\w\s'’.&+-]{{2,40}}\s{FAN}\b)", "says to be fond of it"),
         (
             rf"{_START}(?:love|loving|adore|enjoying|digging|obsessed with|hooked on|really into"
             rf"|so into|{_BIG}(?:fan|lover) of|can(?:no|['’]?)t get enough of|in love with)"
@@ -369,7 +231,7 @@ _GOING_ON: Final = spaced(
     rf"|not (?:really )?(?:into|a (?:big )?fan of))|love|adore|enjoy)(?=\s)",
 )
 """A second statement without a subject of its own: "I love jazz but hate country"."""
-_FAVORITE_AFTER: Final = spaced(
+FAVORITE_AFTER: Final = spaced(
     r" (?:(?:is|are|was|were|remains?|has (?:always )?been|will always be)|['’]s) (?P<not>not "
     r"|n['’]t |hardly |never )?(?:definitely |probably |still |also |by far |always |easily "
     r"|really |one of )*(?:my|our) (?:all[\s-]time |absolute |personal |current |new |own "
@@ -393,7 +255,7 @@ _JUDGED_AFTER: Final = spaced(
     rf"|stinks?))(?=\W*$|\s*[,;.!])",
 )
 
-_UNREAL: Final = spaced(
+UNREAL: Final = spaced(
     r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|what if|wish|wished|would|['’]d"
     r"|might|could|may|should|not sure|don['’]?t know|no idea|doubt|used to|said|says|saying|told"
     r"|tells|thinks|thought|claims?|claimed|asks?|asked|believes?|assumes?|joked|pretended"
@@ -407,16 +269,16 @@ _FINE_LEAD: Final = spaced(
     r"|you know|did you know|i think that|all in all|after all|first of all|above all"
     r"|that being said|that['’]?s \w+)\b",
 )
-_PART: Final = spaced(
+PART: Final = spaced(
     r"[,;:–—] | -+ | (?:but|and|because|cause|cuz|since|so|though|although|while|whereas|plus|yet"
     r"|or) |^\W*(?:but|and|because|so|since|though|although|while|plus|yet) ",
 )
-_DOT: Final = r"\.(?!\w)"  # not of "Node.js"
+DOT: Final = r"\.(?!\w)"  # not of "Node.js"
 _INITIAL: Final = re.compile(
     r"(?:[A-Z][\w'’-]{0,30}\.?|,|\band|\b(?:is|are)) ?(?:[A-Z]\. ?)?[A-Z]\Z"
 )
 _BREAK: Final = spaced(
-    rf"[;!?:()\n\x1f\x1e]|{_DOT}|\s-+\s|[–—]|\b(?:but|because|cuz|since|when|whenever|while|if|unless"
+    rf"[;!?:()\n\x1f\x1e]|{DOT}|\s-+\s|[–—]|\b(?:but|because|cuz|since|when|whenever|while|if|unless"
     r"|so(?! much)|although|though|whereas|which|who|whose|where|until|after|before|as(?! well\b)"
     r"|despite|except|instead|yet)\b|,? (?:and|or) (?=(?:i|i['’]\w+|we|he|she|they|it|you|my|our"
     r"|his|her|that|this|would|was|is|are|have|had|did|do|can|will|hate|love|like|don['’]?t|not"
@@ -429,11 +291,6 @@ _BLOCKS: Final = spaced(
     r"|during|through|around|across|against|between|under|like|more|less|most|for(?! the love)"
     r"|told|said|instead)\b"
     r"|(?<!thing\x20)(?<!stuff\x20)(?<!music\x20)(?<!songs\x20)(?<!books\x20)(?<!things\x20)(?<!movies\x20)\bfrom\b",
-)
-_TAG: Final = spaced(
-    r"[,;.–—-]\s*(?:and |but |so )?(?:how|what|do|don['’]?t|does|did|are|aren['’]?t|have"
-    r"|haven['’]?t|is|isn['’]?t|would|can|could|you|right|ok|eh|yeah|huh|anyone|who|which|where"
-    r"|why|any)\b[^,;]*$",
 )
 _THAN: Final = spaced(
     r"\b(?:more|better|rather) than\b|\bover\b|\binstead of\b",
@@ -530,11 +387,11 @@ def _is_meant(text: str, head: re.Match[str]) -> bool:
         re.I,
     ):
         return False
-    parts = list(_PART.finditer(plain))
+    parts = list(PART.finditer(plain))
     clause = plain[parts[-1].end() :] if parts else plain
     if parts and parts[-1][0].strip(" ,").casefold() in ("and", "or") and not clause.strip():
         clause = ""
-    if _UNREAL.search(clause):
+    if UNREAL.search(clause):
         return False
     # "My wife thinks that jazz is fine, and I love it": only the last clause counts.
     return re.search(r"[^\W\d_]{3,}\s*$", clause) is None or _fills(clause)
@@ -561,7 +418,7 @@ def judged(text: str, start: int, end: int) -> tuple[bool, str] | None:
 
     "Dune is my favorite", "Dune rocks", "Dune is overrated".
     """
-    favorite = _FAVORITE_AFTER.match(text, end)
+    favorite = FAVORITE_AFTER.match(text, end)
     found = favorite or _JUDGED_AFTER.match(text, end)
     if found is None or not opens_clause(text, start):
         return None
@@ -576,9 +433,9 @@ def judged(text: str, start: int, end: int) -> tuple[bool, str] | None:
 def opens_clause(text: str, at: int) -> bool:
     """Say whether a name is what its clause speaks of: nothing but an article stands before it."""
     before = _FINE_LEAD.sub(" ", text[:at].replace("’", "'"))
-    parts = list(_PART.finditer(before))
+    parts = list(PART.finditer(before))
     clause = before[parts[-1].end() :] if parts else before
-    if _UNREAL.search(clause) or re.search(r"\b(?:if|whether|unless)\b", before, re.IGNORECASE):
+    if UNREAL.search(clause) or re.search(r"\b(?:if|whether|unless)\b", before, re.IGNORECASE):
         return False
     words = re.findall(r"[\w']+", clause.casefold())
     return all(
@@ -654,7 +511,7 @@ _WHEN: Final = word_set("""
     morning afternoon evening night week weekend month year day days time times summer winter
     spring autumn fall moment while bit lot few
     """)  # before a noun or as one they say when, where and what for
-_SOMEONE: Final = spaced(rf" (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b")
+SOMEONE: Final = spaced(rf" (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b")
 _BESIDE: Final = spaced(
     r"(?P<first>\w+)(?: (?:and|or|nor|&)|,(?: (?:and|or))?) (?:the |an? )?\x02"
     r"|\x02(?: (?:and|or|&)|,(?: (?:and|or))?) (?:the |an? |some )?(?P<second>\w+)"
@@ -702,7 +559,7 @@ def names_other_things(words: str, places: Sequence[Place] = ()) -> bool:
     for found in _DETERMINED.finditer(plain):
         before = (found["before"] or "").strip().casefold()
         nouns = found["noun"].split()
-        if before in _WHEN or _SOMEONE.match(found["noun"]) or _WHEN.intersection(nouns):
+        if before in _WHEN or SOMEONE.match(found["noun"]) or _WHEN.intersection(nouns):
             continue
         if not all(map(is_function_word, nouns)):
             return True
@@ -717,308 +574,5 @@ def _is_event(words: str, place: Place, pronoun: str) -> bool:
     """Say whether "it" may be what a thing did: "Coldplay broke up and I hate it"."""
     if pronoun.casefold() not in ("it", "this", "that") or not opens_clause(words, place.start):
         return False
-    parts = _PART.search(words, place.end)
+    parts = PART.search(words, place.end)
     return _STAYS.match(words[: parts.start() if parts else None], place.end) is None
-
-
-# --- topics in the words of everybody -------------------------------------------------------------
-
-_LEAVE: Final = spaced(
-    r"^(?:\s|,|(?:huge|big|massive|avid|lifelong|real|such|the|a|an|some|all|any|both|every|most"
-    r"|many|lots? of|a lot of|(?:all|different|many|most|some|various) (?:kinds|sorts|types) of"
-    r"|kinds? of|an? (?:wide )?variety of|different|various|anything|everything|stuff|things"
-    r"|music|songs?|books?|movies?|films?|shows?|(?:to )?(?:do(?:ing)?|have|having) (?:some )?"
-    r"|about|really|very|also|just|so|much|certain)\b(?=\s))+",
-)
-_PHRASE_END: Final = spaced(
-    rf"[,;!?:()\n\"“”\x1f\x1e]|{_DOT}|\s-+\s|[–—]|\s(?:and|or|but|because|cuz|since|when|whenever|while"
-    rf"|if|so|although|though|which|who|that|where|until|after|before|as|than|then|for|with"
-    rf"|without|in|on|at|from|during|more|too|either|anymore|lately|recently|these days|right now"
-    rf"|now|today|tonight|a lot|lots|very much|most|best|lol|haha+|the most|ever|especially"
-    rf"|myself|with my|every|all the|all day|at all|and all|sometimes|again|is|are|was|were|i|he"
-    rf"|she|they|it|you|to the|over|even|like|just|instead|better|by far|outside|together|alone"
-    rf"|way|though|tho|tbh|imo|imho|ngl|lmao|rofl|smh|honestly|frankly|personally|any ?way"
-    r"|any ?more|any ?longer|no longer|please|pls|plz|thanks"
-    rf"|thank you|btw|fyi|idk|i guess|to be honest|whatsoever)\b|\s{_FAN}s?\b"
-    r"|[\U0001F300-\U0001FAFF\u2600-\u27BF]",
-)
-_PERSONAL: Final = spaced(
-    r"^(?:my|your|his|her|their|our|its|this|that|these|those|it|you|him|them|me|us|what|how|who"
-    r"|when|where|why|if|being|having|getting|everyone|people|someone|somebody|nothing|everything"
-    r"|anything|something|things?|stuff|them|one|ones|each|the (?:idea|way|fact|thought|feeling"
-    r"|sense|challenge|sound of that|same|one|ones|other|last|first)|of|(?:a )?(?:feeling|sense"
-    r"|challenge|variety) of|not|no|to (?:be|have|get|think|say|know|see|hear|meet|do|make|keep"
-    r"|stay|help|tell|take|give|feel|let|use|find|ask))\b",
-)
-_DOING: Final = spaced(
-    r"^(?:to )?(?!go(?:ing)? out\b)(?P<verb>listen(?:ing)? to|watch(?:ing)?"
-    r"|read(?:ing)?(?: about)?|eat(?:ing)?|drink(?:ing)?|play(?:ing)?|go(?:ing)?(?: to)?"
-    r"|learn(?:ing)?(?: about)?|talk(?:ing)? about|visit(?:ing)?|us(?:e|ing)|wear(?:ing)?"
-    r"|collect(?:ing)?|do(?:ing)?|study(?:ing)?) (?:(?:a|an|the|some|to|my) )?(?=\S)",
-)
-_EMPTY_TOPICS: Final = word_set("""
-    it this that them one things thing stuff everything anything something nothing lot lots all both
-    people person someone everyone way idea day life time fun place places kind kinds sort job work
-    world part home others other other people new things new people thought sound look looks feeling
-    go going working playing spend spending looking trying talking watching seeing preparing hang
-    hanging read relax eat out experimenting interacting past fact play try watch make making
-    honestly frankly personally tbh imo imho ngl lol lmao though tho anymore please pls thanks
-    same question answer point news talk much well person you him her family friend friends weekend
-    """) | {
-    "other people",
-    "new things",
-    "new people",
-    "lots of things",
-    "good time",
-    "many things",
-    "long time",
-}
-_OF_EVERYBODY: Final = word_set(
-    "outdoors beach ocean sea mountains rain snow sun theater theatre opera ballet color colour"
-)  # "the beach" is any; "the story" is one that was spoken of
-_WITH_NOUN: Final = word_set("climb bike watch dive ski skate board surf ride")
-_GERUND_WORDS: Final = 3  # of a topic that is something done; more is a clause
-
-
-def _ing(verb: str) -> str:
-    """Return the form of a verb that names what is done: "bake" is "baking"."""
-    if verb.endswith("ie"):
-        return verb[:-2] + "ying"
-    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
-        return verb[:-1] + "ing"
-    if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb):
-        return verb + verb[-1] + "ing"
-    return verb + "ing"
-
-
-def _topics(
-    text: str, opinion: Opinion, names: Sequence[NameSpan]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the topics that an opinion is about, each with its place in the sentence."""
-    start, verbal = opinion.start, False
-    while start < opinion.end:
-        begun = start
-        lead = _LEAVE.match(text[start : opinion.end])
-        start += lead.end() if lead else 0
-        while start < opinion.end and text[start].isspace():
-            start += 1
-        name = next((place for place in names if begun <= place.start <= start < place.end), None)
-        if name is not None:
-            found: tuple[str, int] | None = (name.name, 0)
-            start, end = name.start, name.end
-            piece = text[start:end]
-        else:
-            stop = _PHRASE_END.search(text, start + 1, opinion.end)
-            end = stop.start() if stop else opinion.end
-            within = [place for place in names if start < place.start < end]
-            if within and within[0].end > end:
-                end = within[0].end
-            piece = text[start:end].rstrip(" ,.!?;:'\"")
-            pointed = re.search(r"\bthe\s*$", text[begun:start], re.IGNORECASE) is not None
-            found = _topic(piece, verbal=verbal, pointed=pointed)
-        if found is None:
-            return
-        yield found[0], start + found[1], start + len(piece)
-        verbal = verbal or piece[:3] == "to "
-        joint = _JOINT.match(text, end)
-        if joint is None:
-            return
-        start = joint.end()
-
-
-_JOINT: Final = re.compile(r",?\s+(?:and|or|&)\s+(?:also\s+)?|,\s+")
-
-
-def _favorites(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield what is called a favorite before the word: "Cheeseburgers are my favorite food"."""
-    for favorite in _FAVORITE_AFTER.finditer(text):
-        if favorite["not"] or favorite["least"]:
-            continue
-        before = text[: favorite.start()]
-        parts = list(_PART.finditer(before))
-        start = parts[-1].end() if parts else 0
-        lead = _LEAVE.match(before[start:])
-        start += lead.end() if lead else 0
-        piece = before[start:]
-        topic = _topic(piece)
-        if topic and len(piece.split()) <= _SUBJECT_WORDS and not _UNREAL.search(piece):
-            yield topic[0], start + topic[1], start + len(piece)
-
-
-_SUBJECT_WORDS: Final = 3  # of a subject that is called a favorite; more is a clause
-
-
-def _topic(piece: str, *, verbal: bool = False, pointed: bool = False) -> tuple[str, int] | None:
-    """Return a topic in its own words and where it begins in a piece of text; None for no topic.
-
-    `verbal` says that things to do are listed ("to cook and read"), `pointed` that "the" precedes.
-    """
-    if not piece or _PERSONAL.match(piece):
-        return None
-    doing = _DOING.match(piece)
-    begin = 0
-    words = piece.split()
-    done = False
-    if doing and doing.end() < len(piece):
-        begin = doing.end()
-        if _PERSONAL.match(piece[begin:]):
-            return None
-        words = piece[begin:].split()
-        name = entity_name(piece[begin:])
-    elif words[0] == "to" and len(words) > 1:
-        begin = len(words[0]) + 1
-        words = words[1:]
-        name, done = _done(words), True
-    elif verbal and words[0].islower() and opens_sentences(words[0]):
-        name, done = _done(words), True
-    else:
-        name = entity_name(piece)
-        done = words[0].casefold().endswith("ing") and len(words) > 1
-    lows = [word.casefold() for word in words]
-    if (
-        not name
-        or len(words) > (_GERUND_WORDS if done else TOPIC_WORDS)
-        or name in _EMPTY_TOPICS
-        or (lows[0] in _EMPTY_TOPICS and done)
-        or all(map(is_function_word, lows))
-        or all(map(is_calendar_word, lows))
-        or any(word in _SOMEBODY for word in lows)
-        or not any(len(word) > 1 and word[0].isalpha() for word in lows)
-        or (pointed and all(map(is_everyday, lows)) and lows[0] not in _OF_EVERYBODY)
-    ):
-        return None
-    return name, begin
-
-
-_SOMEBODY: Final = word_set("i me my you your his her their it them him us our")
-
-
-def _done(words: Sequence[str]) -> str:
-    """Return what is done as a noun: "bake cookies" is "baking cookies", "rock climb" its own."""
-    lows = [word.casefold() for word in words]
-    if not lows[0].isalpha() or is_function_word(lows[0]):
-        return ""
-    if lows == ["workout"]:
-        return "working out"
-    if len(lows) == 2 and lows[1].endswith("ing"):
-        return entity_name(" ".join(lows))
-    if len(lows) == 2 and lows[1] in _WITH_NOUN:
-        return entity_name(f"{lows[0]} {_ing(lows[1])}")
-    return entity_name(" ".join([_ing(lows[0]), *words[1:]]))
-
-
-def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[PreferenceSpan]:
-    """Return the topics that the speaker of a message says to like or to dislike.
-
-    "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
-    Wishes, suppositions, questions, others' words (quoted, reported, pasted) and others' likes are
-    none; `voice` says which words are their own, where that is known already.
-    """
-    text = (voice or own_words(text)).text[:HEARD_CHARS]
-    plain = masked(text)
-    if not is_english(plain.replace(LINE_END, " ")):
-        return []
-    found: dict[str, PreferenceSpan] = {}
-    spans = names_in(text)
-    before: Place | None = None  # the one thing of the sentence before, in the whole text
-    for sentence in sentences_of(plain):
-        cancel.check()
-        words = declared(sentence)
-        within = [
-            Place(span.name, span.start - sentence.start, span.end - sentence.start)
-            for span in spans
-            if 0 <= span.start - sentence.start < len(sentence.text)
-        ]
-        last, before = before, _thing_of(sentence, within)
-        if words is None:
-            continue
-        if is_shouted(words) and len(words.lower()) == len(words):
-            words = words.lower()  # as it is written, "TO COOK" would be a name
-        names = [
-            span._replace(start=span.start - sentence.start, end=span.end - sentence.start)
-            for span in spans
-            if 0 <= span.start - sentence.start < len(words)
-        ]
-        for topic, begin, end in _favorites(words):
-            found[topic] = PreferenceSpan(
-                topic, PreferenceType.LIKE, sentence.start + begin, sentence.start + end
-            )
-        for opinion in opinions(words):
-            kind = PreferenceType.LIKE if opinion.liked else PreferenceType.DISLIKE
-            meant = _meant_in(words, opinion, within, last)
-            if meant is not None:
-                start, end = meant.start, meant.end
-                if meant is not last:
-                    start, end = start + sentence.start, end + sentence.start
-                found.pop(meant.name, None)
-                found[meant.name] = PreferenceSpan(meant.name, kind, start, end)
-                continue
-            for topic, start, end in _topics(words, opinion, names):
-                found.pop(topic, None)  # what is said last holds
-                found[topic] = PreferenceSpan(
-                    topic, kind, sentence.start + start, sentence.start + end
-                )
-    return sorted(found.values(), key=lambda one: one.start)
-
-
-_STATES: Final = word_set("""
-    ready hungry thirsty busy angry sad sleepy awake married single pregnant serious sick jealous
-    nervous afraid alone lost done drunk sober late early free rich poor cold hot
-    """)  # what somebody is asked to be, alone before a question mark
-
-
-def _meant_in(
-    words: str, opinion: Opinion, places: Sequence[Place], last: Place | None
-) -> Place | None:
-    """Return what an opinion about "it" or "them" is about: of its sentence, or of the last one."""
-    pronoun = pronoun_at(words, opinion.start)
-    if pronoun is None or pronoun["pronoun"].casefold() in ("him", "her"):
-        return None
-    lead = words[: opinion.start]
-    named = [place for place in places if place.start < opinion.start]
-    if named:
-        return referred(lead, named, pronoun["pronoun"])
-    return None if last is None or names_other_things(lead) else last
-
-
-def _thing_of(sentence: Sentence, places: Sequence[Place]) -> Place | None:
-    """Return the one thing that "it" in the next sentence means, with its place in the text."""
-    if sentence.theirs:
-        return None
-    text, base = sentence.text, sentence.start
-    if places:
-        thing = referred(text, places, "it")
-        return thing and Place(thing.name, thing.start + base, thing.end + base)
-    piece = text.strip().rstrip("?")
-    alone = sentence.asks and not piece[-1:].isspace() and len(piece.split()) <= _SUBJECT_WORDS
-    if not alone or _SOMEONE.fullmatch(f" {piece}"):
-        return None
-    lows = [word.casefold() for word in piece.split()]
-    if lows[-1].endswith(("ed", "ly")) or lows[-1] in _STATES:
-        return None  # "Surprised? I love it."
-    if any(is_function_word(low) or is_greeting(low) or opens_sentences(low) for low in lows):
-        return None  # "Really? I love it."
-    topic = _topic(piece)
-    if topic is None:
-        return None
-    begin = base + len(text) - len(text.lstrip()) + topic[1]
-    return Place(topic[0], begin, begin + len(piece) - topic[1])
-
-
-def sentences_of(plain: str) -> list[Sentence]:
-    """Return the sentences of a message that is masked (`names.masked`)."""
-    others = [match.span() for match in _OTHERS_LINE.finditer(plain)]
-    return list(_sentences(_without_speech(plain), others))
-
-
-def declared(sentence: Sentence) -> str | None:
-    """Return the words of a sentence that state something; None where it only asks."""
-    if sentence.theirs:
-        return None
-    text = sentence.text
-    if sentence.asks:
-        tag = _TAG.search(text)
-        if tag is None or begins_asking(text):
-            return None
-        return text[: tag.start()]
-    return None if begins_asking(text) and not re.search(r"[.!]\s*$", text) else text
