@@ -28,7 +28,12 @@ from numpy.typing import NDArray
 from bench._common import BenchError, emit, print_table, run
 from bench.vectors import base, make_vectors
 from factbook import policy
-from factbook.maintenance.join import Pairs, near_pairs
+from factbook.maintenance.join import (
+    near_pairs,
+)
+from factbook.maintenance.join_rows import (
+    Pairs,
+)
 
 Halves = NDArray[np.float16]
 Ids = NDArray[np.int64]

@@ -12,8 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.maintenance import join
-from factbook.maintenance.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
+from factbook.maintenance import join_rows
+from factbook.maintenance.join import (
+    components,
+    cross_pairs,
+    near_pairs,
+    near_pairs_of,
+)
+from factbook.maintenance.join_rows import (
+    Pairs,
+)
 
 DIM = 64
 EVERY = 2**62  # for exact_rows: each row is compared with each
@@ -148,7 +156,7 @@ def test_nearest_keeps_what_is_among_the_nearest_of_either_row(
 
 def test_blocks_join_without_a_seam() -> None:
     """Compare more rows than one block holds, on every side."""
-    vectors = families(join.BLOCK_ROWS + 700, 3, dim=24)
+    vectors = families(join_rows.BLOCK_ROWS + 700, 3, dim=24)
     wanted = brute(vectors, 0.9)
     assert len(wanted) > 1_000
     assert len(keys(near_pairs(vectors, threshold=0.9)) ^ wanted) <= 2
@@ -222,7 +230,7 @@ def test_nearest_by_lists_is_nearest_of_all() -> None:
 
 
 def test_many_new_rows_of_many_are_joined_as_all_are() -> None:
-    vectors = families(join.EXACT_ROWS + 500, 4, dim=32)
+    vectors = families(join_rows.EXACT_ROWS + 500, 4, dim=32)
     new = np.arange(0, len(vectors), 3)
     found = keys(near_pairs_of(new, vectors, threshold=0.95))
     wanted = {
@@ -270,9 +278,9 @@ def test_new_rows_of_a_crowd_meet_the_row_that_stands_for_it() -> None:
 
 
 def test_as_many_equal_rows_as_are_no_crowd_are_paired_each_with_each() -> None:
-    vectors = np.repeat(families(2, 0)[:1], join.CROWD, axis=0)
-    assert len(near_pairs(vectors)) == join.CROWD * (join.CROWD - 1) // 2
-    assert len(near_pairs(np.repeat(vectors[:1], join.CROWD + 1, axis=0))) == join.CROWD
+    vectors = np.repeat(families(2, 0)[:1], join_rows.CROWD, axis=0)
+    assert len(near_pairs(vectors)) == join_rows.CROWD * (join_rows.CROWD - 1) // 2
+    assert len(near_pairs(np.repeat(vectors[:1], join_rows.CROWD + 1, axis=0))) == join_rows.CROWD
 
 
 @pytest.mark.parametrize("exact_rows", [EVERY, 1_000])
@@ -307,7 +315,7 @@ def test_one_tight_cluster_gives_the_nearest_of_each_row(exact_rows: int) -> Non
     pairs = near_pairs(vectors, exact_rows=exact_rows)  # 5.8 million pairs, each with each
     assert pairs.grouped == 0
     assert pairs.nearest is not None
-    assert len(vectors) * pairs.nearest // 2 <= len(pairs) <= join.MAX_PAIRS
+    assert len(vectors) * pairs.nearest // 2 <= len(pairs) <= join_rows.MAX_PAIRS
     cosines = matrix(vectors, vectors)
     np.fill_diagonal(cosines, -1)
     some = np.arange(0, len(vectors), 250)[:, None]
@@ -324,7 +332,7 @@ def test_cosines_that_are_all_equal_do_not_fill_the_memory() -> None:
     vectors[np.arange(count), np.arange(count) + 1] = 1
     pairs = near_pairs(vectors, threshold=0.8)
     assert pairs.nearest is not None
-    assert 0 < len(pairs) <= join.MAX_PAIRS
+    assert 0 < len(pairs) <= join_rows.MAX_PAIRS
     assert np.bincount(np.concatenate((pairs.left, pairs.right))).min() >= 1
 
 
@@ -334,7 +342,7 @@ def test_too_many_pairs_across_leave_the_nearest() -> None:
     left, right = rows[:2_350], rows[2_350:]
     pairs = cross_pairs(left, right)  # 5.5 million
     assert pairs.nearest is not None
-    assert len(pairs) <= join.MAX_PAIRS
+    assert len(pairs) <= join_rows.MAX_PAIRS
     assert_whole(pairs, matrix(left, right))
     best = matrix(left, right).argmax(axis=1)
     assert np.isin(np.arange(len(left)) * 2**32 + best, numbers(pairs)).all()

@@ -26,7 +26,15 @@ from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.embedding import EmbeddingQueue
-from factbook.maintenance.join import Pairs, components, cross_pairs, near_pairs, near_pairs_of
+from factbook.maintenance.join import (
+    components,
+    cross_pairs,
+    near_pairs,
+    near_pairs_of,
+)
+from factbook.maintenance.join_rows import (
+    Pairs,
+)
 from factbook.maintenance.learning import learning_ops
 from factbook.maintenance.verdict_queue import (
     MERGE_RULE,
