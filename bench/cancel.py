@@ -63,6 +63,7 @@ from factbook.search_providers import open_search
 from factbook.search_providers.config import SEARXNG, SearchConfig
 from factbook.sources.told import said_ops
 from factbook.store.base import Store
+from factbook.store.derived.searches import search_logs
 
 WAITING_S: Final = (0.005, 0.06)  # into a step that waits for others, before it is cancelled
 WORKING_S: Final = (0.005, 0.5)  # into one that computes
@@ -240,7 +241,7 @@ def cases(folder: Path, silent: str, chance: random.Random) -> Iterator[Case]:
             memory.interests.search_web("marlow 5 speakers")
 
         def waits(store: Store = store) -> bool:
-            return bool(store.search_logs(extracted=False))
+            return bool(search_logs(store, extracted=False))
 
         yield Case(name=name, loop="extraction", memory=memory, refill=search, spare=waits)
     memory = opened("message")

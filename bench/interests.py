@@ -50,6 +50,7 @@ from bench.interests_life import OWNERS, START, Act, Invited, Owner, lives
 from bench.interests_topics import ALSO, THINGS, TOPICS
 from bench.interests_world import World, plain
 from factbook.store.derived.entities import engagements_of, world_facts
+from factbook.store.derived.searches import search_logs
 
 DAY_MS: Final = 24 * 3600 * 1000
 ENRICH_A_DAY: Final = 6  # of all owners together: the product's own bound is 24
@@ -251,13 +252,13 @@ class Simulation:
         for owner in self.messages:
             unasked = {
                 episode_id
-                for log in self.memory.store.search_logs(owner)
+                for log in search_logs(self.memory.store, owner)
                 if log.trigger is Trigger.ENRICHMENT
                 for episode_id in log.episode_ids
             }
             asked = {
                 episode_id
-                for log in self.memory.store.search_logs(owner)
+                for log in search_logs(self.memory.store, owner)
                 if log.trigger is not Trigger.ENRICHMENT
                 for episode_id in log.episode_ids
             }
@@ -285,7 +286,7 @@ class Simulation:
         found: dict[str, list[tuple[str, bool]]] = {}
         for owner in self.messages:
             rows: dict[int, bool] = {}
-            for log in self.memory.store.search_logs(owner):
+            for log in search_logs(self.memory.store, owner):
                 for episode_id in log.episode_ids:
                     own = log.trigger is Trigger.ENRICHMENT
                     rows[episode_id] = rows.get(episode_id, True) and own

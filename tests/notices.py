@@ -8,6 +8,7 @@ from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Millis, R
 from factbook.model.interest_ops import Announce, CreateEntity
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.store.base import Store
+from factbook.store.derived.notices import notices_of
 from factbook.testing import sample_episode, sample_source
 
 CHAT = "chat:evening"
@@ -67,11 +68,11 @@ def announce(
             )
         )
     apply(store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=now)
-    return store.notices(owner, states=(NoticeState.WAITING,))
+    return notices_of(store, owner, states=(NoticeState.WAITING,))
 
 
 def announce_all(store: Store, *, now: Millis, count: int = len(SPEAKERS)) -> list[Notice]:
     """Announce a fact of each of the speakers; return what waits then."""
     for name in SPEAKERS[:count]:
         announce(store, name, f"The {name} has a case of wood.", now=now)
-    return store.notices(ME, states=(NoticeState.WAITING,))
+    return notices_of(store, ME, states=(NoticeState.WAITING,))

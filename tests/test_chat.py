@@ -50,6 +50,7 @@ from factbook.model.entities import EngagementType, NoticeState, SearchAnswer, S
 from factbook.model.facts import EVERYONE, Role, StoredEpisode, Trigger
 from factbook.recall.plan import Turn
 from factbook.store.base import Filters
+from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
 from factbook.surface.chat import reaction_in
 from factbook.surface.chat.view import Flow
@@ -239,7 +240,7 @@ def test_learning_liking_and_being_told(here: Here) -> None:
 def test_enough_is_answered_from_memory_without_a_search(learned: Here) -> None:
     """Seed 003, knowledge sufficiency: if existing facts are enough, respond without searching."""
     with learned.opened() as memory:
-        before = len(memory.store.search_logs("me"))
+        before = len(search_logs(memory.store, "me"))
     found = learned.events(ASKED, args=("--wait",))
     (basis,) = found.of("basis")
     assert basis["of"] == "memory"
@@ -249,7 +250,7 @@ def test_enough_is_answered_from_memory_without_a_search(learned: Here) -> None:
     assert any("45 euros" in one["text"] for one in shown["memories"])
     assert all(one["place"].startswith("file:///") for one in shown["memories"])
     with learned.opened() as memory:
-        assert len(memory.store.search_logs("me")) == before
+        assert len(search_logs(memory.store, "me")) == before
 
 
 def test_who_asks_to_hear_no_more_of_it_is_told_nothing_of_it(learned: Here) -> None:
@@ -280,7 +281,7 @@ def test_what_is_not_known_is_searched_for(here: Here) -> None:
     assert results["provider"] == "folder"
     assert results["results"][0]["title"].startswith("Brimley Swift")
     with here.opened() as memory:
-        (log,) = memory.store.search_logs("me")
+        (log,) = search_logs(memory.store, "me")
         assert log.trigger is Trigger.USER_MESSAGE
         assert log.cause_id is not None
         assert memory.store.episodes_by_id([log.cause_id])[log.cause_id].text == ASKED
@@ -298,7 +299,7 @@ def test_what_is_about_oneself_is_never_searched_for(here: Here) -> None:
     (shown,) = [one for one in found.of("memories") if one["memories"]]
     assert [one["text"] for one in shown["memories"]] == ["My dog is called Rex."]
     with here.opened() as memory:
-        assert memory.store.search_logs("me") == []
+        assert search_logs(memory.store, "me") == []
 
 
 @pytest.mark.parametrize(
@@ -334,7 +335,7 @@ def test_people_and_animals_of_ones_own_are_never_searched_for(
     basis = found.of("basis")[-1]
     assert re.search(r"about you", basis["why"]), basis
     with here.opened() as memory:
-        assert memory.store.search_logs("me") == []
+        assert search_logs(memory.store, "me") == []
 
 
 def test_a_name_of_ones_own_is_known_in_the_next_conversation(here: Here) -> None:
@@ -345,7 +346,7 @@ def test_a_name_of_ones_own_is_known_in_the_next_conversation(here: Here) -> Non
     (shown,) = found.of("memories")
     assert [one["text"] for one in shown["memories"]] == ["My dog is called Pim."]
     with here.opened() as memory:
-        assert memory.store.search_logs("me") == []
+        assert search_logs(memory.store, "me") == []
 
 
 @pytest.mark.parametrize(
@@ -393,7 +394,7 @@ def test_a_model_cannot_search_for_people_of_ones_own(here: Here) -> None:
     (used,) = found.of("tool")
     assert "nothing is searched for" in used["said"]
     with here.opened() as memory:
-        assert [one.query for one in memory.store.search_logs("me")] == ["What is rye bread"]
+        assert [one.query for one in search_logs(memory.store, "me")] == ["What is rye bread"]
 
 
 def test_what_is_known_of_oneself_is_told(here: Here) -> None:
@@ -572,7 +573,7 @@ def test_no_search_is_obeyed(here: Here) -> None:
     found = here.events(ASKED, args=("--no-search", "--wait"))
     assert not found.of("results")
     with here.opened() as memory:
-        assert memory.store.search_logs("me") == []
+        assert search_logs(memory.store, "me") == []
 
 
 @pytest.mark.parametrize("lines", [(), ("",), ("", "   "), ("/quit",), ("hello", "/quit", "more")])
@@ -831,7 +832,7 @@ def test_a_model_may_say_that_memory_is_enough(learned: Here) -> None:
     assert "f2: " in judged.prompt
     assert not found.of("results", "tool")
     with learned.opened() as memory:
-        assert all(one.trigger is Trigger.LEARN_COMMAND for one in memory.store.search_logs("me"))
+        assert all(one.trigger is Trigger.LEARN_COMMAND for one in search_logs(memory.store, "me"))
 
 
 def test_a_model_that_names_no_fact_has_not_said_so(learned: Here) -> None:
@@ -854,7 +855,7 @@ def test_a_model_may_name_the_query(here: Here) -> None:
     assert found.of("basis")[0]["query"] == "best kettle for boiling water"
     with here.opened() as memory:
         # not in its owner's words: read for known entities alone
-        assert [one.trigger for one in memory.store.search_logs("me")] == [Trigger.ENRICHMENT]
+        assert [one.trigger for one in search_logs(memory.store, "me")] == [Trigger.ENRICHMENT]
 
 
 def test_small_talk_asks_nobody_whether_memory_is_enough(here: Here) -> None:
@@ -1132,7 +1133,7 @@ def test_the_work_behind_goes_on_while_nobody_types(here: Here) -> None:
 def test_nothing_is_done_behind_without_the_worker(here: Here) -> None:
     here.talk("/learn brimley swift", args=("--no-worker",))
     with here.opened() as memory:
-        assert memory.store.search_logs("me") == []
+        assert search_logs(memory.store, "me") == []
         assert not memory.interests.learned()[0].done
 
 

@@ -17,6 +17,7 @@ from factbook import policy
 from factbook.memory import Memory
 from factbook.model.entities import SearchState
 from factbook.search_providers.config import SearchConfig
+from factbook.store.derived.searches import search_tasks
 from factbook.surface.slash_commands import COMMANDS, run
 from factbook.testing import FrozenClock
 from pages import MINUTE
@@ -381,7 +382,7 @@ def test_a_search_that_fails_is_shown_and_tried_again_when_asked(here: Cli, tmp_
         for _ in range(policy.SEARCH_ATTEMPTS):
             clock.advance(days=1)
             memory.background.run_searches()
-        aside = memory.store.search_tasks(states=(SearchState.ASIDE,))
+        aside = search_tasks(memory.store, states=(SearchState.ASIDE,))
     shown = here("worker", "--once").out
     assert " put aside; `factbook worker --retry` tries them again:\n" in shown
     assert here("worker", "--once", "--retry", "--json").json()["retried"] == len(aside) > 0

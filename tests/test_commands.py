@@ -23,6 +23,8 @@ from factbook.memory import Memory
 from factbook.model.entities import Entity, LearnPrompt, SearchState
 from factbook.model.facts import Trigger
 from factbook.store.derived.entities import engagements_of, entities_of, world_facts
+from factbook.store.derived.notices import notify_state
+from factbook.store.derived.searches import search_tasks
 from factbook.surface import reasons, render_world
 from factbook.surface.output import Page
 from factbook.surface.slash_commands import (
@@ -186,7 +188,7 @@ def test_learn_answers_at_once_in_the_form_of_the_seed(fresh: World) -> None:
     assert reply.text == "Queued learning\n\n1) 'find me stuff about speakers' ..."
     assert reply.notes == ()
     assert fresh.pages.asked == []
-    waiting = fresh.memory.store.search_tasks(states=(SearchState.QUEUED,))
+    waiting = search_tasks(fresh.memory.store, states=(SearchState.QUEUED,))
     assert policy.LEARN_QUERIES[0] <= len(waiting) <= policy.LEARN_QUERIES[1]
     again = shown(run(fresh.memory, "/learn ai conferences in europe"))
     assert again.text == "Queued learning\n\n2) 'ai conferences in europe' ..."
@@ -654,7 +656,7 @@ def test_a_schedule_is_ended_by_its_number(fresh: World) -> None:
     run(fresh.memory, "/schedule daily tea")
     run(fresh.memory, "/schedule weekly coffee")
     fresh.memory.background.run_schedules()
-    assert {one.trigger for one in fresh.memory.store.search_tasks()} == {Trigger.USER_MESSAGE}
+    assert {one.trigger for one in search_tasks(fresh.memory.store)} == {Trigger.USER_MESSAGE}
     assert run(fresh.memory, "/schedule 1 delete").text == "Ended: daily, 'tea'."
     assert [one.topic for one in fresh.memory.interests.schedules()] == ["coffee"]
     with pytest.raises(NotFound):
@@ -737,7 +739,7 @@ def test_any_command_resets_the_back_off(world: World, do: Do, line: str) -> Non
     world.memory.interests.like("speakers")
     world.clock.now += 5 * MINUTE
     do(line)
-    assert world.memory.store.notify_state("me").engaged_at == world.clock.now
+    assert notify_state(world.memory.store, "me").engaged_at == world.clock.now
 
 
 @pytest.mark.parametrize("line", [one for one in EVERY.values() if parse(one)[0].reads("")])

@@ -34,6 +34,7 @@ from factbook.model.interest_ops import ClaimNotice, MuteEntity, MuteOwner, Note
 from factbook.model.ops import Op
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.net.http import Secret
+from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
 from notices import SPEAKERS, announce, announce_all
@@ -549,7 +550,7 @@ def write(store: SQLiteStore, op: Op, clock: FrozenClock, trigger: Trigger) -> N
 
 
 def the_notice(store: SQLiteStore, state: NoticeState) -> Notice:
-    [found] = store.notices(EVERYONE, states=(state,))
+    [found] = notices_of(store, EVERYONE, states=(state,))
     return found
 
 
@@ -567,7 +568,7 @@ def test_one_notice_of_an_entity_with_its_new_facts(store: SQLiteStore) -> None:
     assert [one.entity for one in report.sent] == ["kef ls50 meta"]
     notice = the_notice(store, NoticeState.SENT)
     assert (list(notice.channels), notice.sent_at) == (["chat"], START)
-    state = store.notify_state(ME)
+    state = notify_state(store, ME)
     assert (state.unanswered, state.last_sent_at) == (1, START)
 
 
@@ -634,8 +635,8 @@ def test_nothing_is_told_of_what_is_muted_or_gone(store: SQLiteStore) -> None:
     write(store, gone, clock, Trigger.COMMAND)
     notifier(store, clock, chat).pass_once()
     assert chat.seen == []
-    assert {one.state for one in store.notices()} == {NoticeState.DROPPED}
-    assert store.notify_state(ME).unanswered == 0  # what is dropped takes nobody's turn
+    assert {one.state for one in notices_of(store)} == {NoticeState.DROPPED}
+    assert notify_state(store, ME).unanswered == 0  # what is dropped takes nobody's turn
 
 
 def test_too_short_a_notice_is_dropped_and_the_next_one_goes(store: SQLiteStore) -> None:
@@ -666,7 +667,7 @@ def test_without_a_channel_notices_wait(store: SQLiteStore) -> None:
     announce(store, "kef ls50 meta", DRIVER, now=START)
     report = notifier(store, clock).pass_once()
     assert (report.sent, report.failed) == ([], 0)
-    assert store.notify_state(ME).unanswered == 0
+    assert notify_state(store, ME).unanswered == 0
     the_notice(store, NoticeState.WAITING)
 
 
@@ -701,7 +702,7 @@ def test_a_notice_that_no_channel_takes_fails_and_counts(store: SQLiteStore) -> 
     report = notifier(store, clock, Shown(refuses=True)).pass_once()
     # no burst of tries at a channel that is broken: a failure takes its turn, too
     assert (report.failed, report.held) == (1, 1)
-    assert store.notify_state(ME).unanswered == 1
+    assert notify_state(store, ME).unanswered == 1
 
 
 def test_a_stop_in_the_middle_never_sends_twice(store: SQLiteStore) -> None:

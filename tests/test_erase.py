@@ -74,6 +74,7 @@ from factbook.model.ops import (
 from factbook.store.base import Filters
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
 from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
@@ -780,7 +781,7 @@ def test_an_entity_goes_with_everything_about_it(memory: Memory) -> None:
     assert done.receipt.erased["facts"] == 1
     assert entities_of(memory.store, "me") == []
     assert engagements_of(memory.store, "me", entity_id=1) == []
-    assert [one.query for one in memory.store.search_logs("me")] == [""]
+    assert [one.query for one in search_logs(memory.store, "me")] == [""]
     assert [one.topic for one in preferences_of(memory.store, "me")] == ["tea"]
     assert texts(memory) == ["I love the ███████████████ speakers, and tea"]
     assert pieces_left(memory.path, "quadrophon ls50", "Quadrophon LS50", "coaxial driver") == []

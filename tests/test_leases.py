@@ -19,6 +19,7 @@ from factbook.apply.apply import apply
 from factbook.memory import Memory
 from factbook.model.facts import Trigger
 from factbook.model.interest_ops import FailSearch, QueueSearch
+from factbook.store.derived.searches import search_tasks
 from factbook.store.leases import due, holder_name, is_dead, stands
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock
@@ -199,7 +200,7 @@ def test_a_search_that_failed_under_a_clock_ahead_is_made(memory: Memory) -> Non
     fail = FailSearch(task_id=1, error="down")
     then = NOW + DECADE
     apply(memory.store, [fail], trigger=Trigger.LEARN_COMMAND, actor="t", now=then)
-    assert memory.store.search_tasks(now=then) == []
+    assert search_tasks(memory.store, now=then) == []
     assert memory.store.claim_search(claimer="a", now=then) is None
-    assert [one.id for one in memory.store.search_tasks(now=NOW)] == [1]
+    assert [one.id for one in search_tasks(memory.store, now=NOW)] == [1]
     assert memory.store.claim_search(claimer="a", now=NOW) is not None

@@ -37,6 +37,7 @@ from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import MarkProgress, RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.cancel import Cancel, Cancelled, cancelling, current
+from factbook.store.derived.notices import notify_state
 from factbook.store.kinds import MARK, Mark
 from factbook.store.port import marked
 from factbook.store.sqlite import SQLiteStore
@@ -458,7 +459,7 @@ def test_an_action_in_another_process_ends_the_step_too(
         actor="test",
         now=1,
     )
-    watch = moved(store.generation, lambda: store.notify_state("me").engaged_at)
+    watch = moved(store.generation, lambda: notify_state(store, "me").engaged_at)
     worker = Worker([Loop(name="hanging", every_ms=MINUTE, run=run)], clock=clock, foreground=watch)
     steps: list[Step] = []
     program = [sys.executable, "-c", acting(store.path)]
@@ -475,7 +476,7 @@ def test_an_action_in_another_process_ends_the_step_too(
         assert other.returncode == 0
         drain.join(SOON_S)
     assert seen(steps) == [("hanging", "cancelled", 0)]
-    assert store.notify_state("me").engaged_at == 77
+    assert notify_state(store, "me").engaged_at == 77
 
 
 def test_a_store_is_asked_for_actions_only_when_something_was_written(store: SQLiteStore) -> None:
@@ -483,7 +484,7 @@ def test_a_store_is_asked_for_actions_only_when_something_was_written(store: SQL
 
     def newest() -> int | None:
         asked.append(1)
-        return store.notify_state("me").engaged_at
+        return notify_state(store, "me").engaged_at
 
     look = moved(store.generation, newest)
     assert [look(), look(), look()] == [None] * 3

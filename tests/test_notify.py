@@ -22,6 +22,7 @@ from factbook.model.entities import NoticeKind, NoticeState, NotifyState
 from factbook.model.facts import ME, Fact, FactKind, Millis, Status, Trigger, Trust
 from factbook.model.interest_ops import ClaimNotice, MuteOwner, NoteAction
 from factbook.model.ops import Op
+from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.sqlite import SQLiteStore
 from notices import announce_all
 
@@ -172,7 +173,7 @@ def test_the_store_lets_no_schedule_through(steps: list[tuple[str, int]]) -> Non
         now, muted = START, False
         announce_all(store, now=now)
         act(store, now=now)
-        ids = [one.id for one in store.notices(ME)]
+        ids = [one.id for one in notices_of(store, ME)]
         sent: list[Millis] = []
         acted: list[tuple[Millis, int]] = [(now, 0)]
         fresh = True  # nothing was sent since the last action
@@ -187,7 +188,7 @@ def test_the_store_lets_no_schedule_through(steps: list[tuple[str, int]]) -> Non
                 muted = bool(much)
                 write(store, MuteOwner(owner=ME, muted=muted), now=now, trigger=Trigger.COMMAND)
             else:
-                waits = store.notices(ids=[ids[much]])[0].state is NoticeState.WAITING
+                waits = notices_of(store, ids=[ids[much]])[0].state is NoticeState.WAITING
                 took = write(store, ClaimNotice(notice_id=ids[much], holder="t"), now=now)
                 assert took <= waits  # none goes twice
                 assert not (took and muted)
@@ -219,7 +220,7 @@ def test_of_many_that_try_at_once_one_gets_through(store: SQLiteStore) -> None:
     for one in threads:
         one.join()
     assert sorted(took) == [0] * 7 + [1]
-    assert store.notify_state(ME).unanswered == 1
+    assert notify_state(store, ME).unanswered == 1
 
 
 # --- modes ----------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from factbook.model.facts import Role
 from factbook.search_providers import is_local
 from factbook.search_providers.folder import FolderSearch
 from factbook.sources.conversation.turn import turn_uid
+from factbook.store.derived.searches import search_tasks
 from pages import DAY, World, open_world, page
 from rows import every
 
@@ -314,7 +315,7 @@ def test_a_search_that_may_be_private_is_set_aside_and_not_tried_again(tmp_path:
     ((query, why),) = report.failed
     assert query == "how is Lena"
     assert "lena is known from your own words alone" in why
-    (aside,) = world.memory.store.search_tasks(states=(SearchState.ASIDE,))
+    (aside,) = search_tasks(world.memory.store, states=(SearchState.ASIDE,))
     assert aside.query == "how is Lena"
     assert world.memory.check() == []
     world.memory.close()

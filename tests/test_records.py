@@ -13,8 +13,14 @@ from factbook.errors import UsageError
 from factbook.model.entities import (
     Engagement,
     EngagementType,
+    NoticeKind,
+    NoticeState,
+    NotifyState,
     Preference,
     PreferenceType,
+    Schedule,
+    SearchState,
+    SearchTask,
     Valence,
 )
 from factbook.model.facts import EVERYONE, ME, Event, Injection, Proposal, Run, Trigger
@@ -28,26 +34,37 @@ from factbook.store.kinds import (
     EVENT,
     INJECTION,
     KINDS,
+    LEARN_PROMPT,
     LOOSE,
     MARK,
+    NOTICE,
+    NOTICE_FACT,
+    NOTIFY,
     PAIR,
     PREFERENCE,
     PROPOSAL,
     READER,
     REJECTION,
     RUN,
+    SCHEDULE,
+    SEARCH_FIND,
     SEARCH_LOG,
     SEARCH_RESULT,
+    SEARCH_TASK,
     Alias,
     Below,
     Calls,
     DayCount,
     EntityRow,
+    FindRow,
     Kind,
     Least,
     Loose,
     Mark,
+    NoticeFact,
+    NoticeRow,
     Pair,
+    PromptRow,
     Reader,
     Refusal,
     ResultRow,
@@ -86,6 +103,18 @@ def engagement(id: int, **other: Any) -> Engagement:
 
 def search(id: int, **other: Any) -> SearchRow:
     row = SearchRow(id, f"u{id}", "me", NOW, "kef", Trigger.COMMAND, "folder", 12)
+    return row._replace(**other)
+
+
+def task(id: int, **other: Any) -> SearchTask:
+    about = (1, 1, id)
+    row = SearchTask(id, ME, "kef", Trigger.COMMAND, *about, SearchState.QUEUED, 0, "", 0, NOW)
+    return row._replace(**other)
+
+
+def notice(id: int, **other: Any) -> NoticeRow:
+    kind, state = NoticeKind.LEARNED, NoticeState.WAITING
+    row = NoticeRow(id, ME, id, kind, Trigger.COMMAND, "", state, NOW, None, [], "")
     return row._replace(**other)
 
 
@@ -160,6 +189,33 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         search(2, query="oslo", duration_ms=None, cause_id=2, extracted=True, entity_id=2),
         search(2, discovered=True),
     ),
+    SEARCH_FIND: (FindRow(1, 1, None), FindRow(2, 2, 0.5), FindRow(2, 2, None)),
+    LEARN_PROMPT: (
+        PromptRow(1, ME, "kef", "active", 1, NOW, NOW),
+        PromptRow(2, "ann", "oslo", "completed", 2, NOW, NOW + 1),
+        PromptRow(2, "ann", "oslo", "active", 2, NOW, NOW + 2),
+    ),
+    SEARCH_TASK: (
+        task(1),
+        task(2, learn_prompt_id=2, entity_id=2, state=SearchState.FAILED, created_at=NOW + 1),
+        task(2, attempts=3, error="no answer", until=NOW + 9, state=SearchState.ASIDE),
+    ),
+    SCHEDULE: (
+        Schedule(1, ME, "kef", 60_000, NOW, NOW, 1),
+        Schedule(2, "ann", "oslo", 9, NOW + 1, NOW, 2, NOW),
+        Schedule(2, "ann", "oslo", 9, NOW + 2, NOW, 2),
+    ),
+    NOTICE: (
+        notice(1),
+        notice(2, state=NoticeState.SENT, sent_at=NOW, channels=["log"], created_at=NOW + 1),
+        notice(2, state=NoticeState.DROPPED, reason="it was muted"),
+    ),
+    NOTICE_FACT: (NoticeFact(1, 1), NoticeFact(2, 2), NoticeFact(2, 2)),
+    NOTIFY: (
+        NotifyState("ann", 0, None, None, False),
+        NotifyState("me", 2, NOW, NOW + 1, True),
+        NotifyState("me", 0, NOW, NOW + 2, False),
+    ),
     SEARCH_RESULT: (
         ResultRow(1, 0, 1),
         ResultRow(2, 1, 2, [[0, 3], [4, 9]], True, 2),
@@ -172,6 +228,10 @@ NEEDS: Mapping[Kind[Any], Sequence[Kind[Any]]] = {
     ENGAGEMENT: (ENTITY,),
     SEARCH_LOG: (ENTITY,),
     SEARCH_RESULT: (ENTITY, SEARCH_LOG),
+    SEARCH_FIND: (ENTITY, SEARCH_LOG),
+    SEARCH_TASK: (ENTITY, LEARN_PROMPT),
+    NOTICE: (ENTITY,),
+    NOTICE_FACT: (ENTITY, NOTICE),
 }
 
 

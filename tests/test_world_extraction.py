@@ -33,6 +33,8 @@ from factbook.model.ops import Op
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.pipelines.world import READING, ExtractionReport
 from factbook.store.derived.entities import world_facts
+from factbook.store.derived.notices import notices_of
+from factbook.store.derived.searches import search_logs, search_tasks
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, Pages, World, open_world, page
@@ -124,7 +126,7 @@ def told(world: World) -> list[tuple[NoticeKind, list[str]]]:
     store = world.memory.store
     return [
         (one.kind, sorted(fact.object for fact in store.facts_by_id(one.fact_ids).values()))
-        for one in store.notices(states=[NoticeState.WAITING])
+        for one in notices_of(store, states=[NoticeState.WAITING])
     ]
 
 
@@ -144,7 +146,7 @@ def test_a_cancelled_pass_keeps_what_it_read(world: World, touchy: Touchy) -> No
     searched(world)
     interrupted(world.memory, touchy, "released in 2021")
     assert world.facts(NAME) == list(SAYS[:2])
-    assert [one.extracted for one in world.memory.store.search_logs()] == [False]
+    assert [one.extracted for one in search_logs(world.memory.store)] == [False]
     assert told(world) == []  # one notice, at the end
     assert world.memory.check() == []
     done = world.memory.background.run_extraction()
@@ -165,7 +167,7 @@ def test_an_owner_who_keeps_acting_holds_up_no_search_for_ever(world: World) -> 
         assert steps <= len(PAGES) + 2
         assert world.memory.check() == []
     assert steps == len(PAGES) + 2  # what is new, each result, what is told
-    assert world.memory.store.search_logs()[0].extracted
+    assert search_logs(world.memory.store)[0].extracted
     assert told(world) == [(NoticeKind.DISCOVERED, sorted(SAYS))]
 
 
@@ -584,7 +586,7 @@ def test_a_search_that_fails_holds_up_no_other(
     done = world.memory.background.run_searches()
     assert picky.asked == ["one", "two", "three"]
     assert (done.made, [query for query, _ in done.failed]) == (2, ["one"])
-    (task,) = world.memory.store.search_tasks()
+    (task,) = search_tasks(world.memory.store)
     assert (task.state, task.attempts) == (SearchState.FAILED, attempts)
     assert task.until > world.clock.now
     assert world.memory.background.run_searches().failed == []  # not before its time
@@ -598,7 +600,7 @@ def test_where_nobody_answers_the_others_are_not_tried(world: World, picky: Pick
         assert len(world.memory.background.run_searches().failed) == 1
         assert len(picky.asked) == 1
         world.clock.now += DAY
-    assert [one.attempts for one in world.memory.store.search_tasks()] == [0, 0]
+    assert [one.attempts for one in search_tasks(world.memory.store)] == [0, 0]
 
 
 def test_a_worker_goes_on_after_a_search_and_a_text_that_fail(
@@ -613,7 +615,7 @@ def test_a_worker_goes_on_after_a_search_and_a_text_that_fail(
     touchy.words, touchy.act = "24 kg", failing(ValueError("it cannot be read"))
     with world.memory.background.worker([], off=["embedding", "enrichment"]) as worker:
         worker.drain()
-    assert [one.query for one in world.memory.store.search_logs()] == ["two", "three"]
+    assert [one.query for one in search_logs(world.memory.store)] == ["two", "three"]
     assert "halden cargo" in world.names()
     assert set(world.facts(NAME)) == set(SAYS[1:])
 
@@ -628,7 +630,7 @@ def test_what_a_search_reports_and_keeps_is_redacted(world: World, picky: Picky)
     done = world.memory.background.run_searches()
     assert done.made == 1
     assert secret not in str(done.failed)
-    assert secret not in str(world.memory.store.search_logs())
+    assert secret not in str(search_logs(world.memory.store))
     world.memory.store._file.connection.execute("UPDATE search_task SET query = ''")
 
 
@@ -710,8 +712,8 @@ def test_two_workers_never_make_the_same_search(world: World) -> None:
     assert world.pages.asked == ["two", "three"]
     assert first.asked == ["one"]
     assert mine.made == 2
-    assert sorted(one.query for one in world.memory.store.search_logs()) == ["one", "three", "two"]
-    assert world.memory.store.search_tasks() == []
+    assert sorted(one.query for one in search_logs(world.memory.store)) == ["one", "three", "two"]
+    assert search_tasks(world.memory.store) == []
 
 
 def test_a_search_that_was_taken_over_is_kept_once(world: World) -> None:
@@ -726,7 +728,7 @@ def test_a_search_that_was_taken_over_is_kept_once(world: World) -> None:
         assert world.memory.background.run_searches().made == 1
         late = beside.end()
     assert (late.made, late.failed) == (0, [])  # type: ignore[attr-defined]
-    assert len(world.memory.store.search_logs()) == 1
+    assert len(search_logs(world.memory.store)) == 1
     sources = world.memory.store._rows("SELECT count(*) FROM source_row WHERE kind = 'search'")
     assert sources == [(1,)]
 
@@ -808,7 +810,7 @@ def test_two_processes_do_everything_once(tmp_path: Path) -> None:
         memory.interests.learn("sourdough")
         for text in ("I love the Pelle Mini.", "What about the Pelle Mini's brakes?"):
             memory.add_turn(text, session="s")
-        tasks = len(memory.store.search_tasks())
+        tasks = len(search_tasks(memory.store))
     workers = [
         subprocess.Popen(
             [
@@ -832,17 +834,17 @@ def test_two_processes_do_everything_once(tmp_path: Path) -> None:
         assert one.returncode == 0, said
     with Memory(db, key_file=tmp_path / "key", model=None, search_config=None) as memory:
         memory.background.run_extraction()  # one may have left what the other was reading
-        logs = memory.store.search_logs()
+        logs = search_logs(memory.store)
         assert len(logs) == tasks
         assert all(one.extracted for one in logs)
         assert memory.store.unheard(limit=9) == []
-        assert memory.store.search_tasks() == []
+        assert search_tasks(memory.store) == []
         rows = memory.store._rows(
             "SELECT max(n) FROM (SELECT count(*) AS n FROM event_row WHERE target_kind = 'search'"
             " GROUP BY target_id)"
         )
         assert rows == [(1,)]
-        notices = Counter(one.entity_id for one in memory.store.notices())
+        notices = Counter(one.entity_id for one in notices_of(memory.store))
         assert notices
         assert set(notices.values()) == {1}
         assert memory.check() == []

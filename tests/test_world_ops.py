@@ -79,6 +79,16 @@ from factbook.store.derived.entities import (
     preferences_of,
     world_facts,
 )
+from factbook.store.derived.notices import notices_of, notify_state
+from factbook.store.derived.searches import (
+    learn_prompts,
+    results_of,
+    schedules_of,
+    search_logs,
+    search_tasks,
+    unplanned,
+    untold_finds,
+)
 from factbook.store.sqlite import SQLiteStore
 
 NOW: Millis = 1_763_700_000_000
@@ -204,7 +214,7 @@ def searched(
         ),
         trigger=trigger,
     )
-    return store.search_logs()[-1].id
+    return search_logs(store)[-1].id
 
 
 # --- who may bring an entity in -------------------------------------------------------------------
@@ -469,7 +479,7 @@ def test_a_merge_keeps_a_mute_and_what_waits_to_be_told(store: SQLiteStore) -> N
     one, other = entity(store, "kef"), entity(store, "kef speaker")
     told(store, "kef speaker", "r1", "kef speaker is loud.")
     write(store, MergeEntities(winner_id=one, loser_id=other, rule="test"))
-    waiting = store.notices(states=[NoticeState.WAITING])
+    waiting = notices_of(store, states=[NoticeState.WAITING])
     assert [(item.entity_id, len(item.fact_ids)) for item in waiting] == [(one, 1)]
     third = entity(store, "kef box")
     write(store, MuteEntity(entity_id=third, muted=True))
@@ -601,9 +611,9 @@ def test_a_prompt_is_complete_when_its_searches_are_made_and_read(store: SQLiteS
         OpenLearnPrompt(owner="me", text="speakers", queries=["a", "b", "c"], episode="c1"),
         trigger=Trigger.LEARN_COMMAND,
     )
-    prompt = store.learn_prompts("me")[0]
+    prompt = learn_prompts(store, "me")[0]
     assert (prompt.status, prompt.searches_remaining) == ("active", 3)
-    for number, task in enumerate(store.search_tasks(now=NOW)):
+    for number, task in enumerate(search_tasks(store, now=NOW)):
         write(
             store,
             *result(f"r{number}", f"page {number} of them"),
@@ -617,14 +627,14 @@ def test_a_prompt_is_complete_when_its_searches_are_made_and_read(store: SQLiteS
             ),
             trigger=Trigger.LEARN_COMMAND,
         )
-    prompt = store.learn_prompts("me")[0]
+    prompt = learn_prompts(store, "me")[0]
     assert (prompt.status, prompt.searches_remaining) == ("active", 0)
-    logs = store.search_logs(extracted=False)
+    logs = search_logs(store, extracted=False)
     assert {one.learn_prompt_id for one in logs} == {prompt.id}
     for log in logs:
-        assert store.learn_prompts("me")[0].status == "active"
+        assert learn_prompts(store, "me")[0].status == "active"
         write(store, MarkExtracted(search_id=log.id), trigger=log.trigger)
-    assert store.learn_prompts("me")[0].status == "completed"
+    assert learn_prompts(store, "me")[0].status == "completed"
 
 
 def test_a_search_that_fails_waits_longer_each_time_and_is_set_aside(store: SQLiteStore) -> None:
@@ -634,24 +644,24 @@ def test_a_search_that_fails_waits_longer_each_time_and_is_set_aside(store: SQLi
         OpenLearnPrompt(owner="me", text="speakers", episode="c1"),
         trigger=Trigger.LEARN_COMMAND,
     )
-    assert [one.text for one in store.unplanned()] == ["speakers"]
+    assert [one.text for one in unplanned(store)] == ["speakers"]
     plan = PlanLearning(prompt_id=1, queries=["a", "b", "c"], planner="rules")
     assert write(store, plan, trigger=Trigger.LEARN_COMMAND).searches == 3
     assert write(store, plan, trigger=Trigger.LEARN_COMMAND).unchanged == 1
-    assert store.unplanned() == []
+    assert unplanned(store) == []
     waits = []
     for _ in range(policy.SEARCH_ATTEMPTS):
         for task_id in (1, 2, 3):
             write(store, FailSearch(task_id=task_id, error="down"), trigger=Trigger.LEARN_COMMAND)
-        waits.append(store.search_tasks(states=list(SearchState))[0].until - NOW)
+        waits.append(search_tasks(store, states=list(SearchState))[0].until - NOW)
     assert waits == [policy.SEARCH_BACKOFF_MS * 2**n for n in range(policy.SEARCH_ATTEMPTS)]
-    aside = store.search_tasks(states=[SearchState.ASIDE])
+    aside = search_tasks(store, states=[SearchState.ASIDE])
     assert [one.error for one in aside] == ["down"] * 3
     # What was set aside was not made: nothing is complete that was given up.
-    assert store.learn_prompts("me")[0].status == "active"
-    assert store.learn_prompts("me")[0].searches_remaining == 3
+    assert learn_prompts(store, "me")[0].status == "active"
+    assert learn_prompts(store, "me")[0].searches_remaining == 3
     assert write(store, RetrySearches()).updated == 3
-    assert len(store.search_tasks(now=NOW)) == 3
+    assert len(search_tasks(store, now=NOW)) == 3
 
 
 def test_a_provider_that_nobody_reaches_costs_no_attempt(store: SQLiteStore) -> None:
@@ -660,7 +670,7 @@ def test_a_provider_that_nobody_reaches_costs_no_attempt(store: SQLiteStore) -> 
     down = FailSearch(task_id=1, error="nobody answers", tried=False)
     for _ in range(3 * policy.SEARCH_ATTEMPTS):
         write(store, down, trigger=Trigger.ENRICHMENT)
-    task = store.search_tasks()[0]
+    task = search_tasks(store)[0]
     assert (task.state, task.attempts) == (SearchState.FAILED, 0)
     assert task.until == NOW + policy.SEARCH_BACKOFF_MS
 
@@ -699,7 +709,7 @@ def test_the_trigger_of_a_search_is_that_of_who_makes_it(store: SQLiteStore) -> 
         write(store, record, trigger=Trigger.USER_MESSAGE)
     assert write(store, record, trigger=Trigger.ENRICHMENT).searches == 1
     assert write(store, record, trigger=Trigger.ENRICHMENT).unchanged == 1
-    log = store.search_logs()[0]
+    log = search_logs(store)[0]
     assert (log.trigger, log.extracted, log.entity_id) == (Trigger.ENRICHMENT, True, one)
 
 
@@ -738,7 +748,7 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
     assert done.searches == 1
     with pytest.raises(TakenOver):
         write(store, record("b"), trigger=Trigger.ENRICHMENT)  # it is made, and nobody's now
-    assert len(store.search_logs()) == 1
+    assert len(search_logs(store)) == 1
 
 
 def test_what_was_worked_out_under_a_lost_lease_is_not_written(store: SQLiteStore) -> None:
@@ -768,16 +778,16 @@ def test_what_a_search_brings_is_told_once_at_its_end(store: SQLiteStore) -> Non
             read = MarkResultRead(search_id=search_id, episode_id=ids[uid], finds=[find])
             write(store, about("kef", text, uid), read, trigger=user)
             assert write(store, read, trigger=user).unchanged == 1
-    new = store.untold_finds(1)
+    new = untold_finds(store, 1)
     assert [(fact.object, nearest) for fact, nearest in new] == [
         (text, 0.25) for text in texts.values()
     ]
-    assert store.untold_finds(2) == []  # the first search had found them
-    assert [one.is_read for one in store.result_states(1)] == [True, True]
+    assert untold_finds(store, 2) == []  # the first search had found them
+    assert [one.is_read for one in results_of(store, 1)] == [True, True]
     tell = Announce(owner="me", entity="kef", search_id=1, fact_ids=[fact.id for fact, _ in new])
     assert write(store, tell, MarkExtracted(search_id=1), trigger=user).notices == 1
     assert write(store, tell, trigger=user).notices == 0
-    (notice,) = store.notices()
+    (notice,) = notices_of(store)
     assert (notice.kind, len(notice.fact_ids)) == (NoticeKind.DISCOVERED, 2)
 
 
@@ -793,14 +803,14 @@ def test_a_schedule_queues_one_search_however_long_it_was_away(store: SQLiteStor
     late = NOW + 10 * day + 5
     assert write(store, run, trigger=Trigger.USER_MESSAGE, at=late).searches == 1
     assert write(store, run, trigger=Trigger.USER_MESSAGE, at=late).unchanged == 1
-    assert store.schedules("me")[0].next_at == NOW + 11 * day
-    task = store.search_tasks(now=late)[0]
+    assert schedules_of(store, "me")[0].next_at == NOW + 11 * day
+    task = search_tasks(store, now=late)[0]
     assert (task.query, task.trigger) == ("tea", Trigger.USER_MESSAGE)
-    assert store.schedules(due=late) == []
+    assert schedules_of(store, at=late) == []
     # While its search waits, another one would ask for the same again.
     later = late + 5 * day
     assert write(store, run, trigger=Trigger.USER_MESSAGE, at=later).searches == 0
-    assert len(store.search_tasks(now=later)) == 1
+    assert len(search_tasks(store, now=later)) == 1
 
 
 def test_a_message_is_read_once(store: SQLiteStore) -> None:
@@ -834,7 +844,7 @@ def test_one_notice_for_an_entity_and_its_new_facts(store: SQLiteStore) -> None:
     assert told(store, "kef", "r1", "kef is loud.").notices == 0  # nothing new
     told(store, "kef", "r2", "kef is small.")
     told(store, "tea", "r3", "tea is green.")
-    found = store.notices("me")
+    found = notices_of(store, "me")
     assert [(one.kind, len(one.fact_ids), one.image) for one in found] == [
         (NoticeKind.DISCOVERED, 2, "https://x.example/r1.png"),
         (NoticeKind.DISCOVERED, 1, "https://x.example/r3.png"),
@@ -843,7 +853,7 @@ def test_one_notice_for_an_entity_and_its_new_facts(store: SQLiteStore) -> None:
     assert claimed.notices == 1
     write(store, FinishNotice(notice_id=1, state=NoticeState.SENT, channels=["chat"]))
     told(store, "kef", "r4", "kef is white.")
-    assert store.notices("me")[-1].kind is NoticeKind.LEARNED
+    assert notices_of(store, "me")[-1].kind is NoticeKind.LEARNED
 
 
 def test_the_store_holds_the_back_off_for_every_process(store: SQLiteStore) -> None:
@@ -852,18 +862,18 @@ def test_the_store_holds_the_back_off_for_every_process(store: SQLiteStore) -> N
         entity(store, f"thing{number} speaker")
         told(store, f"thing{number} speaker", f"r{number}", f"it is number {number} of them.")
     at, sent = NOW, []
-    while store.notices(states=[NoticeState.WAITING]):
-        waiting = store.notices(states=[NoticeState.WAITING])[0]
+    while notices_of(store, states=[NoticeState.WAITING]):
+        waiting = notices_of(store, states=[NoticeState.WAITING])[0]
         if write(store, ClaimNotice(notice_id=waiting.id, holder="t"), at=at).notices:
             sent.append((at - NOW) // MINUTE)
             write(store, FinishNotice(notice_id=waiting.id, state=NoticeState.SENT), at=at)
         else:
             at += MINUTE
     assert sent == [0, 1, 3, 7, 15]
-    assert store.notify_state("me").unanswered == 5
+    assert notify_state(store, "me").unanswered == 5
     write(store, NoteAction(owner="me"), at=at)
     told(store, "thing0 speaker", "r9", "it is also red.")
-    last = store.notices(states=[NoticeState.WAITING])[0]
+    last = notices_of(store, states=[NoticeState.WAITING])[0]
     assert write(store, ClaimNotice(notice_id=last.id, holder="t"), at=at).notices == 1
 
 
@@ -872,7 +882,7 @@ def test_what_is_muted_is_not_told(store: SQLiteStore) -> None:
     one = entity(store, "kef")
     told(store, "kef", "r1", "kef is loud.")
     write(store, MuteEntity(entity_id=one, muted=True))
-    assert [item.state for item in store.notices()] == [NoticeState.DROPPED]
+    assert [item.state for item in notices_of(store)] == [NoticeState.DROPPED]
     assert told(store, "kef", "r2", "kef is small.").notices == 0
     write(store, MuteEntity(entity_id=one, muted=False), MuteOwner(owner="me", muted=True))
     assert told(store, "kef", "r3", "kef is white.").notices == 0

@@ -32,6 +32,7 @@ from factbook.model.entities import (
 )
 from factbook.model.facts import Status, Trigger, Trust
 from factbook.store.derived.entities import engagements_of, entities_of, world_facts
+from factbook.store.derived.searches import search_logs, search_tasks
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, MINUTE, SPEAKERS, World, open_world, page
 
@@ -78,7 +79,7 @@ def test_a_search_of_our_own_creates_nothing(world: World) -> None:
         "The KEF LS50 Meta uses a MAT driver.",
         "The KEF LS50 Meta is a speaker that costs 1,600 dollars.",
     ]
-    logs = world.memory.store.search_logs()
+    logs = search_logs(world.memory.store)
     assert {one.trigger for one in logs} == {Trigger.ENRICHMENT}
     engaged = {one.type for one in engagements_of(world.memory.store)}
     assert engaged == {EngagementType.LIKE_COMMAND}  # an enrichment is no engagement
@@ -223,7 +224,7 @@ def test_a_model_that_fails_leaves_its_input_unread(tmp_path: Path, server: Mode
     assert report.searches == 0
     assert [what for what, _ in report.failed] == ["search 1"]
     assert world.facts("kef ls50 meta") == []
-    assert [one.extracted for one in world.memory.store.search_logs()] == [False]
+    assert [one.extracted for one in search_logs(world.memory.store)] == [False]
     assert [one.kind for one in world.memory.maintenance.model_tasks()] == ["search"]
     server.script = lambda request: Reply.json(
         {"facts": []}
@@ -338,7 +339,7 @@ def test_learning_answers_at_once_and_searches_behind(world: World) -> None:
     world.memory.background.work()
     assert len(world.pages.asked) == prompt.searches_remaining
     assert len(set(world.pages.asked)) == prompt.searches_remaining
-    logs = world.memory.store.search_logs()
+    logs = search_logs(world.memory.store)
     assert {(one.trigger, one.learn_prompt_id) for one in logs} == {("learn_command", prompt.id)}
     assert world.memory.interests.learned()[0].done
 
@@ -346,7 +347,7 @@ def test_learning_answers_at_once_and_searches_behind(world: World) -> None:
 def test_queries_by_fixed_patterns_need_no_model(world: World) -> None:
     """Without a model: topic; what is; latest; compared with; how to."""
     world.memory.interests.learn("espresso machines")
-    tasks = [one.query for one in world.memory.store.search_tasks()]
+    tasks = [one.query for one in search_tasks(world.memory.store)]
     assert tasks[0] == "espresso machines"
     assert [
         bool(part in query)
@@ -364,12 +365,12 @@ def test_a_model_thinks_of_the_searches_when_there_is_one(
     server.script = [Reply.json({"queries": ["kef speakers", "denton 85", "speaker tests"]})]
     world.memory.interests.learn(LEARN)
     world.memory.background.plan_learning()
-    asked = [one.query for one in world.memory.store.search_tasks()]
+    asked = [one.query for one in search_tasks(world.memory.store)]
     assert asked == ["kef speakers", "denton 85", "speaker tests"]
     server.script = Reply.status(500)
     world.memory.interests.learn("espresso machines")
     world.memory.background.plan_learning()
-    asked = [one.query for one in world.memory.store.search_tasks(learn_prompt_id=2)]
+    asked = [one.query for one in search_tasks(world.memory.store, learn_prompt_id=2)]
     assert asked[0] == "espresso machines"
     world.memory.close()
 
@@ -480,12 +481,12 @@ def test_a_schedule_searches_as_its_owner_would(world: World) -> None:
     for _ in range(3):
         world.memory.background.work()
         world.clock.advance(days=1)
-    logs = world.memory.store.search_logs()
+    logs = search_logs(world.memory.store)
     assert [one.trigger for one in logs] == [Trigger.USER_MESSAGE] * 3
     assert world.facts("kef ls50 meta")
     world.memory.interests.unschedule(1)
     world.memory.background.work()
-    assert len(world.memory.store.search_logs()) == 3
+    assert len(search_logs(world.memory.store)) == 3
     with pytest.raises(NotFound):
         world.memory.interests.unschedule(1)
 
@@ -639,7 +640,7 @@ def test_the_entity_with_the_highest_priority_is_looked_up(world: World) -> None
     assert (
         world.memory.background.run_enrichment().entity == "espresso machines"
     )  # 0.8 / 1 over 1.4 / 3
-    task = world.memory.store.search_tasks()[0]
+    task = search_tasks(world.memory.store)[0]
     assert (task.trigger, task.state) == (Trigger.ENRICHMENT, SearchState.QUEUED)
     world.memory.interests.dislike("espresso machines")
     world.memory.interests.dislike("kef ls50 meta")
@@ -686,7 +687,7 @@ def test_a_query_is_redacted_by_what_is_known_when_it_leaves(tmp_path: Path) -> 
     """Secrets never leave the machine, also those that a rule learned of after it was queued."""
     world = open_world(tmp_path, SPEAKERS)
     world.memory.interests.learn("speakers")
-    for task in world.memory.store.search_tasks():
+    for task in search_tasks(world.memory.store):
         world.memory.store._file.connection.execute(
             "UPDATE search_task SET query = 'speakers AKIAIOSFODNN7EXAMPLE' WHERE id = ?",
             (task.id,),
@@ -909,7 +910,7 @@ def test_a_model_that_plans_too_few_too_many_or_too_long_searches_is_not_followe
     server.script = Reply.json({"queries": queries})
     world.memory.interests.learn("speakers")
     world.memory.background.plan_learning()
-    planned = [one.query for one in world.memory.store.search_tasks()]
+    planned = [one.query for one in search_tasks(world.memory.store)]
     assert policy.LEARN_QUERIES[0] <= len(planned) <= policy.LEARN_QUERIES[1]
     assert planned[1] == "what are speakers"  # the fixed patterns
     world.memory.close()

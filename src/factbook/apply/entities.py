@@ -25,7 +25,6 @@ from factbook.model.entities import (
     NoticeState,
     Preference,
     Schedule,
-    SearchLog,
     SearchState,
     SearchTask,
     Valence,
@@ -84,9 +83,32 @@ from factbook.store.derived.entities import (
     world_lives,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id
-from factbook.store.kinds import ALIAS, ENGAGEMENT, ENTITY, PREFERENCE, Alias, EntityRow
+from factbook.store.derived.notices import notices_of, notify_state, row_of, waiting_notice
+from factbook.store.derived.searches import LEFT, search_triggers
+from factbook.store.kinds import (
+    ALIAS,
+    ENGAGEMENT,
+    ENTITY,
+    LEARN_PROMPT,
+    NOTICE,
+    NOTICE_FACT,
+    NOTIFY,
+    PREFERENCE,
+    SCHEDULE,
+    SEARCH_FIND,
+    SEARCH_LOG,
+    SEARCH_RESULT,
+    SEARCH_TASK,
+    Alias,
+    EntityRow,
+    FindRow,
+    NoticeFact,
+    PromptRow,
+    ResultRow,
+    SearchRow,
+)
 from factbook.store.leases import stands
-from factbook.store.port import events_of, one_id
+from factbook.store.port import events_of, first, one_id
 from factbook.store.rows import Life
 
 if TYPE_CHECKING:
@@ -206,7 +228,7 @@ class WorldChanges:
             )
         if witness.trust is Trust.DIRECT:
             return episode_id, witness.kind
-        asked = self._writer.search_triggers(op.owner, episode_id) & _ASKED
+        asked = search_triggers(self._writer, op.owner, episode_id) & _ASKED
         if witness.kind is EpisodeKind.SEARCH_RESULT and asked:
             return episode_id, witness.kind
         raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
@@ -269,17 +291,16 @@ class WorldChanges:
 
     def _hand_over(self, loser: Entity, winner: Entity, *, muted: bool) -> None:
         """Let what waits to be told of one entity be told of the other."""
-        waiting = self._writer.waiting_notice(loser.owner, loser.id)
+        waiting = waiting_notice(self._writer, loser.owner, loser.id)
         if waiting is None:
             return
         if not muted and winner.current:
-            other = self._writer.waiting_notice(winner.owner, winner.id)
+            other = waiting_notice(self._writer, winner.owner, winner.id)
             if other is not None:
-                self._writer.add_notice_facts(other.id, waiting.fact_ids)
+                self._tell(other.id, waiting.fact_ids)
             else:
-                self._writer.add_notice(
-                    waiting._replace(entity_id=winner.id, kind=NoticeKind.LEARNED)
-                )
+                moved = waiting._replace(id=0, entity_id=winner.id, kind=NoticeKind.LEARNED)
+                self._add_notice(moved._replace(created_at=self._now))
         self._drop(waiting, f"it is now known as {winner.name}")
 
     def _move_facts(
@@ -370,7 +391,7 @@ class WorldChanges:
             )
             self._facts.change("retract", life, retired, why=op.why)
             gone.append(life.id)
-        waiting = self._writer.waiting_notice(entity.owner, entity.id)
+        waiting = waiting_notice(self._writer, entity.owner, entity.id)
         if waiting is not None:
             self._drop(waiting, "its entity was removed")
         self._write(entity._replace(retired_at=self._now))
@@ -421,7 +442,7 @@ class WorldChanges:
             self._receipt.unchanged += 1
             return
         self._write(entity._replace(muted=op.muted))
-        waiting = self._writer.waiting_notice(entity.owner, entity.id)
+        waiting = waiting_notice(self._writer, entity.owner, entity.id)
         if op.muted and waiting is not None:
             self._drop(waiting, "its owner wants to hear no more of it")
         self._receipt.updated += 1
@@ -429,11 +450,11 @@ class WorldChanges:
 
     def mute_owner(self, op: MuteOwner) -> None:
         """Tell an owner nothing, or begin again."""
-        state = self._writer.notify_state(op.owner)
+        state = notify_state(self._writer, op.owner)
         if state.muted == op.muted:
             self._receipt.unchanged += 1
             return
-        self._writer.write_notify_state(state._replace(muted=op.muted))
+        self._writer.put(NOTIFY, [state._replace(muted=op.muted)])
         self._receipt.updated += 1
 
     # --- engagements and preferences ------------------------------------------------------------
@@ -509,7 +530,8 @@ class WorldChanges:
     def open_prompt(self, op: OpenLearnPrompt) -> None:
         """Keep what is to be learned, and let its searches wait."""
         episode_id = self._own_words(op.owner, op.episode)
-        prompt_id = self._writer.add_learn_prompt(op.owner, op.text, episode_id)
+        row = PromptRow(0, op.owner, op.text, "active", episode_id, self._now, self._now)
+        prompt_id = one_id(self._writer.add(LEARN_PROMPT, [row]))
         self._facts.event("store", "learn_prompt", prompt_id)
         if op.queries:
             self.plan(PlanLearning(prompt_id=prompt_id, queries=op.queries, planner="rules"))
@@ -521,20 +543,20 @@ class WorldChanges:
             raise UsageError(
                 detail=f"learning takes {low} to {high} searches, not {len(op.queries)}"
             )
-        cause = self._writer.prompt_cause(op.prompt_id)
-        if cause is None:
+        prompt = first(self._writer, LEARN_PROMPT, {"id": op.prompt_id})
+        if prompt is None:
             raise NotFound(what="prompt", name=op.prompt_id, hint="`factbook learn` lists them.")
-        if self._writer.has_tasks(op.prompt_id):
+        planned = {"owner": EVERYONE, "learn_prompt_id": prompt.id}
+        if self._writer.find(SEARCH_TASK, planned, limit=1):
             self._receipt.unchanged += 1
             return
-        owner, cause_id = cause
         for query in op.queries:
-            self._writer.add_search_task(
-                owner,
+            self._queue(
+                prompt.owner,
                 query,
                 Trigger.LEARN_COMMAND,
-                learn_prompt_id=op.prompt_id,
-                cause_id=cause_id,
+                learn_prompt_id=prompt.id,
+                cause_id=prompt.episode_id,
             )
         self._receipt.searches += len(op.queries)
         detail = {"searches": len(op.queries), "planner": op.planner}
@@ -546,7 +568,7 @@ class WorldChanges:
             self._receipt.unchanged += 1
             return
         cause_id = self._own_words(op.owner, op.episode) if op.episode else None
-        self._writer.add_search_task(
+        self._queue(
             op.owner,
             op.query,
             self._search_trigger(),
@@ -558,7 +580,7 @@ class WorldChanges:
     def record_search(self, op: RecordSearch) -> None:
         """Keep a search and its results; its task is done."""
         trigger = self._search_trigger()
-        task = None if op.task_id is None else self._writer.search_task(op.task_id)
+        task = None if op.task_id is None else self._task(op.task_id)
         if op.task_id is not None:
             if task is None:
                 raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
@@ -582,35 +604,33 @@ class WorldChanges:
         cause_id = task.cause_id if task else None
         if op.episode:
             cause_id = self._own_words(op.owner, op.episode)
-        search_id = self._writer.add_search_log(
-            SearchLog(
-                0,
-                op.owner,
-                self._now,
-                op.query,
-                trigger,
-                op.provider,
-                op.duration_ms,
-                False,
-                task.learn_prompt_id if task else None,
-                entity_id,
-                cause_id,
-                ids,
-            ),
-            uid=op.uid,
+        row = SearchRow(
+            0,
+            op.uid,
+            op.owner,
+            self._now,
+            op.query,
+            trigger,
+            op.provider,
+            op.duration_ms,
+            extracted=not ids,  # there is nothing to read
+            learn_prompt_id=task.learn_prompt_id if task else None,
+            entity_id=entity_id,
+            cause_id=cause_id,
         )
+        search_id = one_id(self._writer.add(SEARCH_LOG, [row]))
+        results = [ResultRow(search_id, n, episode_id) for n, episode_id in enumerate(ids)]
+        self._writer.add(SEARCH_RESULT, results)
         self._facts.event("store", "search", search_id, {"results": len(ids)})
         if task is not None:
-            self._writer.write_search_task(task._replace(state=SearchState.DONE, error=""))
-        if not ids:
-            self._writer.set_extracted(search_id)  # there is nothing to read
+            self._end(task._replace(state=SearchState.DONE, error=""))
         if task is not None and task.learn_prompt_id is not None:
             self._settle(task.learn_prompt_id)
         self._receipt.searches += 1
 
     def fail_search(self, op: FailSearch) -> None:
         """Leave a search waiting, later with each failure, and set it aside after a few."""
-        task = self._writer.search_task(op.task_id)
+        task = self._task(op.task_id)
         if task is None:
             raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
         self._own(task, op.claimer)
@@ -619,7 +639,7 @@ class WorldChanges:
             return
         attempts = task.attempts + op.tried
         aside = op.aside or attempts >= policy.SEARCH_ATTEMPTS
-        self._writer.write_search_task(
+        self._end(
             task._replace(
                 state=SearchState.ASIDE if aside else SearchState.FAILED,
                 attempts=attempts,
@@ -632,7 +652,10 @@ class WorldChanges:
     def retry_searches(self, op: RetrySearches) -> None:
         """Let searches that were set aside be tried again, and what could not be read be read."""
         del op
-        self._receipt.updated += self._writer.retry_searches()
+        aside = self._writer.find(SEARCH_TASK, {"owner": EVERYONE, "state": SearchState.ASIDE})
+        again = [task._replace(state=SearchState.FAILED, attempts=0, until=0) for task in aside]
+        self._writer.put(SEARCH_TASK, again)
+        self._receipt.updated += len(again)
         for kind in ("search", "hear"):
             self._receipt.updated += self._writer.retry_tasks(kind)
 
@@ -650,45 +673,61 @@ class WorldChanges:
     def keep_seen(self, op: KeepSeen) -> None:
         """Remember the new names that a model saw in a result."""
         places = [(one.start, one.end) for one in op.names]
-        self._writer.set_seen(op.search_id, op.episode_id, places)
+        rows = self._results(op.search_id, op.episode_id)
+        self._writer.put(SEARCH_RESULT, [row._replace(seen=places) for row in rows])
 
     def mark_discovered(self, op: MarkDiscovered) -> None:
         """Remember that a search was looked through for new things."""
-        if not self._writer.set_discovered(op.search_id):
+        row = first(self._writer, SEARCH_LOG, {"id": op.search_id})
+        if row is None or row.discovered:
             self._receipt.unchanged += 1
+            return
+        self._writer.put(SEARCH_LOG, [row._replace(discovered=True)])
 
     def mark_result_read(self, op: MarkResultRead) -> None:
         """Remember that a result was read, and which facts of it this call stored."""
         log = self._log(op.search_id)
-        if not self._writer.set_read(log.id, op.episode_id):
+        rows = [row for row in self._results(log.id, op.episode_id) if not row.is_read]
+        if not rows:
             self._receipt.unchanged += 1
             return
-        finds: list[tuple[int, float | None]] = []
+        self._writer.put(SEARCH_RESULT, [row._replace(is_read=True) for row in rows])
+        finds: list[FindRow] = []
         for one in op.finds:
             entity = self._entity(log.owner, one.entity)
             stored = self._stored.get((log.owner, entity.name), {}) if entity else {}
             if one.object in stored:
-                finds.append((stored[one.object], one.nearest))
-        self._writer.add_finds(log.id, finds)
+                finds.append(FindRow(log.id, stored[one.object], one.nearest))
+        self._writer.add(SEARCH_FIND, finds)
 
     def fail_result(self, op: FailResult) -> None:
         """Remember that a result could not be read."""
-        self._writer.count_failure(op.search_id, op.episode_id)
+        rows = self._results(op.search_id, op.episode_id)
+        self._writer.put(SEARCH_RESULT, [row._replace(failed=row.failed + 1) for row in rows])
 
     def mark_extracted(self, op: MarkExtracted) -> None:
         """Remember that a search was read."""
         log = self._log(op.search_id)
-        if not self._writer.set_extracted(log.id):
+        self._writer.drop(SEARCH_FIND, {"search_id": log.id})
+        rows = self._writer.find(SEARCH_RESULT, {"search_id": log.id})
+        self._writer.put(SEARCH_RESULT, [row._replace(is_read=True, seen=None) for row in rows])
+        if log.extracted:
             self._receipt.unchanged += 1
             return
+        self._writer.put(SEARCH_LOG, [log._replace(extracted=True)])
         if log.learn_prompt_id is not None:
             self._settle(log.learn_prompt_id)
 
-    def _log(self, search_id: int) -> SearchLog:
-        log = self._writer.search_log(search_id)
+    def _log(self, search_id: int) -> SearchRow:
+        log = first(self._writer, SEARCH_LOG, {"id": search_id})
         if log is None:
             raise NotFound(what="search", name=search_id, hint="it was never made.")
         return log
+
+    def _results(self, search_id: int, episode_id: int) -> list[ResultRow]:
+        """Return the rows of one result of a search."""
+        where = {"search_id": search_id, "episode_id": episode_id}
+        return self._writer.find(SEARCH_RESULT, where)
 
     def mark_heard(self, op: MarkHeard) -> None:
         """Remember that a message was read."""
@@ -696,8 +735,38 @@ class WorldChanges:
             self._receipt.unchanged += 1
 
     def _settle(self, prompt_id: int) -> None:
-        if self._writer.settle_learn_prompt(prompt_id):
-            self._facts.event("complete", "learn_prompt", prompt_id)
+        """Complete a prompt whose searches are all made and read."""
+        prompt = first(self._writer, LEARN_PROMPT, {"id": prompt_id, "status": "active"})
+        of_it = {"owner": EVERYONE, "learn_prompt_id": prompt_id}
+        left = self._writer.find(SEARCH_TASK, {**of_it, "state": LEFT}, limit=1)
+        unread = self._writer.find(SEARCH_LOG, {**of_it, "extracted": False}, limit=1)
+        if prompt is None or left or unread:
+            return
+        self._writer.put(LEARN_PROMPT, [prompt._replace(status="completed", updated_at=self._now)])
+        self._facts.event("complete", "learn_prompt", prompt_id)
+
+    def _queue(
+        self,
+        owner: str,
+        query: str,
+        trigger: Trigger,
+        *,
+        learn_prompt_id: int | None = None,
+        entity_id: int | None = None,
+        cause_id: int | None = None,
+    ) -> None:
+        """Let a search wait."""
+        about = (learn_prompt_id, entity_id, cause_id)
+        task = SearchTask(0, owner, query, trigger, *about, SearchState.QUEUED, 0, "", 0, self._now)
+        self._writer.add(SEARCH_TASK, [task])
+
+    def _task(self, task_id: int) -> SearchTask | None:
+        return first(self._writer, SEARCH_TASK, {"id": task_id})
+
+    def _end(self, task: SearchTask) -> None:
+        """Overwrite the state of a search that was asked for; whoever was making it has ended."""
+        self._writer.put(SEARCH_TASK, [task])
+        self._writer.set_lease(f"search {task.id}", "")
 
     def _search_trigger(self) -> Trigger:
         if self._trigger is Trigger.COMMAND:
@@ -711,7 +780,7 @@ class WorldChanges:
     def announce(self, op: Announce) -> None:
         """Let new facts about an entity wait to be told, together with those that wait already."""
         entity = self._entity(op.owner, op.entity)
-        if entity is None or entity.muted or self._writer.notify_state(op.owner).muted:
+        if entity is None or entity.muted or notify_state(self._writer, op.owner).muted:
             return
         known = [life.id for life in world_lives(self._writer, op.owner, entity.name)]
         if op.search_id is None:
@@ -719,20 +788,21 @@ class WorldChanges:
             new = set(stored.values())
             told = [one for text, one in stored.items() if op.facts is None or text in op.facts]
         else:
-            new = set(self._writer.finds(op.search_id)).intersection(known)
+            finds = self._writer.find(SEARCH_FIND, {"search_id": op.search_id})
+            new = {find.fact_id for find in finds}.intersection(known)
             told = sorted(new.intersection(op.fact_ids))
-            self._writer.drop_finds(op.search_id, told)
+            self._writer.drop(SEARCH_FIND, {"search_id": op.search_id, "fact_id": told})
         if not told:
             return
-        waiting = self._writer.waiting_notice(op.owner, entity.id)
+        waiting = waiting_notice(self._writer, op.owner, entity.id)
         if waiting is not None:
-            self._writer.add_notice_facts(waiting.id, told)
+            self._tell(waiting.id, told)
             if op.image and not waiting.image:
-                self._writer.write_notice(waiting._replace(image=op.image))
+                self._put_notice(waiting._replace(image=op.image))
             self._receipt.notices += 1
             return
         first = new.issuperset(known)
-        notice_id = self._writer.add_notice(
+        notice_id = self._add_notice(
             Notice(
                 0,
                 op.owner,
@@ -755,15 +825,15 @@ class WorldChanges:
         """Begin to deliver a notice; it counts as told from here on, so that none goes twice."""
         notice = self._notice(op.notice_id)
         entity = self._life(notice.entity_id)
-        state = self._writer.notify_state(notice.owner)
+        state = notify_state(self._writer, notice.owner)
         ready = notice.state is NoticeState.WAITING and entity.current and not entity.muted
         if not ready or may_send(state, self._now) != self._now:
             self._receipt.unchanged += 1
             return
-        self._writer.write_notice(notice._replace(state=NoticeState.CLAIMED, sent_at=self._now))
+        self._put_notice(notice._replace(state=NoticeState.CLAIMED, sent_at=self._now))
         self._writer.set_lease(f"notice {notice.id}", op.holder)
-        self._writer.write_notify_state(
-            state._replace(unanswered=state.unanswered + 1, last_sent_at=self._now)
+        self._writer.put(
+            NOTIFY, [state._replace(unanswered=state.unanswered + 1, last_sent_at=self._now)]
         )
         self._receipt.notices += 1
         self._facts.event("claim", "notice", notice.id)
@@ -786,7 +856,7 @@ class WorldChanges:
             return
         self._writer.set_lease(f"notice {notice.id}", "")
         again = op.state is NoticeState.WAITING  # it counts as told all the same: no storm
-        self._writer.write_notice(
+        self._put_notice(
             notice._replace(
                 state=op.state,
                 channels=tuple(op.channels),
@@ -798,14 +868,14 @@ class WorldChanges:
         self._facts.event(str(op.state), "notice", notice.id, {"channels": list(op.channels)})
 
     def _drop(self, notice: Notice, reason: str) -> None:
-        self._writer.write_notice(notice._replace(state=NoticeState.DROPPED, reason=reason))
+        self._put_notice(notice._replace(state=NoticeState.DROPPED, reason=reason))
         self._receipt.updated += 1
         self._facts.event("drop", "notice", notice.id, {"why": reason})
 
     def note_action(self, op: NoteAction) -> None:
         """Remember that an owner did something: notices may come at once again."""
-        state = self._writer.notify_state(op.owner)
-        self._writer.write_notify_state(state._replace(unanswered=0, engaged_at=self._now))
+        state = notify_state(self._writer, op.owner)
+        self._writer.put(NOTIFY, [state._replace(unanswered=0, engaged_at=self._now)])
 
     # --- schedules ------------------------------------------------------------------------------
 
@@ -814,35 +884,35 @@ class WorldChanges:
         if op.every_ms <= 0:
             raise UsageError(detail=f"a schedule every {op.every_ms} ms is none")
         episode_id = self._own_words(op.owner, op.episode)
-        schedule_id = self._writer.add_schedule(
-            Schedule(0, op.owner, op.topic, op.every_ms, op.next_at, self._now), episode_id
-        )
+        row = Schedule(0, op.owner, op.topic, op.every_ms, op.next_at, self._now, episode_id)
+        schedule_id = one_id(self._writer.add(SCHEDULE, [row]))
         self._receipt.updated += 1
         self._facts.event("store", "schedule", schedule_id, {"every_ms": op.every_ms})
 
     def drop_schedule(self, op: DropSchedule) -> None:
         """End a schedule."""
-        known = self._writer.schedule(op.schedule_id)
+        known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
         if known is None:
             self._receipt.unchanged += 1
             return
-        self._writer.write_schedule(known.id, next_at=known.next_at, ends=True)
+        self._writer.put(SCHEDULE, [known._replace(retired_at=self._now)])
         self._receipt.updated += 1
         self._facts.event("retire", "schedule", known.id)
 
     def run_schedule(self, op: RunSchedule) -> None:
         """Queue the search of a schedule that is due, once however long it was not looked at."""
-        known = self._writer.schedule(op.schedule_id)
+        known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
         if known is None or known.next_at > self._now:
             self._receipt.unchanged += 1
             return
         missed = (self._now - known.next_at) // known.every_ms
-        self._writer.write_schedule(known.id, next_at=known.next_at + (missed + 1) * known.every_ms)
-        cause_id = self._writer.schedule_cause(known.id)
-        if not self._writer.is_asked(cause_id):  # what nobody could make does not pile up
-            self._writer.add_search_task(
-                known.owner, known.topic, Trigger.USER_MESSAGE, cause_id=cause_id
-            )
+        next_at = known.next_at + (missed + 1) * known.every_ms
+        self._writer.put(SCHEDULE, [known._replace(next_at=next_at)])
+        cause_id = known.episode_id
+        asked = {"owner": EVERYONE, "cause_id": cause_id, "state": LEFT}
+        if not self._writer.find(SEARCH_TASK, asked, limit=1):  # what nobody could make
+            # does not pile up
+            self._queue(known.owner, known.topic, Trigger.USER_MESSAGE, cause_id=cause_id)
             self._receipt.searches += 1
         self._facts.event("run", "schedule", known.id)
 
@@ -890,10 +960,22 @@ class WorldChanges:
         return found
 
     def _notice(self, notice_id: int) -> Notice:
-        found = self._writer.notice(notice_id)
-        if found is None:
+        found = notices_of(self._writer, EVERYONE, ids=[notice_id])
+        if not found:
             raise NotFound(what="notice", name=notice_id, hint="`factbook why` shows them.")
-        return found
+        return found[0]
+
+    def _add_notice(self, notice: Notice) -> int:
+        notice_id = one_id(self._writer.add(NOTICE, [row_of(notice)]))
+        self._tell(notice_id, notice.fact_ids)
+        return notice_id
+
+    def _put_notice(self, notice: Notice) -> None:
+        self._writer.put(NOTICE, [row_of(notice)])
+
+    def _tell(self, notice_id: int, fact_ids: Sequence[int]) -> None:
+        """Let a notice tell of more facts."""
+        self._writer.add(NOTICE_FACT, [NoticeFact(notice_id, fact_id) for fact_id in fact_ids])
 
     def _last(self, entity_id: int, op: str) -> Event:
         return [one for one in events_of(self._writer, "entity", entity_id) if one.op == op][-1]

@@ -30,6 +30,7 @@ from factbook.net import cancel
 from factbook.net.address import is_public
 from factbook.net.http import one_line
 from factbook.store.derived.entities import entities_of
+from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.leases import holder_name
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ class Notifier:
         if not self._channels:
             return report
         waiting: dict[str, list[Notice]] = {}
-        for notice in self._store.notices(self._owner, states=(NoticeState.WAITING,)):
+        for notice in notices_of(self._store, self._owner, states=(NoticeState.WAITING,)):
             waiting.setdefault(notice.owner, []).append(notice)
         for owner, notices in waiting.items():
             cancel.check()
@@ -235,7 +236,7 @@ class Notifier:
     def _tell(self, owner: str, notices: Sequence[Notice], report: NotifyReport) -> None:
         for number, notice in enumerate(notices):
             now = self._clock()
-            first = may_send(self._store.notify_state(owner), now)
+            first = may_send(notify_state(self._store, owner), now)
             if first != now:
                 report.held += len(notices) - number
                 if first is not None and (report.next_at is None or first < report.next_at):
@@ -302,7 +303,7 @@ class Notifier:
 
     def _clear_claims(self, report: NotifyReport) -> None:
         """Let go of what a process that was killed had begun to deliver."""
-        for notice in self._store.notices(self._owner, states=(NoticeState.CLAIMED,)):
+        for notice in notices_of(self._store, self._owner, states=(NoticeState.CLAIMED,)):
             if not self._store.is_held(f"notice {notice.id}", now=self._clock()):
                 reason = "whoever delivered it ended before it was done"
                 self._finish(notice, NoticeState.FAILED, reason=reason)

@@ -17,6 +17,7 @@ from factbook.model.entities import Entity
 from factbook.model.facts import EVERYONE, Millis, Trigger
 from factbook.model.interest_ops import QueueSearch
 from factbook.store.derived.entities import asked_for, entities_of, world_facts
+from factbook.store.derived.searches import looked_up, search_tasks, searches_since
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -63,11 +64,11 @@ def enrich(
     day (UTC), those in vain too, and only about what the owner asked for or spoke well of.
     """
     store, now = context.store, context.clock()
-    made = store.searches_since(Trigger.ENRICHMENT, now - now % _DAY)
+    made = searches_since(store, Trigger.ENRICHMENT, now - now % _DAY)
     asked: dict[str, set[int]] = {}
     spent = False
-    waiting = {one.entity_id for one in store.search_tasks() if one.entity_id is not None}
-    made_about = store.looked_up()
+    waiting = {one.entity_id for one in search_tasks(store) if one.entity_id is not None}
+    made_about = looked_up(store)
     scores: dict[str, Mapping[int, float]] = {}
     ranked: list[tuple[float, int, Entity, Mode]] = []
     for entity in entities_of(store, EVERYONE):

@@ -33,6 +33,7 @@ from factbook.model.entities import (
     LearnPrompt,
     Notice,
     NoticeState,
+    NotifyState,
     Preference,
     PreferenceType,
     Schedule,
@@ -76,7 +77,6 @@ from factbook.store.base import RejectionFilters
 from factbook.store.derived.entities import (
     about_vectors,
     engagements_of,
-    entities_by_id,
     entities_of,
     entity_named,
     fact_places,
@@ -84,6 +84,14 @@ from factbook.store.derived.entities import (
     names_by_id,
     preferences_of,
     world_facts,
+)
+from factbook.store.derived.notices import notices_of, notify_state
+from factbook.store.derived.searches import (
+    learn_prompts,
+    learned_of,
+    schedules_of,
+    search_logs,
+    search_tasks,
 )
 
 if TYPE_CHECKING:
@@ -181,24 +189,24 @@ class Interests:
         ops.append(OpenLearnPrompt(owner=owner, text=text, queries=queries, episode=uid))
         ops += self._topic_ops(text, EngagementType.LEARN_COMMAND, owner, uid)
         self._context.write(ops, Trigger.LEARN_COMMAND)
-        return self._store.learn_prompts(owner, cause=uid)[-1]
+        return learn_prompts(self._store, owner, cause=uid)[-1]
 
     def learned(self, *, owner: str = ME) -> list[LearnStatus]:
         """Return how far everything that was to be learned has come, oldest first.
 
         What was erased since is not among it.
         """
-        waiting = self._store.search_tasks(states=(SearchState.FAILED, SearchState.ASIDE))
+        waiting = search_tasks(self._store, states=(SearchState.FAILED, SearchState.ASIDE))
         found = [
             LearnStatus(
                 prompt=prompt,
-                entities=self._learned_of(prompt.id),
-                searches=self._store.search_logs(owner, learn_prompt_id=prompt.id),
+                entities=learned_of(self._store, prompt.id),
+                searches=search_logs(self._store, owner, learn_prompt_id=prompt.id),
                 failed=[
                     (one.query, one.error) for one in waiting if one.learn_prompt_id == prompt.id
                 ],
             )
-            for prompt in self._store.learn_prompts(owner)
+            for prompt in learn_prompts(self._store, owner)
             if prompt.text != f"erased:{prompt.id}"  # what the store leaves of such a row
         ]
         if not any(one.done and not one.entities for one in found):
@@ -210,12 +218,6 @@ class Interests:
             else one
             for one in found
         ]
-
-    def _learned_of(self, prompt_id: int) -> list[tuple[Entity, int]]:
-        """Return (entity, facts) that the searches of a prompt gave, most facts first."""
-        counts = self._store.learned_of(prompt_id)
-        known = entities_by_id(self._store, [entity_id for entity_id, _ in counts])
-        return [(known[entity_id], facts) for entity_id, facts in counts]
 
     def _single_sourced(self, owner: str) -> dict[str, set[str]]:
         """Return the names that one source alone gave, by the address of the search.
@@ -374,11 +376,11 @@ class Interests:
         )
         ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
         self._context.write(ops, Trigger.COMMAND)
-        return self._store.schedules(owner, cause=uid)[-1]
+        return schedules_of(self._store, owner, cause=uid)[-1]
 
     def schedules(self, *, owner: str = ME) -> list[Schedule]:
         """Return the schedules of an owner, oldest first; their numbers are their places."""
-        return self._store.schedules(owner)
+        return schedules_of(self._store, owner)
 
     def unschedule(self, place: int, *, owner: str = ME) -> Schedule:
         """End a schedule by its place in `schedules` (from 1); raises NotFound."""
@@ -424,7 +426,7 @@ class Interests:
         self, kind: str, number: int, owner: str, *, positive: bool
     ) -> tuple[EngagementType, list[str]]:
         if kind == "n":
-            found = self._store.notices(owner, ids=[number])
+            found = notices_of(self._store, owner, ids=[number])
             if not found:
                 raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
             entity = [self._standing_entity(found[0].entity_id)]
@@ -536,6 +538,18 @@ class Interests:
             if about == entity.id
         ]
 
+    def notify_state(self, *, owner: str = ME) -> NotifyState:
+        """Return how much an owner was told without answering."""
+        return notify_state(self._store, owner)
+
+    def searches(self, *, owner: str = ME) -> list[SearchLog]:
+        """Return the searches that were made for an owner, oldest first."""
+        return search_logs(self._store, owner)
+
+    def learn_prompts(self, *, owner: str = ME) -> list[LearnPrompt]:
+        """Return what an owner asked to be learned, oldest first."""
+        return learn_prompts(self._store, owner)
+
     def notices(
         self,
         *,
@@ -545,7 +559,7 @@ class Interests:
         limit: int | None = None,
     ) -> list[Notice]:
         """Return what was told, or waits to be told, by itself, oldest first."""
-        return self._store.notices(owner, states=states, ids=ids, limit=limit)
+        return notices_of(self._store, owner, states=states, ids=ids, limit=limit)
 
     # --- answering ------------------------------------------------------------------------------
 

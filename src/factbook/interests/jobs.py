@@ -26,10 +26,13 @@ from factbook.interests.notify_config import load_notify_config, open_channels
 from factbook.interests.scheduler import IDLE_MS, Budget, Loop, LoopResult, Worker, moved
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
-from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
+from factbook.model.entities import SearchState, SearchTask
+from factbook.model.facts import EVERYONE, ME, Everyone, Millis, Receipt, Trigger
 from factbook.model.interest_ops import RetrySearches, RunSchedule
 from factbook.net.settings import config_path
 from factbook.pipelines.world import WorldReading
+from factbook.store.derived.notices import last_action
+from factbook.store.derived.searches import schedules_of, search_tasks
 from factbook.store.port import marked
 
 if TYPE_CHECKING:
@@ -80,7 +83,7 @@ class Background:
 
     def run_schedules(self) -> Receipt:
         """Queue the searches of schedules whose time has come."""
-        due = self._store.schedules(EVERYONE, due=self._context.clock())
+        due = schedules_of(self._store, EVERYONE, at=self._context.clock())
         if not due:
             return Receipt()
         return self._context.write(
@@ -143,7 +146,7 @@ class Background:
             report.lookups = self.run_searches()
         report.extraction = self.run_extraction()
         report.embedded = self._embed()
-        if enrich and self._context.resources.has_search and not self._store.search_tasks():
+        if enrich and self._context.resources.has_search and not search_tasks(self._store):
             report.enriched = self.run_enrichment()
             if report.enriched.query:
                 self.run_searches()
@@ -180,10 +183,18 @@ class Background:
             self.loops(shown, off=off),
             clock=self._context.clock,
             idle_ms=IDLE_MS if idle_ms is None else idle_ms,
-            foreground=moved(self._store.generation, self._store.last_action),
+            foreground=moved(self._store.generation, self.last_action),
             on_step=on_step,
             prepare=lambda: prepare(self._context),
         )
+
+    def last_action(self) -> Millis | None:
+        """Return when any owner did something last."""
+        return last_action(self._store)
+
+    def waiting_searches(self, states: Collection[SearchState]) -> list[SearchTask]:
+        """Return the searches of all owners that were asked for and stand so, oldest first."""
+        return search_tasks(self._store, states=states)
 
     def _embed(self) -> int:
         return EmbeddingQueue(self._context).drain().receipt.embedded

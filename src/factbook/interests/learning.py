@@ -19,6 +19,7 @@ from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
 from factbook.model.facts import Receipt, Trigger
 from factbook.model.interest_ops import PlanLearning
+from factbook.store.derived.searches import unplanned
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -60,7 +61,7 @@ def plan_learning(
 ) -> Receipt:
     """Give everything that is to be learned and has no searches yet its searches."""
     llm, total = context.model, Receipt()
-    for prompt in context.store.unplanned():
+    for prompt in unplanned(context.store):
         planner, queries = RULES, queries_for(prompt.text)
         if llm is not None:
             try:

@@ -37,6 +37,7 @@ from factbook.net.http import one_line
 from factbook.search_providers.base import is_local
 from factbook.sources.told import digest
 from factbook.store.derived.entities import entities_of
+from factbook.store.derived.searches import search_logs
 from factbook.store.leases import holder_name
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Lookup:
             uid=uid,
         )
         self._apply(ops, trigger)
-        return answer, self._store.search_logs(owner, uid=uid)[0]
+        return answer, search_logs(self._store, owner, uid=uid)[0]
 
     def run_due(self, *, limit: int | None = None) -> LookupReport:
         """Make the searches that wait, oldest first, `limit` at most; those that fail wait longer.

@@ -168,6 +168,9 @@ class AsyncInterests(_Part[Interests]):
     pages = _asked(Interests.pages)
     preferences = _asked(Interests.preferences)
     engagements = _asked(Interests.engagements)
+    notify_state = _asked(Interests.notify_state)
+    searches = _asked(Interests.searches)
+    learn_prompts = _asked(Interests.learn_prompts)
     notices = _asked(Interests.notices)
     knowledge = _asked(Interests.knowledge)
     search_for = _worked(Interests.search_for)
@@ -188,6 +191,8 @@ class AsyncBackground(_Part[Background]):
     notifier = _asked(Background.notifier)
     channels = _asked(Background.channels)
     work = _worked(Background.work)
+    last_action = _asked(Background.last_action)
+    waiting_searches = _asked(Background.waiting_searches)
     loops = _asked(Background.loops)
     worker = _asked(Background.worker)
 

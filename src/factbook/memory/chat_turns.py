@@ -13,6 +13,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook import Filters
@@ -30,6 +31,7 @@ from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
+from factbook.store.derived.notices import last_action
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -97,7 +99,7 @@ class ChatTurns:
     def foreground(self) -> Callable[[], object]:
         """What changes whenever somebody acts."""
         store = self._memory.store
-        return moved(store.generation, store.last_action)
+        return moved(store.generation, partial(last_action, store))
 
     def id_of(self, uid: str) -> str:
         """Return the id of a turn as a person sees it, "e12"; empty where it was not kept."""

@@ -13,6 +13,7 @@ from factbook.errors import NotFound
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.store.damage import NOT_SEEN
+from factbook.store.derived.searches import search_logs
 
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
@@ -152,7 +153,7 @@ def unanswered(
     episodes = store.episodes_by_id(sorted({one.target for one in tasks if one.kind != TASK}))
     texts = {one.id: one.text for one in episodes.values() if owner in (one.owner, EVERYONE)}
     made = [one.target for one in tasks if one.kind == SEARCH_TASK]
-    queries = {one.id: one.query for one in store.search_logs(owner, ids=made)} if made else {}
+    queries = {one.id: one.query for one in search_logs(store, owner, ids=made)} if made else {}
 
     def shown(task: ModelTask) -> Unanswered:
         if task.kind == TASK:

@@ -153,6 +153,11 @@ class SearchTask(NamedTuple):
     until: Millis  # not to be tried before
     created_at: Millis
 
+    @property
+    def is_left(self) -> bool:
+        """Tell whether it is not made: what is set aside waits too, however long."""
+        return self.state is not SearchState.DONE
+
 
 class LearnPrompt(NamedTuple):
     """What an owner asked to be learned."""
@@ -202,6 +207,8 @@ class Schedule(NamedTuple):
     every_ms: int
     next_at: Millis
     created_at: Millis
+    episode_id: int = 0  # the command that made it
+    retired_at: Millis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,13 +53,14 @@ from factbook.pipelines.world_facts import Facts, Gathered, Vectors, announcemen
 from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import Names, by_new_thing
 from factbook.store.derived.entities import known_names
+from factbook.store.derived.searches import is_discovered, results_of, search_logs
 from factbook.store.leases import due, holder_name
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.facts import ModelTask
     from factbook.store.base import Store
-    from factbook.store.base_world import ResultState
+    from factbook.store.kinds import ResultRow
 
 __all__ = ["ExtractionReport", "WorldReading"]
 
@@ -92,7 +93,7 @@ class _Piece:
     target: int
     trigger: Trigger
     work: Callable[[], list[Op]]
-    result: ResultState | None = None  # that is read or looked through
+    result: ResultRow | None = None  # that is read or looked through
     discovers: bool = False  # whether it brings in what a search shows
     ends: bool = False  # whether its search or message is read then
 
@@ -151,7 +152,7 @@ class WorldReading:
     def _next(self) -> SearchLog | StoredEpisode | None:
         """Return what is to be read next, without what failed and may not be tried yet."""
         held = self._held()
-        for log in self._store.search_logs(EVERYONE, extracted=False, limit=len(held) + 1):
+        for log in search_logs(self._store, EVERYONE, extracted=False, limit=len(held) + 1):
             if (SEARCH_TASK, log.id) not in held:
                 return log
         for message in self._store.unheard(owner=EVERYONE, limit=len(held) + 1):
@@ -184,15 +185,15 @@ class WorldReading:
         """
         if task.kind != SEARCH_TASK or task.state == "aside" or task.version != RULES:
             return False
-        (log,) = self._store.search_logs(EVERYONE, ids=[task.target])
+        (log,) = search_logs(self._store, EVERYONE, ids=[task.target])
         return not self._may_discover(log) and any(
             not one.is_read and one.failed < task.attempts
-            for one in self._store.result_states(log.id)
+            for one in results_of(self._store, log.id)
         )
 
     def _may_discover(self, log: SearchLog) -> bool:
         """Tell whether a search may bring new things in and was not looked through for them."""
-        return log.trigger in _DISCOVERING and not self._store.is_discovered(log.id)
+        return log.trigger in _DISCOVERING and not is_discovered(self._store, log.id)
 
     def _tasks(self) -> dict[tuple[str, int], ModelTask]:
         return {
@@ -264,7 +265,7 @@ class WorldReading:
             )
             if piece.kind == SEARCH_TASK and attempts + tried >= policy.MODEL_ATTEMPTS:
                 # It is set aside: what its other results brought is told now, or never.
-                ops += self._announce(self._store.search_logs(EVERYONE, ids=[piece.target])[0])
+                ops += self._announce(search_logs(self._store, EVERYONE, ids=[piece.target])[0])
         self._write(ops, piece.trigger, report)
         return not elsewhere
 
@@ -275,7 +276,7 @@ class WorldReading:
 
         def piece(
             work: Callable[[], list[Op]],
-            result: ResultState | None = None,
+            result: ResultRow | None = None,
             *,
             discovers: bool = False,
             ends: bool = False,
@@ -290,7 +291,7 @@ class WorldReading:
                 ends=ends,
             )
 
-        states = self._store.result_states(log.id)
+        states = results_of(self._store, log.id)
         if self._may_discover(log):
             unseen = [
                 one for one in states if one.seen is None and one.failed < policy.LOOK_ATTEMPTS

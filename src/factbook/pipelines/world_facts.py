@@ -27,6 +27,8 @@ from factbook.model.ops import Op, RejectCandidate
 from factbook.net import cancel
 from factbook.pipelines.claims import asserted, refused, supported
 from factbook.store.derived.entities import entity_named, names_by_id, world_facts
+from factbook.store.derived.notices import told_at
+from factbook.store.derived.searches import untold_finds
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -187,7 +189,7 @@ def announcements(
     if log.trigger not in context.notify_on:
         return []
     brought: dict[str, list[tuple[Fact, float | None]]] = {}
-    for fact, cosine in store.untold_finds(log.id):
+    for fact, cosine in untold_finds(store, log.id):
         brought.setdefault(fact.subject, []).append((fact, cosine))
     scores = interests(log.owner) if brought else {}
     ops: list[Op] = []
@@ -202,7 +204,7 @@ def announcements(
             for (fact, cosine), one in zip(new, details, strict=True)
         ]
         mode = mode_of(max(0, known.fact_count - len(new)), scores.get(known.id, 0.0))
-        worth = worth_telling(mode, finds, briefed_at=store.told_at(known.id))
+        worth = worth_telling(mode, finds, briefed_at=told_at(store, known.id))
         if worth:
             ops.append(
                 Announce(

@@ -35,7 +35,7 @@ from factbook.store.derived.entities import deleted_names, entity_named, known_n
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.store.base_world import ResultState
+    from factbook.store.kinds import ResultRow
 
 __all__ = ["Names", "by_new_thing", "engaged"]
 
@@ -54,7 +54,7 @@ class Names:
 
     # --- of a search ----------------------------------------------------------------------------
 
-    def discover(self, log: SearchLog, states: Sequence[ResultState]) -> list[Op]:
+    def discover(self, log: SearchLog, states: Sequence[ResultRow]) -> list[Op]:
         """Return what brings in the things that the results of a person's search show."""
         stored = self._store.episodes_by_id([one.episode_id for one in states])
         results = [stored[one.episode_id] for one in states]
@@ -222,7 +222,7 @@ def by_new_thing(ops: Sequence[Op]) -> tuple[list[tuple[CreateEntity, list[Op]]]
 
 
 def _seen(
-    states: Sequence[ResultState],
+    states: Sequence[ResultRow],
     results: Sequence[StoredEpisode],
     texts: Sequence[ResultText],
 ) -> list[Discovery]:

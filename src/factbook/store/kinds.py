@@ -12,7 +12,15 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from factbook.errors import UsageError
-from factbook.model.entities import Engagement, Preference
+from factbook.model.entities import (
+    Engagement,
+    NoticeKind,
+    NoticeState,
+    NotifyState,
+    Preference,
+    Schedule,
+    SearchTask,
+)
 from factbook.model.facts import EVERYONE, Event, Injection, Millis, Proposal, Run, Trigger, whose
 from factbook.store.rows import Life
 
@@ -356,6 +364,81 @@ class ResultRow(NamedTuple):
 SEARCH_RESULT: Final = Kind(
     name="search_result", row=ResultRow, key=("search_id", "position"), asked=("episode_id",)
 )
+
+
+class FindRow(NamedTuple):
+    """A new fact of a search that is still being read, to be told at its end."""
+
+    search_id: int
+    fact_id: int
+    nearest: float | None  # the greatest cosine to what was known before
+
+
+SEARCH_FIND: Final = Kind(name="search_find", row=FindRow, key=("search_id", "fact_id"))
+
+
+class PromptRow(NamedTuple):
+    """What an owner asked to be learned, without what is counted of it."""
+
+    id: int
+    owner: str
+    text: str
+    status: str  # active or completed
+    episode_id: int
+    created_at: Millis
+    updated_at: Millis
+
+
+LEARN_PROMPT: Final = Kind(
+    name="learn_prompt", row=PromptRow, key=("id",), asked=("owner", "episode_id", "status")
+)
+SEARCH_TASK: Final = Kind(
+    name="search_task",
+    row=SearchTask,
+    key=("id",),
+    asked=("owner", "trigger", "learn_prompt_id", "entity_id", "cause_id", "state", "created_at"),
+    time="created_at",
+)
+SCHEDULE: Final = Kind(
+    name="schedule",
+    row=Schedule,
+    key=("id",),
+    asked=("owner", "episode_id", "next_at", "retired_at"),
+)
+
+
+class NoticeRow(NamedTuple):
+    """A notice without the facts that it tells (`model.entities.Notice`)."""
+
+    id: int
+    owner: str
+    entity_id: int
+    kind: NoticeKind
+    trigger: Trigger
+    image: str
+    state: NoticeState
+    created_at: Millis
+    sent_at: Millis | None
+    channels: Sequence[str]
+    reason: str
+
+
+class NoticeFact(NamedTuple):
+    """A fact that a notice tells."""
+
+    notice_id: int
+    fact_id: int
+
+
+NOTICE: Final = Kind(
+    name="notice",
+    row=NoticeRow,
+    key=("id",),
+    asked=("owner", "entity_id", "state"),
+    time="created_at",
+)
+NOTICE_FACT: Final = Kind(name="notice_fact", row=NoticeFact, key=("notice_id", "fact_id"))
+NOTIFY: Final = Kind(name="notify", row=NotifyState, key=("owner",), time="engaged_at")
 # What is only counted as records: the ledger has verbs of its own.
 FACT: Final = Kind(
     name="fact",
@@ -383,4 +466,11 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     PREFERENCE,
     SEARCH_LOG,
     SEARCH_RESULT,
+    SEARCH_FIND,
+    LEARN_PROMPT,
+    SEARCH_TASK,
+    SCHEDULE,
+    NOTICE,
+    NOTICE_FACT,
+    NOTIFY,
 )

@@ -449,7 +449,7 @@ def _failed_searches(memory: Memory) -> list[tuple[str, str, bool]]:
     states = (SearchState.FAILED, SearchState.ASIDE)
     return [
         (redact(one.query), redact(one.error), one.state is SearchState.ASIDE)
-        for one in memory.store.search_tasks(states=states)
+        for one in memory.background.waiting_searches(states)
     ]
 
 

@@ -292,11 +292,13 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
     heads = store.heads(wanted)
     logs = {
         episode: log
-        for log in reversed(store.search_logs(owner))
+        for log in reversed(memory.interests.searches(owner=owner))
         for episode in log.episode_ids
         if episode in wanted
     }  # the first search that found it
-    prompts = {one.id: one.text for one in store.learn_prompts(owner)} if logs else {}
+    prompts = (
+        {one.id: one.text for one in memory.interests.learn_prompts(owner=owner)} if logs else {}
+    )
     causes = _causes(memory, [one.cause_id for one in logs.values() if one.cause_id] + [*wanted])
     found = {}
     for one in wanted:

@@ -535,7 +535,7 @@ def _notices(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     )
     names = {one.id: shown.redact(one.name) for one in every}
     found = [one._replace(reason=shown.redact(one.reason)) for one in found]
-    state = memory.store.notify_state(owner)
+    state = memory.interests.notify_state(owner=owner)
     return Reply(
         text=render_world.notices(found, names, state, look=look) or "Nothing was told yet.",
         data={

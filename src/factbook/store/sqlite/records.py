@@ -30,7 +30,13 @@ _CONDITIONS = {
 
 
 # Of kinds whose tables are not called like them.
-_TABLES = {"alias": "entity_alias", "call": "model_call"}
+_TABLES = {
+    "alias": "entity_alias",
+    "call": "model_call",
+    "notice_fact": "notice_fact",
+    "search_find": "search_find",
+    "search_task": "search_task",
+}
 
 
 class _Codec(NamedTuple):

@@ -1,0 +1,275 @@
+"""Searches, what is to be learned, and schedules, over the verbs of a store."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+
+from factbook.model.entities import (
+    EngagementType,
+    Entity,
+    LearnPrompt,
+    Schedule,
+    SearchLog,
+    SearchState,
+    SearchTask,
+)
+from factbook.model.facts import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Status, Trigger
+from factbook.store.base import Reads
+from factbook.store.derived.entities import entities_of, world_lives
+from factbook.store.kinds import (
+    ENGAGEMENT,
+    LEARN_PROMPT,
+    SCHEDULE,
+    SEARCH_FIND,
+    SEARCH_LOG,
+    SEARCH_RESULT,
+    SEARCH_TASK,
+    Below,
+    Least,
+    PromptRow,
+    ResultRow,
+    SearchRow,
+)
+from factbook.store.leases import due
+from factbook.store.port import first
+
+OPEN = (SearchState.QUEUED, SearchState.FAILED)
+LEFT = (*OPEN, SearchState.ASIDE)  # what is set aside was not made, however long it waits
+
+
+def search_logs(
+    reads: Reads,
+    owner: str | Everyone = ME,
+    *,
+    extracted: bool | None = None,
+    learn_prompt_id: int | None = None,
+    ids: Collection[int] | None = None,
+    uid: str = "",
+    limit: int | None = None,
+    newest_first: bool = False,
+) -> list[SearchLog]:
+    """Return searches, oldest first unless `newest_first`."""
+    where: dict[str, object] = {"owner": owner}
+    if extracted is not None:
+        where["extracted"] = extracted
+    if learn_prompt_id is not None:
+        where["learn_prompt_id"] = learn_prompt_id
+    if ids is not None:
+        where["id"] = ids
+    if uid:
+        where["uid"] = uid
+    rows = reads.find(SEARCH_LOG, where, limit=limit, newest_first=newest_first)
+    results: dict[int, list[int]] = defaultdict(list)
+    for result in reads.find(SEARCH_RESULT, {"search_id": [row.id for row in rows]}):
+        results[result.search_id].append(result.episode_id)
+    return [_log(row, results[row.id]) for row in rows]
+
+
+def _log(row: SearchRow, episode_ids: Sequence[int]) -> SearchLog:
+    return SearchLog(
+        row.id,
+        row.owner,
+        row.at,
+        row.query,
+        row.trigger,
+        row.provider,
+        row.duration_ms,
+        row.extracted,
+        row.learn_prompt_id,
+        row.entity_id,
+        row.cause_id,
+        tuple(episode_ids),
+    )
+
+
+def is_discovered(reads: Reads, search_id: int) -> bool:
+    """Tell whether a search was looked through for new things."""
+    row = first(reads, SEARCH_LOG, {"id": search_id})
+    return row is not None and row.discovered
+
+
+def results_of(reads: Reads, search_id: int) -> list[ResultRow]:
+    """Return how far each result of a search was read, best first."""
+    return reads.find(SEARCH_RESULT, {"search_id": search_id})
+
+
+def untold_finds(reads: Reads, search_id: int) -> list[tuple[Fact, float | None]]:
+    """Return the new facts of a search that hold still, with what is nearest, oldest first."""
+    nearest = {
+        find.fact_id: find.nearest for find in reads.find(SEARCH_FIND, {"search_id": search_id})
+    }
+    facts = reads.facts_by_id(sorted(nearest))
+    return [
+        (fact, nearest[fact.id])
+        for _, fact in sorted(facts.items())
+        if fact.kind is FactKind.WORLD
+        and fact.retired_at is None
+        and fact.status is not Status.PROPOSED
+        and fact.confidence > 0
+    ]
+
+
+def search_triggers(reads: Reads, owner: str, episode_id: int) -> set[Trigger]:
+    """Return what caused the searches of an owner that found an episode."""
+    searches = [row.search_id for row in reads.find(SEARCH_RESULT, {"episode_id": episode_id})]
+    return {row.trigger for row in reads.find(SEARCH_LOG, {"owner": owner, "id": searches})}
+
+
+# --- searches that wait ---------------------------------------------------------------------------
+
+
+def search_tasks(
+    reads: Reads,
+    owner: str | Everyone = EVERYONE,
+    *,
+    states: Collection[SearchState] = OPEN,
+    now: Millis | None = None,
+    learn_prompt_id: int | None = None,
+    limit: int | None = None,
+) -> list[SearchTask]:
+    """Return searches that were asked for, oldest first; with `now`, those that may be made."""
+    where: dict[str, object] = {"owner": owner, "state": tuple(states)}
+    if learn_prompt_id is not None:
+        where["learn_prompt_id"] = learn_prompt_id
+    tasks = reads.find(SEARCH_TASK, where, limit=limit if now is None else None)
+    return [task for task in tasks if now is None or due(task.until, now=now)][:limit]
+
+
+def searches_since(reads: Reads, trigger: Trigger, at: Millis) -> dict[str, int]:
+    """Return how many searches each owner was given with this trigger from a moment on.
+
+    Those that failed count as well: they were asked for, and left the machine perhaps.
+    """
+    where = {"owner": EVERYONE, "trigger": trigger, "created_at": Least(at)}
+    tallies = reads.tally(SEARCH_TASK, ("owner",), where)
+    return {owner: tally.rows for (owner,), tally in tallies.items()}
+
+
+def looked_up(reads: Reads) -> dict[int, list[tuple[Millis, str]]]:
+    """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
+    found: dict[int, list[tuple[Millis, str]]] = defaultdict(list)
+    for task in reads.find(SEARCH_TASK, {"owner": EVERYONE, "entity_id": Least(1)}):
+        if task.entity_id is not None:
+            found[task.entity_id].append((task.created_at, task.query))
+    return dict(found)
+
+
+# --- what is to be learned ------------------------------------------------------------------------
+
+
+def learn_prompts(
+    reads: Reads, owner: str | Everyone = ME, *, cause: str = ""
+) -> list[LearnPrompt]:
+    """Return what was asked to be learned, oldest first; `cause` is the uid of a command."""
+    where: dict[str, object] = {"owner": owner}
+    if cause:
+        where["episode_id"] = list(reads.episode_ids([cause]).values())
+    return _with_rest(reads, reads.find(LEARN_PROMPT, where))
+
+
+def unplanned(reads: Reads) -> list[LearnPrompt]:
+    """Return what is to be learned and has no searches yet, oldest first."""
+    rows = reads.find(LEARN_PROMPT, {"owner": EVERYONE, "status": "active"})
+    where = {"owner": EVERYONE, "learn_prompt_id": [row.id for row in rows]}
+    planned = {prompt for (prompt,) in reads.tally(SEARCH_TASK, ("learn_prompt_id",), where)}
+    return _with_rest(reads, [row for row in rows if row.id not in planned])
+
+
+def _with_rest(reads: Reads, rows: Sequence[PromptRow]) -> list[LearnPrompt]:
+    where = {
+        "owner": EVERYONE,
+        "learn_prompt_id": [row.id for row in rows],
+        "state": LEFT,
+    }
+    left = reads.tally(SEARCH_TASK, ("learn_prompt_id",), where) if rows else {}
+    return [
+        LearnPrompt(
+            row.id,
+            row.owner,
+            row.text,
+            row.status,
+            left[(row.id,)].rows if (row.id,) in left else 0,
+            row.created_at,
+            row.updated_at,
+        )
+        for row in rows
+    ]
+
+
+def learned_of(reads: Reads, prompt_id: int) -> list[tuple[Entity, int]]:
+    """Return (entity, facts) that the searches of a prompt gave, most facts first.
+
+    The chain: prompt -> search -> fact -> entity. What it asked about comes first, with all that
+    the pages of its searches say of it: they may have been read before.
+    """
+    prompt = first(reads, LEARN_PROMPT, {"id": prompt_id})
+    if prompt is None:
+        return []
+    logs = reads.find(SEARCH_LOG, {"owner": EVERYONE, "learn_prompt_id": prompt_id})
+    results = reads.find(SEARCH_RESULT, {"search_id": [log.id for log in logs]})
+    episodes = sorted({result.episode_id for result in results})
+    asked = reads.find(
+        ENGAGEMENT,
+        {
+            "owner": EVERYONE,
+            "episode_id": prompt.episode_id,
+            "type": EngagementType.LEARN_COMMAND,
+        },
+    )
+    mine = {one.entity_id for one in asked if one.entity_id is not None}
+    found = {row.fact_id for row in reads.evidence(episode_ids=episodes)}
+    pages = _pages(reads, episodes)
+    for entity in entities_of(reads, EVERYONE, include_retired=True, ids=mine):
+        about = [life.id for life in world_lives(reads, entity.owner, entity.name)]
+        rows = reads.evidence(fact_ids=about)
+        where = _pages(reads, sorted({row.episode_id for row in rows}))
+        wanted = {*pages.values()}
+        found |= {row.fact_id for row in rows if where.get(row.episode_id) in wanted}
+    facts = [
+        fact
+        for fact in reads.facts_by_id(sorted(found)).values()
+        if fact.kind is FactKind.WORLD
+        and fact.retired_at is None
+        and fact.status is not Status.PROPOSED
+        and fact.confidence > 0
+    ]
+    counts = Counter((fact.owner, fact.subject) for fact in facts)
+    entities = [
+        entity
+        for owner in {fact.owner for fact in facts}
+        for entity in entities_of(reads, owner)
+        if counts[entity.owner, entity.name]
+    ]
+    entities.sort(
+        key=lambda entity: (
+            entity.id not in mine,
+            -counts[entity.owner, entity.name],
+            entity.id,
+        )
+    )
+    return [(entity, counts[entity.owner, entity.name]) for entity in entities]
+
+
+def _pages(reads: Reads, episode_ids: Sequence[int]) -> dict[int, str]:
+    """Return the page of each episode that is of one, without the place in it."""
+    heads = reads.heads(episode_ids)
+    pages = {
+        episode: head.attributes.get("url", "").partition("#")[0] for episode, head in heads.items()
+    }
+    return {episode: page for episode, page in pages.items() if page}
+
+
+def schedules_of(
+    reads: Reads, owner: str | Everyone = ME, *, at: Millis | None = None, cause: str = ""
+) -> list[Schedule]:
+    """Return schedules that go on, oldest first; with `at`, those whose time has come.
+
+    `cause` is the uid of the command that made them.
+    """
+    where: dict[str, object] = {"owner": owner, "retired_at": None}
+    if cause:
+        where["episode_id"] = list(reads.episode_ids([cause]).values())
+    if at is not None:
+        where["next_at"] = Below(at + 1)
+    return reads.find(SCHEDULE, where)
