@@ -27,6 +27,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import ChangeKeys, KeyStep, Op, RecordEpisode, RecordSource
+from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.sqlite import SQLiteStore
 
 LIST = "user.favorites.crypto"
@@ -94,12 +95,12 @@ def step(action: str, key: str = LIST, **more: object) -> KeyStep:
 
 
 def held(store: SQLiteStore) -> dict[int, str]:
-    found = store.keyed_facts("me", prefix=LIST)
+    found = keyed_facts(store, "me", prefix=LIST)
     return {int(one.predicate.rpartition(".")[2]): one.object for one in found}
 
 
 def past(store: SQLiteStore, number: int) -> list[Fact]:
-    return store.key_history("me", f"{LIST}.{number}")
+    return key_history(store, "me", f"{LIST}.{number}")
 
 
 # --- what counts ----------------------------------------------------------------------------------
@@ -175,8 +176,8 @@ def test_a_plain_key_is_set_changed_and_unset(store: SQLiteStore) -> None:
     assert say(store, step("set", key, value="Athens")).stored == 1
     assert say(store, step("set", key, value="Berlin")).updated == 1
     assert say(store, step("unset", key)).retracted == 1
-    assert store.keyed_facts("me", keys=[key]) == []
-    assert [one.object for one in store.key_history("me", key)] == ["Athens", "Berlin"]
+    assert keyed_facts(store, "me", keys=[key]) == []
+    assert [one.object for one in key_history(store, "me", key)] == ["Athens", "Berlin"]
 
 
 def test_a_cleared_value_can_come_back(store: SQLiteStore) -> None:
@@ -282,18 +283,18 @@ def test_a_prefix_ends_at_a_segment_and_has_no_wildcards(store: SQLiteStore) -> 
         step("set", "user.a_b", value="SOL"),
         step("set", "user.axb", value="ADA"),
     )
-    assert [one.object for one in store.keyed_facts("me", prefix=LIST)] == ["BTC"]
-    assert [one.object for one in store.keyed_facts("me", prefix="user.a_b")] == ["SOL"]
-    assert store.keyed_facts("me", prefix="user.%") == []
-    assert store.keyed_facts("me", prefix="user.favorites.crypt") == []
+    assert [one.object for one in keyed_facts(store, "me", prefix=LIST)] == ["BTC"]
+    assert [one.object for one in keyed_facts(store, "me", prefix="user.a_b")] == ["SOL"]
+    assert keyed_facts(store, "me", prefix="user.%") == []
+    assert keyed_facts(store, "me", prefix="user.favorites.crypt") == []
 
 
 def test_ranks_come_in_the_order_of_numbers_and_in_pages(store: SQLiteStore) -> None:
     say(store, *[rank(number, f"coin {number}") for number in (10, 2, 1)])
-    ranks = [one.predicate.rpartition(".")[2] for one in store.keyed_facts("me", prefix=LIST)]
+    ranks = [one.predicate.rpartition(".")[2] for one in keyed_facts(store, "me", prefix=LIST)]
     assert ranks == ["1", "2", "10"]
-    page = store.keyed_facts("me", prefix=LIST, limit=2)
-    rest = store.keyed_facts("me", prefix=LIST, after=page[-1].predicate)
+    page = keyed_facts(store, "me", prefix=LIST, limit=2)
+    rest = keyed_facts(store, "me", prefix=LIST, after=page[-1].predicate)
     assert [one.object for one in rest] == ["coin 10"]
 
 
@@ -320,7 +321,7 @@ def test_ranks_stay_unique_when_many_write_at_once(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(4)))  # raises what a writer raised
-    found = store.keyed_facts("me", prefix=LIST)
+    found = keyed_facts(store, "me", prefix=LIST)
     assert len({one.predicate for one in found}) == len(found)
     assert len({one.object for one in found}) == len(found)
     assert store.check() == []

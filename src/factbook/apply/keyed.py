@@ -18,8 +18,8 @@ from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title
 from factbook.model.ops import ChangeKeys, KeyStep
-from factbook.store.base import Keyed, Writer, claim_digest
-from factbook.store.derived.facts import lives_by_id
+from factbook.store.base import Writer, claim_digest
+from factbook.store.derived.keyed import current_keys, key_times
 from factbook.store.derived.ledger import stances
 from factbook.store.rows import EvidenceRow, Life
 
@@ -73,10 +73,9 @@ class KeyChanges:
         if not voice.in_question:
             voice = OwnWords(text, in_layout(text))
         keys = sorted({one.key for one in op.steps})
-        before = self._writer.keyed(op.owner, keys)
-        times = self._writer.key_times(op.owner, keys) if op.late else {}
-        lives = lives_by_id(self._writer, [one.id for one in before.values()])
-        after = {key: one.value for key, one in before.items()}
+        before = current_keys(self._writer, op.owner, keys)
+        times = key_times(self._writer, op.owner, keys) if op.late else {}
+        after = {key: one.object for key, one in before.items()}
         by: dict[str, KeyStep] = {}  # key -> the step that gave it its value
         problems: list[str] = []
         for step in op.steps:
@@ -90,7 +89,7 @@ class KeyChanges:
         if problems and op.atomic:
             raise UsageError(detail="; ".join(problems) + "; nothing was changed")
         self._receipt.problems += problems
-        self._write(op, episode_id, text, at, before, lives, after, by)
+        self._write(op, episode_id, text, at, before, after, by)
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -161,15 +160,14 @@ class KeyChanges:
         episode_id: int,
         text: str,
         at: Millis | None,
-        before: Mapping[str, Keyed],
-        lives: Mapping[int, Life],
+        before: Mapping[str, Life],
         after: Mapping[str, str],
         by: Mapping[str, KeyStep],
     ) -> None:
         changed = [key for key, value in after.items() if _differs(before.get(key), value)]
         gone = [key for key in before if key not in after]
         said_again = [key for key in by if key in after and key in before and key not in changed]
-        retired = [lives[before[key].id] for key in (*changed, *gone) if key in before]
+        retired = [before[key] for key in (*changed, *gone) if key in before]
         # First out, then in: a key has one current row.
         self._writer.put_facts([(life, _out(life, self._now, at, heir=None)) for life in retired])
         new = [_new(op, key, after[key], by[key], episode_id, at, self._now) for key in changed]
@@ -187,7 +185,7 @@ class KeyChanges:
                 "confidence": by[key].confidence,
             }
             if key in before:
-                detail |= {"before": before[key].value, "replaces": before[key].id}
+                detail |= {"before": before[key].object, "replaces": before[key].id}
             self._event("store", "fact", ids[key], detail)
             self._count(key, action)
         for life in retired:
@@ -205,7 +203,7 @@ class KeyChanges:
         for key in gone:
             self._count(key, "clear")
         for key in said_again:
-            self._say_again(lives[before[key].id], episode_id, op, by[key], text)
+            self._say_again(before[key], episode_id, op, by[key], text)
             self._count(key, "noop")
 
     def _say_again(
@@ -286,8 +284,8 @@ def _list_step(step: KeyStep) -> lists.Step:
     return lists.Clear()
 
 
-def _differs(known: Keyed | None, value: str) -> bool:
-    return known is None or fold_value(known.value) != fold_value(value)
+def _differs(known: Life | None, value: str) -> bool:
+    return known is None or fold_value(known.object) != fold_value(value)
 
 
 def _new(

@@ -35,6 +35,7 @@ from factbook.pipelines.keyed import lists_of
 from factbook.pipelines.keyed_labels import read_label
 from factbook.recall.time_expressions import find_window
 from factbook.store.base import Filters
+from factbook.store.derived.keyed import keyed_facts
 from factbook.store.derived.ledger import stances
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _planned(
     """Return the plan, or what has to be asked back first."""
     lists = lists_of(context.store, owner)
     if planner == _RULES:
-        keys = [one.predicate for one in context.store.keyed_facts(owner)]
+        keys = [one.predicate for one in keyed_facts(context.store, owner)]
         found = parse_ask(question, lists=lists, now=now, when=find_window, keys=keys)
         if found.reason:
             raise UsageError(detail=f"the rules do not read that: {found.reason}")
@@ -218,10 +219,10 @@ def _rows(
         key = normalize_fact_key(plan.list_key)[0] if plan.list_key else ""
         return search_facts_ranked_list(store, key or canonical_list_key(plan.topic or ""), owner)
     if plan.intent == "facts_get_by_prefix":
-        return store.keyed_facts(owner, prefix=normalize_fact_key(plan.key_prefix or "")[0])
+        return keyed_facts(store, owner, prefix=normalize_fact_key(plan.key_prefix or "")[0])
     if plan.intent == "facts_get_exact_key":
         key = normalize_fact_key(plan.fact_key or "")[0]
-        return store.keyed_facts(owner, keys=[key])
+        return keyed_facts(store, owner, keys=[key])
     filters = Filters(owner=owner, since=since, until=until, now=now, deprecated=False)
     if plan.intent == "facts_get_by_time":
         return _newest(store, filters, plan.limit)
@@ -266,7 +267,7 @@ def search_facts_ranked_list(store: Store, list_key: str, owner: str) -> list[Fa
     """Return the items of a ranked list in the order of their ranks (seed 004)."""
     return [
         one
-        for one in store.keyed_facts(owner, prefix=list_key)
+        for one in keyed_facts(store, owner, prefix=list_key)
         if (ranked := split_rank_key(one.predicate)) is not None and ranked[0] == list_key
     ]
 

@@ -15,6 +15,7 @@ from factbook.memory.answering import ask_keys, execute, plan_question
 from factbook.model.facts import ME, Everyone, Fact, Millis
 from factbook.pipelines.keyed import apply_response, retry, tell_keys
 from factbook.recall.facts import fact_of, shown
+from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.derived.ledger import evidence_of
 
 if TYPE_CHECKING:
@@ -128,12 +129,12 @@ class Keyed:
             raise UsageError(
                 detail=f"limit {limit} is out of bounds; give one from 1 to {policy.PAGE_MAX}"
             )
-        found = self._store.keyed_facts(owner, prefix=prefix, limit=limit, after=after)
+        found = keyed_facts(self._store, owner, prefix=prefix, limit=limit, after=after)
         return [shown(self._context, one) for one in found]
 
     def key_history(self, key: str, *, owner: str = ME) -> list[Fact]:
         """Return everything that a key has held, the oldest first."""
-        return [shown(self._context, one) for one in self._store.key_history(owner, key)]
+        return [shown(self._context, one) for one in key_history(self._store, owner, key)]
 
     def quotes_of(self, fact_id: int | None, *, owner: str | Everyone = ME) -> list[str]:
         """Return the newest words that a fact stands on, redacted; none for None."""

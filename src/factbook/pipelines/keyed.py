@@ -54,6 +54,7 @@ from factbook.pipelines.claims import Witness, refused
 from factbook.pipelines.keyed_labels import FAILED, write_label
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
+from factbook.store.derived.keyed import keyed_facts
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -613,7 +614,7 @@ def _op_steps(
 def lists_of(store: Store, owner: str) -> dict[str, dict[int, str]]:
     """Return the ranked lists of an owner: list key -> rank -> value."""
     found: dict[str, dict[int, str]] = {}
-    for fact in store.keyed_facts(owner, prefix=FAVORITES):
+    for fact in keyed_facts(store, owner, prefix=FAVORITES):
         ranked = split_rank_key(fact.predicate)
         if ranked is not None:
             found.setdefault(ranked[0], {})[ranked[1]] = fact.object

@@ -62,15 +62,6 @@ def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class Keyed(NamedTuple):
-    """A current keyed fact, as a change of it must know it."""
-
-    key: str
-    id: int
-    value: str
-    confidence: float
-
-
 class Claimed(NamedTuple):
     """Rows that one worker may embed until its lease ends."""
 
@@ -225,15 +216,16 @@ def unscreened(record: _T) -> _T:
 # Of the texts that a read is given, these are words to look for, the values of a query, or what
 # fields are called, and no names to compare with.
 _WORDS = frozenset({"by", "params", "terms", "text"})
+_NAMED = re.compile(r"\b(?:str|Filters|Where|LifeWhere)\b")
 _PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
 
 
 def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[type[_S]], type[_S]]:
     """Let every method of a class that is given a name compare with it as it was kept.
 
-    That is each parameter of text, Filters or Where; which they are, their annotations say. With
-    `only` it is the parameters of these names. `at` is where an instance has its screen. What was
-    kept before its name was known for a secret is still found by a Where with that name.
+    That is each parameter of text, Filters, Where or LifeWhere; which they are, their annotations
+    say. With `only` it is the parameters of these names. `at` is where an instance has its screen.
+    What was kept before its name was known for a secret is still found by a Where with that name.
     """
     screen_of = operator.attrgetter(at)
 
@@ -245,7 +237,7 @@ def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[ty
             given = {
                 part
                 for part, hint in method.__annotations__.items()
-                if (part in only if only else re.search(r"\b(?:str|Filters|Where)\b", str(hint)))
+                if (part in only if only else _NAMED.search(str(hint)))
             }
             given -= {*_WORDS, "return"}
             if given:
@@ -271,7 +263,7 @@ def _screening(
                 return value
             if isinstance(value, Mapping):  # conditions; its keys are fields of ours
                 return {field: either(one) for field, one in value.items()}
-            return of(value)
+            return value.screened(of) if isinstance(value, LifeWhere) else of(value)
 
         def of(value: Any) -> Any:
             is_plain = isinstance(value, str) and _PLAIN.fullmatch(value)
@@ -481,23 +473,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
 
-    def keyed_facts(
-        self,
-        owner: str,
-        *,
-        keys: Sequence[str] = (),
-        prefix: str = "",
-        limit: int | None = None,
-        after: str = "",
-    ) -> list[Fact]:
-        """Return current keyed facts, by key and rank; a prefix ends at a segment.
-
-        `after` is the last key of the page before.
-        """
-
-    def key_history(self, owner: str, key: str) -> list[Fact]:
-        """Return everything that a key has held, the oldest first."""
-
     def unasked(
         self, kind: str, *, episode_kinds: Sequence[str], now: Millis, limit: int
     ) -> list[StoredEpisode]:
@@ -589,14 +564,8 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
 
-    def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
-        """Return when each key at or under these was last changed, by what messages said."""
-
     def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
         """Return the rows that are still claimed under this token."""
-
-    def keyed(self, owner: str, prefixes: Sequence[str]) -> dict[str, Keyed]:
-        """Return the current keyed facts of an owner at or under these keys, by key."""
 
     def put_task(self, task: ModelTask) -> None:
         """Insert or overwrite what became of an input."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import orjson
@@ -135,3 +135,15 @@ class LifeWhere:
             raise UsageError(
                 detail="a read of facts names ids, claims, kinds, an owner, or what took them over"
             )
+
+    def screened(self, screen: Callable[[str], str]) -> LifeWhere:
+        """Return it with its names as they are kept; those given are found as they are, too."""
+        owner = self.owner if isinstance(self.owner, Everyone) else screen(self.owner)
+        subjects, predicates = (
+            named and sorted({*named, *map(screen, named)})
+            for named in (self.subjects, self.predicates)
+        )
+        after = replace(
+            self, owner=owner, subjects=subjects, predicates=predicates, under=screen(self.under)
+        )
+        return self if after == self else after

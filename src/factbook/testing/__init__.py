@@ -54,6 +54,7 @@ from factbook.model.ops import (
     StoreVectors,
 )
 from factbook.store.base import Filters, Store
+from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.kinds import CALL
 from factbook.store.port import events_of
@@ -516,9 +517,9 @@ class StoreConformance(ABC):
         assert self._tell(store, "m1", "SOL first", self._rank("crypto", 1, "SOL")).stored == 1
         receipt = self._tell(store, "m2", "BTC first", self._rank("crypto", 1, "BTC"))
         assert (receipt.stored, receipt.updated) == (0, 1)
-        (fact,) = store.keyed_facts("me", keys=["user.favorites.crypto.1"])
+        (fact,) = keyed_facts(store, "me", keys=["user.favorites.crypto.1"])
         assert fact.object == "BTC"
-        history = store.key_history("me", "user.favorites.crypto.1")
+        history = key_history(store, "me", "user.favorites.crypto.1")
         assert [one.object for one in history] == ["SOL", "BTC"]
         assert history[0].superseded_by == fact.id
         assert store.check() == []
@@ -537,16 +538,16 @@ class StoreConformance(ABC):
             ("user.favorites.crypt", []),
             ("user.favorites.%", []),
         ):
-            assert [one.object for one in store.keyed_facts("me", prefix=prefix)] == expected
-        assert store.keyed_facts("ann", prefix="user") == []
+            assert [one.object for one in keyed_facts(store, "me", prefix=prefix)] == expected
+        assert keyed_facts(store, "ann", prefix="user") == []
 
     def test_ranks_are_ordered_as_numbers_and_paged(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         steps = [self._rank("crypto", number, f"coin {number}") for number in (10, 2, 1)]
         self._tell(store, "m1", "coins", *steps)
-        first = store.keyed_facts("me", prefix="user.favorites", limit=2)
+        first = keyed_facts(store, "me", prefix="user.favorites", limit=2)
         assert [one.object for one in first] == ["coin 1", "coin 2"]
-        rest = store.keyed_facts("me", prefix="user.favorites", after=first[-1].predicate)
+        rest = keyed_facts(store, "me", prefix="user.favorites", after=first[-1].predicate)
         assert [one.object for one in rest] == ["coin 10"]
 
     def test_a_batch_with_a_bad_step_writes_nothing(self, tmp_path: Path) -> None:

@@ -9,14 +9,10 @@ import apsw
 import orjson
 
 from factbook import policy
-from factbook.model.facts import Fact, Millis, ModelTask, StoredEpisode
-from factbook.store.base import Keyed
-from factbook.store.sqlite.rows import DUE, EPISODE, FACT, Rows, as_episode, as_fact, json_list
+from factbook.model.facts import Millis, ModelTask, StoredEpisode
+from factbook.store.sqlite.rows import DUE, EPISODE, Rows, as_episode, json_list
 
 _TASK = "SELECT kind, target, state, attempts, error, version, until, at FROM model_task"
-# What a prefix finds: the key itself and what stands below it, never a longer segment; and no
-# character of it is a wildcard.
-_UNDER = "(f.predicate = ? OR (f.predicate >= ? || '.' AND f.predicate < ? || '/'))"
 
 
 class ModelVerbs:
@@ -24,31 +20,6 @@ class ModelVerbs:
 
     _db: apsw.Connection
     _now: Millis
-
-    def keyed(self, owner: str, prefixes: Sequence[str]) -> dict[str, Keyed]:
-        """Return the current keyed facts of an owner at or under these keys, by key."""
-        found: dict[str, Keyed] = {}
-        for prefix in prefixes:
-            rows = self._db.execute(
-                "SELECT f.predicate, f.id, f.object, f.confidence FROM fact_row f"
-                " WHERE f.kind = 'keyed' AND f.retired_at IS NULL AND f.owner = ?"
-                f" AND {_UNDER}",
-                (owner, prefix, prefix, prefix),
-            )
-            found.update({row[0]: Keyed._make(row) for row in rows})
-        return found
-
-    def key_times(self, owner: str, prefixes: Sequence[str]) -> dict[str, Millis]:
-        """Return when each key at or under these was last changed, by what messages said."""
-        found: dict[str, Millis] = {}
-        for prefix in prefixes:
-            rows = self._db.execute(
-                "SELECT f.predicate, max(coalesce(f.valid_to, f.occurred_at)) FROM fact_row f"
-                f" WHERE f.kind = 'keyed' AND f.owner = ? AND {_UNDER} GROUP BY f.predicate",
-                (owner, prefix, prefix, prefix),
-            )
-            found.update({row[0]: row[1] for row in rows if row[1] is not None})
-        return found
 
     def put_task(self, task: ModelTask) -> None:
         """Insert or overwrite what became of an input."""
@@ -75,40 +46,6 @@ class ModelVerbs:
 
 class ModelReads(Rows):
     """The reads of keyed facts, of what waits for a model, and of what it cost."""
-
-    def keyed_facts(
-        self,
-        owner: str,
-        *,
-        keys: Sequence[str] = (),
-        prefix: str = "",
-        limit: int | None = None,
-        after: str = "",
-    ) -> list[Fact]:
-        """Return current keyed facts, by key and rank; a prefix ends at a segment.
-
-        `after` is the last key of the page before.
-        """
-        where, bindings = ["f.kind = 'keyed'", "f.retired_at IS NULL", "f.owner = ?"], [owner]
-        if keys:
-            where.append("f.predicate IN (SELECT value FROM json_each(?))")
-            bindings.append(json_list(keys))
-        if prefix:
-            where.append(_UNDER)
-            bindings += [prefix] * 3
-        rows = self._rows(f"{FACT} WHERE {' AND '.join(where)}", bindings)
-        found = sorted((as_fact(row) for row in rows), key=lambda one: key_order(one.predicate))
-        if after:
-            found = [one for one in found if key_order(one.predicate) > key_order(after)]
-        return found if limit is None else found[:limit]
-
-    def key_history(self, owner: str, key: str) -> list[Fact]:
-        """Return everything that a key has held, the oldest first."""
-        rows = self._rows(
-            f"{FACT} WHERE f.kind = 'keyed' AND f.owner = ? AND f.predicate = ? ORDER BY f.id",
-            (owner, key),
-        )
-        return [as_fact(row) for row in rows]
 
     def unasked(
         self, kind: str, *, episode_kinds: Sequence[str], now: Millis, limit: int
@@ -162,14 +99,6 @@ class ModelReads(Rows):
             {"limit": limit},
         )
         return [tuple(row) for row in rows]
-
-
-def key_order(key: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what orders keys as people count: rank 2 before rank 10."""
-    return tuple(
-        (0, int(part), "") if part.isascii() and part.isdigit() else (1, 0, part)
-        for part in key.split(".")
-    )
 
 
 def as_json(value: Mapping[str, object] | None) -> str:
