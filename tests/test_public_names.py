@@ -21,6 +21,7 @@ from rows import every
 PYTHONS = {
     "Callable",
     "Collection",
+    "Iterable",
     "Iterator",
     "Literal",
     "Mapping",
