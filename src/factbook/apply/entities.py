@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from factbook import policy
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
 from factbook.gate.names import command_problem, structural_problem
+from factbook.language.nouns import singular
 from factbook.model.backoff import may_send
 from factbook.model.entities import (
     Engagement,
@@ -1010,8 +1011,8 @@ _WORD = re.compile(r"\w+")
 def _stands_in(name: str, text: str) -> bool:
     """Tell whether a text holds every word of a name, in whatever number and spelling of signs."""
     words = set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
-    words |= {one.removesuffix("s") for one in words} | {f"{one}s" for one in words}
-    return all(one in words for one in _WORD.findall(name))
+    words |= {singular(one) for one in words}
+    return all(one in words or singular(one) in words for one in _WORD.findall(name))
 
 
 _HANDLERS: Mapping[type[Op], Callable[[WorldChanges, Any], None]] = {

@@ -16,6 +16,7 @@ from factbook.extract.base import word_set
 from factbook.extract.subject import head_noun
 from factbook.language.common_words import is_function_word, is_nationality
 from factbook.language.nouns import is_plural, singular
+from factbook.language.words import COMPOUND, WORD, stem
 
 __all__ = [
     "Kind",
@@ -93,8 +94,7 @@ _COLOURS: Final = word_set("""
     black white green red blue yellow brown orange pink purple grey gray silver gold
     """)
 _DRIVEN: Final = ("-powered", "-driven", "-fuelled", "-fueled")
-_TOKEN: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,;:.()]")
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_TOKEN: Final = re.compile(rf"{COMPOUND.pattern}|[,;:.()]")
 _PREDICATE: Final = re.compile(
     r"\W*(?:is|are|was|were)\s+(?:(?:[\w-]+ly|also|still|just|perhaps|now)\s+)*"
     r"(?:one\s+of\s+(?=the\s))?(?:(?:an?|the)\s+)?",
@@ -189,18 +189,18 @@ def rival(said: Kind, asked: Kind) -> bool:
 
 def says(text: str, asked: Kind) -> bool:
     """Tell whether a text names what narrows a kind, and does not deny it; yes for no such word."""
-    return not asked.modifiers or any(True for _ in _places(_WORD.findall(text.lower()), asked))
+    return not asked.modifiers or any(True for _ in _places(WORD.findall(text.lower()), asked))
 
 
 def denies(text: str, asked: Kind) -> bool:
     """Tell whether a text names what narrows a kind only to deny it: "is not electric"."""
-    words = _WORD.findall(text.lower())
+    words = WORD.findall(text.lower())
     return any(True for _ in _places(words, asked, denied=True)) and not says(text, asked)
 
 
 def says_it_is(sentence: str, asked: Kind) -> bool:
     """Tell whether a sentence says that its subject is so: "is electric", "as an electric car"."""
-    words = _WORD.findall(sentence.lower())
+    words = WORD.findall(sentence.lower())
     for start, end in _places(words, asked):
         before = [word for word in words[max(0, start - WINDOW) : start] if word not in _SOFT]
         lead = [word for word in before if not is_function_word(word) or word in _BE]
@@ -291,16 +291,6 @@ def _stems(words: Sequence[str]) -> set[str]:
     return {_stem("".join(words)), *map(_stem, more)}
 
 
-_ENDINGS: Final = (
-    ("ically", "ic"),
-    ("ical", "ic"),
-    ("ally", "al"),
-    ("able", ""),
-    ("ing", ""),
-    ("ed", ""),
-    ("ly", ""),
-    ("e", ""),
-)
 _SPELLINGS: Final = (
     (re.compile(r"our"), "or"),
     (re.compile(r"(?<=[tb])re$"), "er"),
@@ -313,11 +303,7 @@ _SPELLINGS: Final = (
 @lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
     """Return what the forms and the spellings of a word have in common."""
-    stem = singular(word.lower().replace("-", "").replace("’", "'").removesuffix("'s"))
+    spelled = singular(word.lower().replace("-", "").replace("’", "'").removesuffix("'s"))
     for pattern, other in _SPELLINGS:
-        stem = pattern.sub(other, stem)
-    for ending, single in _ENDINGS:
-        if stem.endswith(ending) and len(stem) - len(ending) >= 3:
-            stem = stem.removesuffix(ending) + single
-            break
-    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
+        spelled = pattern.sub(other, spelled)
+    return stem(spelled)

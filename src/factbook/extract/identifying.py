@@ -36,11 +36,11 @@ from factbook.language.common_words import (
     is_nationality,
     opens_sentences,
 )
-from factbook.language.words import stem
+from factbook.language.words import WORD, stem
 
 __all__ = ["Found", "Gone", "How", "Tell", "Telltales"]
 
-_TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\x1f")
+_TOKEN: Final = re.compile(rf"{WORD.pattern}|\x1f")
 _CHUNK: Final = re.compile(r"\d+(?:[ /.-]\d+)+|[^\s,;!?\"()\[\]<>]*[\d@][^\s;!?\"()\[\]<>]*")
 _CLOCK: Final = re.compile(r"\D?(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?:[ap]m)?\D?")
 _COUNT: Final = re.compile(r"\d+(?:st|nd|rd|th|s|[ap]m|[^\W\d_]{4,})|(?:19|20)\d\d")

@@ -19,6 +19,7 @@ from factbook.language.common_words import (
     is_nationality,
 )
 from factbook.language.sentences import LINE_END, sentences
+from factbook.language.words import LETTERS
 from factbook.net import cancel
 
 __all__ = [
@@ -133,7 +134,6 @@ def _without_code(match: re.Match[str]) -> str:
 
 # --- which language -------------------------------------------------------------------------------
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _OTHER_TONGUES: Final = word_set("""
     der das und ist nicht ich wir sie ein eine einen mit für auf dem den des auch habe hat mein
     meine     zu von im wie wenn aber oder sehr bei noch nur schon
@@ -156,7 +156,7 @@ def is_english(text: str) -> bool:
     Told by the words that carry grammar: they are the commonest of every language, and few of them
     are words of two.
     """
-    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text[:4_000])]
+    words = [word.casefold().replace("’", "'") for word in LETTERS.findall(text[:4_000])]
     if not words:
         return False
     english = sum(is_function_word(word) for word in words)

@@ -17,6 +17,7 @@ from typing import Final
 from factbook.extract.base import word_set
 from factbook.extract.subject import Subject, SubjectKind
 from factbook.language.verbs import base_forms, is_irregular_past
+from factbook.language.words import COMPOUND
 
 __all__ = ["in_passing", "unowned"]
 
@@ -174,7 +175,6 @@ _JUDGED: Final = word_set("look sound feel seem smell rock suck rule slap appear
 _COMES: Final = word_set("with in from as without at to equipped standard fitted complete")
 _GOES: Final = word_set("up down from to by as")
 
-_TOKEN: Final = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 _OWN: Final = re.compile(r"\b(?:my|our)\s+(?:[a-z-]+\s+){0,2}$", re.IGNORECASE)
 
 
@@ -196,7 +196,7 @@ def in_passing(words: str, said: Subject, *, names_another: bool = False) -> str
     `said` is what `about.subject_of` returns for the words; `names_another` tells that they name
     another known thing behind the verb.
     """
-    rest = [token.lower().replace("’", "'") for token in _TOKEN.findall(words[said.verb :])]
+    rest = [token.lower().replace("’", "'") for token in COMPOUND.findall(words[said.verb :])]
     if not rest:
         return ""
     if _SOMEBODY.search(words):

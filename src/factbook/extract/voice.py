@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.extract.base import word_set
 from factbook.extract.quoted_text import pasted as laid_out
+from factbook.language.words import LETTERS
 from factbook.model.facts import EpisodeKind, Overheard, Role, StoredEpisode, Trust
 from factbook.policy import VOICE_CHARS, VOICE_DOUBT
 
@@ -45,7 +46,6 @@ __all__ = [
 WEIGHTS: Final = Path(__file__).parent / "data" / "voice.json"
 _PASTED: Final = "was pasted into the terminal"
 DOUBTFUL: Final = "reads as somebody else's"
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 class OwnWords(NamedTuple):
@@ -226,7 +226,7 @@ def marks_of(
     if not units:
         return [], {}, []
     texts = [message[one.start : one.end].strip() for one in units]
-    spelled = [_WORD.findall(one) for one in texts]
+    spelled = [LETTERS.findall(one) for one in texts]
     words = [[word.lower().replace("’", "'") for word in one] for one in spelled]
     whole = _of_message(message, units, texts, words, handed=handed)
     lines = units[-1].line
@@ -309,7 +309,7 @@ def _of_message(
             and 1 < len(opening) < TITLE_WORDS
         ),
         "handed on": float(handed),
-        "tall I": float("I" in _WORD.findall(message[:VOICE_CHARS]) or "I'" in message),
+        "tall I": float("I" in LETTERS.findall(message[:VOICE_CHARS]) or "I'" in message),
         "small i": float(" i " in f" {message}"),
         "all rated": float(_RATED.search(message) is not None),
         "all furniture": min(2.0, len(_FURNITURE.findall(message)) / 2),

@@ -17,12 +17,12 @@ from typing import Final
 
 from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, Passage
-from factbook.gate.type_sanity import CACHED_READINGS, WORD, reading_of
+from factbook.gate.type_sanity import CACHED_READINGS, reading_of
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
-from factbook.language.words import stem
+from factbook.language.words import WORD, stem
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [

@@ -7,10 +7,10 @@ import re
 from typing import Final
 
 from factbook.gate.reading import Reading, read
+from factbook.language.words import WORD
 
 __all__ = [
     "CACHED_READINGS",
-    "WORD",
     "is_nonsensical",
     "reading_of",
 ]
@@ -26,7 +26,6 @@ def reading_of(text: str) -> Reading:
 
 # ------------------------------------------------------------------ sanity
 
-WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _STRUCTURE: Final = re.compile(
     r"[{}<>]|\"\s*:|\\[nux\"]|\]\s*,|```|^\s*(?:null|none|n/?a|undefined|nan|true|false|unknown|"
     r"todo|tbd|lorem ipsum.*|no (?:facts?|memories|information|extractions?)\b.*)\W*$",

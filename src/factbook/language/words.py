@@ -6,6 +6,7 @@ Knows: words. Does not know: what they are used for.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache, lru_cache
 from threading import Lock
@@ -17,7 +18,26 @@ from factbook.language.verbs import IRREGULAR
 if TYPE_CHECKING:
     from snowballstemmer.english_stemmer import EnglishStemmer
 
-__all__ = ["MAX_TERMS", "STOPWORDS", "base_of", "content_terms", "stem", "words"]
+__all__ = [
+    "COMPOUND",
+    "LETTERS",
+    "MAX_TERMS",
+    "STOPWORDS",
+    "WORD",
+    "base_of",
+    "content_terms",
+    "stem",
+    "words",
+]
+
+WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+"""A word of letters and digits, with the apostrophes inside it."""
+
+LETTERS: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+"""A word of letters alone, with the apostrophes inside it."""
+
+COMPOUND: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+"""A word of letters and digits, with the apostrophes and hyphens inside it."""
 
 CACHED_WORDS: Final = 65_536  # ours
 _LOCK: Final = Lock()  # a stemmer works on its own fields: two threads at once spoil the word

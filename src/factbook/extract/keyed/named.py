@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from factbook.extract.keyed.speech import VALUE
+from factbook.language.nouns import singular
+from factbook.language.words import COMPOUND
 from factbook.model.keys import normalize_fact_key
 
 __all__ = ["key_words", "says_key"]
@@ -199,7 +201,7 @@ _COMMON: Final = frozenset(
     name age birthday email phone address job breed color type size number date title location city
     """.split()  # noqa: SIM905
 )
-_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*['’]?")
+_WORD: Final = re.compile(rf"{COMPOUND.pattern}['’]?")
 _THEIRS: Final = frozenset(("his", "her", "their", "your", "its", "whose", "no", "another"))
 _OF_A_NAME: Final = frozenset(
     """
@@ -237,11 +239,7 @@ def _single(word: str) -> str:
     plain = word.lower().replace("’", "'")
     if plain.endswith(("'s", "s'")):
         plain = plain[:-2] if plain.endswith("'s") else plain[:-1]
-    if plain.endswith("ies") and len(plain) > 4:
-        return plain[:-3] + "y"
-    if plain.endswith("s") and not plain.endswith(("ss", "us", "is", "os")) and len(plain) > 3:
-        return plain[:-1]
-    return plain
+    return singular(plain)
 
 
 def says_key(key: str, words: str, value: str = "", *, owned: bool = False) -> bool:

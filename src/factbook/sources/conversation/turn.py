@@ -26,6 +26,7 @@ from typing import Final
 from urllib.parse import quote
 
 from factbook import policy
+from factbook.language.words import WORD
 from factbook.model.facts import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.model.ops import Op, RecordEpisode, RecordSource
 from factbook.redaction.base import Redacting
@@ -62,7 +63,6 @@ MIN_WORDS: Final = 2  # fewer say too little for a vector
 MIN_UNSPACED: Final = 3  # characters of a script without spaces that say as much as two words
 
 _LONG_ID: Final = 16  # ids this long are made to be the only one of their kind
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U000323af]"
@@ -231,7 +231,7 @@ def worth_a_vector(text: str, *, speaker: str = "") -> bool:
     if speaker:
         text = text.removeprefix(f"{speaker}: ")
     unspaced = 0
-    for words, match in enumerate(_WORD.finditer(_MARKS.sub(" ", text)), 1):
+    for words, match in enumerate(WORD.finditer(_MARKS.sub(" ", text)), 1):
         unspaced += len(_UNSPACED.findall(match[0]))
         if words >= MIN_WORDS or unspaced >= MIN_UNSPACED:
             return True
