@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from factbook.memory.answering import Asked
     from factbook.memory.conversation import Conversation
     from factbook.memory.keyed import Planner
-    from factbook.model.entities import NoticeState
+    from factbook.model.entities import NoticeState, SearchState
     from factbook.model.facts import (
         EVERYONE,
         Episode,
@@ -135,6 +135,7 @@ __all__ = [
     "SearchError",
     "SearchFailure",
     "SearchProvider",
+    "SearchState",
     "SearchType",
     "Source",
     "Stats",
@@ -201,7 +202,7 @@ _HOMES: Final = {
     "factbook.maintenance.consolidate": "Resolver RunReport",
     "factbook.maintenance.embedding": "EmbedReport",
     "factbook.maintenance.erasure": "Erased",
-    "factbook.model.entities": "NoticeState",
+    "factbook.model.entities": "NoticeState SearchState",
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
