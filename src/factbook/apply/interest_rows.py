@@ -1,0 +1,157 @@
+"""4 apply: the rows around what people care about, as they are under the write lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from factbook.errors import NotAllowed, NotFound
+from factbook.model.entities import (
+    Entity,
+)
+from factbook.model.facts import (
+    Event,
+    Millis,
+    Receipt,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import MergeFacts, UnmergeFact
+from factbook.store.base import Writer
+from factbook.store.derived.entities import (
+    entities_by_id,
+    entity_named,
+)
+from factbook.store.kinds import (
+    ENTITY,
+    EntityRow,
+)
+from factbook.store.port import events_of
+from factbook.store.rows import Life
+
+if TYPE_CHECKING:
+    from factbook.extract.voice import OwnWords
+
+
+# The searches that may bring entities in (seed 003's trigger table).
+ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
+_SEARCHING = ASKED | {Trigger.ENRICHMENT}
+
+
+class FactChanges(Protocol):
+    """What changes of entities need of the changes of facts (`Changes`)."""
+
+    def change(
+        self,
+        op: str,
+        before: Life,
+        after: Life,
+        *,
+        why: str,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write a fact with its event."""
+
+    def event(
+        self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
+    ) -> None:
+        """Append to the history."""
+
+    def merge(self, op: MergeFacts) -> None:
+        """Merge facts."""
+
+    def unmerge(self, op: UnmergeFact) -> None:
+        """Take a merged fact out again."""
+
+    def voice(self, episode_id: int) -> OwnWords:
+        """Return which words of an episode are its owner's own; None where that is no question."""
+
+
+class InterestRows:
+    """What the changes of entities, searches and notices of one call of `apply` share."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        facts: FactChanges,
+        *,
+        now: Millis,
+        trigger: Trigger,
+    ) -> None:
+        self.writer = writer
+        self.receipt = receipt
+        self.facts = facts
+        self.now = now
+        self.trigger = trigger
+        self.made: dict[tuple[str, str], dict[str, int]] = {}  # (owner, name) -> object -> id
+        self.known: dict[tuple[str, str], Entity | None] = {}
+
+    def entity(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity of a name or alias."""
+        key = (owner, name)
+        if key not in self.known:
+            self.known[key] = entity_named(self.writer, owner, name)
+        return self.known[key]
+
+    def plain(self, owner: str, name: str) -> Entity | None:
+        """Return the current entity whose own name this is."""
+        found = entity_named(self.writer, owner, name)
+        return found if found is not None and found.name == name else None
+
+    def write(self, entity: Entity) -> None:
+        """Overwrite the state of an entity, which changes now."""
+        row = EntityRow._make(entity[: len(EntityRow._fields)])
+        self.writer.put(ENTITY, [row._replace(updated_at=self.now)])
+        self.known.clear()
+
+    def life(self, entity_id: int) -> Entity:
+        found = entities_by_id(self.writer, [entity_id]).get(entity_id)
+        if found is None:
+            raise NotFound(what="entity", name=entity_id, hint="`factbook memory` lists them.")
+        return found
+
+    def last(self, entity_id: int, op: str) -> Event:
+        return [one for one in events_of(self.writer, "entity", entity_id) if one.op == op][-1]
+
+    def episode(self, uid: str) -> int:
+        found = self.writer.episode_ids([uid]).get(uid)
+        if found is None:
+            raise NotFound(what="episode", name=uid, hint="record it in the same call.")
+        return found
+
+    def own_words(self, owner: str, uid: str, *, heard: bool = False) -> int:
+        """Return an episode that its owner said; raises NotAllowed for anything else.
+
+        With `heard`, what its owner only handed on is enough.
+        """
+        episode_id = self.episode(uid)
+        witness = self.writer.heads([episode_id])[episode_id]
+        if witness.owner != owner or witness.injected or witness.trust is not Trust.DIRECT:
+            raise NotAllowed(trigger=self.trigger, op=f"this by {uid}, which {owner} did not say")
+        if not heard and not self.own_text(episode_id).strip():
+            raise NotAllowed(trigger=self.trigger, op=f"this by {uid}, all of which is another's")
+        return episode_id
+
+    def own_text(self, episode_id: int) -> str:
+        """Return an episode with line breaks for what is not its owner's own words."""
+        return self.facts.voice(episode_id).text
+
+    def search_trigger(self) -> Trigger:
+        if self.trigger is Trigger.COMMAND:
+            return Trigger.USER_MESSAGE  # seed 003: a command of a person is a person's search
+        if self.trigger not in _SEARCHING:
+            raise NotAllowed(trigger=self.trigger, op="RecordSearch")
+        return self.trigger
+
+
+class InterestPart:
+    """Some of the changes of one call of `apply`, over the rows that they share."""
+
+    def __init__(self, rows: InterestRows) -> None:
+        self._rows = rows
+        self._writer = rows.writer
+        self._receipt = rows.receipt
+        self._facts = rows.facts
+        self._now = rows.now
+        self._trigger = rows.trigger
