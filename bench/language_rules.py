@@ -50,6 +50,7 @@ from factbook.gate.typed_claims import judge_typed
 from factbook.interests.relate import is_family
 from factbook.language.common_words import is_everyday, is_place
 from factbook.language.nouns import counted, is_plural, singular
+from factbook.language.sentences import sentences as plain_sentences
 from factbook.model.entities import EngagementType
 from factbook.model.facts import Episode, EpisodeKind, Field, Role, Trust
 from factbook.model.keys import (
@@ -121,6 +122,8 @@ def cut(row: Row) -> Labels:
             found = sentences.split(text)
             right = all(text[one.start : one.end] == one.text for one in found)
             return [one.text for one in found] + told(misplaced=not right)
+        case "plain":
+            return [one.of(text) for one in plain_sentences(text)]
         case "passage":
             return [line.text for line in read_lines(text)]
         case "turns":

@@ -42,7 +42,7 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_CLOSING: Final = r"[\"'”’»)\]*_`]"
+_CLOSING: Final = r"(?:[\"'”’»)\]*_`]|\[\d{1,3}\])"  # also the mark of a footnote
 _STOP: Final = re.compile(
     rf"(?P<mark>(?<![.!?…])[.!?…]++)(?P<closed>{_CLOSING}*+)(?=\s|\x1f|$)"
     rf"|(?P<full>[。！？]+{_CLOSING}*+)"
@@ -143,7 +143,7 @@ def _is_short(text: str, begin: int, at: int, following: str) -> bool:
     if word in _OFTEN:
         return not opens_sentences(following.lower()) or following[:1].islower()
     if word in _BEFORE_NUMBERS and (len(word) > 1 or following[:1].isdigit()):
-        return following[:1].isdigit()
+        return following[:1].isdigit() or (word in MONTHS and following[:1].islower())
     if "." in word:
         return not following[:1].isupper() or not opens_sentences(following.lower())
     if len(word) > 1:
