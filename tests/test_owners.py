@@ -206,6 +206,7 @@ GIVEN = {
     "entity_id": 1,
     "run_id": 1,
     "verdicts": {},
+    "path": Path("none.toml"),
 }
 ELSEWHERE = frozenset(  # they take values that only their own tests make, and an owner with them
     ["keyed.apply_facts", "keyed.execute_plan", "typed.keep_verdict"]

@@ -26,6 +26,7 @@
     |-- KeyFileError                   exit 6   the redaction key
     |-- EmbedderError                  exit 7   the embedding model
     |-- ModelError                     exit 9   the language model, one error with its kind
+    |   `-- OperationsUnusable         exit 9
     |-- SearchError                    exit 11  the search provider, one error with its kind
     |-- DeliveryError                  exit 12  a notice could not be delivered
     `-- NotFound                       exit 8   no such fact, episode or source
@@ -201,6 +202,10 @@ class ModelError(FactbookError):
     def __init__(self, *, kind: ModelFailure | str, model: str, reason: str) -> None:
         self.kind = ModelFailure(kind)
         super().__init__(kind=self.kind, model=model, reason=reason)
+
+
+class OperationsUnusable(ModelError):
+    """the model's operations cannot be carried out as they are; nothing was written, and what you told waits: `factbook extract` asks again"""  # noqa: E501
 
 
 class SearchFailure(StrEnum):

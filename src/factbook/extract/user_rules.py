@@ -1,4 +1,4 @@
-"""Read a user's rule file: more rules, other keywords, and rules switched on or off.
+"""Read a user's rule file: more rules, other keywords, and rules switched on or off; add a rule.
 
 Knows: the TOML of such a file (docs/rules.md describes it) and what may stand in it. Every refusal
 names the file, the line, the reason and what to do. Patterns run through RE2, whose time is linear
@@ -8,14 +8,16 @@ in the text, so no rule can stall an ingest; it has no lookaround and no backref
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import tempfile
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
-from factbook.errors import RuleError
+from factbook.errors import FactbookError, RuleError
 from factbook.extract.base import SUBJECTS, TEXT_KINDS, Rule, parse_place, parse_template
 from factbook.extract.rules import compile_linear
 from factbook.extract.session_parser import RULES, SEED_STRICT
@@ -26,6 +28,7 @@ __all__ = [
     "MAX_PATTERN_CHARS",
     "MAX_RULES",
     "RESERVED_PREDICATES",
+    "append_rule",
     "load_user_rules",
 ]
 
@@ -83,6 +86,48 @@ def load_user_rules(path: Path) -> list[Rule]:
     except RecursionError as error:
         raise RuleError(path=path, line=1, reason="brackets are nested too deeply") from error
     return _File(path, text).rules(data)
+
+
+def append_rule(path: Path, toml: str) -> None:
+    """Append the TOML of a rule to a file, making the file and its folder where there are none.
+
+    A file that holds the very text already is left as it is, so that doing it twice does it once.
+
+    Raises RuleError where the file as it is, or with the rule, is not as docs/rules.md says; it is
+    left untouched then.
+    """
+    real = path.resolve()  # a link to a file elsewhere stays one
+    addition = toml.strip() + "\n"
+    try:
+        before = real.read_text(encoding="utf-8-sig") if real.exists() else ""
+        if addition in before:
+            return
+        real.parent.mkdir(parents=True, exist_ok=True)
+        mode = real.stat().st_mode & 0o777 if real.exists() else 0o644
+        lead = before.rstrip("\n") + "\n\n" if before.strip() else before
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}-", suffix=".new")
+        fresh = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(lead + addition)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.chmod(mode)
+            load_user_rules(fresh)
+            fresh.replace(real)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except RuleError as error:
+        raise RuleError(
+            path=path, line=error.details.get("line", 0), reason=error.details.get("reason", "")
+        ) from error
+    except UnicodeDecodeError as error:
+        raise RuleError(path=path, line=0, reason="this is not UTF-8; save it as such") from error
+    except OSError as error:
+        raise FactbookError(
+            detail=f"{path} cannot be written ({error.strerror}); nothing was decided, make it"
+            " writable or name another file with --rules"
+        ) from error
 
 
 def _read(path: Path) -> str:

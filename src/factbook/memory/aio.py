@@ -229,6 +229,8 @@ class AsyncReview(_Part[Review]):
     questions = _asked(Review.questions)
     settle = _asked(Review.settle)
     proposals = _asked(Review.proposals)
+    proposal = _asked(Review.proposal)
+    write_rule = _asked(Review.write_rule)
     disputed = _asked(Review.disputed)
     decide = _asked(Review.decide)
     remember = _asked(Review.remember)

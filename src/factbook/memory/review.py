@@ -6,11 +6,13 @@ It composes the parts of `upkeep` and `assist` and holds no rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from factbook import policy
 from factbook.context import part
 from factbook.errors import NotFound, UsageError
+from factbook.extract.user_rules import append_rule
 from factbook.maintenance.consolidate import settle_pairs, waiting_questions
 from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.memory import proposals
@@ -113,6 +115,35 @@ class Review:
         `episode` and `source`. A yes puts it in their place.
         """
         return self._proposals(state, owner, None)
+
+    def proposal(self, proposal_id: int, *, owner: str | Everyone = ME) -> Proposal:
+        """Return what waits under a number; raises NotFound, UsageError where it was decided."""
+        for state in ("open", "accepted", "refused"):
+            for one in self.proposals(state=state, owner=owner):
+                if one.id == proposal_id and state == "open":
+                    return one
+                if one.id == proposal_id:
+                    raise UsageError(detail=f"proposal {proposal_id} was decided already")
+        raise NotFound(
+            what="proposal", name=proposal_id, hint="`factbook review` lists those that wait."
+        )
+
+    def write_rule(self, proposal_id: int, path: Path, *, owner: str = ME) -> bool:
+        """Put the rule that is proposed into a file of rules; False where none is proposed.
+
+        Raises RuleError where the file with it is not as docs/rules.md says, and UsageError where
+        the rule holds what is redacted by now; the file is left as it is then.
+        """
+        toml = self.proposal(proposal_id, owner=owner).payload.get("toml")
+        if not isinstance(toml, str) or not toml.strip():
+            return False
+        if self._context.redact(toml) != toml:
+            raise UsageError(
+                detail=f"the rule of proposal {proposal_id} holds what is redacted as a secret by"
+                f" now; `factbook review refuse {proposal_id}` puts it away"
+            )
+        append_rule(path.expanduser(), toml)
+        return True
 
     def _proposals(
         self, state: str, owner: str | Everyone, among: Collection[int] | None

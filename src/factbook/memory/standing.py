@@ -1,4 +1,4 @@
-"""How a memory stands: what waits, what was asked in vain, what took the place of a fact.
+"""How a memory stands: what waits, what was asked in vain, what changed, what took a fact's place.
 
 Everything here is composed of reads of the store and of pure functions; nothing is written.
 """
@@ -17,6 +17,7 @@ from factbook.store.derived.searches import search_logs
 
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
+    from factbook.maintenance.changes_report import Account
     from factbook.maintenance.maintenance import ReaderUse
     from factbook.maintenance.metrics import Metrics, Share
     from factbook.memory import Memory
@@ -25,18 +26,24 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_SEEN",
+    "Left",
     "Living",
     "Successor",
     "Unanswered",
     "believed_now",
+    "changes_of",
     "embedder_of",
     "fact_now",
+    "left_by",
     "living",
     "passive_by_day",
     "reader_versions",
     "readers_used",
+    "replaced_by",
     "successors",
+    "tenant_of",
     "unanswered",
+    "vectors_of",
 ]
 
 _WHAT_CHARS: Final = 80  # of the text of an input that a model did not answer for
@@ -220,6 +227,20 @@ def successors(memory: Memory, fact: Fact) -> list[Successor]:
         fact = following
 
 
+def replaced_by(memory: Memory, fact_id: int, *, since: Millis) -> list[tuple[Fact, str]]:
+    """Return what a fact took the place of since a moment, as it is now, and why; redacted."""
+    from factbook.maintenance.verdict_queue import judged_pairs
+
+    now, redact = memory.clock(), memory.resources.redactor.redact
+    return [
+        (fact_now(memory, one.high_id if one.low_id == fact_id else one.low_id, now=now), why)
+        for one in judged_pairs(memory.store)
+        if one.relation == "supersedes" and one.judged_at >= since
+        if fact_id in (one.low_id, one.high_id)
+        for why in [redact(one.detail)]
+    ]
+
+
 def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     """Return a fact with the confidence and the status that it has now, redacted once more."""
     found = memory.store.fact(fact_id)
@@ -232,12 +253,60 @@ def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     return replace(found, object=redact(found.object), statement=redact(found.statement))
 
 
+# --- what a night changed -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What a consolidation left behind."""
+
+    changes: Account
+    aside: Sequence[tuple[str, int, str]]  # (target, id, reason) of rows that cannot be embedded
+    unanswered: Sequence[Unanswered]  # pairs that a model was asked about in vain
+
+
+def left_by(memory: Memory, run_id: int, *, store: Store, owner: str | Everyone = ME) -> Left:
+    """Return what a run left behind in a store: the memory's, or the copy of a rehearsal."""
+    from factbook.maintenance.changes_report import account, run_of
+    from factbook.maintenance.verdict_queue import TASK
+
+    run = run_of(store, run_id)
+    assert run is not None
+    asked = unanswered(memory, owner=owner, store=store)
+    return Left(
+        changes=account(store, run, owner=owner),
+        aside=store.set_aside(),
+        unanswered=[one for one in asked if one.kind == TASK],
+    )
+
+
+def changes_of(memory: Memory, run_id: int, *, owner: str | Everyone = ME) -> Account:
+    """Return what a consolidation changed of an owner's; raises NotFound."""
+    from factbook.maintenance.changes_report import account, run_of
+
+    run = run_of(memory.store, run_id)
+    if run is None:
+        raise NotFound(what="run", name=run_id, hint="`factbook runs` lists them.")
+    return account(memory.store, run, owner=owner)
+
+
 # --- what it was made with ------------------------------------------------------------------------
 
 
 def embedder_of(memory: Memory) -> tuple[str, int] | None:
     """Return (id, dimensions) of the model whose vectors the database holds; None for none."""
     return memory.store.embedder()
+
+
+def vectors_of(memory: Memory) -> int:
+    """Return how many vectors the database holds."""
+    counts = memory.store.counts()
+    return counts["episode_vectors"] + counts["fact_vectors"]
+
+
+def tenant_of(memory: Memory) -> str:
+    """Return whose database it is."""
+    return memory.store.tenant
 
 
 def readers_used(memory: Memory) -> list[ReaderUse]:

@@ -174,7 +174,7 @@ class RetriedTold:
     """What became of messages that were asked about again."""
 
     done: list[Told] = field(default_factory=list)
-    failed: list[tuple[str, str]] = field(default_factory=list)  # (Episode.uid, why), still queued
+    failed: list[tuple[int, str]] = field(default_factory=list)  # (episode id, why), still queued
 
 
 def retry(context: Context) -> RetriedTold:
@@ -200,12 +200,12 @@ def retry(context: Context) -> RetriedTold:
         try:
             told = telling.run()
         except ModelError as error:
-            found.failed.append((episode.uid, context.redact(str(error))))
+            found.failed.append((episode.id, context.redact(str(error))))
             if error.kind in (ModelFailure.CONNECT, ModelFailure.OVER_BUDGET):
                 break  # the next ones would fail alike
             continue
         if told.failed:
-            found.failed.append((episode.uid, "; ".join(told.errors)))
+            found.failed.append((episode.id, "; ".join(told.errors)))
         else:
             found.done.append(told)
     return found

@@ -398,8 +398,11 @@ def worker(
 def _work(
     call: Call, memory: Memory, *, once: bool, off: Sequence[str], idle_ms: int, retried: int
 ) -> None:
-    from factbook.surface import records_keep, records_world, render_keep, render_world
+    from factbook.redaction.records import Screening
+    from factbook.surface import records_world, render_world
     from factbook.surface.progress import line
+    from factbook.surface.records import keep as records
+    from factbook.surface.views import keep
 
     with line(quiet=call.screen.as_json) as say, _warnings():
         progress = _Progress(say, call.screen)
@@ -416,10 +419,9 @@ def _work(
         report = behind.report()
         progress.flush()
     failed = _failed_searches(memory)
-    aside = memory.maintenance.set_aside()
+    aside = Screening(memory.resources.redactor)(memory.maintenance.set_aside())
     waiting = max(0, memory.maintenance.waiting() - len(aside))
     embedded = progress.total["embedding"]
-    redact = memory.resources.redactor.redact
     if call.screen.as_json:
         call.screen.json(
             {
@@ -427,7 +429,7 @@ def _work(
                 "failed": sum(one.failed for one in report),
                 "retried": retried,
                 "waiting": waiting,
-                "aside": records_keep.aside(aside, redact=redact),
+                "aside": records.aside(aside),
                 "searches_failed": [
                     {"query": query, "why": why, "aside": given_up}
                     for query, why, given_up in failed
@@ -438,7 +440,7 @@ def _work(
         return
     said = render_world.work(report, failed, embedded=embedded, waiting=waiting)
     call.screen.lines(said.split("\n"))
-    render_keep.aside(call.screen, aside, redact=redact)
+    keep.aside(call.screen, aside)
 
 
 def _failed_searches(memory: Memory) -> list[tuple[str, str, bool]]:

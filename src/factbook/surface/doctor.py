@@ -250,7 +250,7 @@ def _passive(memory: Memory) -> Iterator[Finding]:
 def _unanswered(memory: Memory) -> Iterator[Finding]:
     """Name what a language model was asked about in vain, and what to do about it."""
     from factbook.memory.standing import unanswered
-    from factbook.surface.render_model import tried
+    from factbook.surface.views.model import tried
 
     found = unanswered(memory)
     for one in found[:_PROBLEMS_SHOWN]:

@@ -121,6 +121,10 @@ class Page:
         for number, line in enumerate(text.wrap(text.safe(raw), self.prose - indent, lines=lines)):
             self.line((" " * indent if number else lead) + self.paint(line, style))
 
+    def warn(self, raw: str) -> None:
+        """Write what went wrong with a part."""
+        self.say(raw, "yellow")
+
     def paint(self, safe_text: str, style: str) -> str:
         """Colour a safe text, where there is colour."""
         return text.paint(safe_text, style, color=self.color)
@@ -152,7 +156,6 @@ class Screen(Page):
         )
         self.as_json = as_json
         self._err_color = _wants_color(self._err)
-        self.of_errors: dict[str, object] = {}  # said of any error with --json, beside its kind
         self._started = False
         self._marked = ""
 
@@ -206,8 +209,7 @@ class Screen(Page):
         `more` are fields of that object beside its kind and message.
         """
         if self.as_json and not self._started:
-            shown = {"kind": kind, "message": message, **more, **self.of_errors}
-            self.json({"error": shown})
+            self.json({"error": {"kind": kind, "message": message, **more}})
         self._remark("error:", "red", message)
 
     def _remark(self, label: str, style: str, raw: str) -> None:

@@ -525,7 +525,7 @@ def context(page: Page, found: PromptContext) -> None:
         page.line(page.paint(f"left out {text.one_line(one.id)}: {one.why}", "dim"))
 
 
-def rejections(page: Page, found: Sequence[Rejection], *, redact: Redact) -> None:
+def rejections(page: Page, found: Sequence[Rejection]) -> None:
     """Show what was refused, and why."""
     columns = [
         Column(title="reason", style="yellow"),
@@ -535,7 +535,7 @@ def rejections(page: Page, found: Sequence[Rejection], *, redact: Redact) -> Non
     rows = (
         (
             [one.reason, one.rule or "reader", place(one.source, one.position)],
-            [(": ".join(part for part in (redact(one.detail), redact(one.excerpt)) if part), 2)],
+            [(": ".join(part for part in (one.detail, one.excerpt) if part), 2)],
         )
         for one in found
     )

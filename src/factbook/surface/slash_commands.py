@@ -25,19 +25,19 @@ from factbook.model.confidence import as_of
 from factbook.model.facts import ME, Status
 from factbook.model.keys import entity_name
 from factbook.surface import reasons, records_world, render_world
-from factbook.surface.erasure_report import (
+from factbook.surface.operations import EVERY, Operation, Run
+from factbook.surface.operations.base import show
+from factbook.surface.output import Page
+from factbook.surface.records.keep import standing as standing_record
+from factbook.surface.text import count, one_line
+from factbook.surface.views.erased import (
     EXIT_STANDS,
     file_holds,
     how_it_goes,
     looked_through,
-    standing_record,
+    rows_left,
     stands,
-    where_it_stands,
 )
-from factbook.surface.operations import EVERY, Operation, Run
-from factbook.surface.operations.base import show
-from factbook.surface.output import Page
-from factbook.surface.text import count, one_line
 
 if TYPE_CHECKING:
     from factbook.maintenance.erasure import Erased
@@ -391,13 +391,13 @@ def _erased(name: str, done: Erased) -> Reply:
             [
                 f"Erased {one_line(name)}: {count(sum(rows.values()), 'row')} for good."
                 + (f" {looked_through(done)}" if clean else ""),
-                *(where_it_stands(standing) if standing is not None else ()),
+                *(rows_left(standing) if standing is not None else ()),
             ]
         ),
         data={"erased": {"what": name, "rows": rows, "clean": clean, **standing_record(done)}},
         notes=[
             *notes,
-            *(how_it_goes(standing, program="factbook") if standing is not None else ()),
+            *(how_it_goes(standing) if standing is not None else ()),
             *(file_holds(one) for one in (file.copies if file is not None else ())),
         ],
         code=EXIT_STANDS * stands(done),
@@ -563,18 +563,6 @@ def _react(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
 # --- the rest -------------------------------------------------------------------------------------
 
 
-def _remember(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
-    del look
-    if not argument:
-        raise UsageError(detail="there is nothing to remember: say what, in one statement")
-    kept = memory.remember(argument, owner=owner)
-    statement = memory.resources.redactor.redact(kept.statement)
-    return Reply(
-        text=f"f{kept.id}  {one_line(statement)}",
-        data={"fact": {"id": f"f{kept.id}", "statement": statement}},
-    )
-
-
 def _help(memory: Memory, argument: str, owner: str, look: Page) -> Reply:
     del memory, owner
     wanted = argument.removeprefix("/")
@@ -649,14 +637,6 @@ def _table() -> dict[str, SlashCommand]:
             help="Search now, with the configured provider, and keep what is found.",
             examples=("/search kef ls50 meta reviews",),
             handler=_search,
-            reads=_never,
-        ),
-        SlashCommand(
-            name="remember",
-            usage="TEXT",
-            help="Keep a statement as a fact.",
-            examples=("/remember I moved to Oslo",),
-            handler=_remember,
             reads=_never,
         ),
         SlashCommand(

@@ -15,9 +15,6 @@ from typing import Annotated, Any, Final
 import typer
 
 from factbook.errors import FactbookError, ModelError, UsageError
-from factbook.surface import cli_erase as cli_erase
-from factbook.surface import cli_keep as cli_keep
-from factbook.surface import cli_model as cli_model
 from factbook.surface import cli_world as cli_world
 from factbook.surface.cli import talk as talk
 from factbook.surface.cli.shell import command_of
@@ -166,6 +163,7 @@ def _fail(shared: Shared, args: Sequence[str], error: FactbookError) -> int:
     more: dict[str, object] = {}
     if isinstance(error, ModelError):  # its class says less than how it failed
         more = {"failure": str(error.kind), "model": str(error.details["model"])}
+        more |= {name: error.details[name] for name in ("label",) if name in error.details}
     asked_json = "--json" in args[: args.index("--") if "--" in args else len(args)]
     screen = shared.screen or Screen(as_json=asked_json)
     try:

@@ -124,7 +124,8 @@ def emit(run: Run, outcome: Outcome) -> None:
     if not outcome.shown:
         return
     if screen.as_json:
-        screen.json(dict(outcome.record))
+        if outcome.record or outcome.trouble is None:  # else the trouble is all there is to say
+            screen.json(dict(outcome.record))
     else:
         show(outcome, screen)
     for one in outcome.warnings:

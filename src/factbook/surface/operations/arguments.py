@@ -31,6 +31,7 @@ __all__ = [
     "Words",
     "fact_number",
     "moment_of",
+    "named_owner",
 ]
 
 WHEN: Final = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
@@ -56,7 +57,11 @@ Words = Annotated[str, Arg("In your own words.", metavar="TEXT", given="words")]
 FactId = Annotated[str, Arg("Its id, as f12 or 12.", metavar="FACT", given="argument")]
 Planner = Annotated[
     Literal["model", "rules"],
-    Arg("model, or rules: a parser of common phrasings, without a model.", metavar="HOW"),
+    Arg(
+        "Who reads the words: model, or rules, which know common phrasings and need no model."
+        " Neither stands in for the other.",
+        metavar="HOW",
+    ),
 ]
 RuleFile = Annotated[
     Path | None,
@@ -86,8 +91,7 @@ class Whose:
             raise UsageError(
                 detail="--owner and --all-owners go against each other; give one of them"
             )
-        if not self.owner.strip():
-            raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
+        named_owner(self.owner)
 
     @property
     def about(self) -> str | Everyone:
@@ -213,6 +217,13 @@ class Llm:
 
 
 # --- values ---------------------------------------------------------------------------------------
+
+
+def named_owner(said: str) -> str:
+    """Return whom an operation is about: what is of nobody would be found by nobody."""
+    if not said.strip():
+        raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
+    return said
 
 
 def moment_of(option: str, value: str) -> Millis | None:

@@ -217,6 +217,8 @@ def recall(
     from factbook.surface import records, render
 
     del rules
+    if not question:
+        raise UsageError(detail="the question is empty; ask something, in your own words")
     filters = _of_kind(narrow.filters(whose.about), kind)
     found = run.memory.recall(question, limit=limit, filters=filters)
     shown = [
@@ -253,14 +255,17 @@ def explain(
     """Show why a fact is believed: rule, evidence, history."""
     from factbook.maintenance.confidence_history import course
     from factbook.memory.standing import successors
-    from factbook.surface import records, records_keep, render, render_keep
+    from factbook.surface import records, render
+    from factbook.surface.records import keep as keep_records
+    from factbook.surface.views import keep
 
     del rules
     memory = run.memory
     found = memory.explain(fact_number(fact), owner=whose.about)
     stored = memory.sources.fact(found.fact.id, owner=whose.about)
     following = run.shown(successors(memory, stored))
-    life = course(stored, found.history, now=memory.clock())
+    life = run.shown(course(stored, found.history, now=memory.clock()))
+    shown = run.shown(found)
     episodes = memory.sources.episodes(
         [one.episode_id for one in found.evidence], owner=whose.about
     )
@@ -274,18 +279,18 @@ def explain(
             redact=run.redact,
             most=most,
             more=[
-                *render_keep.life_rows(stored, following, redact=run.redact),
+                *keep.life_rows(stored, following),
                 *((f"{one['how']} otherwise", dispute(one)) for one in found.disputes),
             ],
         )
         page.line()
-        render_keep.history(page, life, evidence=found.evidence, redact=run.redact)
+        keep.history(page, life, evidence=shown.evidence)
 
     return Outcome(
         record={
-            **records.explanation(run.shown(found)),
-            "course": records_keep.course(life, redact=run.redact),
-            "successors": [records_keep.successor(one, redact=run.redact) for one in following],
+            **records.explanation(shown),
+            "course": keep_records.course(life),
+            "successors": [keep_records.successor(one) for one in following],
         },
         show=show,
     )

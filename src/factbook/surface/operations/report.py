@@ -37,7 +37,9 @@ def stats(
 ) -> Outcome:
     """Count what is stored, how facts stand, and every line that was read."""
     from factbook.memory.standing import living
-    from factbook.surface import records, records_keep, render, render_keep
+    from factbook.surface import records, render
+    from factbook.surface.records import keep as keep_records
+    from factbook.surface.views import keep
 
     if cost:
         return _cost(run, since)
@@ -53,25 +55,24 @@ def stats(
 
     def show(page: Page) -> None:
         render.stats(page, found)
-        render_keep.living(page, life)
+        keep.living(page, life)
         if plot is not None:
             page.line()
             page.say(f"{count(len(drawn), 'picture')} in {home_path(plot)}")
 
     more = {"plots": [str(path) for path in drawn]} if plot is not None else {}
-    return Outcome(record={**records.stats(found), **records_keep.living(life), **more}, show=show)
+    return Outcome(record={**records.stats(found), **keep_records.living(life), **more}, show=show)
 
 
 def _cost(run: Run, since: str) -> Outcome:
     """Return what calls of models came to, by day, purpose, model and outcome."""
-    from factbook.surface import records_model, render_model
+    from factbook.surface.records import keep as records
+    from factbook.surface.views import model
 
     if since and not _is_day(since):
         raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
     found = run.memory.maintenance.cost(since=since)
-    return Outcome(
-        record=records_model.cost(found), show=lambda page: render_model.cost(page, found)
-    )
+    return Outcome(record=records.cost(found), show=lambda page: model.cost(page, found))
 
 
 def _is_day(said: str) -> bool:

@@ -5,13 +5,13 @@
 
 A name stands for the field of that name, `key=path` for another one, with dots into what it holds.
 A moment becomes ISO 8601 in UTC, which the annotation of its field tells; `:f` makes the id of a
-row, which begins with a letter. What holds others is written as lists and objects.
+row, which begins with a letter, or of several. What holds others is written as lists and objects.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from enum import Enum
 from functools import cache
@@ -66,10 +66,16 @@ def _reader(name: str) -> tuple[str, Callable[[Any], object]]:
             one = getattr(one, step)
         found = getattr(one, last)
         if letter:
-            return None if found is None else f"{letter}{found}"
+            return _named(letter, found)
         return iso(found) if _is_moment(cast(Hashable, type(one)), last) else plain(found)
 
     return key, read
+
+
+def _named(letter: str, number: object) -> object:
+    if isinstance(number, Sequence):
+        return [_named(letter, one) for one in number]
+    return None if number is None else f"{letter}{number}"
 
 
 @cache

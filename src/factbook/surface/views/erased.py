@@ -1,4 +1,4 @@
-"""Say where what was erased still stands, for people and for programs.
+"""Say where what was erased still stands, and what takes that too.
 
 Knows: words. Does not know: a memory; what is found there is found by `Erasure.standing`.
 """
@@ -8,17 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from factbook.model.facts import ME
-from factbook.surface.text import count, one_line
+from factbook.surface.text import count, one_line, safe
 
 if TYPE_CHECKING:
     from factbook.maintenance.erasure import Erased, Standing
+    from factbook.surface.output import Page
 
 __all__ = [
     "EXIT_STANDS",
     "file_holds",
     "how_it_goes",
     "looked_through",
-    "standing_record",
+    "rows_left",
     "stands",
     "where_it_stands",
 ]
@@ -55,7 +56,7 @@ def looked_through(done: Erased) -> str:
     return f"{left} Looked for in every row: {listed or 'nothing, for it was ordinary words'}."
 
 
-def where_it_stands(standing: Standing) -> list[str]:
+def rows_left(standing: Standing) -> list[str]:
     """Return a line for each row that still tells of it, grouped by what it has of it."""
     lines = []
     for what, head in (
@@ -74,11 +75,11 @@ def where_it_stands(standing: Standing) -> list[str]:
     return lines
 
 
-def how_it_goes(standing: Standing, *, program: str) -> list[str]:
+def how_it_goes(standing: Standing) -> list[str]:
     """Return what takes the rest, in words, and what was not told."""
     found = []
     owners = {owner for one in standing.rows for owner in one.owners} - {ME}
-    program = f"{program} erase" if not owners else f"{program} erase --all-owners"
+    program = "factbook erase" if not owners else "factbook erase --all-owners"
     named = [one.row for one in standing.rows]
     # A whole source is no way to be rid of a word; rows without a name have no command.
     ids = [one for one in named if one[0] != "s" and one[1:].isdigit()]
@@ -109,21 +110,14 @@ def file_holds(path: str) -> str:
     return f"{path} still holds it; {how}"
 
 
-def standing_record(done: Erased) -> dict[str, object]:
-    """Return where it still stands, for programs."""
-    standing = done.standing
-    if standing is None:
-        return {}
-    return {
-        "elsewhere": [
-            {"row": one.row, "what": one.what, "excerpt": one.excerpt} for one in standing.rows
-        ],
-        "more": standing.more,
-        "of_other_owners": standing.others,
-        "looked_for": {
-            "names": standing.names,
-            "values": standing.values,
-            "words": standing.words,
-            "common": standing.common,
-        },
-    }
+def where_it_stands(page: Page, done: Erased) -> None:
+    """Show where it was looked for, what was found there, and what takes that too."""
+    if done.file is None or done.standing is None:
+        return
+    if done.file.clean:
+        page.say(looked_through(done), "dim")
+    page.lines(map(safe, rows_left(done.standing)))
+    for said in how_it_goes(done.standing):
+        page.say(f"{said[0].upper()}{said[1:]}.")
+    for one in done.file.copies:
+        page.warn(file_holds(one_line(one)))

@@ -1,0 +1,283 @@
+"""The operations that a language model may help with, and what it proposed in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+from factbook import policy
+from factbook.errors import FactbookError, ModelError, OperationsUnusable, UsageError
+from factbook.model.facts import ME
+from factbook.surface.operations.arguments import (
+    Llm,
+    Narrow,
+    Owner,
+    Planner,
+    Whose,
+    Words,
+    named_owner,
+)
+from factbook.surface.operations.base import ASK, KEEP, READ, Arg, Effect, Outcome, Run, operation
+from factbook.surface.text import count
+
+if TYPE_CHECKING:
+    from factbook.memory import Memory
+    from factbook.model.facts import Receipt
+    from factbook.surface.output import Page
+
+EXIT_CLARIFY: Final = 10  # nothing was done: a question came back, which is neither yes nor no
+REJECTIONS_SHOWN: Final = 20
+_SUMMED: Final = 100  # seed 002: "Last 100 extractions"
+
+
+# --- keyed facts ----------------------------------------------------------------------------------
+
+
+@operation(READ, Effect.OWN)
+def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model") -> Outcome:
+    """Set, move and clear keyed facts and ranked lists by saying so."""
+    from factbook.surface.views import model
+
+    owner = named_owner(owner)
+    run.open(Effect.CREATES, model=llm.config() if planner == "model" else None)
+    try:
+        found = run.memory.keyed.tell(said, owner=owner, planner=planner)
+    except ModelError as error:
+        return failed_by(error)
+    trouble: FactbookError | None = None
+    if found.failed and planner == "model":
+        why = "; ".join(found.errors)
+        trouble = OperationsUnusable(kind="schema", model="", reason=why)
+    elif found.failed:  # the rules would say the same again: nothing waits
+        trouble = UsageError(detail="nothing was written; say it in other words")
+    holds = () if found.failed else key_values(run, found.receipt, owner=owner)
+    return Outcome(
+        record=found.to_json(),
+        show=lambda page: model.told(page, found, holds),
+        trouble=trouble,
+        code=EXIT_CLARIFY if found.needs_clarification else 0,
+    )
+
+
+@operation(ASK, Effect.OWN)
+def ask(
+    run: Run, question: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model"
+) -> Outcome:
+    """Read keyed facts and ranked lists by asking for them."""
+    from factbook.surface.views import model
+
+    owner = named_owner(owner)
+    memory = run.open(Effect.WRITES, model=llm.config() if planner == "model" else None)
+    try:
+        found = memory.keyed.ask(question, owner=owner, planner=planner)
+    except ModelError as error:
+        return failed_by(error)
+
+    def quotes(fact_id: int | None) -> Sequence[str]:
+        return memory.keyed.quotes_of(fact_id, owner=owner)
+
+    return Outcome(
+        record=found.to_json(),
+        show=lambda page: model.asked(page, found, quotes=quotes),
+        code=EXIT_CLARIFY if found.needs_clarification else 0,
+    )
+
+
+def failed_by(error: ModelError) -> Outcome:
+    """Return what is shown where the model failed: the label of seed 004, then the error."""
+    from factbook.pipelines.keyed_labels import FAILED, failure_message
+
+    error.details["label"] = FAILED
+
+    def show(page: Page) -> None:
+        page.line(page.paint(FAILED, "red"))
+        page.say(failure_message(error))
+
+    return Outcome(record={}, show=show, trouble=error)
+
+
+def key_values(run: Run, receipt: Receipt, *, owner: str) -> list[tuple[str, str, str]]:
+    """Return what keys hold now that a message has changed them: (key, what was done, value)."""
+    found = []
+    for key, action in receipt.keys:
+        now = run.memory.keyed.keyed_facts(owner=owner, prefix=key, limit=1)
+        value = now[0].object if now and now[0].predicate == key else "(nothing)"
+        found.append((key, action, value))
+    return found
+
+
+# --- typed memories -------------------------------------------------------------------------------
+
+
+@operation(READ, Effect.WRITES)
+def extract(
+    run: Run,
+    llm: Llm,
+    limit: Annotated[
+        int | None, Arg("At most N summaries, or commands.", "-n", metavar="N", least=1)
+    ] = None,
+    commands: Annotated[
+        bool,
+        Arg(
+            "Instead of summaries, commands and requests that no rule understands: hosts,"
+            " operations and files that stand in them."
+        ),
+    ] = False,
+    retry: Annotated[
+        bool,
+        Arg(
+            "Those that were set aside too, of every kind: summaries, messages, commands and pairs"
+            " of facts, which `consolidate` asks about."
+        ),
+    ] = False,
+) -> Outcome:
+    """Let the model propose memories from summaries, or facts from commands; code decides."""
+    del llm
+    revived = _revive(run.memory) if retry and run.memory.resources.has_model else 0
+    return (_extract_commands if commands else _extract_typed)(run, limit, revived)
+
+
+def _revive(memory: Memory) -> int:
+    """Let everything that was set aside be asked about again; return how much it was."""
+    from factbook.maintenance import verdict_queue
+    from factbook.pipelines import commands, keyed, typed
+
+    kinds = (typed.KIND, keyed.KIND, commands.KIND, verdict_queue.TASK)
+    return sum(memory.maintenance.retry_tasks(kind).updated for kind in kinds)
+
+
+def _say_revived(page: Page, revived: int) -> None:
+    if revived:
+        page.say(f"{count(revived, 'input')} no more set aside", "dim")
+
+
+def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
+    from factbook.memory.standing import unanswered
+    from factbook.surface.records import keep as records
+    from factbook.surface.views import model
+
+    found = run.shown(run.memory.typed.extract_typed(limit=limit))
+    again = run.memory.keyed.retry_told()
+    told_failed = run.shown(again.failed)
+    left = unanswered(run.memory)
+    failed = [(f"e{one}", why) for one, why in (*found.failed, *told_failed)]
+
+    def show(page: Page) -> None:
+        _say_revived(page, revived)
+        model.typed(page, found, again, left, failed=failed)
+
+    return Outcome(
+        record={
+            **records.typed(found),
+            "told_again": [one.to_json() for one in again.done],
+            "told_failed": [{"episode": one, "why": why} for one, why in told_failed],
+            "revived": revived,
+            "unanswered": records.unanswered(left),
+        },
+        show=show,
+        code=ModelError.exit_code if failed else 0,
+    )
+
+
+def _extract_commands(run: Run, limit: int | None, revived: int) -> Outcome:
+    from factbook.memory.standing import unanswered
+    from factbook.surface.records import keep as records
+    from factbook.surface.views import model
+
+    found = run.shown(run.memory.typed.extract_commands(limit=limit))
+    left = unanswered(run.memory)
+
+    def show(page: Page) -> None:
+        _say_revived(page, revived)
+        model.commands(page, found, left)
+
+    return Outcome(
+        record={
+            **records.commands(found),
+            "revived": revived,
+            "unanswered": records.unanswered(left),
+        },
+        show=show,
+        code=ModelError.exit_code if found.failed else 0,
+    )
+
+
+# --- what was refused -----------------------------------------------------------------------------
+
+
+@operation(KEEP)
+def rejections(
+    run: Run,
+    whose: Whose,
+    narrow: Annotated[Narrow, "since until"],
+    limit: Annotated[int, Arg("The newest N.", "-n", metavar="N", least=1)] = REJECTIONS_SHOWN,
+    reason: Annotated[
+        str,
+        Arg(
+            "Only these, such as `hallucination` or `not_json`.",
+            metavar="NAME",
+            choices=(*policy.REJECTION_REASONS, *policy.LINE_REJECTIONS),
+        ),
+    ] = "",
+    type_: Annotated[
+        str,
+        Arg(
+            "Only of USER_FACT, USER_PATTERN or SHARED_NARRATIVE.",
+            metavar="TYPE",
+            flag="--type",
+            choices=tuple(policy.TYPE_THRESHOLD),
+        ),
+    ] = "",
+    rule: Annotated[str, Arg("Only by this rule, such as `typed:user_fact`.", metavar="NAME")] = "",
+    typed: Annotated[bool, Arg("Only memories that a model proposed.")] = False,
+    summary: Annotated[
+        bool,
+        Arg(
+            f"Sum up the last {_SUMMED} memories that a model proposed: what was refused for what,"
+            " and the most common refusal."
+        ),
+    ] = False,
+) -> Outcome:
+    """List lines, claims and memories that were refused, and why."""
+    from factbook import RejectionFilters
+    from factbook.memory.standing import tenant_of
+    from factbook.surface import records, render
+
+    if summary:
+        return _summary(run)
+    times = narrow.filters()
+    filters = RejectionFilters(
+        reason=reason,
+        type=type_,
+        rule=rule,
+        owner=whose.about,
+        since=times.since,
+        until=times.until,
+        typed_only=typed,
+    )
+    found = run.shown(run.memory.sources.rejections(limit=limit, filters=filters))
+    tenant = tenant_of(run.memory)
+
+    def show(page: Page) -> None:
+        if found:
+            render.rejections(page, found)
+        else:
+            page.say("Nothing was refused.")
+
+    return Outcome(
+        record={"rejections": [records.rejection(one, tenant=tenant) for one in found]},
+        show=show,
+        nothing_of=None if found else filters.owner,
+    )
+
+
+def _summary(run: Run) -> Outcome:
+    from factbook.surface.records import keep as records
+
+    found = run.memory.typed.rejection_summary(limit=_SUMMED)
+
+    def show(page: Page) -> None:
+        for line in found.lines():
+            page.say(line) if line else page.line()
+
+    return Outcome(record=records.summary(found), show=show)

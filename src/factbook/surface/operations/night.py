@@ -1,0 +1,271 @@
+"""The operations of the night: consolidating, what it changed, and having it done every night."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE
+from factbook.surface.operations.arguments import Whose
+from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
+from factbook.surface.operations.keep import interrupted
+from factbook.surface.text import amount, count, home_path, moment, safe
+
+if TYPE_CHECKING:
+    from factbook.maintenance import timer
+    from factbook.maintenance.consolidate import RunReport
+    from factbook.memory.standing import Left
+    from factbook.model import facts
+    from factbook.surface.output import Page
+
+RUNS_SHOWN: Final = 20
+
+
+@operation(KEEP, Effect.OWN)
+def consolidate(
+    run: Run,
+    whose: Whose,
+    dry_run: Annotated[bool, Arg("Do it on a copy in memory, and show what would change.")] = False,
+    undo: Annotated[
+        int | None,
+        Arg(
+            "Take back what a run changed, as far as it has not changed since; the vectors stay.",
+            metavar="RUN",
+            least=1,
+        ),
+    ] = None,
+    all_: Annotated[bool, Arg("Show every change.", flag="--all", terminal=True)] = False,
+) -> Outcome:
+    """Do the nightly work: what recurs, what is supported, what contradicts, what is the same."""
+    if undo is not None and dry_run:
+        raise UsageError(detail="--undo and --dry-run exclude each other")
+    # A dry run works on a copy: the database itself is only read.
+    memory = run.open(Effect.READS if dry_run else Effect.WRITES, redact=not whose.no_redact)
+    if undo is not None:
+        return _undo(run, undo)
+    from factbook.maintenance.consolidate import PHASES
+    from factbook.memory.standing import left_by
+    from factbook.surface.progress import phases
+
+    found: list[Left] = []
+    began = time.perf_counter()
+    try:
+        with phases(PHASES, quiet=run.screen.as_json) as begun:
+            report = memory.consolidate(
+                dry_run=dry_run,
+                on_phase=begun,
+                on_done=lambda store, done: found.append(
+                    left_by(memory, done.run_id, store=store, owner=whose.about)
+                ),
+            )
+    except KeyboardInterrupt:
+        return interrupted(
+            "nothing was changed"
+            if dry_run
+            else "stopped; all that was written before is kept, and `factbook consolidate` goes on"
+            " from there"
+        )
+    when = f"{moment(report.as_of)}, {amount(time.perf_counter() - began)}"
+    head = f"run {report.run_id} · {when}"
+    if dry_run:
+        head = f"dry run · {when}; this is what would change"
+    return _report(run.shown(report), run.shown(found[0]), head=head, dry_run=dry_run, all_=all_)
+
+
+def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bool) -> Outcome:
+    from factbook.surface.records import keep as records
+    from factbook.surface.records import plain
+    from factbook.surface.views import keep, model
+
+    def show(page: Page) -> None:
+        keep.account(
+            page,
+            left.changes,
+            head=head,
+            embedded=report.receipt.embedded,
+            waiting=report.waiting,
+            all_=all_,
+        )
+        keep.aside(page, left.aside)
+        for one in report.calls:
+            page.say(f"asked the model about {one.told()}", "dim")
+        if report.error:
+            page.warn(f"the judge gave no answer, and the pairs wait on: {report.error}")
+        model.unanswered(page, left.unanswered)
+
+    return Outcome(
+        record={
+            **records.run(left.changes.run),
+            "dry_run": dry_run,
+            "receipt": plain(report.receipt),
+            "changes": records.account(left.changes),
+            "pairs_waiting": report.waiting,
+            "aside": records.aside(left.aside),
+            "error": report.error,
+            "calls": plain(report.calls),
+            "unanswered": records.unanswered(left.unanswered),
+        },
+        show=show,
+    )
+
+
+def _undo(run: Run, run_id: int) -> Outcome:
+    from factbook.surface.records import plain
+
+    # the night serves all
+    receipt = run.memory.maintenance.undo(run_id, owner=EVERYONE).receipt
+    left = ""
+    if receipt.unchanged:
+        left = f"; {count(receipt.unchanged)} stay, for what they changed has changed since"
+    return Outcome(
+        record={"run": run_id, "state": "undone", "receipt": plain(receipt)},
+        show=lambda page: page.say(
+            f"run {run_id}: {count(receipt.reverted, 'change')} taken back{left}."
+        ),
+    )
+
+
+@operation(KEEP)
+def runs(
+    run: Run,
+    whose: Whose,
+    number: Annotated[
+        int | None, Arg("Show the changes of this one.", metavar="RUN", given="argument")
+    ] = None,
+    limit: Annotated[int, Arg("The newest N; 0 for all.", "-n", metavar="N", least=0)] = RUNS_SHOWN,
+    all_: Annotated[bool, Arg("With RUN, show every change.", flag="--all", terminal=True)] = False,
+) -> Outcome:
+    """List consolidations, the newest first, or show one."""
+    from factbook.surface.records import keep as records
+    from factbook.surface.views import keep
+
+    if number is not None:
+        return _past_run(run, number, whose, all_=all_)
+    found = run.memory.maintenance.runs(limit=limit or 1 << 30)
+
+    def show(page: Page) -> None:
+        if found:
+            keep.runs(page, found)
+        else:
+            page.say("There was no consolidation yet; `factbook consolidate` does one.")
+
+    return Outcome(record={"runs": [records.run(one) for one in found]}, show=show)
+
+
+def _past_run(run: Run, number: int, whose: Whose, *, all_: bool) -> Outcome:
+    from factbook.memory.standing import changes_of
+    from factbook.surface.records import keep as records
+    from factbook.surface.views import keep
+
+    found = run.shown(changes_of(run.memory, number, owner=whose.about))
+    past = found.run
+    state = past.state if past.state != "running" else f"running, {keep.reached(past)}"
+    return Outcome(
+        record={**records.run(past), "changes": records.account(found)},
+        show=lambda page: keep.account(
+            page,
+            found,
+            head=f"run {past.id} · {moment(past.started_at)}, {state}",
+            embedded=_embedded(past),
+            waiting=0,
+            all_=all_,
+        ),
+    )
+
+
+def _embedded(past: facts.Run) -> int:
+    receipt = past.report.get("receipt")
+    found = receipt.get("embedded", 0) if isinstance(receipt, dict) else 0
+    return found if isinstance(found, int) else 0
+
+
+# --- every night ----------------------------------------------------------------------------------
+
+
+@operation(KEEP, Effect.OWN, tool=False)
+def install_timer(
+    run: Run,
+    at: Annotated[str, Arg("When, in local time.", metavar="HH:MM")] = "03:30",
+    cron: Annotated[bool, Arg("A line of your crontab, instead of systemd.")] = False,
+    dry_run: Annotated[bool, Arg("Print it, and write nothing.")] = False,
+    remove: Annotated[bool, Arg("Take away what it wrote, with --cron the line.")] = False,
+) -> Outcome:
+    """Have `factbook consolidate` run every night."""
+    from factbook.context import default_key_file
+    from factbook.maintenance import timer
+
+    if remove:
+        return _untimed(cron=cron, dry_run=dry_run)
+    one = timer.job(db=run.db, key_file=default_key_file(), at=at)
+    if not cron:
+        return _systemd(one, dry_run=dry_run)
+    line = timer.cron_line(one)
+    replaced = not dry_run and timer.install_cron(line)
+
+    def show(page: Page) -> None:
+        if not dry_run:
+            page.say("replaced in your crontab:" if replaced else "put into your crontab:")
+        page.line(safe(line))
+
+    return Outcome(record={"dry_run": dry_run, "line": line, "replaced": replaced}, show=show)
+
+
+def _untimed(*, cron: bool, dry_run: bool) -> Outcome:
+    """Take away what was installed, and say what ends it now."""
+    from factbook.maintenance import timer
+
+    gone: list[str]
+    if cron:
+        gone = ["the line in your crontab"] if not dry_run and timer.remove_cron() else []
+    else:
+        gone = [] if dry_run else [str(one) for one in timer.remove(timer.unit_folder())]
+    stop = [f"systemctl --user stop {timer.NAME}.timer", "systemctl --user daemon-reload"]
+    commands = stop if gone and not cron else []
+
+    def show(page: Page) -> None:
+        if not gone:
+            page.say("There was no timer of ours.")
+        for one in gone:
+            page.say(f"removed: {home_path(one)}")
+        _typed(page, "To end it now, type:", commands)
+
+    return Outcome(record={"removed": gone, "commands": commands}, show=show)
+
+
+def _systemd(one: timer.Job, *, dry_run: bool) -> Outcome:
+    from factbook.maintenance import timer
+
+    files = timer.unit_files(one, folder=timer.unit_folder())
+    before: Sequence[Path] = [] if dry_run else timer.install(files)
+    start = f"systemctl --user enable --now {timer.NAME}.timer"
+    commands = ["systemctl --user daemon-reload", start]
+
+    def show(page: Page) -> None:
+        for file in files:
+            if dry_run:
+                page.line(page.paint(safe(f"# {file.path}"), "dim"))
+                page.lines(safe(file.text).splitlines())
+                page.line()
+            else:
+                verb = "replaced" if file.path in before else "written"
+                page.say(f"{verb}: {home_path(file.path)}")
+        _typed(page, "To start it, type:", commands)
+
+    return Outcome(
+        record={
+            "dry_run": dry_run,
+            "files": [{"path": str(file.path), "text": file.text} for file in files],
+            "replaced": [str(path) for path in before],
+            "commands": commands,
+        },
+        show=show,
+    )
+
+
+def _typed(page: Page, said: str, commands: Sequence[str]) -> None:
+    if commands:
+        page.say(said)
+        page.lines(f"  {command}" for command in commands)
