@@ -38,6 +38,7 @@ from factbook.model.interest_ops import (
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.store.derived.entities import engagements_of, entities_of, entity_named, world_facts
+from factbook.store.derived.tasks import open_tasks
 from factbook.store.port import marked
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
@@ -336,7 +337,7 @@ def test_a_call_that_fails_merges_nothing_and_is_told(
     assert report.merged == 1  # by rule
     assert report.note
     assert report.waiting == 1
-    (task,) = desk.store.model_tasks()
+    (task,) = open_tasks(desk.store)
     assert (task.kind, task.state, bool(task.error)) == ("clean", "failed", True)
     # And it is tried again when its time has come.
     server.script = says(postgresql=True)

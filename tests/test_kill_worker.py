@@ -31,7 +31,7 @@ _LEFT = (
     "SELECT status FROM learn_prompt_row ORDER BY id",
     "SELECT n.name, (SELECT count(*) FROM notice_fact x WHERE x.notice_id = c.id)"
     " FROM notice_row c JOIN entity_row n ON n.id = c.entity_id ORDER BY 1",
-    "SELECT count(*) FROM heard_row",
+    "SELECT count(*) FROM model_task WHERE kind = 'heard'",
 )
 
 

@@ -23,7 +23,7 @@ from factbook.model.entities import (
     SearchTask,
     Valence,
 )
-from factbook.model.facts import EVERYONE, ME, Event, Injection, Proposal, Run, Trigger
+from factbook.model.facts import EVERYONE, ME, Event, Injection, ModelTask, Proposal, Run, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.kinds import (
     ALIAS,
@@ -37,6 +37,7 @@ from factbook.store.kinds import (
     LEARN_PROMPT,
     LOOSE,
     MARK,
+    MODEL_TASK,
     NOTICE,
     NOTICE_FACT,
     NOTIFY,
@@ -157,6 +158,11 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         Calls("2025-11-20", "typed", "m", "ok", 1, 2, 3, 4.5, 0.0),
         Calls("2025-11-21", "tell", "n", "begun", 0, 0, 0, 0.0, 0.25),
         Calls("2025-11-21", "tell", "n", "begun", 2, 1, 1, 1.0, 0.5),
+    ),
+    MODEL_TASK: (
+        ModelTask("heard", 1, "done", 0, "", "", 0, NOW),
+        ModelTask("tell", 2, "failed", 2, "it timed out", "v1", NOW + 9, NOW),
+        ModelTask("tell", 2, "aside", 5, "é", "v2", NOW + 99, NOW + 3),
     ),
     EVENT: (
         Event(1, NOW, "cli", Trigger.COMMAND, "store", "fact", 1, {}, None),

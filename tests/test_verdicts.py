@@ -35,6 +35,7 @@ from factbook.memory import Memory
 from factbook.model.facts import Fact, FactKind, Status, Trigger
 from factbook.model.ops import JudgePair, RetryTasks
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.tasks import open_tasks
 from factbook.testing import FrozenClock
 from factbook.testing.bad_answers import BadAnswer, bad_answers
 from factbook.testing.model_server import ModelServer, Reply, Request
@@ -616,7 +617,7 @@ def test_a_stopped_server_is_a_failure(house: House, server: ModelServer) -> Non
     server.start()
     server.script = says((ids, "KEEP_BOTH"))
     assert house.night().waiting == 0
-    assert house.memory.store.model_tasks() == []
+    assert open_tasks(house.memory.store) == []
 
 
 def test_if_one_call_fails_the_verdicts_of_the_other_hold(
@@ -644,7 +645,7 @@ def test_after_many_failures_a_pair_is_set_aside_and_says_so(
         assert (left.attempts, report.waiting) == (night, 1)
     assert left.aside
     assert (report.judge_aside, len(server.requests)) == (1, policy.MODEL_ATTEMPTS)
-    (task,) = house.memory.store.model_tasks()
+    (task,) = open_tasks(house.memory.store)
     assert (task.kind, pair_of(task.target), task.state) == ("judge", ids, "aside")
     house.night()
     assert len(server.requests) == policy.MODEL_ATTEMPTS  # not asked any more
@@ -652,7 +653,7 @@ def test_after_many_failures_a_pair_is_set_aside_and_says_so(
     server.script = says((ids, "KEEP_BOTH"))
     report = house.night()
     assert (report.waiting, report.judge_aside, house.memory.review.questions()) == (0, 0, [])
-    assert house.memory.store.model_tasks() == []
+    assert open_tasks(house.memory.store) == []
 
 
 def test_a_pair_is_not_asked_again_at_once(house: House, server: ModelServer) -> None:

@@ -35,6 +35,7 @@ from factbook.pipelines.world import READING, ExtractionReport
 from factbook.store.derived.entities import world_facts
 from factbook.store.derived.notices import notices_of
 from factbook.store.derived.searches import search_logs, search_tasks
+from factbook.store.derived.tasks import unheard
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, Pages, World, open_world, page
@@ -837,7 +838,7 @@ def test_two_processes_do_everything_once(tmp_path: Path) -> None:
         logs = search_logs(memory.store)
         assert len(logs) == tasks
         assert all(one.extracted for one in logs)
-        assert memory.store.unheard(limit=9) == []
+        assert unheard(memory.store, now=0, limit=9) == []
         assert search_tasks(memory.store) == []
         rows = memory.store._rows(
             "SELECT max(n) FROM (SELECT count(*) AS n FROM event_row WHERE target_kind = 'search'"

@@ -89,6 +89,7 @@ from factbook.store.derived.searches import (
     unplanned,
     untold_finds,
 )
+from factbook.store.derived.tasks import unheard
 from factbook.store.sqlite import SQLiteStore
 
 NOW: Millis = 1_763_700_000_000
@@ -816,9 +817,9 @@ def test_a_schedule_queues_one_search_however_long_it_was_away(store: SQLiteStor
 def test_a_message_is_read_once(store: SQLiteStore) -> None:
     write(store, *episode("m1", "hello there", kind=EpisodeKind.TURN))
     write(store, *episode("m2", "an answer", kind=EpisodeKind.TURN, trust=Trust.DERIVED))
-    assert [one.uid for one in store.unheard(limit=9)] == ["m1"]
+    assert [one.uid for one in unheard(store, now=NOW, limit=9)] == ["m1"]
     write(store, MarkHeard(episode_id=1), trigger=Trigger.USER_MESSAGE)
-    assert store.unheard(limit=9) == []
+    assert unheard(store, now=NOW, limit=9) == []
     assert write(store, MarkHeard(episode_id=1), trigger=Trigger.USER_MESSAGE).unchanged == 1
 
 

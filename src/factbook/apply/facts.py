@@ -114,6 +114,7 @@ from factbook.store.kinds import (
     INJECTION,
     LOOSE,
     MARK,
+    MODEL_TASK,
     PAIR,
     PROPOSAL,
     RUN,
@@ -1027,44 +1028,46 @@ class Changes:
         if op.episode not in found:
             raise NotFound(what="episode", name=op.episode, hint="record it in the same call.")
         target = found[op.episode]
-        if self._writer.task(op.kind, target) is None:
-            until = self._now + policy.MODEL_PATIENCE_MS
-            self._writer.put_task(
-                ModelTask(op.kind, target, "queued", 0, "", op.version, until, self._now)
-            )
+        until = self._now + policy.MODEL_PATIENCE_MS
+        task = ModelTask(op.kind, target, "queued", 0, "", op.version, until, self._now)
+        self._writer.add(MODEL_TASK, [task])  # one that is there stays as it is
 
     def finish_task(self, op: FinishTask) -> None:
         """Remember that a model has answered for an input."""
-        known = self._writer.task(op.kind, op.target)
+        known = self._task(op)
         attempts = known.attempts if known else 0
-        self._writer.put_task(
-            ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self._now)
-        )
+        task = ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self._now)
+        self._writer.put(MODEL_TASK, [task])
+
+    def _task(self, op: FinishTask | FailTask) -> ModelTask | None:
+        return first(self._writer, MODEL_TASK, {"kind": op.kind, "target": op.target})
 
     def fail_task(self, op: FailTask) -> None:
         """Leave an input queued with its reason; after policy.MODEL_ATTEMPTS it is set aside."""
-        known = self._writer.task(op.kind, op.target)
+        known = self._task(op)
         attempts = (known.attempts if known else 0) + op.tried
         aside = attempts >= policy.MODEL_ATTEMPTS
         wait = policy.MODEL_BACKOFF_MS * 2 ** min(max(attempts - 1, 0), policy.MODEL_ATTEMPTS)
-        self._writer.put_task(
-            ModelTask(
-                op.kind,
-                op.target,
-                "aside" if aside else "failed",
-                attempts,
-                op.error,
-                op.version,
-                self._now + wait,
-                self._now,
-            )
+        task = ModelTask(
+            op.kind,
+            op.target,
+            "aside" if aside else "failed",
+            attempts,
+            op.error,
+            op.version,
+            self._now + wait,
+            self._now,
         )
+        self._writer.put(MODEL_TASK, [task])
         if op.tried:
             self._count(f"model_failed_{op.kind}", 1.0)
 
     def retry_tasks(self, op: RetryTasks) -> None:
-        """Let inputs that were set aside be tried again."""
-        self._receipt.updated += self._writer.retry_tasks(op.kind)
+        """Let inputs that were set aside be tried again, with a clean count."""
+        aside = self._writer.find(MODEL_TASK, {"kind": op.kind, "state": "aside"})
+        again = [one._replace(state="failed", attempts=0, until=0) for one in aside]
+        self._writer.put(MODEL_TASK, again)
+        self._receipt.updated += len(again)
 
     def begin_call(self, op: BeginCall) -> None:
         """Reserve a call under the write lock, so that a budget holds between processes too."""

@@ -16,7 +16,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import MergeFacts, UnmergeFact
+from factbook.model.ops import MergeFacts, RetryTasks, UnmergeFact
 from factbook.store.base import Writer
 from factbook.store.derived.entities import (
     entities_by_id,
@@ -62,6 +62,9 @@ class FactChanges(Protocol):
 
     def unmerge(self, op: UnmergeFact) -> None:
         """Take a merged fact out again."""
+
+    def retry_tasks(self, op: RetryTasks) -> None:
+        """Let inputs that were set aside be tried again."""
 
     def voice(self, episode_id: int) -> OwnWords:
         """Return which words of an episode are its owner's own; None where that is no question."""

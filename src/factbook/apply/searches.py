@@ -14,6 +14,7 @@ from factbook.model.entities import (
 from factbook.model.facts import (
     EVERYONE,
     EpisodeKind,
+    ModelTask,
     Trigger,
     Trust,
 )
@@ -35,9 +36,12 @@ from factbook.model.interest_ops import (
     RunSchedule,
     SetSchedule,
 )
+from factbook.model.ops import RetryTasks
 from factbook.store.derived.searches import LEFT
+from factbook.store.derived.tasks import HEARD
 from factbook.store.kinds import (
     LEARN_PROMPT,
+    MODEL_TASK,
     SCHEDULE,
     SEARCH_FIND,
     SEARCH_LOG,
@@ -191,7 +195,7 @@ class SearchChanges(InterestPart):
         self._writer.put(SEARCH_TASK, again)
         self._receipt.updated += len(again)
         for kind in ("search", "hear"):
-            self._receipt.updated += self._writer.retry_tasks(kind)
+            self._facts.retry_tasks(RetryTasks(kind=kind))
 
     def _own(self, task: SearchTask, claimer: str) -> None:
         """Raise TakenOver where another worker makes a search, or has made it."""
@@ -265,7 +269,8 @@ class SearchChanges(InterestPart):
 
     def mark_heard(self, op: MarkHeard) -> None:
         """Remember that a message was read."""
-        if not self._writer.set_heard(op.episode_id):
+        task = ModelTask(HEARD, op.episode_id, "done", 0, "", "", 0, self._now)
+        if self._writer.add(MODEL_TASK, [task]) == [None]:
             self._receipt.unchanged += 1
 
     def _settle(self, prompt_id: int) -> None:

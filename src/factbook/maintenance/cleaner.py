@@ -39,7 +39,7 @@ from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, O
 from factbook.net import cancel
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.kinds import PAIR
+from factbook.store.kinds import MODEL_TASK, PAIR
 from factbook.store.leases import due, holder_name
 from factbook.store.port import events_of, marked
 from factbook.store.rows import Life
@@ -240,11 +240,7 @@ class _Cleaning:
     def _still_open(self, pairs: Sequence[_Pair]) -> list[_Pair]:
         """Return the pairs that wait: no model said that they are two, none is to be left alone."""
         current = {one.id for one in entities_of(self._store, EVERYONE)}
-        tasks = {
-            pair_of(one.target): one
-            for one in self._store.model_tasks(states=("done", "failed", "aside"))
-            if one.kind == TASK
-        }
+        tasks = {pair_of(one.target): one for one in self._store.find(MODEL_TASK, {"kind": TASK})}
         found: list[_Pair] = []
         for pair in pairs:
             task = tasks.get(pair.ids)

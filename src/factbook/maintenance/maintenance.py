@@ -18,6 +18,7 @@ from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
+from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import READER, RUN, Reader
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class Maintenance:
 
     def model_tasks(self) -> list[ModelTask]:
         """Return inputs whose calls failed: what waits for another try, and what is set aside."""
-        return self._store.model_tasks()
+        return open_tasks(self._store)
 
     def retry_tasks(self, kind: str) -> Receipt:
         """Let inputs that were set aside be tried again: typed, tell, commands or judge."""

@@ -35,6 +35,7 @@ from factbook.model.ops import (
 from factbook.store.base import Store
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import PAIR, Pair
 from factbook.store.rows import Life
 
@@ -186,7 +187,7 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
     """Return every pair that waits for a verdict and whose facts are both current, oldest first."""
     pairs = waiting_pairs(store)
     facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
-    tasks = {pair_of(one.target): one for one in store.model_tasks() if one.kind == TASK}
+    tasks = {pair_of(one.target): one for one in open_tasks(store, TASK)}
     sources = {
         fact: found[0].source for fact, found in evidence_of(store, list(facts)).items() if found
     }
@@ -253,8 +254,8 @@ def task_ops(
     waiting = {(one.low_id, one.high_id) for one in waiting_pairs(store)}
     ops: list[Op] = [
         FinishTask(kind=TASK, target=one.target, version=one.version)
-        for one in store.model_tasks()
-        if one.kind == TASK and pair_of(one.target) not in waiting
+        for one in open_tasks(store, TASK)
+        if pair_of(one.target) not in waiting
     ]
     missed = {one.ids: one.reason for one in ruling.missed}
     for ids, why in settlement.items():

@@ -14,6 +14,7 @@ from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.store.damage import NOT_SEEN
 from factbook.store.derived.searches import search_logs
+from factbook.store.derived.tasks import open_tasks
 
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
@@ -138,7 +139,7 @@ def unanswered(
     a rehearsal works on.
     """
     store, redact = store or memory.store, memory.resources.redactor.redact
-    tasks = sorted(store.model_tasks(), key=lambda one: one.state != "aside")
+    tasks = sorted(open_tasks(store), key=lambda one: one.state != "aside")
     if not tasks:
         return []
     from factbook.maintenance.verdict_queue import TASK, pair_of, waiting_pairs

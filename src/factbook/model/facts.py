@@ -569,8 +569,8 @@ class Proposal(NamedTuple):
 class ModelTask(NamedTuple):
     """What became of an input of a language model."""
 
-    kind: str  # typed, tell, commands or judge
-    target: int  # the episode's id; of a pair, upkeep.settling.task_of
+    kind: str  # what is asked of a model: "tell"; of "heard": whether a message was read at all
+    target: int  # the episode's id; of a pair, `maintenance.verdict_queue.task_of`
     state: str  # queued, done, failed (waits for another try) or aside
     attempts: int  # failures
     error: str  # of the last one

@@ -25,6 +25,7 @@ from factbook.extract.model_reading import (
     recalled,
 )
 from factbook.model.facts import (
+    EVERYONE,
     Candidate,
     Episode,
     EpisodeKind,
@@ -34,7 +35,7 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import FailTask, FinishTask, Op, RejectCandidate
 from factbook.pipelines.claims import judged, refused
-from factbook.store.base import Store
+from factbook.store.base import Filters, Store
 from factbook.store.derived.facts import lives_by_id
 
 if TYPE_CHECKING:
@@ -71,9 +72,10 @@ def extract_commands(
     """
     store, llm = context.store, context.llm
     report = CommandsReport()
+    calls = Filters(owner=EVERYONE, episode_kinds=ASKED)
     left = limit
     while left is None or left > 0:
-        page = store.unasked(KIND, episode_kinds=ASKED, now=context.clock(), limit=PAGE)
+        page = store.untasked(KIND, calls, now=context.clock(), limit=PAGE)
         if not page:
             break
         said = _said_by(store, [one.id for one in page])

@@ -28,6 +28,7 @@ from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
 from factbook.model.facts import (
+    EVERYONE,
     Candidate,
     FactKind,
     Millis,
@@ -54,6 +55,7 @@ from factbook.pipelines.claims import Witness, refused
 from factbook.pipelines.keyed_labels import FAILED, write_label
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
+from factbook.store.base import Filters
 from factbook.store.derived.keyed import keyed_facts
 
 if TYPE_CHECKING:
@@ -183,8 +185,12 @@ def retry(context: Context) -> RetriedTold:
     What was said later stays: a message that was overtaken is done, and says so.
     """
     llm, found = context.llm, RetriedTold()
-    waiting = context.store.unasked(
-        KIND, episode_kinds=(), now=context.clock(), limit=RETRIED_AT_ONCE
+    waiting = context.store.untasked(
+        KIND,
+        Filters(owner=EVERYONE),
+        now=context.clock(),
+        limit=RETRIED_AT_ONCE,
+        tried_only=True,
     )
     for episode in waiting:
         telling = _Telling(

@@ -29,6 +29,7 @@ from factbook.gate.typed_claims import (
 )
 from factbook.llm.prompt import estimate_tokens, message_tokens
 from factbook.model.facts import (
+    EVERYONE,
     Candidate,
     EpisodeKind,
     FactKind,
@@ -42,6 +43,7 @@ from factbook.model.memory_types import MemoryType, RefusedItem, TypedClaim
 from factbook.model.ops import FailTask, FinishTask, Op, Propose
 from factbook.pipelines.claims import asserted, refused
 from factbook.sources.told import digest, said_ops
+from factbook.store.base import Filters
 from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
@@ -110,8 +112,9 @@ def extract_typed(
     store, llm = context.store, context.llm
     report = TypedReport()
     tried = 0
+    summaries = Filters(owner=EVERYONE, episode_kinds=SUMMARIES)
     while limit is None or tried < limit:
-        waiting = store.unasked(KIND, episode_kinds=SUMMARIES, now=context.clock(), limit=1)
+        waiting = store.untasked(KIND, summaries, now=context.clock(), limit=1)
         if not waiting:
             break
         tried += 1

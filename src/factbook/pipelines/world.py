@@ -54,6 +54,7 @@ from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import Names, by_new_thing
 from factbook.store.derived.entities import known_names
 from factbook.store.derived.searches import is_discovered, results_of, search_logs
+from factbook.store.derived.tasks import open_tasks, unheard
 from factbook.store.leases import due, holder_name
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class WorldReading:
         for log in search_logs(self._store, EVERYONE, extracted=False, limit=len(held) + 1):
             if (SEARCH_TASK, log.id) not in held:
                 return log
-        for message in self._store.unheard(owner=EVERYONE, limit=len(held) + 1):
+        for message in unheard(self._store, EVERYONE, now=self._clock(), limit=len(held) + 1):
             if (HEAR_TASK, message.id) not in held:
                 return message
         return None
@@ -197,9 +198,7 @@ class WorldReading:
 
     def _tasks(self) -> dict[tuple[str, int], ModelTask]:
         return {
-            (one.kind, one.target): one
-            for one in self._store.model_tasks()
-            if one.kind in (SEARCH_TASK, HEAR_TASK)
+            (one.kind, one.target): one for one in open_tasks(self._store, SEARCH_TASK, HEAR_TASK)
         }
 
     def _read(self, one: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:

@@ -30,13 +30,14 @@ from factbook.model.facts import (
     FactKind,
     LineCount,
     Millis,
-    ModelTask,
     Rejection,
+    Role,
     Source,
     SourceState,
     SQLValue,
     StoredEpisode,
     Trigger,
+    Trust,
     one_owner,
     whose,
 )
@@ -77,6 +78,8 @@ class Filters:
     predicates: Sequence[str] = ()
     kinds: Sequence[FactKind] = ()
     episode_kinds: Sequence[EpisodeKind] = ()
+    roles: Sequence[Role] = ()  # who speaks in an episode
+    trusts: Sequence[Trust] = ()  # how far an episode is trusted
     min_confidence: float = 0.0
     since: Millis | None = None  # inclusive
     until: Millis | None = None  # exclusive
@@ -103,8 +106,8 @@ class Filters:
 
     @property
     def facts_wanted(self) -> bool:
-        """Tell whether facts can pass: a filter by kind of episode leaves none."""
-        return not self.episode_kinds
+        """Tell whether facts can pass: a filter that only episodes can meet leaves none."""
+        return not (self.episode_kinds or self.roles or self.trusts)
 
     @property
     def episodes_wanted(self) -> bool:
@@ -118,6 +121,8 @@ class Filters:
         """Tell whether any part applies to episodes."""
         return bool(
             self.episode_kinds
+            or self.roles
+            or self.trusts
             or self.since is not None
             or self.until is not None
             or self.host
@@ -473,21 +478,17 @@ class Reads(RecordReads, WorldReads, Protocol):
     def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
 
-    def unasked(
-        self, kind: str, *, episode_kinds: Sequence[str], now: Millis, limit: int
-    ) -> list[StoredEpisode]:
-        """Return episodes of these kinds that no model has answered for yet and that may be tried.
-
-        Without kinds, those that were tried in vain.
-        """
-
-    def model_tasks(
-        self, *, states: Sequence[str] = ("queued", "failed", "aside")
-    ) -> list[ModelTask]:
-        """Return inputs by what became of them."""
-
     def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
         """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals."""
+
+    def untasked(
+        self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
+    ) -> list[StoredEpisode]:
+        """Return episodes that pass, no model has answered for, and may be tried; by id.
+
+        What a model has answered for is a `MODEL_TASK` of the kind that is done. With `tried_only`,
+        those that were queued, or tried in vain.
+        """
 
     def predicate_counts(self) -> list[tuple[str, float, int, int]]:
         """Return (predicate, confidence, facts, distinct objects), most frequent first."""
@@ -566,15 +567,6 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
 
     def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
         """Return the rows that are still claimed under this token."""
-
-    def put_task(self, task: ModelTask) -> None:
-        """Insert or overwrite what became of an input."""
-
-    def task(self, kind: str, target: int) -> ModelTask | None:
-        """Return what became of an input."""
-
-    def retry_tasks(self, kind: str) -> int:
-        """Let inputs that were set aside be tried again, with a clean count; return how many."""
 
     def set_next_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int

@@ -7,7 +7,7 @@ from typing import Protocol
 from factbook.model.entities import (
     SearchTask,
 )
-from factbook.model.facts import ME, Everyone, Millis, StoredEpisode
+from factbook.model.facts import Millis, StoredEpisode
 
 
 class WorldWriter(Protocol):
@@ -19,15 +19,9 @@ class WorldWriter(Protocol):
     def set_lease(self, name: str, holder: str) -> None:
         """Let somebody hold a lease from now on; nobody does where `holder` is empty."""
 
-    def set_heard(self, episode_id: int) -> bool:
-        """Remember that a message was read; False where it was already."""
-
 
 class WorldReads(Protocol):
     """The reads of what people care about."""
-
-    def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
-        """Return messages of owners that were not read yet, oldest first."""
 
     def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
         """Return what was said before a message in its conversation, newest first."""

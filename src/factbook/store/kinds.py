@@ -21,7 +21,17 @@ from factbook.model.entities import (
     Schedule,
     SearchTask,
 )
-from factbook.model.facts import EVERYONE, Event, Injection, Millis, Proposal, Run, Trigger, whose
+from factbook.model.facts import (
+    EVERYONE,
+    Event,
+    Injection,
+    Millis,
+    ModelTask,
+    Proposal,
+    Run,
+    Trigger,
+    whose,
+)
 from factbook.store.rows import Life
 
 R = TypeVar("R", bound=tuple[Any, ...])
@@ -272,6 +282,10 @@ class Calls(NamedTuple):
 
 CALL: Final = Kind(name="call", row=Calls, key=("day", "purpose", "model", "outcome"))
 
+MODEL_TASK: Final = Kind(
+    name="model_task", row=ModelTask, key=("kind", "target"), asked=("state",), time="at"
+)
+
 
 class EntityRow(NamedTuple):
     """An entity without what is counted of it (`model.entities.Entity`)."""
@@ -460,6 +474,7 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     EVENT,
     REJECTION,
     CALL,
+    MODEL_TASK,
     ENTITY,
     ALIAS,
     ENGAGEMENT,

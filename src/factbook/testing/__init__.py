@@ -56,6 +56,7 @@ from factbook.model.ops import (
 from factbook.store.base import Filters, Store
 from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import CALL
 from factbook.store.port import events_of
 
@@ -564,15 +565,17 @@ class StoreConformance(ABC):
         self._write(store, [RecordSource(source=sample_source()), RecordEpisode(episode=episode)])
         target = store.episode_ids([episode.uid])[episode.uid]
 
+        summaries = Filters(episode_kinds=[EpisodeKind.SUMMARY])
+
         def waiting(now: Millis) -> list[int]:
-            found = store.unasked("typed", episode_kinds=["summary"], now=now, limit=10)
+            found = store.untasked("typed", summaries, now=now, limit=10)
             return [one.id for one in found]
 
         assert waiting(0) == [target]
         fail = FailTask(kind="typed", target=target, version="1", error="timeout")
         for attempt in range(1, policy.MODEL_ATTEMPTS + 1):
             apply(store, [fail], trigger=Trigger.UPKEEP, actor="test", now=attempt)
-            (task,) = store.model_tasks()
+            (task,) = open_tasks(store)
             assert (task.attempts, task.error) == (attempt, "timeout")
         assert task.state == "aside"
         assert waiting(1 << 50) == []
@@ -581,7 +584,7 @@ class StoreConformance(ABC):
         done = FinishTask(kind="typed", target=target, version="1")
         apply(store, [done], trigger=Trigger.UPKEEP, actor="test", now=101)
         assert waiting(1 << 50) == []
-        assert store.model_tasks() == []
+        assert open_tasks(store) == []
         assert store.check() == []
 
     def test_a_budget_is_spent_by_calls_that_have_begun(self, tmp_path: Path) -> None:

@@ -366,7 +366,6 @@ class EraseVerbs(DoomedVerbs):
         for table, column in (
             ("evidence_row", "episode_id"),
             ("loose_row", "episode_id"),
-            ("heard_row", "episode_id"),
             ("search_result_row", "episode_id"),
             ("engagement_row", "episode_id"),
         ):

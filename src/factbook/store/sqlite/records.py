@@ -33,6 +33,7 @@ _CONDITIONS = {
 _TABLES = {
     "alias": "entity_alias",
     "call": "model_call",
+    "model_task": "model_task",
     "notice_fact": "notice_fact",
     "search_find": "search_find",
     "search_task": "search_task",

@@ -259,6 +259,12 @@ def episode_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.ids is not None:
         parts.append("e.id IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.ids))
+    if filters.roles:
+        parts.append("e.role IN (SELECT value FROM json_each(?))")
+        bindings.append(json_list(filters.roles))
+    if filters.trusts:
+        parts.append("e.trust IN (SELECT value FROM json_each(?))")
+        bindings.append(json_list(filters.trusts))
     return " AND ".join(parts), bindings
 
 

@@ -318,6 +318,8 @@ CREATE TABLE count_row (
 ) STRICT, WITHOUT ROWID;
 
 -- Inputs of a language model: done, or failed so often and so; `until` is when the next try may be.
+-- Of the kind 'heard': messages that were read for entities and engagements (seed 003's processed
+-- flag).
 CREATE TABLE model_task (
   kind     TEXT NOT NULL,
   target   INTEGER NOT NULL,
@@ -329,6 +331,7 @@ CREATE TABLE model_task (
   at       INTEGER NOT NULL,
   PRIMARY KEY (kind, target)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX model_task_by_state ON model_task(state);
 
 -- What the calls of a day came to. A call that has begun counts at once, so that a budget holds
 -- between processes too.
@@ -504,11 +507,6 @@ CREATE TABLE search_find (
   PRIMARY KEY (search_id, fact_id)
 ) STRICT, WITHOUT ROWID;
 
--- Messages that were read for entities and engagements (seed 003's processed flag).
-CREATE TABLE heard_row (
-  episode_id INTEGER PRIMARY KEY REFERENCES episode_row(id)
-) STRICT;
-
 -- What is told without being asked, and how much of it went unanswered.
 CREATE TABLE notice_row (
   id         INTEGER PRIMARY KEY,
@@ -663,7 +661,7 @@ CREATE VIEW preference AS
 CREATE VIEW messagelog AS
   SELECT e.id, e.owner AS user, e.role, e.text AS content, e.session AS session_id,
          strftime('%Y-%m-%dT%H:%M:%fZ', e.occurred_at / 1000.0, 'unixepoch') AS timestamp,
-         h.episode_id IS NOT NULL AS processed
-  FROM episode_row e LEFT JOIN heard_row h ON h.episode_id = e.id
+         h.target IS NOT NULL AS processed
+  FROM episode_row e LEFT JOIN model_task h ON h.kind = 'heard' AND h.target = e.id
   WHERE e.kind IN ('turn', 'command')
     AND NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id);

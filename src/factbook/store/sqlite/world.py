@@ -12,14 +12,8 @@ from factbook.model.entities import (
     SearchTask,
 )
 from factbook.model.facts import (
-    EVERYONE,
-    ME,
-    EpisodeKind,
-    Everyone,
     Millis,
-    Role,
     StoredEpisode,
-    Trust,
 )
 from factbook.store.kinds import SEARCH_TASK
 from factbook.store.leases import due, stands
@@ -37,17 +31,6 @@ _OPEN = "('queued', 'failed')"
 
 class WorldReads(Rows):
     """The reads of what people care about."""
-
-    def unheard(self, *, limit: int, owner: str | Everyone = ME) -> list[StoredEpisode]:
-        """Return messages of owners that were not read yet, oldest first."""
-        where, bindings = _where({"e.owner": owner})
-        rows = self._rows(
-            f"{EPISODE} LEFT JOIN heard_row h ON h.episode_id = e.id"
-            " WHERE h.episode_id IS NULL AND e.kind = ? AND e.role = ? AND e.trust = ?"
-            f" AND e.injected = 0{''.join(f' AND {one}' for one in where)} ORDER BY e.id LIMIT ?",
-            (EpisodeKind.TURN, Role.USER, Trust.DIRECT, *bindings, limit),
-        )
-        return [as_episode(row) for row in rows]
 
     def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
         """Return what was said before a message in its conversation, newest first."""
@@ -78,11 +61,6 @@ class WorldVerbs(WorldReads):
             hold(self._db, name, holder, token=0, now=self._now)
         else:
             self._db.execute("DELETE FROM lease_row WHERE name = ?", (name,))
-
-    def set_heard(self, episode_id: int) -> bool:
-        """Remember that a message was read; False where it was already."""
-        self._db.execute("INSERT OR IGNORE INTO heard_row VALUES (?)", (episode_id,))
-        return self._db.changes() == 1
 
 
 class SearchLeases(RecordReads):
@@ -131,9 +109,3 @@ class SearchLeases(RecordReads):
                 "DELETE FROM lease_row WHERE name = 'search ' || ? AND holder = ?",
                 (task_id, claimer),
             )
-
-
-def _where(equal: dict[str, Any]) -> tuple[list[str], list[Any]]:
-    """Return conditions and bindings for the columns that are given."""
-    given = {column: value for column, value in equal.items() if value not in ("", None, EVERYONE)}
-    return [f"{column} = ?" for column in given], list(given.values())

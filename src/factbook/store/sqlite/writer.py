@@ -22,7 +22,6 @@ from factbook.model.text import asks
 from factbook.store.sqlite.erasing import EraseVerbs
 from factbook.store.sqlite.ledger import LedgerWrites
 from factbook.store.sqlite.living import LivingVerbs
-from factbook.store.sqlite.modelled import ModelVerbs
 from factbook.store.sqlite.reads import SQLiteReads
 from factbook.store.sqlite.records import RecordWrites
 from factbook.store.sqlite.rows import (
@@ -34,9 +33,7 @@ from factbook.store.sqlite.rows import (
 from factbook.store.sqlite.world import WorldVerbs
 
 
-class SQLiteWriter(
-    SQLiteReads, LedgerWrites, LivingVerbs, ModelVerbs, WorldVerbs, EraseVerbs, RecordWrites
-):
+class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, WorldVerbs, EraseVerbs, RecordWrites):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
 
     def __init__(
