@@ -297,7 +297,8 @@ def test_what_stands_on_nothing_else_goes_with_its_episode(memory: Memory) -> No
     assert done.receipt.erased == {"facts": 2, "episodes": 1}
     assert list(fact_ids(memory)) == ["The sun shines."]
     assert memory.store.counts()["episodes"] == 1
-    assert memory.store.source_states()[sample_source().key].episode_count == 1
+    (state,) = memory.store.sources(keys=[sample_source().key])
+    assert state.episode_count == 1
 
 
 def test_what_overlaps_the_words_that_go_loses_that_evidence(memory: Memory) -> None:
@@ -669,7 +670,7 @@ def test_a_source_goes_whole_and_what_is_new_in_it_comes_in(
     memory.ingest([kept])
     done = memory.erasure.erase_source(str(log))
     assert done.receipt.erased["sources"] == 1
-    assert [one.source.uri for one in memory.store.source_states().values()] == [str(kept)]
+    assert [one.source.uri for one in memory.store.sources()] == [str(kept)]
     assert pieces_left(memory.path, "quagmire-ledger", "marshland-report", str(log)[-12:]) == []
     memory.ingest([tmp_path / "logs"])
     assert texts(memory) == ["Run the tests please"]
@@ -920,7 +921,7 @@ def test_a_part_of_a_longer_name_is_another_thing(memory: Memory) -> None:
         *(RecordSource(source=replace(sample_source(), key=one, title=one)) for one in titles),
     )
     done = memory.erasure.erase_entity("zorvex")
-    kept = {one.source.title for one in memory.store.source_states().values()}
+    kept = {one.source.title for one in memory.store.sources()}
     assert kept & set(titles) == {titles[0]}
     assert "The Zorvex Prime 2 is red. ██████ is a company." in texts(memory)
     assert "The Zorvex Prime 2 is red." in texts(memory)

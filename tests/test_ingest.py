@@ -263,10 +263,10 @@ def test_a_file_name_that_is_no_utf8_is_read_like_any_other(tmp_path: Path, logs
 def test_lines_count_once_when_runs_overlap(tmp_path: Path, logs: Path) -> None:
     with open_memory(tmp_path) as first, open_memory(tmp_path) as second:
         found = first.sources.discover([logs])
-        before = second.store.source_states()
+        before = second.store.sources()
         report = first.ingest(found=found)
         with pytest.MonkeyPatch.context() as patch:  # the second run began before the first wrote
-            patch.setattr(second.store, "source_states", lambda: before)
+            patch.setattr(second.store, "sources", lambda: before)
             second.ingest(found=found)
         assert second.stats().lines.records == report.lines.records
         assert second.check() == []

@@ -32,7 +32,7 @@ from factbook.interests.scheduler import (
     Worker,
     moved,
 )
-from factbook.model.facts import Trigger
+from factbook.model.facts import SourceState, Trigger
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import MarkProgress, RecordEpisode, RecordSource
 from factbook.net import cancel
@@ -352,11 +352,11 @@ class Writing:
         token = cancel.current()
         assert token is not None
         with self.store.writing(trigger=Trigger.UPKEEP, actor="test", now=1) as writer:
-            ids = writer.add_sources([sample_source()])
+            (source_id,) = writer.put_sources([SourceState(source=sample_source())])
             for n in range(self.count):
                 token.check()
                 one = sample_episode(n)
-                writer.add_episodes([(ids[one.source], one)])
+                writer.add_episodes([(source_id, one)])
                 if n == self.count // 2:
                     self.begun.set()
                     if self.hold:

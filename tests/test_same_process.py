@@ -21,7 +21,7 @@ import interleaved
 from factbook.apply.apply import apply
 from factbook.errors import StoreError, StoreLocked, StoreReplaced
 from factbook.memory import Memory
-from factbook.model.facts import Trigger
+from factbook.model.facts import SourceState, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
 from factbook.store.sqlite import SQLiteStore, guard
@@ -158,8 +158,8 @@ def test_nobody_writes_beside_a_transaction_whose_lock_fell(tmp_path: Path) -> N
             check=True,
         )
         assert done.stdout.split() == ["waited"]
-        writer.add_sources([sample_source("file:/logs/b.jsonl")])
-    assert "file:/logs/b.jsonl" in store.source_states()
+        writer.put_sources([SourceState(source=sample_source("file:/logs/b.jsonl"))])
+    assert "file:/logs/b.jsonl" in {one.source.key for one in store.sources()}
     assert store.check() == []
     store.close()
     assert held(store.path) == {"action_1"}
@@ -189,7 +189,7 @@ def test_a_ledger_that_is_never_closed_is_let_go_of(tmp_path: Path) -> None:
 
 FORKS = """
 import os, sys, threading, time; from pathlib import Path; sys.path.insert(0, sys.argv[2])
-from test_same_process import SQLiteStore, Trigger, sample_source, write
+from test_same_process import SQLiteStore, SourceState, Trigger, sample_source, write
 from factbook.errors import FactbookError
 path = Path(sys.argv[1])
 
@@ -224,11 +224,12 @@ os.waitpid(forked(3), 0)
 thread.join()
 
 with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0) as writer:
-    writer.add_sources([sample_source("file:/logs/before.jsonl")])
+    writer.put_sources([SourceState(source=sample_source("file:/logs/before.jsonl"))])
     os.waitpid(forked(4, store), 0)
-    writer.add_sources([sample_source("file:/logs/after.jsonl")])
+    writer.put_sources([SourceState(source=sample_source("file:/logs/after.jsonl"))])
 write(store, 5)
-assert {"file:/logs/before.jsonl", "file:/logs/after.jsonl"} < set(store.source_states())
+known = {one.source.key for one in store.sources()}
+assert {"file:/logs/before.jsonl", "file:/logs/after.jsonl"} < known
 assert store.check() == []
 store.close()
 """
@@ -285,7 +286,7 @@ def test_a_log_that_goes_during_a_write_is_not_acknowledged(
 
     def write_while_the_log_goes() -> None:
         with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0) as writer:
-            writer.add_sources([sample_source("file:/logs/b.jsonl")])
+            writer.put_sources([SourceState(source=sample_source("file:/logs/b.jsonl"))])
             read_with_python(store.path)
 
     with pytest.raises(StoreReplaced):

@@ -17,7 +17,6 @@ from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.facts import (
-    Cursor,
     Episode,
     Event,
     FactKind,
@@ -25,6 +24,7 @@ from factbook.model.facts import (
     Millis,
     Receipt,
     Source,
+    SourceState,
     Stance,
     Status,
     Trigger,
@@ -218,16 +218,17 @@ class _Run:
 
     def sources(self, ops: Sequence[RecordSource]) -> None:
         latest = {op.source.key: op.source for op in ops}
-        known = self._writer.source_states(keys=list(latest))
-        for key, state in known.items():
-            self._source_ids[key] = state.id
-            merged = _merge_source(state.source, latest[key])
+        for state in self._writer.sources(keys=list(latest)):
+            self._source_ids[state.source.key] = state.id
+            merged = _merge_source(state.source, latest[state.source.key])
             if merged != state.source:
-                self._writer.update_source(state.id, source=merged, cursor=None, lines=None)
+                self._writer.put_sources([replace(state, source=merged)])
                 self._event("update", "source", state.id)
-        new = [source for key, source in latest.items() if key not in known]
-        for key, source_id in self._writer.add_sources(new).items() if new else ():
-            self._source_ids[key] = source_id
+        new = [source for key, source in latest.items() if key not in self._source_ids]
+        for source, source_id in zip(
+            new, self._writer.put_sources([SourceState(source=one) for one in new]), strict=True
+        ):
+            self._source_ids[source.key] = source_id
             self._receipt.sources += 1
             self._event("store", "source", source_id)
 
@@ -249,11 +250,13 @@ class _Run:
     def _source_id(self, key: str) -> int:
         found = self._source_ids.get(key)
         if found is None:
-            state = self._writer.source_states(keys=[key]).get(key)
-            if state is None:
-                raise NotFound(what="source", name=key, hint="record it in the same call.")
-            found = self._source_ids[key] = state.id
+            found = self._source_ids[key] = self._source(key).id
         return found
+
+    def _source(self, key: str) -> SourceState:
+        for one in self._writer.sources(keys=[key]):
+            return one
+        raise NotFound(what="source", name=key, hint="record it in the same call.")
 
     # --- episodes -------------------------------------------------------------------------------
 
@@ -595,25 +598,18 @@ class _Run:
     # --- cursors and vectors --------------------------------------------------------------------
 
     def cursors(self, ops: Sequence[AdvanceCursor]) -> None:
-        latest: dict[str, tuple[Cursor, LineCount]] = {}
+        latest: dict[str, SourceState] = {}
         for op in ops:
-            if op.source not in latest:
-                state = self._writer.source_states(keys=[op.source]).get(op.source)
-                latest[op.source] = (
-                    (state.cursor, state.lines) if state else (Cursor(), LineCount())
-                )
-            cursor, lines = latest[op.source]
-            if not op.restart and op.began is not None and op.began != cursor.offset:
+            state = latest.get(op.source) or self._source(op.source)
+            latest[op.source] = state
+            if not op.restart and op.began is not None and op.began != state.cursor.offset:
                 continue  # another run has read on from there meanwhile: its lines are counted
             total = LineCount()
-            if not op.restart:
-                total.add(replace(lines, waiting=0))  # what waited is in the new count, if still
+            if not op.restart:  # what waited is in the new count, if still
+                total.add(replace(state.lines, waiting=0))
             total.add(op.lines)
-            latest[op.source] = (op.cursor, total)
-        for key, (cursor, total) in latest.items():
-            self._writer.update_source(
-                self._source_id(key), source=None, cursor=cursor, lines=total
-            )
+            latest[op.source] = replace(state, cursor=op.cursor, lines=total)
+        self._writer.put_sources(list(latest.values()))
 
     def vectors(self, ops: Sequence[StoreVectors]) -> None:
         for op in ops:

@@ -330,9 +330,9 @@ class _Sieve:
         for uid, episode in self._episodes.items():
             if uid not in self._gone and uid not in self._holed and self._was_said(episode):
                 self._gone.add(uid)
-        self._alive = {
-            one.source for uid, one in self._episodes.items() if uid not in self._gone
-        } | self._writer.source_states(keys=[_source(op) for op in self._ops if _source(op)]).keys()
+        self._alive = {one.source for uid, one in self._episodes.items() if uid not in self._gone}
+        named = [_source(op) for op in self._ops if _source(op)]
+        self._alive |= {one.source.key for one in self._writer.sources(keys=named)}
         kept = [left for op in self._ops if (left := self._left(op)) is not None]
         return kept, frozenset(self._holed)
 

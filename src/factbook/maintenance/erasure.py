@@ -316,11 +316,12 @@ class Erasure:
     def _source_id(self, source: int | str) -> int:
         if isinstance(source, int):
             return source
-        states = self._store.source_states()
-        if source in states:
-            return states[source].id
+        states = self._store.sources()
+        for one in states:
+            if one.source.key == source:
+                return one.id
         same = {source, str(Path(source).expanduser()), str(Path(source).expanduser().absolute())}
-        found = [one.id for one in states.values() if one.source.uri in same]
+        found = [one.id for one in states if one.source.uri in same]
         if len(found) > 1:
             raise UsageError(
                 detail=f"{source} is the path of {len(found)} sources; erase one by its name, or"

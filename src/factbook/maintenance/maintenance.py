@@ -69,7 +69,7 @@ class ReaderUse(NamedTuple):
 
 def readers_used(store: Store) -> list[ReaderUse]:
     """Return with what sources were read, by part and version; the newest use first."""
-    kept = [one.id for one in store.source_states().values()]
+    kept = [one.id for one in store.sources()]
     uses: dict[tuple[str, str], list[Reader]] = {}
     for one in store.find(READER, {"source_id": kept}):
         uses.setdefault((one.part, one.version), []).append(one)

@@ -577,7 +577,7 @@ class Memory:
         """Return the numbers of the database, counted now."""
         lines, hosts = LineCount(), dict[str, int]()
         with self.store.snapshot():
-            for state in self.store.source_states().values():
+            for state in self.store.sources():
                 lines.add(state.lines)
                 hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
             found = Stats(
@@ -635,7 +635,7 @@ class Memory:
 
     def _exported_of(self, owner: str) -> Iterator[dict[str, object]]:
         mine: dict[str, set[object]] = {
-            "source": {one.id for one in self.store.source_states(owner=owner).values()},
+            "source": {one.id for one in self.store.sources(owner=owner)},
             "episode": set(),
             "fact": set(),
             "entity": {row.id for row in self.store.find(ENTITY, {"owner": owner})},

@@ -531,13 +531,13 @@ SQLValue: TypeAlias = str | int | float | bytes | None
 class SourceState:
     """What the store knows of a source."""
 
-    id: int
+    id: int = 0  # of one that is to be added
     source: Source
-    cursor: Cursor
-    lines: LineCount
-    episode_count: int
-    first_at: Millis | None
-    last_at: Millis | None
+    cursor: Cursor = field(default_factory=Cursor)
+    lines: LineCount = field(default_factory=LineCount)
+    episode_count: int = 0
+    first_at: Millis | None = None
+    last_at: Millis | None = None
 
 
 class Run(NamedTuple):

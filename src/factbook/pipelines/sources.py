@@ -128,7 +128,7 @@ class Sources:
 
     def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
         """Return the sources that say something of an owner, the newest first."""
-        states = self._store.source_states(owner=whose(owner)).values()
+        states = self._store.sources(owner=whose(owner))
         return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
 
     def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:

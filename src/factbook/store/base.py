@@ -22,17 +22,14 @@ from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
     ME,
-    Cursor,
     Episode,
     EpisodeKind,
     Everyone,
     Fact,
     FactKind,
-    LineCount,
     Millis,
     Rejection,
     Role,
-    Source,
     SourceState,
     SQLValue,
     StoredEpisode,
@@ -353,10 +350,18 @@ class Reads(RecordReads, WorldReads, Protocol):
         Vectors do not move it: what was found before they came is as true as it was.
         """
 
-    def source_states(
-        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
-    ) -> dict[str, SourceState]:
-        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
+    def sources(
+        self,
+        *,
+        ids: Collection[int] | None = None,
+        keys: Sequence[str] | None = None,
+        owner: str | Everyone = EVERYONE,
+    ) -> list[SourceState]:
+        """Return sources by id, without erased ones; of an owner those that say something of them.
+
+        All of them without `ids` and `keys`.
+        """
+        raise NotImplementedError
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything in the ledger is of somebody else than this owner."""
@@ -529,18 +534,12 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     What it reads is as of that write, under the lock of the tenant.
     """
 
-    def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
-        """Insert sources that are not known and return their ids by key."""
+    def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
+        """Insert sources (id 0), or overwrite them by their ids; return the ids.
 
-    def update_source(
-        self,
-        source_id: int,
-        *,
-        source: Source | None,
-        cursor: Cursor | None,
-        lines: LineCount | None,
-    ) -> None:
-        """Overwrite what is given of a source."""
+        Their counts and dates move with their episodes.
+        """
+        raise NotImplementedError
 
     def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""

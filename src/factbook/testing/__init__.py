@@ -395,11 +395,11 @@ class StoreConformance(ABC):
 
         step(10, waiting=1)
         step(20, waiting=0)
-        state = store.source_states(keys=[key])[key]
+        state = store.sources(keys=[key])[0]
         assert state.cursor == Cursor(offset=20, line=2, state={"cwd": "/x"})
         assert (state.lines.kept, state.lines.waiting) == ({"prompt": 4}, 0)
         step(10, waiting=0, restart=True)
-        assert store.source_states()[key].lines.kept == {"prompt": 2}
+        assert store.sources()[0].lines.kept == {"prompt": 2}
         assert store.check() == []
 
     def test_any_unicode_comes_back_as_it_went_in(self, tmp_path: Path) -> None:

@@ -89,6 +89,28 @@ def _as_head(row: Sequence[Any]) -> EpisodeHead:
     return EpisodeHead._make(parts)
 
 
+def _as_source(row: Sequence[Any]) -> SourceState:
+    source = Source(
+        key=row[1],
+        kind=row[2],
+        host=row[3],
+        session=row[4],
+        uri=row[5],
+        project=row[6],
+        title=row[7],
+        agent=row[8],
+    )
+    return SourceState(
+        id=row[0],
+        source=source,
+        episode_count=row[9],
+        first_at=row[10],
+        last_at=row[11],
+        cursor=Cursor(**orjson.loads(row[12])),
+        lines=LineCount(**orjson.loads(row[13])),
+    )
+
+
 _PLACES = range(len(Life._fields))
 _ADD_FACT = (
     f"INSERT INTO fact_row ({', '.join(Life._fields)}, learned_at)"
@@ -99,47 +121,34 @@ _ADD_FACT = (
 class LedgerReads(Rows):
     """The reads of sources, episodes, facts, evidence and history."""
 
-    def source_states(
-        self, *, keys: Sequence[str] | None = None, owner: str | Everyone = EVERYONE
-    ) -> dict[str, SourceState]:
-        """Return sources by key; all of them without `keys`, and with an owner those of theirs."""
+    def sources(
+        self,
+        *,
+        ids: Collection[int] | None = None,
+        keys: Sequence[str] | None = None,
+        owner: str | Everyone = EVERYONE,
+    ) -> list[SourceState]:
+        """Return sources by id, without erased ones; of an owner those that say something of them.
+
+        All of them without `ids` and `keys`.
+        """
         sql = (
             "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count,"
             " first_at, last_at, cursor, lines FROM source_row"
             " WHERE id NOT IN (SELECT row_id FROM erased_row WHERE target = 'source')"
         )
         bindings: list[Any] = []
-        if keys is not None:
-            sql += " AND key IN (SELECT value FROM json_each(?))"
-            bindings.append(json_list(keys))
+        for column, wanted in (("id", ids), ("key", keys)):
+            if wanted is not None:
+                sql += f" AND {column} IN {_IN}"
+                bindings.append(json_list(wanted))
         if owner is not EVERYONE:
             sql += (
                 " AND EXISTS (SELECT 1 FROM episode_row e"
                 " WHERE e.source_id = source_row.id AND e.owner = ?)"
             )
             bindings.append(owner)
-        found: dict[str, SourceState] = {}
-        for row in self._rows(sql, bindings):
-            source = Source(
-                key=row[1],
-                kind=row[2],
-                host=row[3],
-                session=row[4],
-                uri=row[5],
-                project=row[6],
-                title=row[7],
-                agent=row[8],
-            )
-            found[source.key] = SourceState(
-                id=row[0],
-                source=source,
-                episode_count=row[9],
-                first_at=row[10],
-                last_at=row[11],
-                cursor=Cursor(**orjson.loads(row[12])),
-                lines=LineCount(**orjson.loads(row[13])),
-            )
-        return found
+        return [_as_source(row) for row in sorted(self._rows(sql, bindings))]
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything in the ledger is of somebody else than this owner."""
@@ -389,6 +398,39 @@ class LedgerWrites(LedgerReads):
         # The write lock is held, so ids can be given out here and bulk inserts need no round trip.
         row = self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchall()[0]
         return int(str(row[0]))
+
+    def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
+        """Insert sources (id 0), or overwrite them by their ids; return the ids.
+
+        Their counts and dates move with their episodes.
+        """
+        free, ids = self._next_id("source_row") if rows else 0, list[int]()
+        for row in rows:
+            one = row.source
+            ids.append(row.id or free)
+            free += not row.id
+            self._db.execute(
+                "INSERT INTO source_row (id, key, kind, host, session, uri, project, title, agent,"
+                " cursor, lines, learned_at, updated_at)"
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12) ON CONFLICT (id) DO UPDATE"
+                " SET session = ?5, uri = ?6, project = ?7, title = ?8, agent = ?9, cursor = ?10,"
+                " lines = ?11, updated_at = ?12",
+                (
+                    ids[-1],
+                    one.key,
+                    one.kind,
+                    one.host,
+                    one.session,
+                    one.uri,
+                    one.project,
+                    one.title,
+                    one.agent,
+                    orjson.dumps(row.cursor).decode(),
+                    orjson.dumps(row.lines).decode(),
+                    self._now,
+                ),
+            )
+        return ids
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids."""

@@ -11,11 +11,8 @@ import orjson
 
 from factbook.errors import EmbedderMismatch
 from factbook.model.facts import (
-    Cursor,
     Episode,
-    LineCount,
     Millis,
-    Source,
     Trigger,
 )
 from factbook.model.text import asks
@@ -53,66 +50,6 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, WorldVerbs, EraseVerb
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         return self._db.execute(sql, bindings).fetchall()
-
-    def add_sources(self, sources: Sequence[Source]) -> dict[str, int]:
-        """Insert sources that are not known and return their ids by key."""
-        first = self._next_id("source_row")
-        rows = [
-            (
-                first + n,
-                one.key,
-                one.kind,
-                one.host,
-                one.session,
-                one.uri,
-                one.project,
-                one.title,
-                one.agent,
-                self._now,
-                self._now,
-            )
-            for n, one in enumerate(sources)
-        ]
-        self._db.executemany(
-            "INSERT INTO source_row (id, key, kind, host, session, uri, project, title, agent,"
-            " learned_at, updated_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-            rows,
-        )
-        return {one.key: first + n for n, one in enumerate(sources)}
-
-    def update_source(
-        self,
-        source_id: int,
-        *,
-        source: Source | None,
-        cursor: Cursor | None,
-        lines: LineCount | None,
-    ) -> None:
-        """Overwrite what is given of a source."""
-        if source is not None:
-            self._db.execute(
-                "UPDATE source_row SET session = ?, uri = ?, project = ?, title = ?, agent = ?,"
-                " updated_at = ? WHERE id = ?",
-                (
-                    source.session,
-                    source.uri,
-                    source.project,
-                    source.title,
-                    source.agent,
-                    self._now,
-                    source_id,
-                ),
-            )
-        if cursor is not None:
-            self._db.execute(
-                "UPDATE source_row SET cursor = ?, updated_at = ? WHERE id = ?",
-                (orjson.dumps(cursor).decode(), self._now, source_id),
-            )
-        if lines is not None:
-            self._db.execute(
-                "UPDATE source_row SET lines = ?, updated_at = ? WHERE id = ?",
-                (orjson.dumps(lines).decode(), self._now, source_id),
-            )
 
     def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
