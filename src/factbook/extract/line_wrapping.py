@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from factbook.extract.base import word_set
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_nationality
+from factbook.language.sentences import is_shortened
 from factbook.language.verbs import with_s
 from factbook.net import cancel
 
@@ -48,11 +49,6 @@ _PAIR: Final = re.compile(
     r"[*_]{0,2}[ \t]?:[*_]{0,2}(?:\s|$)"
 )
 _CLOSED: Final = re.compile(r"[.!?…:。][\"'”’)\]*_`]*$")
-_SHORTENED: Final = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:e\.g|i\.e|vs|cf|approx|resp|incl|esp|no|nos|fig|dr|mr|mrs|ms|prof|st|[A-Z]"
-    r")\.$",
-    re.IGNORECASE,
-)
 _LAST: Final = re.compile(r"(?P<word>[^\W_]+(?:['’\-][^\W_]+)*)?(?P<mark>[,;&(\-–—/]?)[*_`]*$")
 _FIRST: Final = re.compile(r"[\"'“‘(\[*_`]*(?P<word>[^\W_]+(?:['’\-.][^\W_]+)*)?")
 
@@ -157,7 +153,7 @@ def _filled(text: str, blocks: Sequence[Sequence[_Line]]) -> int:
 
 def _closed(text: str, line: _Line) -> bool:
     said = line.words(text)[-_TAIL_CHARS:]
-    return _CLOSED.search(said) is not None and _SHORTENED.search(said) is None
+    return _CLOSED.search(said) is not None and not is_shortened(said, always=True)
 
 
 def _is_full(text: str, above: _Line, below: _Line, width: int) -> bool:
@@ -246,7 +242,7 @@ def _goes_on(text: str, above: _Line, below: _Line, widest: int, filled: int, fi
     open_ended, doubtful = _open_ended(said)
     if pair and (word[:1].isupper() or not open_ended):
         return False
-    if _SHORTENED.search(said):
+    if is_shortened(said, always=True):
         return True
     if not word:
         return open_ended

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from factbook.language.sentences import is_shortened
+
 __all__ = ["QUOTES", "SpokenItem", "split_spoken_list", "spoken_items"]
 
 QUOTES: Final = dict(zip('"“„«「『`‘', '"”“»」』`’', strict=True))
@@ -192,9 +194,6 @@ def _is_margin(char: str) -> bool:
     return char.isspace() or char in _COMMAS or char == ":"
 
 
-_STOPPED: Final = re.compile(r"(?:\b(?:jr|sr|inc|ltd|co|dr|st|vol|no|etc)|\b\w)\.$", re.IGNORECASE)
-
-
 def _item(text: str, start: int, end: int, rank: int | None) -> list[SpokenItem]:
     """Return the item between two places, without what surrounds it; nothing where it is empty."""
     while True:
@@ -204,7 +203,7 @@ def _item(text: str, start: int, end: int, rank: int | None) -> list[SpokenItem]
             end -= 1
         piece = text[start:end]
         closing = QUOTES.get(piece[:1])
-        if piece.endswith(".") and not _STOPPED.search(piece):
+        if piece.endswith(".") and not is_shortened(piece):
             end -= 1
         elif closing and len(piece) > 2 and piece[-1] == closing and closing not in piece[1:-1]:
             start, end = start + 1, end - 1

@@ -20,7 +20,7 @@ from factbook.language.calendar import MONTHS
 from factbook.language.common_words import opens_sentences
 from factbook.language.markdown import is_wrapped, prose_blocks
 
-__all__ = ["LINE_END", "Span", "around", "markdown_sentences", "sentences"]
+__all__ = ["LINE_END", "Span", "around", "is_shortened", "markdown_sentences", "sentences"]
 
 
 class Span(NamedTuple):
@@ -105,6 +105,19 @@ def around(text: str, start: int, end: int) -> Span:
     """Return the sentence that holds a span, or all the sentences that it reaches over."""
     over = [one for one in sentences(text) if one.end > start and one.start < end]
     return Span(over[0].start, over[-1].end) if over else Span(start, end)
+
+
+def is_shortened(text: str, *, always: bool = False) -> bool:
+    """Say whether a text ends in the full stop of a short form or an initial.
+
+    With `always`, of one that something always follows: "Dr." is, "Inc." may end a sentence.
+    """
+    found = _WORD_BEFORE.search(text[-_ABOVE:])
+    if found is None:
+        return False
+    word = found[1].lower()
+    known = len(word) == 1 or word in _NEVER or word in _BEFORE_NUMBERS
+    return known or (not always and (word in _OFTEN or "." in word))
 
 
 def _ends(text: str, begin: int, match: re.Match[str], stop: int) -> bool:

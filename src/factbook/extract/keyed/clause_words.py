@@ -31,7 +31,6 @@ __all__ = [
     "CLAUSE",
     "DEFINED",
     "FILLERS",
-    "INITIAL",
     "INTERROGATIVE",
     "LATER_WORDS",
     "LEADING_WORDS",
@@ -178,7 +177,7 @@ MORE_THAN_A_VALUE: Final = re.compile(
     r"\s(?:if|unless|because|since|when|while|but|although|though|which|who|except|not)\s"
     r"|\s(?:says|said|thinks|told|claims)\s|\s(?:you|he|she|they|we)\s"
     r"|\s[Ii](?:['’]|\s+\S)"  # "and I live in ..."; "The King and I" ends with it
-    r"|[?？]|[.!]\s+\S",
+    r"|[?？]",
 )
 CLAUSE: Final = re.compile(
     rf"\b(?:is|are)\s+{ADVERBS}(?:my|one\s+of\s+my)\b"
@@ -187,11 +186,6 @@ CLAUSE: Final = re.compile(
     r"|#\s?\d|\s(?:at|to)\s+(?:number\s+\w+|rank\s+\d+|\d+(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
-INITIAL: Final = re.compile(
-    r"\b(?:dr|mr|mrs|ms|st|jr|sr|prof|vs|no|vol|pt|mt|ft|feat)\.(?=\s)|(?:\b\w\.){2,}(?=\s)"
-    r"|\b\w\.(?=\s+\S+(?:\s+\S+)?$)",
-    re.IGNORECASE,
-)  # "Dr. No", "J.R.R. Tolkien", "Samuel L. Jackson": these stops end no sentence
 INTERROGATIVE: Final = re.compile(rf"(?:{QUESTION_WORD}|{INVERTED})(?!\w)", re.IGNORECASE)
 OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
 

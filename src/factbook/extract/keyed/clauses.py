@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from factbook.extract.keyed.clause_words import (
@@ -16,7 +17,6 @@ from factbook.extract.keyed.clause_words import (
     CLAUSE,
     DEFINED,
     FILLERS,
-    INITIAL,
     INTERROGATIVE,
     LATER_WORDS,
     LEADING_WORDS,
@@ -247,7 +247,8 @@ class Reader:
             raise Refused(f"{_shown(bare)} is no value: {mood}; put it in quotes where it is one")
         if NO_VALUE.match(seen) or (leads and NO_BEGINNING.match(seen)):
             raise Refused(f"{_shown(bare)} is no plain value; put it in quotes where it is one")
-        if CLAUSE.search(seen) or MORE_THAN_A_VALUE.search(f" {INITIAL.sub('_', seen)} "):
+        several = next(islice(sentences(seen), 1, None), None) is not None
+        if several or CLAUSE.search(seen) or MORE_THAN_A_VALUE.search(f" {seen} "):
             raise Refused(
                 f"{_shown(bare)} says more than a value; put it in quotes where it is one"
             )
