@@ -59,7 +59,8 @@ def facts(
     include_deprecated: Annotated[bool, Arg("Also facts that have faded below 0.3.")] = False,
 ) -> Outcome:
     """List facts by exact conditions."""
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import ask
 
     memory, now = run.memory, run.memory.clock()
     filters = replace(narrow.filters(whose.about), now=now, deprecated=include_deprecated)
@@ -87,7 +88,7 @@ def facts(
                 records.fact(one, shown_by=None if reader is None else reader(one)) for one in shown
             )
         },
-        show=lambda page: render.facts(
+        show=lambda page: ask.facts(
             page,
             shown,
             one_predicate=len(filters.predicates) == 1,
@@ -119,13 +120,14 @@ def timeline(
     limit: Limit = TIMELINE_SHOWN,
 ) -> Outcome:
     """Show what was asked and done, day by day."""
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import ask
 
     filters = narrow.filters(whose.about)
     found = run.shown(run.memory.sources.timeline(filters=filters, limit=limit or None))
     return Outcome(
         record={"entries": map(records.hit, found)},
-        show=lambda page: render.timeline(page, found),
+        show=lambda page: ask.timeline(page, found),
         nothing_of=None if found else filters.owner,
     )
 
@@ -138,7 +140,8 @@ def sessions(
     limit: Limit = SESSIONS_SHOWN,
 ) -> Outcome:
     """List the sessions that were read, the newest first."""
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import ask
 
     filters = narrow.filters(whose.about)
     every = run.memory.sources.sessions(owner=filters.owner)
@@ -146,7 +149,7 @@ def sessions(
     found = run.shown(matching[:limit] if limit else matching)
     return Outcome(
         record={"sessions": map(records.session, found)},
-        show=lambda page: render.sessions(page, found, of=len(matching)),
+        show=lambda page: ask.sessions(page, found, of=len(matching)),
         nothing_of=None if found else filters.owner,
     )
 
@@ -183,13 +186,14 @@ def sql(
     no_redact: NoRedact = False,
 ) -> Outcome:
     """Ask in plain SQL, for reading only."""
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import ask
 
     del no_redact
     rows = run.memory.sql(query, params, limit=limit or None, seconds=seconds)
     return Outcome(
         record={"rows": map(records.sql_row, rows)},
-        show=lambda page: render.sql_rows(page, rows),
+        show=lambda page: ask.sql_rows(page, rows),
     )
 
 
@@ -214,7 +218,8 @@ def recall(
     rules: RuleFile = None,
 ) -> Outcome:
     """Answer a question with facts and episodes, and their evidence."""
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import ask
 
     del rules
     if not question:
@@ -227,7 +232,7 @@ def recall(
     episodes = run.memory.sources.episodes(shown, owner=whose.about)
     return Outcome(
         record=records.answer(found),
-        show=lambda page: render.answer(page, found, episodes=episodes, redact=run.redact),
+        show=lambda page: ask.answer(page, found, episodes=episodes, redact=run.redact),
         nothing_of=None if found.hits else whose.about,
     )
 
@@ -255,9 +260,9 @@ def explain(
     """Show why a fact is believed: rule, evidence, history."""
     from factbook.maintenance.confidence_history import course
     from factbook.memory.standing import successors
-    from factbook.surface import records, render
+    from factbook.surface import records
     from factbook.surface.records import keep as keep_records
-    from factbook.surface.views import keep
+    from factbook.surface.views import ask, keep
 
     del rules
     memory = run.memory
@@ -272,7 +277,7 @@ def explain(
     most = None if all_ else EVIDENCE_SHOWN
 
     def show(page: Page) -> None:
-        render.explanation(
+        ask.explanation(
             page,
             found,
             episodes=episodes,
@@ -312,12 +317,13 @@ def search(
     session: WorkSession = "",
 ) -> Outcome:
     """Search as an agent does with `search_memory`: one of each cluster, sure enough."""
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import ask
 
     hits = run.memory.search_memory(query, search_type, limit, session=session, owner=whose.about)
     return Outcome(
         record={"hits": [records.hit(one) for one in hits]},
-        show=lambda page: render.found(page, hits),
+        show=lambda page: ask.found(page, hits),
         nothing_of=None if hits else whose.about,
     )
 
@@ -335,7 +341,7 @@ def context(
 ) -> Outcome:
     """Show the context that a model would be given for a turn, and what was left out."""
     from factbook.recall.budget import ContextLimits
-    from factbook.surface import render
+    from factbook.surface.views import ask
 
     limits = ContextLimits(total=tokens)
     instructions = "" if system is None else _text_of(system)
@@ -346,7 +352,7 @@ def context(
     )
     return Outcome(
         record=found.to_json(),
-        show=lambda page: render.context(page, found),
+        show=lambda page: ask.context(page, found),
         nothing_of=None if found.included else whose.about,
     )
 

@@ -241,7 +241,8 @@ def rejections(
     """List lines, claims and memories that were refused, and why."""
     from factbook import RejectionFilters
     from factbook.memory.standing import tenant_of
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import report
 
     if summary:
         return _summary(run)
@@ -260,7 +261,7 @@ def rejections(
 
     def show(page: Page) -> None:
         if found:
-            render.rejections(page, found)
+            report.rejections(page, found)
         else:
             page.say("Nothing was refused.")
 

@@ -108,13 +108,14 @@ def ingest(
 
 
 def _told(run: Run, done: Ingested, *, trouble: FactbookError | None, interrupted: bool) -> Outcome:
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import report
 
-    unread = render.failed_files(done.report)
+    unread = report.failed_files(done.report)
     code = EXIT_INTERRUPTED if interrupted else EXIT_INPUT if unread else 0
     return Outcome(
         record=records.ingest(done, database=str(run.db)),
-        show=lambda page: render.ingest(page, done),
+        show=lambda page: report.ingest(page, done),
         notes=[_left(done.waiting)] if interrupted else [],
         warnings=() if interrupted else unread,
         trouble=trouble,

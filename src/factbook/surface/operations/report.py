@@ -37,9 +37,9 @@ def stats(
 ) -> Outcome:
     """Count what is stored, how facts stand, and every line that was read."""
     from factbook.memory.standing import living
-    from factbook.surface import records, render
+    from factbook.surface import records
     from factbook.surface.records import keep as keep_records
-    from factbook.surface.views import keep
+    from factbook.surface.views import keep, report
 
     if cost:
         return _cost(run, since)
@@ -54,7 +54,7 @@ def stats(
         drawn = plots.draw(memory, life, plot.expanduser(), now=now)
 
     def show(page: Page) -> None:
-        render.stats(page, found)
+        report.stats(page, found)
         keep.living(page, life)
         if plot is not None:
             page.line()
@@ -212,7 +212,8 @@ def list_rules(
     from factbook import RuleSet
     from factbook.context import rules_in_force
     from factbook.maintenance.maintenance import RuleUse
-    from factbook.surface import records, render
+    from factbook.surface import records
+    from factbook.surface.views import report
 
     rule_set = rules_in_force(rules) or RuleSet.default()
     counted = isinstance(run.db, str) or run.db.exists()
@@ -227,7 +228,7 @@ def list_rules(
         uses = sorted((use for use in uses if use.noise is not None), key=_noisiest_first)
     return Outcome(
         record={"rules": [records.rule(use) for use in uses]},
-        show=lambda page: render.rules(page, uses, noise=noise, counted=counted),
+        show=lambda page: report.rules(page, uses, noise=noise, counted=counted),
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from factbook.surface import text
 from factbook.surface.records.keep import ROWS, numbers
-from factbook.surface.render import rows_of
 from factbook.surface.text import Column, count, home_path, moment
+from factbook.surface.views.tables import rows_of
 
 if TYPE_CHECKING:
     from factbook.maintenance.changes_report import Account, Moved

@@ -1,0 +1,450 @@
+"""Show answers, facts and what stands behind them, sessions, and the rows of a query."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from factbook.surface import text
+from factbook.surface.text import Column, count, home_path, moment, place
+from factbook.surface.views.tables import Detail, rows_of, with_details
+
+if TYPE_CHECKING:
+    from factbook.model.facts import (
+        Evidence,
+        Fact,
+        Hit,
+        Millis,
+        SourceState,
+        SQLValue,
+        StoredEpisode,
+    )
+    from factbook.pipelines.sources import Explanation
+    from factbook.recall.budget import PromptContext
+    from factbook.recall.search import Answer
+    from factbook.recall.time_expressions import Window
+    from factbook.sources.original import Original
+    from factbook.surface.output import Page
+
+__all__ = [
+    "answer",
+    "context",
+    "explanation",
+    "facts",
+    "found",
+    "sessions",
+    "sql_rows",
+    "timeline",
+]
+
+Redact = Callable[[str], str]
+Episodes = Mapping[int, "StoredEpisode"]
+
+_HEADLINE_LINES: Final = 3  # of a hit: enough to see whether it is the one
+_QUOTE_LINES: Final = 2
+_BEFORE_QUOTE: Final = 60  # characters of a long line that are shown before a hit's quote
+_AROUND_QUOTE: Final = 180  # characters of a log's line on both sides of the quote
+_LABEL: Final = "[REDACTED"  # how the redactor begins what it puts in a secret's place
+_HIDDEN: Final = "[REDACTED]"
+WHOLE: Final = "the whole of it"  # what `Rule.matches` says of one that takes all it sees
+_BLOB_SHOWN: Final = 8  # bytes of a blob in a table
+_SURE: Final = 0.9  # confidence that is shown as sure
+_UNSURE: Final = 0.7  # below it a fact is a guess from words
+
+_FACT_EPISODES: Final = {
+    "prompt": "you asked",
+    "reply": "the agent said",
+    "tool_call": "tool call",
+    "tool_result": "tool output",
+}  # how an episode that is a hit is called, where its kind is no word for it
+
+
+# --- recall ---------------------------------------------------------------------------------------
+
+
+def answer(page: Page, found: Answer, *, episodes: Episodes, redact: Redact) -> None:
+    """Show the hits of a question and how it was understood."""
+    understood = [_window(found.window)] if found.window else []
+    understood += [text.one_line(one) for one in found.predicates]
+    if understood:
+        page.line(page.paint("understood: " + ", ".join(understood), "dim"))
+        if found.outside:
+            page.say("Nothing was found in that time; this is from other times.", "yellow")
+        page.line()
+    if not found.hits:
+        page.say("Nothing was found. Other words, or a wider time, may find it.")
+    margin = len(str(len(found.hits))) + 2
+    for number, one in enumerate(found.hits, 1):
+        if number > 1:
+            page.line()
+        _hit(page, one, number=number, margin=margin, episodes=episodes, redact=redact)
+    if found.waiting:
+        page.line()
+        page.say(
+            f"{count(found.waiting, 'row')} still to embed, found by words alone until"
+            " `factbook embed` has finished them.",
+            "yellow",
+        )
+
+
+def _window(window: Window) -> str:
+    def date(at: Millis | None, shift: int = 0) -> str:
+        if at is None:
+            return ""
+        whole = moment(at + shift)
+        return whole.removesuffix(" 00:00") if not shift else whole[:10]
+
+    since = date(window.since)
+    # The end is exclusive: a window up to midnight ends with the day before.
+    at_midnight = moment(window.until).endswith("00:00")
+    until = date(window.until, shift=-1) if at_midnight else date(window.until)
+    if since and until:
+        span = since if since == until else f"{since} to {until}"
+    else:
+        span = f"since {since}" if since else f"before {date(window.until)}"
+    phrase = text.one_line(window.phrase)
+    return f"{phrase} ({span})" if phrase else span
+
+
+def _hit(
+    page: Page,
+    hit: Hit,
+    *,
+    number: int,
+    margin: int,
+    episodes: Episodes,
+    redact: Redact,
+) -> None:
+    is_fact = hit.kind == "fact"
+    first = hit.evidence[0] if hit.evidence else None
+    headline = hit.text if is_fact or first is None else _passage(hit.text, first)
+    lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
+    page.say(text.one_line(headline), "bold", lead=lead, lines=_HEADLINE_LINES)
+    sure = "green" if hit.confidence >= _SURE else "" if hit.confidence >= _UNSURE else "yellow"
+    label = hit.predicate if is_fact else _FACT_EPISODES.get(hit.predicate, hit.predicate)
+    parts = [
+        page.paint(text.one_line(label), "cyan"),
+        moment(hit.occurred_at) or "no date",
+        text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
+        "confidence " + page.paint(f"{hit.confidence:.2f}", sure),
+        hit.id,
+        f"{count(hit.count)} times" if hit.count > 1 else "",
+    ]
+    page.line(indent + page.paint(" · ", "dim").join(part for part in parts if part))
+    if is_fact and first is not None:
+        quoted = _quote_in_line(first, episodes.get(first.episode_id), redact)
+        for line in page.wrap(quoted, indent=margin + 2, lines=_QUOTE_LINES):
+            page.line(indent + page.paint("| ", "dim") + page.paint(line, ""))
+    where = text.safe(place(hit.source, hit.position))
+    if where:
+        page.line(indent + page.paint(where, "dim"))
+
+
+def _passage(whole: str, one: Evidence) -> str:
+    """Return the passage of an episode, with an ellipsis where it is cut out of a line."""
+    before = whole[one.start - 1 : one.start].strip()
+    after = whole[one.end : one.end + 1].strip()
+    quote = one.quote
+    if one.rule == "tool_call":  # its lines are the fields of the call
+        quote = " · ".join(line.strip() for line in quote.splitlines() if line.strip())
+    return ("…" if before else "") + quote + ("…" if after else "")
+
+
+def _quote_in_line(
+    one: Evidence, episode: StoredEpisode | None, redact: Redact, *, whole: bool = False
+) -> str:
+    """Return the lines of the episode that hold the quote, safe, with the quote marked.
+
+    Without `whole` they are joined into one line that begins a little before the quote.
+    """
+    quote = redact(one.quote)
+    if episode is None:
+        return text.mark(quote, 0, len(quote))
+    held = redact(episode.text)
+    start = one.start if held == episode.text else held.find(quote)
+    if start < 0 or not held.startswith(quote, start):
+        if held != episode.text and _LABEL not in quote:
+            quote = _HIDDEN  # that it is secret can be told only from what stands around it
+        return text.mark(quote, 0, len(quote))
+    line, first, last = text.line_of(held, start, start + len(quote))
+    if whole:
+        return text.mark(line, first, last)
+    cut = max(0, first - _BEFORE_QUOTE) if len(line) > 2 * _BEFORE_QUOTE else 0
+    shown = text.mark(line[cut:], first - cut, last - cut)
+    return ("…" if cut else "") + " ".join(shown.split())
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+def facts(
+    page: Page,
+    found: Iterable[Fact],
+    *,
+    one_predicate: bool,
+    shown_by: Callable[[Fact], Sequence[Evidence]] | None,
+    disputes: Mapping[int, Sequence[str]],
+    more: Iterator[object],
+) -> None:
+    """Show facts as they come, one line each, and whether there are more.
+
+    Below it stands what waits for an answer: `disputes`, by the number of the fact.
+    """
+    shown = 0
+
+    def rows() -> Iterator[tuple[list[str], list[Detail]]]:
+        nonlocal shown
+        for one in found:
+            shown += 1
+            row = [
+                f"f{one.id}",
+                f"{one.confidence:.2f}",
+                moment(one.occurred_at),
+                "" if one_predicate else one.predicate,
+                # a column would be empty: a fact is active, as a rule
+                ("" if one.status == "active" else f"[{one.status}] ") + one.object,
+                _project_name(one.project),
+            ]
+            evidence = shown_by(one) if shown_by is not None else ()
+            details: list[Detail] = [(said, 3) for said in disputes.get(one.id, ())]
+            for part in evidence:
+                details += [(place(part.source, part.position), 0), (part.quote, 2)]
+            yield row, details
+
+    columns = [
+        Column(title="id", style="dim"),
+        Column(title="conf", right=True, optional=True),
+        Column(title="when", optional=True),
+        Column(title="predicate", style="cyan", flexible=True, least=12, most=28),
+        Column(title="object", flexible=True, least=16),
+        Column(title="project", style="dim", flexible=True, least=10, most=24, optional=True),
+    ]
+    with_details(page, columns, rows())
+    if next(more, None) is not None:
+        page.say(f"The first {shown}; --limit 0 shows all that match.", "dim")
+
+
+def _project_name(project: str) -> str:
+    """Return the last part of a working folder: the name by which people know a project."""
+    return re.split(r"[/\\\\]", project.rstrip("/\\"))[-1] or project
+
+
+# --- explain --------------------------------------------------------------------------------------
+
+
+def explanation(
+    page: Page,
+    found: Explanation,
+    *,
+    episodes: Episodes,
+    redact: Redact,
+    most: int | None,
+    more: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Show the claim with what else is known of it (`more`), the rule, and the evidence."""
+    fact = found.fact
+    head = f"f{fact.id}  {text.one_line(fact.predicate)}"
+    page.line(page.paint(head, "bold cyan"))
+    page.say(redact(fact.object), "bold", lead="  ")
+    page.line()
+    host = [fact.host, home_path(fact.project), f"session {fact.session}" if fact.session else ""]
+    pairs = [
+        ("in words", redact(fact.statement)),
+        ("subject", fact.subject),
+        ("confidence", f"{fact.confidence:.2f} ({fact.trust})"),
+        ("happened", moment(fact.occurred_at) or "no date is known"),
+        ("where", " · ".join(part for part in host if part)),
+        ("status", f"{fact.status}, learned {moment(fact.learned_at)}"),
+        *more,
+    ]
+    rows_of(page, pairs)
+    page.line()
+    _rule(page, found)
+    total = len(found.evidence)
+    pieces = list(zip(found.evidence, found.originals, strict=True))[:most]
+    for number, (one, original) in enumerate(pieces, 1):
+        page.line()
+        title = "evidence" if total == 1 else f"evidence {count(number)} of {count(total)}"
+        quoted = _quote_in_line(one, episodes.get(one.episode_id), redact, whole=True)
+        _evidence(page, one, original, title=title, quoted=quoted)
+    if len(pieces) < total:
+        page.line()
+        left = count(total - len(pieces), "more piece", "more pieces")
+        page.say(f"{left} of evidence; --all shows every one.", "dim")
+
+
+def _rule(page: Page, found: Explanation) -> None:
+    rule = found.rule
+    if rule is None:
+        page.line(page.paint("rule", "bold"))
+        # What a person says, and what the nightly work finds, is found by no rule of the table.
+        by_table = found.fact.kind == "observation"
+        methods = dict.fromkeys((one.rule, one.method) for one in found.evidence)
+        for name, method in methods:
+            page.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
+        return
+    page.line(page.paint("rule", "bold") + "  " + page.paint(text.one_line(rule.name), "cyan"))
+    rows_of(
+        page,
+        [
+            ("how", rule.method),
+            ("looks in", rule.looks_in),
+            ("matches", "" if rule.matches == WHOLE else rule.matches),
+            ("confidence", f"{rule.confidence:.2f} before the cap by trust"),
+        ],
+    )
+
+
+def _evidence(page: Page, one: Evidence, original: Original, *, title: str, quoted: str) -> None:
+    stance = "" if one.stance == "supports" else page.paint(f"  {one.stance}", "yellow")
+    page.line(page.paint(title, "bold") + f"  {moment(one.occurred_at)}".rstrip() + stance)
+    where = text.safe(f"{home_path(one.source)}, line {count(one.position)}")
+    page.line("  " + page.paint(where, "dim"))
+    for line in page.wrap(quoted, indent=4):
+        page.line("  " + page.paint("| ", "dim") + page.paint(line, ""))
+    if original.state == "found":
+        page.line("  " + page.paint("the log still holds it:", "green"))
+        for line in page.wrap(_quote_in_log(one.quote, original.text), indent=4):
+            page.line("  " + page.paint("| ", "dim") + page.paint(line, "dim"))
+    else:
+        gone = f"{original.state}: {original.text} What was kept of it is above."
+        page.say(text.one_line(gone), "yellow", lead="  ")
+
+
+def _quote_in_log(quote: str, line: str) -> str:
+    """Mark the quote in a line of JSON, where some of its characters may be escaped.
+
+    What stands far from the quote is left out: a line of a log can be very long.
+    """
+    for form in (quote, json.dumps(quote, ensure_ascii=False)[1:-1], json.dumps(quote)[1:-1]):
+        at = line.find(form) if form else -1
+        if at >= 0:
+            break
+    else:
+        return text.safe(line)
+    end = at + len(form)
+    first, last = max(0, at - _AROUND_QUOTE), min(len(line), end + _AROUND_QUOTE)
+    shown = text.mark(line[first:last], at - first, end - first)
+    return ("…" if first else "") + shown + ("…" if last < len(line) else "")
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def sessions(page: Page, found: Sequence[SourceState], *, of: int) -> None:
+    """Show sessions, one line each, and how many of all they are."""
+    if not found:
+        page.say("No session matches.")
+        return
+    rows = [
+        [
+            moment(one.last_at),
+            one.source.host,
+            home_path(one.source.project),
+            count(one.episode_count),
+            (f"sub-agent of {one.source.session[:8]}" if one.source.agent else one.source.session),
+            one.source.title,
+        ]
+        for one in found
+    ]
+    page.table(
+        [
+            Column(title="last"),
+            Column(title="host", style="cyan", optional=True),
+            Column(title="project", flexible=True, least=12, most=40, keep="end"),
+            Column(title="items", right=True, optional=True),
+            Column(title="session", style="dim", most=36, optional=True),
+            Column(title="title", flexible=True, least=10, optional=True),
+        ],
+        rows,
+    )
+    if len(found) < of:
+        page.say(f"{count(len(found))} of {count(of)}; --limit 0 shows all.", "dim")
+
+
+def timeline(page: Page, found: Sequence[Hit]) -> None:
+    """Show what was asked and done, day by day."""
+    if not found:
+        page.say("Nothing happened then, as far as the logs say.")
+        return
+    entries = [list(group) for _, group in groupby(found, key=_same_entry)]
+    rows = [
+        [
+            text.clock(group[0].occurred_at),
+            _project_name(group[0].project),
+            ">" if group[0].kind == "episode" else "",
+            group[0].text + (f" ({count(len(group))} times)" if len(group) > 1 else ""),
+            group[0].id,
+        ]
+        for group in entries
+    ]
+    columns = [
+        Column(title="", style="dim"),
+        Column(title="", style="dim", flexible=True, least=6, most=20, optional=True),
+        Column(title="", style="bold"),
+        Column(title="", flexible=True, least=16, most=160),
+        Column(title="", style="dim", right=True, optional=True),
+    ]
+    room = None if page.width is None else page.width - 2
+    lines = text.table(columns, rows, width=room, color=page.color, sample=len(rows) + 1)
+    days = [text.day(group[0].occurred_at) or "no date" for group in entries]
+    for number, (name, group) in enumerate(groupby(zip(days, lines, strict=True), lambda x: x[0])):
+        if number:
+            page.line()
+        page.line(page.paint(name, "bold"))
+        for _, line in group:
+            page.line("  " + line)
+
+
+def _same_entry(one: Hit) -> tuple[str, str, str, str]:
+    """Return what makes neighbours one entry: the same thing said of one project on one day."""
+    return one.kind, one.text, one.project, text.day(one.occurred_at)
+
+
+def found(page: Page, hits: Sequence[Hit]) -> None:
+    """Show what an agent's own search found."""
+    if not hits:
+        page.say("Nothing was found that is sure enough. Other words may find it.")
+        return
+    width = max(len(one.id) for one in hits)
+    for one in hits:
+        day = (one.timestamp or "no date")[:10]
+        lead = f"{one.id.ljust(width)}  {day}  {one.confidence:.2f}  "
+        page.say(text.one_line(one.text), lead=lead, lines=3)
+
+
+def context(page: Page, found: PromptContext) -> None:
+    """Show what a model would be given, and what was left out."""
+    page.lines(text.safe(found.text).splitlines())
+    page.line()
+    tiers = ", ".join(f"{name} {number}" for name, number in found.tier_tokens.items() if number)
+    page.say(f"{found.tokens} of {found.limit} tokens: {tiers or 'nothing'}", "dim")
+    for one in found.left_out:
+        page.line(page.paint(f"left out {text.one_line(one.id)}: {one.why}", "dim"))
+
+
+def sql_rows(page: Page, rows: Sequence[Mapping[str, SQLValue]]) -> None:
+    """Show the rows of a query as a table; `--json` has what does not fit."""
+    if not rows:
+        page.say("No rows.")
+        return
+    columns = [
+        Column(
+            title=text.one_line(name),
+            right=all(isinstance(row[name], int | float | None) for row in rows),
+            flexible=True,
+        )
+        for name in rows[0]
+    ]
+    page.table(columns, ([_sql_cell(value) for value in row.values()] for row in rows))
+
+
+def _sql_cell(value: SQLValue) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"{value[:_BLOB_SHOWN].hex()}… ({len(value)} bytes)"
+    return str(value)

@@ -1,0 +1,329 @@
+"""Show how a memory is, what was read into it and what was refused, and the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from factbook.surface import text
+from factbook.surface.text import Column, count, home_path, place
+from factbook.surface.views.ask import WHOLE
+from factbook.surface.views.tables import rows_of, with_details
+
+if TYPE_CHECKING:
+    from factbook.maintenance.maintenance import RuleNoise, RuleUse
+    from factbook.memory import Stats
+    from factbook.model.facts import LineCount, Rejection
+    from factbook.pipelines.observed import IngestReport
+    from factbook.surface.output import Page
+    from factbook.surface.records import Ingested
+
+__all__ = ["failed_files", "ingest", "rejections", "rules", "stats"]
+
+_KINDS_SHOWN: Final = 8  # kinds of records named in a summary; --json has all
+_BLANK: Final = "blank"  # the kind of an empty line: a line, but no record
+_UNREADABLE: Final = "cannot be read"  # how discovery begins the reason for such a file
+_FAILED_SHOWN: Final = 5
+
+
+# --- what was refused, and the rules --------------------------------------------------------------
+
+
+def rejections(page: Page, found: Sequence[Rejection]) -> None:
+    """Show what was refused, and why."""
+    columns = [
+        Column(title="reason", style="yellow"),
+        Column(title="by", style="cyan", flexible=True, least=6, most=32),
+        Column(title="where", flexible=True, least=16, keep="end"),
+    ]
+    rows = (
+        (
+            [one.reason, one.rule or "reader", place(one.source, one.position)],
+            [(": ".join(part for part in (one.detail, one.excerpt) if part), 2)],
+        )
+        for one in found
+    )
+    with_details(page, columns, rows)
+
+
+def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
+    """Show rules, with how often each fired where a database was read, or how noisy each is."""
+    if noise:
+        _noise(page, uses)
+        return
+    columns = [
+        Column(title="rule", style="cyan", flexible=True, least=20, most=40),
+        Column(title="conf", right=True),
+        Column(title="fired", right=True),
+        Column(title="of", most=14, optional=True),
+        Column(title="looks in", flexible=True, least=10, optional=True),
+    ]
+    rows = (
+        (
+            [
+                use.rule.name if use.rule.enabled else f"{use.rule.name} (off)",
+                f"{use.rule.confidence:.2f}",
+                count(use.fired) if counted else "",
+                use.rule.subject.replace("|", " or "),
+                use.rule.looks_in.replace("|", ", "),
+            ],
+            [(one, 2) for one in (use.rule.method, use.rule.matches) if one != WHOLE],
+        )
+        for use in uses
+    )
+    with_details(page, columns, rows)
+
+
+def _noise(page: Page, uses: Sequence[RuleUse]) -> None:
+    """Show what of each rule looks like noise, the noisiest first."""
+    if not uses:
+        page.say("No rule has fired yet.")
+        return
+    rows = (
+        [
+            use.rule.name,
+            f"{signs.score:.2f}",
+            count(signs.facts),
+            count(signs.objects),
+            count(signs.rejected),
+            f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"
+            if signs.facts
+            else "",
+            signs.why,
+        ]
+        for use in uses
+        if (signs := use.noise) is not None
+    )
+    columns = [
+        Column(title="rule", style="cyan", flexible=True, least=20, most=32),
+        Column(title="noise", right=True),
+        Column(title="facts", right=True),
+        Column(title="objects", right=True, optional=True),
+        Column(title="refused", right=True, optional=True),
+        Column(title="most frequent", flexible=True, least=12, most=40, optional=True),
+        Column(title="why", style="dim", flexible=True, least=12, optional=True),
+    ]
+    page.table(columns, rows)
+
+
+def _most_frequent(signs: RuleNoise) -> str:
+    return f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def stats(page: Page, found: Stats) -> None:
+    """Show the numbers of a database."""
+    counts = found.counts
+    page.line(
+        page.paint(text.safe(home_path(found.path)), "bold") + f"  {text.size(found.size_bytes)}"
+    )
+    page.line()
+    hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
+    waiting = counts["episodes_waiting"] + counts["facts_waiting"]
+    failed = sum(found.passive_failures.values())
+    rows_of(
+        page,
+        [
+            ("sessions", f"{count(counts['sources'])}   {hosts}".rstrip()),
+            ("episodes", count(counts["episodes"])),
+            ("facts", f"{count(counts['facts'])}   {count(counts['evidence'])} pieces of evidence"),
+            (
+                "vectors",
+                f"{count(counts['episode_vectors'] + counts['fact_vectors'])}"
+                f"   {count(waiting)} waiting" + ("; `factbook embed`" if waiting else ""),
+            ),
+            ("refused", f"{count(counts['rejections'])}   `factbook rejections`"),
+            ("history", count(counts["events"], "event")),
+            (
+                "passive recall",
+                f"{count(failed)} failed and brought nothing; `factbook doctor`" if failed else "",
+            ),
+        ],
+    )
+    _lines(page, found.lines, apart=True)
+    if found.predicates:
+        page.line()
+        _predicates(
+            page,
+            [
+                [name, f"{confidence:.2f}", count(facts), count(objects)]
+                for name, confidence, facts, objects in found.predicates
+            ],
+            ["facts", "objects"],
+        )
+
+
+def _predicates(page: Page, rows: list[list[str]], titles: Sequence[str]) -> None:
+    page.table(
+        [
+            Column(title="predicate", style="cyan", flexible=True, least=20, most=40),
+            Column(title="confidence", right=True),
+            *(Column(title=title, right=True, optional=True) for title in titles),
+        ],
+        rows,
+        indent=2,
+    )
+
+
+def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
+    """Show every line accounted for, where there was one: the totals, then the kinds of each."""
+    if not (lines.lines or lines.records or lines.waiting):
+        return
+    if apart:
+        page.line()
+    ignored = {kind: number for kind, number in lines.ignored.items() if kind != _BLANK}
+    blank = lines.ignored.get(_BLANK, 0)
+    told: list[tuple[Mapping[str, int] | int, str]] = [
+        (lines.unknown, "of unknown kinds"),
+        (lines.rejected, "refused"),
+        (lines.repaired, "mended"),
+        (blank, "blank"),
+        (lines.waiting, "half-written, left for the next run"),
+    ]
+    totals = [(one if isinstance(one, int) else sum(one.values()), words) for one, words in told]
+    parts = [f"{count(number)} {words}" for number, words in totals if number]
+    if lines.lines or lines.records:
+        kept, left = sum(lines.kept.values()), sum(ignored.values())
+        parts = [f"{count(kept)} kept", f"{count(left)} left out on purpose", *parts]
+    head = count(lines.lines, "line")
+    # A document is one record of many lines, and a damaged line may hold several records.
+    if lines.records + blank != lines.lines:
+        head += f", {count(lines.records, 'record')}"
+    page.line(page.paint(head, "bold") + "  " + " · ".join(parts))
+    groups = [
+        ("kept", lines.kept, ""),
+        ("left out", ignored, "dim"),
+        ("unknown", lines.unknown, "yellow"),
+        ("refused", lines.rejected, "yellow"),
+        ("mended", lines.repaired, ""),
+    ]
+    for name, kinds, style in groups:
+        if not kinds:
+            continue
+        ordered = sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+        words = [f"{count(number)} {text.one_line(kind)}" for kind, number in ordered]
+        if len(words) > _KINDS_SHOWN:
+            rest = sum(number for _, number in ordered[_KINDS_SHOWN:])
+            words = [
+                *words[:_KINDS_SHOWN],
+                f"{count(rest)} in {count(len(ordered) - _KINDS_SHOWN, 'more kind', 'more kinds')}",
+            ]
+        lead = "  " + page.paint(name.ljust(10), "dim")
+        page.say(" · ".join(words), style, lead=lead)
+
+
+# --- ingest ---------------------------------------------------------------------------------------
+
+
+def ingest(page: Page, done: Ingested) -> None:
+    """Show what an ingest did: files, lines, new facts, and where to go next."""
+    report, predicates = done.report, done.predicates
+    _files(page, report, seconds=done.seconds)
+    _lines(page, report.lines)
+    receipt = report.receipt
+    news = [
+        f"{count(receipt.stored)} new",
+        f"{count(receipt.evidence, 'new piece', 'new pieces')} of evidence",
+        f"{count(receipt.updated)} updated" if receipt.updated else "",
+        f"{count(receipt.rejected)} refused" if receipt.rejected else "",
+    ]
+    changed = receipt.stored or receipt.evidence or receipt.episodes
+    if changed:
+        page.line(page.paint("facts", "bold") + "  " + " · ".join(one for one in news if one))
+        _predicates(
+            page,
+            [[name, f"{value:.2f}", count(number)] for name, value, number in predicates],
+            ["new"],
+        )
+    else:
+        page.say(
+            "Nothing new: every file is as it was at the last run."
+            if all(one.state == "unchanged" for one in report.files)
+            else "No new facts."
+        )
+    if done.embedded or done.waiting:
+        line = f"{count(done.embedded)} embedded"
+        if done.waiting:
+            line += (
+                f" · {count(done.waiting)} still to embed, found by words alone; `factbook embed`"
+            )
+        page.line(page.paint("vectors", "bold") + "  " + line)
+    if changed:
+        page.line()
+        page.line(page.paint("next", "bold"))
+        for line in _next_steps(predicates, page.program):
+            page.line("  " + line)
+
+
+def _files(page: Page, report: IngestReport, *, seconds: float) -> None:
+    hosts = Counter(one.host for one in report.files)
+    states = Counter(one.state for one in report.files)
+    by_host = [f"{text.one_line(host)} {count(number)}" for host, number in sorted(hosts.items())]
+    speed = f" ({text.size(report.read_bytes / seconds)}/s)" if seconds > 0 else ""
+    took = f"{text.size(report.read_bytes)} in {text.amount(seconds)}{speed}"
+    order = ("new", "grown", "replaced", "unchanged", "failed")
+    by_state = [f"{count(states[name])} {name}" for name in order if name in states]
+    head = [" · ".join(by_host), " · ".join(by_state), took if report.read_bytes else ""]
+    page.line(
+        page.paint(count(len(report.files), "file"), "bold")
+        + "  "
+        + page.paint(" | ", "dim").join(part for part in head if part)
+    )
+    if report.unsupported:
+        words = _counted(host for _, host in report.unsupported)
+        page.line("  " + page.paint(f"not supported yet: {text.one_line(words)}", "yellow"))
+    if report.skipped:
+        words = _counted(why for _, why in report.skipped)
+        shown = text.fit(f"passed over: {text.one_line(words)}", page.prose - 2)
+        page.line("  " + page.paint(shown, "dim"))
+    from factbook.sources.session_log.discover import LEADS_OUT  # known by now, not at the start
+
+    out = [home_path(path) for path, why in report.skipped if why == LEADS_OUT]
+    for name in out[:_FAILED_SHOWN]:
+        shown = f"leads out of its folder: {text.one_line(name)}"
+        page.line("  " + page.paint(shown, "yellow"))
+
+
+def _counted(words: Iterable[str]) -> str:
+    found = sorted(Counter(words).items())
+    return ", ".join(f"{count(number)} {word}" for word, number in found)
+
+
+def _next_steps(predicates: Sequence[tuple[str, float, int]], program: str) -> list[str]:
+    named = {name for name, _, _ in predicates}
+    question = (
+        "which hosts did I connect to?"
+        if "connects_to_host" in named
+        else "what did I change last week?"
+    )
+    predicate = next(
+        (one for one in ("connects_to_host", "modified_file", "executed_command") if one in named),
+        "used_tool",
+    )
+    return [
+        f'{program} recall "{question}"',
+        f"{program} facts --predicate {predicate}",
+        f"{program} timeline --since 7d",
+    ]
+
+
+def failed_files(report: IngestReport) -> list[str]:
+    """Return one sentence for each file that could not be read, the first few of them."""
+    failed = [
+        one.error if str(one.path) in one.error else f"{home_path(one.path)}: {one.error}"
+        for one in report.files
+        if one.state == "failed"
+    ]
+    failed += [
+        f"{home_path(path)} {why}; make it readable and run again"
+        for path, why in report.skipped
+        if why.startswith(_UNREADABLE)
+    ]
+    said = failed[:_FAILED_SHOWN]
+    if len(failed) > _FAILED_SHOWN:
+        more = count(len(failed) - _FAILED_SHOWN, "more file")
+        said.append(f"{more} could not be read; --json names every one")
+    return said
