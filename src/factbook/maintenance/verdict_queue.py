@@ -33,7 +33,7 @@ from factbook.model.ops import (
     SettlePair,
 )
 from factbook.store.base import Store
-from factbook.store.derived.facts import lives_by_id
+from factbook.store.derived.facts import lives_by_id, vouched
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import PAIR, Pair
@@ -192,7 +192,7 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
         fact: found[0].source for fact, found in evidence_of(store, list(facts)).items() if found
     }
     owners = {facts[one.low_id].owner for one in pairs if one.rule == policy.OVERHEARD}
-    told = {life.id for owner in owners for life in store.vouched(owner)}
+    told = {life.id for owner in owners for life in vouched(store, owner)}
     found = []
     for pair in pairs:
         low, high = facts[pair.low_id], facts[pair.high_id]

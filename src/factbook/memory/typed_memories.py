@@ -15,6 +15,7 @@ from factbook.memory.refused import summarize
 from factbook.model.facts import ME, Receipt, Trigger
 from factbook.pipelines.commands import extract_commands
 from factbook.pipelines.typed import extract_typed, keep_verdict
+from factbook.store.derived.ledger import typed_log
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -69,7 +70,7 @@ class Typed:
 
     def rejection_summary(self, *, limit: int = 100) -> RejectionSummary:
         """Return what became of the last proposals of memories (seed 002)."""
-        return summarize(self._store.typed_log(limit=limit))
+        return summarize(typed_log(self._store, limit=limit))
 
     def _known_near(self, text: str, owner: str) -> Sequence[str]:
         near = self._like(text, owner)

@@ -44,7 +44,7 @@ from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.store.base import Store, claim_digest
 from factbook.store.derived import ledger
-from factbook.store.derived.facts import current_by_claim
+from factbook.store.derived.facts import current_by_claim, vouched
 from factbook.store.kinds import LOOSE
 from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
@@ -279,7 +279,7 @@ def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[
 def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[str, list[int]]:
     """Return for texts that cannot be true beside what an owner told the numbers of those facts."""
     store = context.store
-    told = store.vouched(owner)
+    told = vouched(store, owner)
     found: dict[str, list[int]] = {}
     keyed = {one.predicate: one for one in told if one.kind is FactKind.KEYED}
     if keyed:

@@ -468,9 +468,6 @@ class Reads(RecordReads, WorldReads, Protocol):
         the status counts.
         """
 
-    def vouched(self, owner: str) -> list[Life]:
-        """Return the current facts that an owner told, pinned or called right, by id."""
-
     def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
         """Return (what owners said in person, in the order of their vectors, the last number).
 
@@ -482,9 +479,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""
-
-    def typed_log(self, *, limit: int) -> list[tuple[Millis, str, str, float | None, float | None]]:
-        """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals."""
 
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False

@@ -1,11 +1,15 @@
-"""Facts by what they were merged into, over the verbs of a store."""
+"""Facts by what they were merged into and who stands for them, over the verbs of a store."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from factbook.model.facts import FactKind, Stance, Status, Trust
 from factbook.store.base import Reads
+from factbook.store.kinds import EVENT
 from factbook.store.rows import Life, LifeWhere
+
+_SAID = tuple(one for one in FactKind if one is not FactKind.OBSERVATION)
 
 
 def lives_by_id(reads: Reads, ids: Collection[int]) -> dict[int, Life]:
@@ -40,6 +44,28 @@ def standing(reads: Reads, claims: Collection[bytes]) -> dict[bytes, int]:
     known = _with_winners(reads, found)
     ends = sorted((_end(known, one).current, one.id, one.claim) for one in found)
     return {claim: _end(known, known[at]).id for _, at, claim in ends}
+
+
+def vouched(reads: Reads, owner: str) -> list[Life]:
+    """Return the current facts that an owner told, pinned or called right, by id."""
+    lives = [
+        one
+        for one in reads.lives(LifeWhere(owner=owner, kinds=_SAID, current=True))
+        if one.status is not Status.PROPOSED and one.confidence > 0
+    ]
+    # A fact is as trusted as its best evidence: nobody told what is known from others alone.
+    asked = [one.id for one in lives if one.trust is not Trust.EXTERNAL]
+    rows = [one for one in reads.evidence(fact_ids=asked) if one.stance is Stance.SUPPORTS]
+    heads = reads.heads({one.episode_id for one in rows})
+    told = {one.fact_id for one in rows if heads[one.episode_id].told}
+    open_ = [one.id for one in lives if not one.pinned and one.id not in told]
+    words = reads.find(
+        EVENT, {"target_kind": "fact", "target_id": open_, "op": ("rate", "confirm")}
+    )
+    right = {
+        one.target_id: one.op == "confirm" or one.detail.get("why") == "right" for one in words
+    }
+    return [one for one in lives if one.pinned or one.id in told or right.get(one.id, False)]
 
 
 def _with_winners(reads: Reads, lives: Iterable[Life]) -> dict[int, Life]:

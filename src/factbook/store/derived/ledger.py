@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from factbook.model.facts import Evidence, FactKind, Stance, Status
+from factbook.model.facts import EVERYONE, Evidence, FactKind, Millis, Stance, Status
 from factbook.store.base import Reads
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.kinds import REJECTION, Least
+from factbook.store.rows import EvidenceRow, Life, LifeWhere
 
 
 def stances(reads: Reads, fact_ids: Collection[int]) -> dict[int, dict[int, Stance]]:
@@ -68,6 +69,26 @@ def spent_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tu
         if life.status is Status.SUPERSEDED:
             found.setdefault(row.episode_id, []).append((row.start, row.end))
     return found
+
+
+def typed_log(
+    reads: Reads, *, limit: int
+) -> list[tuple[Millis, str, str, float | None, float | None]]:
+    """Return (at, type, reason or "", confidence, threshold) of the newest typed proposals.
+
+    What was let in comes from its evidence, what was refused from its log; newest first.
+    """
+    refused = reads.find(
+        REJECTION, {"owner": EVERYONE, "type": Least(" ")}, newest_first=True, limit=limit
+    )
+    found: list[tuple[Millis, str, str, float | None, float | None]] = [
+        (one.at, one.type, one.reason, one.confidence, one.threshold) for one in refused
+    ]
+    lives = {one.id: one for one in reads.lives(LifeWhere(kinds=[FactKind.TYPED]))}
+    for row in reads.evidence(pairs=[(one.id, one.episode_id) for one in lives.values()]):
+        life = lives[row.fact_id]
+        found.append((row.learned_at, life.predicate.upper(), "", life.confidence, None))
+    return sorted(found, key=lambda one: one[0], reverse=True)[:limit]
 
 
 def _statements(reads: Reads, episode_ids: Collection[int]) -> list[tuple[EvidenceRow, Life]]:

@@ -34,6 +34,7 @@ from factbook.model.facts import (
 from factbook.store.base import Filters, RejectionFilters
 from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
 from factbook.store.sqlite.rows import (
+    DUE,
     EPISODE,
     FACT,
     Rows,
@@ -196,6 +197,25 @@ class LedgerReads(Rows):
                 source = "SELECT source_id FROM rejection_row WHERE id = ?"
                 return self.row_owners("source", self._rows(source, (row_id,))[0][0])
         return {owner or ME for (owner,) in rows}
+
+    def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of episodes by uid."""
+        rows = self._rows(f"SELECT uid, id FROM episode_row WHERE uid IN {_IN}", (json_list(uids),))
+        return {row[0]: row[1] for row in rows}
+
+    def untasked(
+        self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
+    ) -> list[StoredEpisode]:
+        """Return episodes that pass, no model has answered for, and may be tried; by id."""
+        where, bindings = episode_where(filters)
+        may = f"t.state IN ('queued', 'failed') AND {DUE}"
+        joined, may = ("JOIN", may) if tried_only else ("LEFT JOIN", f"coalesce({may}, 1)")
+        rows = self._rows(
+            f"{EPISODE} {joined} model_task t ON t.target = e.id AND t.kind = ?"
+            f" WHERE {where} AND {may} ORDER BY e.id LIMIT ?",
+            (kind, *bindings, now, now + policy.LONGEST_WAIT_MS, limit),
+        )
+        return [as_episode(row) for row in rows]
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id, ascending."""
@@ -367,24 +387,6 @@ class LedgerReads(Rows):
             )
             for row in rows
         ]
-
-    def vouched(self, owner: str) -> list[Life]:
-        """Return the current facts that an owner told, pinned or called right, by id."""
-        rows = self._rows(
-            f"""{_LIFE} fact_row f WHERE owner = ?1 AND retired_at IS NULL AND status <> 'proposed'
-              AND kind <> 'observation' AND confidence > 0 AND (
-                pinned
-                OR id IN (
-                  SELECT v.fact_id FROM source_row s JOIN episode_row e ON e.source_id = s.id
-                  JOIN evidence_row v ON v.episode_id = e.id
-                  WHERE s.host = ?2 AND e.trust = 'direct' AND v.stance = 'supports')
-                OR (SELECT op = 'confirm' OR json_extract(detail, '$.why') = 'right'
-                    FROM event_row WHERE target_kind = 'fact' AND target_id = f.id
-                    AND op IN ('rate', 'confirm') ORDER BY id DESC LIMIT 1))
-              ORDER BY id""",
-            (owner, policy.TOLD_HOST),
-        )
-        return [as_life(row) for row in rows]
 
 
 class LedgerWrites(LedgerReads):

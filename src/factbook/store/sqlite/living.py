@@ -236,11 +236,6 @@ class LivingReads(Rows):
         found = self.episodes_by_id([row[1] for row in numbers])
         return [found[row[1]] for row in numbers], numbers[-1][0] if numbers else after
 
-    def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return the ids of episodes by uid."""
-        rows = self._rows(f"SELECT uid, id FROM episode_row WHERE uid IN {_IN}", (json_list(uids),))
-        return {row[0]: row[1] for row in rows}
-
 
 class LivingLeases(Rows):
     """Leases on work, and on rows to embed.

@@ -10,7 +10,6 @@ from factbook.model.facts import EVERYONE, Everyone
 from factbook.store.base import Filters, Nearest, Outlines, Vectors
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.living import LivingReads
-from factbook.store.sqlite.modelled import ModelReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import VECTOR_TABLES, episode_where, fact_where, json_list
 from factbook.store.sqlite.text import fts_query, search_text
@@ -38,7 +37,7 @@ _WAITING: Final = {  # target -> (text, the condition on a row that waits for it
 }
 
 
-class SQLiteReads(RecordReads, LedgerReads, LivingReads, ModelReads, WorldReads):
+class SQLiteReads(RecordReads, LedgerReads, LivingReads, WorldReads):
     """What may be asked of a ledger in a SQLite file."""
 
     def generation(self) -> int:
