@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "factbook"
-PAGES = ("origins", "architecture")
+PAGES = ("origins", "architecture", "decisions")
 TESTS = {
     name
     for path in (ROOT / "tests").rglob("test_*.py")
