@@ -413,7 +413,8 @@ def _write(path: Path, held: Sequence[Held]) -> None:
 def _draw(simulation: Simulation, path: Path, *, days: int) -> None:
     """Draw the year of the first owner as the product saw it."""
     from factbook.interests.score import course
-    from factbook.surface.plots_interest import Curve, interest_plot
+    from factbook.memory.reasons import Curve
+    from factbook.surface.plots_interest import interest_plot
 
     owner = simulation.people[0].name
     begin = int(START.timestamp() * 1000)

@@ -13,7 +13,8 @@ import re
 import sys
 from pathlib import Path
 
-from factbook.surface import cli as cli  # with it the table is whole
+from factbook.surface import cli as cli  # with these two the table is whole
+from factbook.surface.chat import slash as slash
 from factbook.surface.operations import EVERY, Operation
 from factbook.surface.operations.base import Parameter
 

@@ -677,7 +677,7 @@ def test_what_a_model_says_is_no_command(learned: Here) -> None:
 
 
 def test_help_names_every_command(here: Here) -> None:
-    from factbook.surface.slash_commands import COMMANDS
+    from factbook.surface.chat.slash import COMMANDS
 
     out, _ = here.talk("/help")
     assert all(f"/{name}" in out for name in COMMANDS)
@@ -1349,7 +1349,7 @@ def test_a_long_list_is_cut_for_people_and_whole_for_programs(here: Here) -> Non
 
 def test_a_result_is_shown_from_what_was_asked_for() -> None:
     from factbook.surface.output import Page
-    from factbook.surface.render_world import results
+    from factbook.surface.views.world import results
 
     text = "# Kettles\n\nWe boiled water for weeks.\n\nThe Swift is loud. It costs 45 euros."
     found = SearchAnswer(

@@ -18,7 +18,7 @@ from factbook.memory import Memory
 from factbook.model.entities import SearchState
 from factbook.search_providers.config import SearchConfig
 from factbook.store.derived.searches import search_tasks
-from factbook.surface.slash_commands import COMMANDS, run
+from factbook.surface.chat.slash import COMMANDS, run
 from factbook.testing import FrozenClock
 from pages import MINUTE
 
@@ -119,7 +119,7 @@ def test_what_a_chat_answers_is_what_the_command_line_prints(known: Cli) -> None
     with Memory(
         Path(known.env["FACTBOOK_DB"]), mode="read", key_file=known.home / "redaction.key"
     ) as memory:
-        from factbook.surface.slash_commands import invoke
+        from factbook.surface.chat.slash import invoke
 
         for args in (["learn"], ["memory"], ["memory", "1"], ["notices"], ["like"], ["why", "n1"]):
             reply = invoke(memory, args[0], " ".join(args[1:]))

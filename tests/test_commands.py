@@ -19,23 +19,23 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.errors import FactbookError, NotFound, SearchError, UsageError
 from factbook.interests.interests import LearnStatus
-from factbook.memory import Memory
+from factbook.memory import Memory, reasons
 from factbook.model.entities import Entity, LearnPrompt, SearchState
 from factbook.model.facts import Trigger
 from factbook.store.derived.entities import engagements_of, entities_of, world_facts
 from factbook.store.derived.notices import notify_state
 from factbook.store.derived.searches import search_tasks
-from factbook.surface import reasons, render_world
-from factbook.surface.output import Page
-from factbook.surface.slash_commands import (
+from factbook.surface.chat.slash import (
     COMMANDS,
-    NO_SEARCH,
     Reply,
     invoke,
     is_command,
     parse,
     run,
 )
+from factbook.surface.operations.world import NO_SEARCH
+from factbook.surface.output import Page
+from factbook.surface.views import world as views
 from factbook.testing import FrozenClock
 from pages import DAY, MINUTE, SPEAKERS, Pages, World, open_world, page
 
@@ -137,7 +137,7 @@ def test_what_is_no_command_is_said_to_be_none(line: str, says: str) -> None:
 )
 def test_a_command_and_its_argument(line: str, name: str, argument: str) -> None:
     command, found = parse(line)
-    assert (command.name, found) == (name, argument)
+    assert (command.slash, found) == (name, argument)
 
 
 @given(st.text())
@@ -148,7 +148,7 @@ def test_any_text_is_a_command_or_is_refused(line: str) -> None:
         said = str(error)
     else:
         assert is_command(line)
-        assert command.name in COMMANDS
+        assert command.slash in COMMANDS
         assert argument == " ".join(argument.split())
         said = ""
     assert not CONTROL.search(said)
@@ -159,13 +159,13 @@ def test_the_table_names_all_that_the_seed_and_its_additions_ask_for() -> None:
     wanted = "learn like unlike dislike undislike memory interests schedule mute why forget help"
     assert set(wanted.split()) <= set(COMMANDS)
     for name, command in COMMANDS.items():
-        assert (command.name, command.form.split()[0]) == (name, f"/{name}")
+        assert (command.slash, command.form.split()[0]) == (name, f"/{name}")
         assert all(parse(one)[0] is command for one in command.examples)
         assert command.help.endswith(".")
 
 
 def test_help_names_every_command_and_explains_one(do: Do) -> None:
-    text = do("/help").text
+    text = " ".join(do("/help").text.split())
     assert all(f"/{name}" in text and one.help in text for name, one in COMMANDS.items())
     one = do("/help /learn")
     assert "/learn kef ls50 meta" in one.text
@@ -213,7 +213,7 @@ def test_the_status_view_is_that_of_the_seed() -> None:
             failed=[],
         ),
     ]
-    assert render_world.learning(statuses, first=1, look=Page()) == (
+    assert views.learning(statuses, first=1, look=Page()) == (
         "Queued learning\n"
         "\n"
         "1) 'find me stuff about speakers' ✓\n"
@@ -222,7 +222,7 @@ def test_the_status_view_is_that_of_the_seed() -> None:
         "2) 'ai conferences in europe' ...\n"
         "   - ml prague 2026 (3 facts)"
     )
-    plain = render_world.learning(statuses, first=1, look=Page(plain=True))
+    plain = views.learning(statuses, first=1, look=Page(plain=True))
     assert plain.isascii()
     assert "speakers' (done)" in plain
 
@@ -748,7 +748,7 @@ def test_a_program_that_looks_is_no_person_who_acts(learned: Path, line: str) ->
     argument = argument if command.reads(argument) else ""
     with Memory(learned / "world.db", mode="read", key_file=learned / "key") as memory:
         before = memory.store.generation()
-        invoke(memory, command.name, argument)
+        invoke(memory, command.slash, argument)
         assert memory.store.generation() == before
 
 

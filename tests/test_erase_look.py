@@ -20,8 +20,8 @@ from factbook.memory import Memory
 from factbook.memory.aio import AsyncMemory
 from factbook.model.facts import Role, Trigger
 from factbook.model.ops import Propose, RecordInjection
+from factbook.surface.chat.slash import invoke
 from factbook.surface.output import Page
-from factbook.surface.slash_commands import invoke
 
 # --- what gives a text away -----------------------------------------------------------------------
 

@@ -30,9 +30,10 @@ from factbook.interests.score import (
     signed,
     weight,
 )
+from factbook.memory.reasons import Curve
 from factbook.model.entities import Engagement, EngagementType, Valence
 from factbook.recall.known import joined
-from factbook.surface.plots_interest import Curve, Standing, interest_lines, interest_plot
+from factbook.surface.plots_interest import Standing, interest_lines, interest_plot
 
 DAY = 24 * 3600 * 1000
 NOW = 1_760_000_000_000

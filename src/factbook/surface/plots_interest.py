@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
+from factbook.memory.reasons import Curve
 from factbook.model.facts import Millis
 from factbook.surface import text
 
-__all__ = ["Curve", "Standing", "interest_lines", "interest_plot"]
+__all__ = ["Standing", "interest_lines", "interest_plot"]
 
 _SIZE: Final = (8.0, 4.5)  # inches
 _DPI: Final = 110
@@ -39,15 +40,6 @@ _NAME_CHARS: Final = 32  # of a name in the legend
 _FORMATS: Final = (".png", ".svg")
 _HALF: Final = 12  # cells of a bar on either side of zero
 _NAME_CELLS: Final = 40  # of a name beside its bar
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """The interest in one entity over time."""
-
-    name: str
-    moments: Sequence[Millis]  # ascending
-    scores: Sequence[float]  # one for each moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

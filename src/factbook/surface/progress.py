@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["Advance", "Say", "bar", "line", "phases"]
+__all__ = ["Advance", "Say", "bar", "line", "moves", "phases"]
 
 Advance = Callable[[int], None]
 Say = Callable[[str], None]
@@ -43,7 +43,7 @@ def phases(names: Sequence[str], *, quiet: bool = False) -> Iterator[Say]:
 
     Only on a terminal, and nothing of it stays.
     """
-    if quiet or not _on_terminal():
+    if quiet or not moves():
         yield _silence
         return
     from rich.console import Console
@@ -72,7 +72,7 @@ def line(*, quiet: bool = False) -> Iterator[Say]:
 
     Only on a terminal, and nothing of it stays.
     """
-    if quiet or not _on_terminal():
+    if quiet or not moves():
         yield _silence
         return
     from rich.console import Console
@@ -89,7 +89,8 @@ def line(*, quiet: bool = False) -> Iterator[Say]:
         yield lambda said: progress.update(task, description=said)
 
 
-def _on_terminal() -> bool:
+def moves() -> bool:
+    """Tell whether a line that changes can be shown."""
     try:
         return sys.stderr is not None and sys.stderr.isatty()
     except ValueError:  # closed

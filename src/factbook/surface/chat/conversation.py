@@ -63,8 +63,8 @@ from factbook.model.facts import ME, Hit, Role
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.recall.budget import PromptContext, render_memories
 from factbook.surface import text
+from factbook.surface.chat.slash import COMMANDS, is_command, run
 from factbook.surface.chat.view import Memo, Source, View
-from factbook.surface.slash_commands import COMMANDS, is_command, run
 from factbook.surface.text import count
 
 if TYPE_CHECKING:

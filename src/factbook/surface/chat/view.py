@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING, Final, Protocol, TextIO
 from factbook.errors import UsageError
 from factbook.surface import text
 from factbook.surface.output import Page
-from factbook.surface.render_world import results
+from factbook.surface.views.world import results
 
 if TYPE_CHECKING:
     from factbook.interests.deliver import Delivery
     from factbook.memory.chat_turns import Basis
     from factbook.model.entities import SearchAnswer
+    from factbook.surface.chat.slash import Reply
     from factbook.surface.output import Screen
-    from factbook.surface.slash_commands import Reply
 
 __all__ = [
     "JsonView",
@@ -619,7 +619,7 @@ def view_of(
     screen: Screen, stack: ExitStack, *, plain: bool, transcript: Path | None
 ) -> TerminalView | JsonView:
     """Return the view for a screen; what it writes to is closed with `stack`."""
-    from factbook.surface.slash_commands import COMMANDS
+    from factbook.surface.chat.slash import COMMANDS
 
     written = None if transcript is None else stack.enter_context(open_transcript(transcript))
     if screen.as_json:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final
 import typer
 
 from factbook.errors import FactbookError, ModelError, UsageError
-from factbook.surface import cli_world as cli_world
 from factbook.surface.cli import talk as talk
 from factbook.surface.cli.shell import command_of
 from factbook.surface.operations import EVERY, Operation

@@ -240,7 +240,7 @@ class Operation:
 
     def reads(self, words: str = "") -> bool:
         """Tell whether it writes nothing, with these words behind it."""
-        return self.effect is Effect.READS or self.shows(words)
+        return self.effect in (Effect.READS, Effect.OWN) or self.shows(words)
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of its call, groups made; raises UsageError where one is none."""
@@ -265,8 +265,8 @@ class Operation:
         """Return what a line of a conversation gives: a word for each argument, the rest last."""
         places = [one for one in self.parameters if one.arg.given != "option"]
         if not places:
-            if said and self.slash not in ("quit",):
-                raise UsageError(detail=f"nothing follows /{self.slash}")
+            if said and self.slash != "quit":
+                raise UsageError(detail=f"nothing follows here; /help {self.slash} explains it")
             return {}
         parts = said.split(" ", len(places) - 1)
         return dict(zip((one.name for one in places), [*parts, *[""] * len(places)], strict=False))

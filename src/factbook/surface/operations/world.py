@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
+from factbook.errors import UsageError
 from factbook.model.entities import PreferenceType
 from factbook.model.facts import ME
 from factbook.surface.operations.arguments import Owner
-from factbook.surface.operations.base import KEEP, READ, Arg, Effect, Outcome, Run, operation
-from factbook.surface.text import one_line
+from factbook.surface.operations.base import (
+    ASK,
+    KEEP,
+    READ,
+    Arg,
+    Effect,
+    Outcome,
+    Run,
+    operation,
+)
+from factbook.surface.text import count, one_line
 
 if TYPE_CHECKING:
     from factbook.model.entities import Entity
@@ -20,6 +30,13 @@ MaybeThing = Annotated[
 ]
 
 
+NOTICES_SHOWN: Final = 20
+NO_SEARCH: Final = (
+    "no search provider is configured, so this waits; set FACTBOOK_SEARCH_FOLDER to a folder of"
+    " your documents, or see docs/search.md"
+)
+
+
 def alone(said: str) -> bool:
     """Tell whether nothing was said: the forms without words show, those with some change."""
     return not said
@@ -28,6 +45,64 @@ def alone(said: str) -> bool:
 def named(run: Run, name: str, owner: str) -> Entity | None:
     """Return the entity that a text names, by its name alone."""
     return run.memory.interests.named(name, owner=owner)
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+@operation(
+    READ,
+    Effect.CREATES,
+    slash="learn",
+    examples=("/learn kef ls50 meta", "/learn find me stuff about speakers", "/learn"),
+    shows=alone,
+)
+def learn(run: Run, topic: MaybeTopic = "", owner: Owner = ME) -> Outcome:
+    """Learn about a topic in the background; alone, show how far that has come."""
+    from factbook.surface.records import world as records
+    from factbook.surface.views import world as views
+
+    interests = run.memory.interests
+    if topic:
+        asked = interests.learn(topic, owner=owner)
+        every = [one for one in interests.learned(owner=owner) if one.prompt.id <= asked.id]
+        first, found = len(every), run.shown(every[-1:])
+    else:
+        first, found = 1, run.shown(interests.learned(owner=owner))
+    waits = any(not one.done for one in found) and not run.memory.resources.has_search
+    said = [records.learn_status(one) for one in found]
+    nothing = f"Nothing is to be learned yet; {run.page.typed('learn TOPIC')} begins."
+    return Outcome(
+        record={"prompt": said[0]} if topic else {"prompts": said},
+        show=lambda page: views.learning(found, first=first, look=page) or nothing,
+        notes=(NO_SEARCH,) if waits else (),
+    )
+
+
+@operation(
+    READ,
+    Effect.CREATES,
+    name="lookup",
+    slash="search",
+    examples=("/search kef ls50 meta reviews",),
+)
+def lookup(
+    run: Run,
+    query: Annotated[str, Arg("Any words.", metavar="QUERY", given="words")],
+    owner: Owner = ME,
+) -> Outcome:
+    """Search with the configured provider now, and keep what is found."""
+    from factbook.surface.records import world as records
+    from factbook.surface.views import world as views
+
+    if not query:
+        raise UsageError(detail=f"say what to search for, as {run.page.typed('search speakers')}")
+    found, log = run.shown(run.memory.interests.search_web(query, owner=owner))
+    return Outcome(
+        record=records.search(found, log),
+        show=lambda page: views.results(found, log.query, look=page),
+        notes=tuple(found.remarks),
+    )
 
 
 # --- preferences ----------------------------------------------------------------------------------
@@ -72,17 +147,18 @@ def undislike(run: Run, topic: Topic, owner: Owner = ME) -> Outcome:
 
 
 def _prefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
-    from factbook.surface import records_world as records
+    from factbook.surface.records import world as records
+    from factbook.surface.records.fields import listed
 
     interests = run.memory.interests
     if not said:
         every = interests.preferences(owner=owner)
         found = run.shown([one for one in every if one.type is kind])
-        listed = ", ".join(one_line(one.topic) for one in found)
+        topics = ", ".join(one_line(one.topic) for one in found)
         how = f"You {kind} nothing yet; {run.page.typed(f'{kind} TOPIC')} says so."
         return Outcome(
-            record={"preferences": [records.preference(one) for one in found]},
-            show=f"You {kind} {listed}." if listed else how,
+            record={"preferences": listed(found, records.PREFERENCE)},
+            show=f"You {kind} {topics}." if topics else how,
         )
     topic = run.redact(interests.topic(run.redact(said), owner=owner))
     before = named(run, topic, owner)
@@ -115,6 +191,51 @@ def _unprefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
 
 
 # --- notices --------------------------------------------------------------------------------------
+
+
+@operation(ASK, slash="notices", examples=("/notices",))
+def notices(run: Run, owner: Owner = ME) -> Outcome:
+    """List what was told by itself, and what waits to be."""
+    from factbook.surface.records import world as records
+    from factbook.surface.records.fields import fields
+    from factbook.surface.views import world as views
+
+    interests = run.memory.interests
+    found = run.shown(interests.notices(owner=owner)[-NOTICES_SHOWN:])
+    told_of = interests.entities(
+        owner=owner, include_retired=True, ids=[one.entity_id for one in found]
+    )
+    names = {one.id: one.name for one in run.shown(told_of)}
+    state = interests.notify_state(owner=owner)
+    return Outcome(
+        record={
+            "notices": [records.notice(one, names.get(one.entity_id, "")) for one in found],
+            "state": fields(state, records.NOTIFY_STATE),
+        },
+        show=lambda page: views.notices(found, names, state, look=page) or "Nothing was told yet.",
+    )
+
+
+@operation(READ, Effect.WRITES, slash="react", examples=("/react n3 👍", "/react n3 👎"))
+def react(
+    run: Run,
+    target: Annotated[
+        str, Arg("A notice, or a turn of the assistant.", metavar="n3|e12", given="argument")
+    ],
+    emoji: Annotated[str, Arg("👍 or 👎, among others.", metavar="EMOJI", given="argument")],
+    owner: Owner = ME,
+) -> Outcome:
+    """Say of a notice or an answer whether you want more like it."""
+    if not emoji:
+        raise UsageError(
+            detail=f"say to what and how, as {run.page.typed('react n3 👍')};"
+            f" {run.page.typed('notices')} shows the ids"
+        )
+    number = run.memory.interests.react(target, emoji.strip(), owner=owner).engagements
+    return Outcome(
+        record={"target": target, "emoji": emoji.strip(), "engagements": number},
+        show=f"Noted for {count(number, 'thing')}." if number else "Nothing to note was in that.",
+    )
 
 
 @operation(

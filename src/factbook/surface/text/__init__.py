@@ -29,6 +29,7 @@ __all__ = [
     "clock",
     "count",
     "day",
+    "every",
     "fit",
     "flow",
     "home_path",
@@ -383,6 +384,15 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
     if not noun:
         return f"{number:,}"
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def every(ms: int) -> str:
+    """Return how often something comes: "daily", "every 6h"."""
+    for unit, step, word in (("w", 7 * 24 * 60, "weekly"), ("d", 24 * 60, "daily"), ("h", 60, "")):
+        number, rest = divmod(ms, step * 60_000)
+        if number and not rest:
+            return word if number == 1 and word else f"every {number}{unit}"
+    return f"every {ms // 60_000}m"
 
 
 def size(number: float) -> str:

@@ -18,11 +18,13 @@ from factbook.model.facts import Millis, Trigger, Trust
 from factbook.surface import text
 from factbook.surface.output import Page
 from factbook.surface.plots_interest import Standing, interest_lines
-from factbook.surface.text import Column, count, moment, one_line
+from factbook.surface.text import Column, count, every, moment, one_line
 
 if TYPE_CHECKING:
     from factbook.interests.interests import EntityView, InterestRow, LearnStatus
     from factbook.interests.scheduler import LoopReport
+    from factbook.maintenance.cleaner import CleanReport
+    from factbook.memory.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
     from factbook.model.entities import (
         Entity,
         Notice,
@@ -32,13 +34,11 @@ if TYPE_CHECKING:
         SearchAnswer,
     )
     from factbook.model.facts import Fact
-    from factbook.surface.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
 
 __all__ = [
     "entities",
     "entity",
     "entity_table",
-    "every",
     "help_of",
     "interests",
     "learning",
@@ -170,18 +170,8 @@ def _excerpt(found: str, title: str, query: str) -> str:
     return " ".join(["…"] * bool(first) + said[first:])
 
 
-def every(ms: int) -> str:
-    """Return how often something comes: "daily", "every 6h"."""
-    for unit, step, word in (("w", 7 * 24 * 60, "weekly"), ("d", 24 * 60, "daily"), ("h", 60, "")):
-        number, rest = divmod(ms, step * _MINUTE)
-        if number and not rest:
-            return word if number == 1 and word else f"every {number}{unit}"
-    return f"every {ms // _MINUTE}m"
-
-
-def schedules(found: Sequence[Schedule], *, look: Page) -> str:
+def schedules(found: Sequence[Schedule]) -> str:
     """Return what is searched for again and again; "" for nothing."""
-    del look
     return "\n".join(
         f"{number}) {every(one.every_ms)}: '{one_line(one.topic)}' (next {moment(one.next_at)})"
         for number, one in enumerate(found, 1)
@@ -225,6 +215,18 @@ def entity_table(found: Sequence[Entity], *, look: Page) -> str:
         Column(title="", style="dim"),
     ]
     return "\n".join(text.table(columns, rows, width=look.width, color=look.color))
+
+
+def cleaned(report: CleanReport) -> str:
+    """Return what cleaning has merged and dropped."""
+    parts = [
+        f"{count(report.merged, 'entity', 'entities')} merged",
+        f"{count(report.retired)} dropped",
+        f"{count(report.merged_facts, 'fact')} merged",
+        f"{count(report.waiting, 'pair')} undecided" if report.waiting else "",
+    ]
+    said = ", ".join(part for part in parts if part)
+    return f"{said}. {report.note}".rstrip()
 
 
 def _fate(one: Entity) -> str:

@@ -18,7 +18,6 @@ from factbook.interests.relate import Relation, shares
 from factbook.interests.score import DAY_MS, course, signed, weight
 from factbook.model.confidence import as_of
 from factbook.model.facts import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
-from factbook.surface.plots_interest import Curve
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cause",
     "Chain",
+    "Curve",
     "EntityWhy",
     "FactWhy",
     "NoticeWhy",
@@ -44,6 +44,15 @@ __all__ = [
 
 MOMENTS: Final = 121  # ours: points of a curve
 CURVES: Final = 10  # ours: as many as a picture can show apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """The interest in one entity over time."""
+
+    name: str
+    moments: Sequence[Millis]  # ascending
+    scores: Sequence[float]  # one for each moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

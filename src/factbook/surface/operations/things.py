@@ -1,0 +1,320 @@
+"""The operations on the things that are known: what is known, why, and leaving it out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from factbook.errors import NotFound, UsageError
+from factbook.model.confidence import as_of
+from factbook.model.facts import ME, Status
+from factbook.model.keys import entity_name
+from factbook.surface.operations.arguments import Owner
+from factbook.surface.operations.base import ASK, KEEP, Arg, Effect, Outcome, Run, operation
+from factbook.surface.operations.world import named
+from factbook.surface.text import count, home_path, one_line
+
+if TYPE_CHECKING:
+    from factbook.maintenance.erasure import Erased
+    from factbook.model.facts import Fact
+    from factbook.surface.output import Page
+
+_FACT: Final = re.compile(r"f(\d{1,18})")
+_NOTICE: Final = re.compile(r"n(\d{1,18})")
+_FINISH: Final = "`factbook erase --finish` cleans it later"
+
+
+def _split(run: Run, said: str, owner: str, *, verbs: Sequence[str]) -> tuple[str, str]:
+    """Return what is spoken of and the verb behind it, "" without one.
+
+    A name that ends in such a word is a name: it is looked for whole first.
+    """
+    rest, _, last = said.rpartition(" ")
+    if last.casefold() not in verbs or not rest or named(run, said, owner) is not None:
+        return said, ""
+    return rest, last.casefold()
+
+
+def _owned(run: Run, number: int, owner: str) -> Fact | None:
+    """Return a fact of the owner; that of somebody else is not there for them."""
+    try:
+        found = run.memory.sources.fact(number, owner=owner)
+    except NotFound:
+        return None
+    return None if found.status is Status.ERASED else found
+
+
+def _fact_of(run: Run, number: int, owner: str) -> Fact:
+    found = _owned(run, number, owner)
+    if found is None:
+        raise NotFound(
+            what="fact",
+            name=f"f{number}",
+            hint="`factbook memory NAME` shows the facts of a thing with their ids.",
+        )
+    return found
+
+
+def _shows_memory(said: str) -> bool:
+    return said.rpartition(" ")[2].casefold() not in ("delete", "restore")
+
+
+@operation(
+    ASK,
+    Effect.WRITES,
+    slash="memory",
+    examples=("/memory", "/memory 2", "/memory 2 delete", "/memory kef ls50 restore"),
+    shows=_shows_memory,
+    undone_by="memory NAME restore",
+)
+def memory(
+    run: Run,
+    what: Annotated[
+        str,
+        Arg(
+            "A thing, by its name or its number; without it, all of them.",
+            metavar="[NAME|N] [delete|restore]",
+            given="words",
+        ),
+    ] = "",
+    owner: Owner = ME,
+) -> Outcome:
+    """Show what is known about what you care about; forget a thing, or bring it back."""
+    from factbook.surface.records import world as records
+    from factbook.surface.views import world as views
+
+    interests = run.memory.interests
+    if not what:
+        known = run.shown(interests.entities(owner=owner))
+        nothing = f"Nothing is known yet; {run.page.typed('learn TOPIC')} begins."
+        return Outcome(
+            record={"entities": records.numbered(known)},
+            show=lambda page: views.entities(known, look=page) or nothing,
+        )
+    target, verb = _split(run, what, owner, verbs=("delete", "restore"))
+    if verb == "delete":
+        return _deleted(run, target, owner)
+    if verb == "restore":
+        back = run.shown(interests.restore_entity(target, owner=owner))
+        return Outcome(
+            record={"restored": records.entity(back)},
+            show=f"{one_line(back.name)} is back, with {count(back.fact_count, 'fact')}.",
+        )
+    return _view(run, target, owner)
+
+
+def _view(run: Run, target: str, owner: str) -> Outcome:
+    from factbook.memory import reasons
+    from factbook.surface.records import world as records
+    from factbook.surface.views import world as views
+
+    found = run.memory.interests.entity(target, owner=owner)
+    brought = reasons.brought_in(run.memory, found.entity)
+    place = reasons.place_of(run.memory, found.entity)
+    now = run.memory.clock()
+    view = run.shown(replace(found, facts=[as_of(one, now) for one in found.facts]))
+    return Outcome(
+        record=records.entity_view(view, brought, place=place),
+        show=lambda page: views.entity(view, brought, place=place, look=page),
+    )
+
+
+def _deleted(run: Run, target: str, owner: str) -> Outcome:
+    from factbook.surface.records import world as records
+
+    gone = run.shown(run.memory.interests.delete_entity(target, owner=owner))
+    name = one_line(gone.name)
+    facts = f", with {count(gone.fact_count, 'fact')}" if gone.fact_count else ""
+    back = run.page.typed(f"memory {name} restore")
+    return Outcome(
+        record={"deleted": records.entity(gone)},
+        show=f"Forgotten: {name}{facts}; {back} brings it back.",
+    )
+
+
+# --- why ------------------------------------------------------------------------------------------
+
+
+@operation(ASK, slash="interests", examples=("/interests",))
+def interests(
+    run: Run,
+    plot: Annotated[
+        Path | None,
+        Arg("Draw them over time too, as .png or .svg.", metavar="FILE", terminal=True),
+    ] = None,
+    owner: Owner = ME,
+) -> Outcome:
+    """Show what you care about, most first, as far as what you did tells."""
+    from factbook.surface.records import world as records
+    from factbook.surface.records.fields import listed
+    from factbook.surface.views import world as views
+
+    parts = run.memory.interests
+    rows = run.shown(parts.ranked(owner=owner))
+    preferences = run.shown(parts.preferences(owner=owner))
+    nothing = f"There is no interest yet; {run.page.typed('like TOPIC')} begins."
+    drawn: Path | None = None
+    if plot is not None:
+        from factbook.memory.reasons import curves
+        from factbook.surface.plots_interest import interest_plot
+
+        drawn = interest_plot(curves(run.memory, owner=owner), plot.expanduser())
+
+    def show(page: Page) -> str:
+        said = views.interests(rows, preferences, look=page) or nothing
+        if drawn is None:
+            return said
+        return f"{said}\n\nThe picture is in {one_line(home_path(drawn))}."
+
+    return Outcome(
+        record={
+            "interests": [records.interest(one) for one in rows],
+            "preferences": listed(preferences, records.PREFERENCE),
+            **({} if drawn is None else {"plot": str(drawn)}),
+        },
+        show=show,
+    )
+
+
+@operation(ASK, slash="why", examples=("/why kef ls50 meta", "/why f12", "/why n3"))
+def why(
+    run: Run,
+    what: Annotated[
+        str,
+        Arg("A thing, a fact or a notice.", metavar="NAME|N|f12|n3", given="words"),
+    ],
+    owner: Owner = ME,
+) -> Outcome:
+    """Show why a thing is cared about, where a fact comes from, why a notice was told."""
+    from factbook.memory import reasons
+    from factbook.surface.records import world as records
+    from factbook.surface.views import world as views
+
+    if not what:
+        raise UsageError(
+            detail="say of what: the name or the number of a thing, a fact as f12, a notice as n3"
+        )
+    fact, notice = _FACT.fullmatch(what), _NOTICE.fullmatch(what)
+    if (fact or notice) and named(run, what, owner) is not None:
+        fact = notice = None  # a thing may be called so, too: a plane, a road
+    if fact:
+        of_fact = reasons.of_fact(run.memory, _fact_of(run, int(fact[1]), owner))
+        return Outcome(
+            record=records.why_fact(of_fact),
+            show=lambda page: views.why_fact(of_fact, look=page),
+        )
+    if notice:
+        told = reasons.of_notice(run.memory, int(notice[1]), owner)
+        return Outcome(
+            record=records.why_notice(told), show=lambda page: views.why_notice(told, look=page)
+        )
+    found = run.memory.interests.find_entity(what, owner=owner)
+    cared = reasons.of_entity(run.memory, found)
+    return Outcome(
+        record=records.why_entity(cared), show=lambda page: views.why_entity(cared, look=page)
+    )
+
+
+# --- forgetting -----------------------------------------------------------------------------------
+
+
+@operation(
+    KEEP,
+    Effect.ERASES,
+    slash="forget",
+    examples=("/forget kef ls50 meta", "/forget f12", "/forget f12 erase"),
+    undone_by="memory NAME restore",
+)
+def forget(
+    run: Run,
+    what: Annotated[
+        str,
+        Arg(
+            "A thing or a fact; with erase, it is taken out for good.",
+            metavar="NAME|N|f12 [erase]",
+            given="words",
+        ),
+    ],
+    owner: Owner = ME,
+) -> Outcome:
+    """Leave a thing or a fact out; with `erase` behind it, take it out for good."""
+    if not what:
+        raise UsageError(detail="say what to forget: the name of a thing, or a fact as f12")
+    target, verb = _split(run, what, owner, verbs=("erase",))
+    match = _FACT.fullmatch(target)
+    entity = named(run, target, owner)
+    if match and entity is not None and _owned(run, int(match[1]), owner) is not None:
+        from factbook.memory.reasons import place_of
+
+        place = place_of(run.memory, entity)
+        raise UsageError(
+            detail=f"{target} is both a fact and the name of a thing;"
+            f" {run.page.typed(f'memory {place} delete')} forgets the thing,"
+            f" `factbook feedback {target} wrong` the fact"
+        )
+    if match and entity is None:
+        fact = _fact_of(run, int(match[1]), owner)
+        return _erased_fact(run, fact, owner) if verb else _forgotten_fact(run, fact, owner)
+    return _erased_entity(run, target, owner) if verb else _deleted(run, target, owner)
+
+
+def _forgotten_fact(run: Run, fact: Fact, owner: str) -> Outcome:
+    run.memory.review.feedback(fact.id, right=False, owner=owner)
+    run.memory.interests.note_action(owner=owner)
+    statement = run.redact(fact.statement)
+    return Outcome(
+        record={"forgotten": {"id": f"f{fact.id}", "statement": statement}},
+        show=f"f{fact.id} is out of all retrieval: {one_line(statement)}",
+    )
+
+
+def _erased_fact(run: Run, fact: Fact, owner: str) -> Outcome:
+    done = run.memory.erasure.erase_fact(fact.id, owner=owner)
+    run.memory.interests.note_action(owner=owner)
+    return _erased(f"f{fact.id}", done)
+
+
+def _erased_entity(run: Run, target: str, owner: str) -> Outcome:
+    known = run.memory.interests.entities(owner=owner)
+    numbered = target.isascii() and target.isdigit() and 1 <= int(target) <= len(known)
+    name = known[int(target) - 1].name if numbered else entity_name(target)
+    done = run.memory.erasure.erase_entity(name, owner=owner)
+    run.memory.interests.note_action(owner=owner)
+    return _erased(run.redact(name), done)
+
+
+def _erased(name: str, done: Erased) -> Outcome:
+    """Say what is gone, and whether the file was found clean of it."""
+    from factbook.surface.records.keep import standing as standing_record
+    from factbook.surface.views.erased import (
+        EXIT_STANDS,
+        file_holds,
+        how_it_goes,
+        looked_through,
+        rows_left,
+        stands,
+    )
+
+    rows = {what: number for what, number in done.receipt.erased.items() if number}
+    file, standing = done.file, done.standing
+    notes = []
+    if file is not None and file.waiting:
+        notes.append(f"its bytes may still be in the file: {file.waiting}; {_FINISH}")
+    elif file is not None and not file.clean:
+        notes.append(f"short pieces like it still stand in the file; {_FINISH}")
+    clean = file is not None and file.clean
+    head = f"Erased {one_line(name)}: {count(sum(rows.values()), 'row')} for good."
+    said = [f"{head} {looked_through(done)}" if clean else head]
+    return Outcome(
+        record={"erased": {"what": name, "rows": rows, "clean": clean, **standing_record(done)}},
+        show="\n".join([*said, *(rows_left(standing) if standing is not None else ())]),
+        notes=[
+            *notes,
+            *(how_it_goes(standing) if standing is not None else ()),
+            *(file_holds(one) for one in (file.copies if file is not None else ())),
+        ],
+        code=EXIT_STANDS * stands(done),
+    )
