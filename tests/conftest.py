@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, settings
 
 import forked
 
+pytest.register_assert_rewrite("factbook.testing.contract")
+
 # How fast something is shows in `make bench`: a busy machine makes no test wrong.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -1,4 +1,4 @@
-"""The SQLite store keeps the contract, and treats files that are not its own with care."""
+"""The SQLite store treats files that are not its own with care."""
 
 from __future__ import annotations
 
@@ -27,12 +27,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
 from factbook.store.sqlite import Mode, SQLiteStore
 from factbook.store.sqlite.file import SCHEMA
-from factbook.testing import StoreConformance, sample_episode, sample_fact, sample_source
-
-
-class TestSQLite(StoreConformance):
-    def open(self, path: Path) -> SQLiteStore:
-        return SQLiteStore(path / "memory.db")
+from factbook.testing import sample_episode, sample_fact, sample_source
 
 
 def _write(path: Path, first: int, count: int) -> None:

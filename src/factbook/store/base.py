@@ -1,7 +1,7 @@
 """The port to a database: what `apply` writes through and what everything else reads.
 
 `Writer` offers set-based verbs inside one transaction and holds no rule of the domain; `Store`
-offers the reads. `factbook.testing.StoreConformance` is the runnable contract of both.
+offers the reads. `factbook.testing.contract.StoreContract` is the runnable contract of both.
 """
 
 from __future__ import annotations

@@ -1,0 +1,107 @@
+"""The runnable contract of a store: a test for every verb of its port.
+
+A store's test is a subclass with a constructor; every method is a test:
+
+    class TestMine(StoreContract):
+        def open(self, path, *, tenant="one"):
+            return MyStore(f"mine://{path.name}/{tenant}")
+
+It needs pytest; `pytest.register_assert_rewrite("factbook.testing.contract")`, said before the
+import, lets a test that fails say what it compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from factbook.store.base import Store, Writer
+from factbook.testing.contract.applied import AppliedContract
+from factbook.testing.contract.base import of, verbs_of
+from factbook.testing.contract.ledger import LedgerContract
+from factbook.testing.contract.records import RecordContract
+from factbook.testing.contract.search import SearchContract
+
+__all__ = ["LEFTOVER", "StoreContract", "of", "verbs_of"]
+
+# What the port is not to have any more, and what does its work instead: this only shrinks.
+LEFTOVER: Final[Mapping[str, str]] = {
+    "generation": "head",
+    "memory_generation": "head",
+    "moves_memory": "writing",
+    "path": "name",
+    "screen": "a wrapper",
+    "readers": "apply",
+    "fact": "facts_by_id",
+    "has_others": "find",
+    "row_owners": "find, lives, heads",
+    "counts": "tally",
+    "counts_waiting": "tally",
+    "fact_states": "tally",
+    "predicate_counts": "tally",
+    "rule_counts": "tally",
+    "rule_objects": "facts, tally",
+    "rejections": "find",
+    "vectors_since": "changed",
+    "gone": "changed",
+    "told_episodes": "changed",
+    "set_next_vectors": "set_vectors",
+    "attempts": "find",
+    "set_aside": "find",
+    "held": "find",
+    "held_now": "tally",
+    "is_held": "find",
+    "lease": "find",
+    "set_lease": "put",
+    "take_lease": "locked",
+    "drop_lease": "locked",
+    "claim_waiting": "locked",
+    "claim_search": "locked",
+    "release": "locked",
+    "release_search": "locked",
+    "retry_aside": "locked",
+    "said_before": "episodes",
+    "sql": "files",
+    "reopen": "files",
+    "scour": "files",
+    "last_scour": "files",
+    "sight": "files, each_text",
+    "kept_texts": "each_text",
+    "erasures": "find",
+    "any_tombstones": "find",
+    "tombstones": "find",
+    "tombstone_mark": "apply",
+    "lift_tombstones": "drop",
+    "add_tombstones": "put",
+    "begin_erasure": "add",
+    "end_erasure": "put",
+    "allow_again": "drop",
+    "is_erased": "find",
+    "missing": "find, heads, lives",
+    "lineage": "lives",
+    "beside": "lives, evidence, find",
+    "about_entity": "lives, find",
+    "belonging_to": "episodes, lives, find",
+    "part_of_source": "episodes, find",
+    "marks_of": "heads, lives",
+    "wipe": "blank, mask_episodes, rewrite_history",
+}
+
+
+def public_names(*protocols: type) -> set[str]:
+    """Return the public methods and attributes of protocols."""
+    names: set[str] = set()
+    for part in (part for one in protocols for part in one.__mro__ if part is not Protocol):
+        names |= {*vars(part), *vars(part).get("__annotations__", ())}
+    return {name for name in names if not name.startswith("_")}
+
+
+class StoreContract(RecordContract, LedgerContract, SearchContract, AppliedContract):
+    """Every test of a store."""
+
+    def test_every_verb_has_a_test(self) -> None:
+        names = public_names(Store, Writer)
+        assert LEFTOVER.keys() - names == set()  # what is gone is taken out of the list
+        verbs = names - LEFTOVER.keys()
+        tested = verbs_of(type(self)).keys()
+        assert (verbs - tested, tested - verbs) == (set(), set())

@@ -1,0 +1,528 @@
+"""What a write through `apply` leaves in a store, and what its receipts say of that."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from factbook import policy
+from factbook.apply.apply import apply
+from factbook.errors import EmbedderMismatch, ModelError, NotAllowed, NotFound, UsageError
+from factbook.model.facts import (
+    Cursor,
+    Episode,
+    EpisodeKind,
+    LineCount,
+    Millis,
+    Receipt,
+    RejectedLine,
+    Role,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import (
+    AdvanceCursor,
+    BeginCall,
+    ChangeKeys,
+    EndCall,
+    FailTask,
+    FinishTask,
+    KeyStep,
+    Op,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+    RetryTasks,
+    StoreVectors,
+)
+from factbook.store.base import Filters, Store
+from factbook.store.derived.keyed import key_history, keyed_facts
+from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.tasks import open_tasks
+from factbook.store.kinds import CALL
+from factbook.store.port import events_of
+from factbook.testing import DAY, sample_episode, sample_fact, sample_source
+from factbook.testing.contract.base import Contract, of
+
+
+class AppliedContract(Contract):
+    """The tests of a store under `apply`."""
+
+    def _write(self, store: Store, ops: Sequence[Op], *, now: Millis = 10) -> Receipt:
+        return apply(store, ops, trigger=Trigger.SESSION_LOG, actor="test", now=now)
+
+    def _two_calls(self) -> tuple[list[Op], Episode, Episode]:
+        first, second = sample_episode(1), sample_episode(2, subject="action_1")
+        ops: list[Op] = [
+            RecordSource(source=sample_source()),
+            RecordEpisode(episode=first),
+            RecordEpisode(episode=second),
+            sample_fact(first, "used_tool", "Bash"),
+            sample_fact(second, "used_tool", "Bash"),
+            sample_fact(first, "connects_to_host", "nas", confidence=0.9),
+        ]
+        return ops, first, second
+
+    @of("check")
+    def test_a_receipt_says_what_the_database_changed(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        receipt = self._write(store, ops)
+        assert (receipt.sources, receipt.episodes, receipt.stored) == (1, 2, 2)
+        assert receipt.evidence == 3  # two calls of one tool in one action: one fact, two pieces
+        counts = store.counts()
+        assert (counts["episodes"], counts["facts"], counts["evidence"]) == (2, 2, 3)
+        assert store.check() == []
+
+    def test_writing_the_same_again_changes_nothing(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        before = store.counts()
+        receipt = self._write(store, ops, now=20)
+        assert receipt == Receipt(episodes_unchanged=2, unchanged=2)
+        assert store.counts() == before
+        assert store.check() == []
+
+    def test_new_evidence_joins_a_known_fact(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, second = self._two_calls()
+        self._write(store, [op for op in ops if getattr(op, "episode", None) != second.uid])
+        receipt = self._write(store, [sample_fact(second, "used_tool", "Bash")], now=20)
+        assert (receipt.stored, receipt.updated, receipt.evidence) == (0, 1, 1)
+        fact = next(iter(store.facts(Filters(predicates=["used_tool"]), limit=None)))
+        assert fact.evidence_count == 2
+        assert fact.occurred_at == second.occurred_at
+        assert [event.op for event in events_of(store, "fact", fact.id)] == ["store", "update"]
+        assert store.check() == []
+
+    def test_a_fact_is_as_sure_as_its_best_evidence(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        weak = sample_episode(1, trust=Trust.EXTERNAL)
+        strong = sample_episode(2, trust=Trust.OBSERVED, subject="action_1")
+        self._write(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=weak),
+                sample_fact(weak, "connects_to_host", "nas", confidence=0.6),
+            ],
+        )
+        self._write(
+            store,
+            [
+                RecordEpisode(episode=strong),
+                sample_fact(strong, "connects_to_host", "nas", confidence=0.9),
+            ],
+        )
+        (fact,) = store.facts(Filters(), limit=None)
+        assert (fact.confidence, fact.trust) == (0.9, Trust.OBSERVED)
+        assert store.check() == []
+
+    @of("writing")
+    def test_all_or_nothing(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        stranger = sample_episode(9)
+        try:
+            self._write(store, [*ops, sample_fact(stranger, "used_tool", "Bash")])
+        except NotFound:
+            pass
+        else:
+            raise AssertionError("a fact without its episode was written")
+        assert store.counts()["episodes"] == 0
+        assert store.counts()["sources"] == 0
+        assert store.check() == []
+
+    def test_the_trigger_table_is_law(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        try:
+            apply(store, ops, trigger=Trigger.UPKEEP, actor="test", now=1)
+        except NotAllowed:
+            pass
+        else:
+            raise AssertionError("upkeep recorded an episode")
+        assert store.counts()["episodes"] == 0
+
+    def test_a_confidence_outside_the_range_is_refused(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1)
+        for bad in (-0.1, 1.1, float("nan"), float("inf")):
+            try:
+                self._write(
+                    store,
+                    [
+                        RecordSource(source=sample_source()),
+                        RecordEpisode(episode=episode),
+                        sample_fact(episode, "used_tool", "Bash", confidence=bad),
+                    ],
+                )
+            except UsageError:
+                continue
+            raise AssertionError(f"{bad} was taken for a confidence")
+        assert store.counts()["facts"] == 0
+
+    @of("facts", "ids")
+    def test_facts_are_filtered(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, first, _ = self._two_calls()
+        self._write(store, ops)
+
+        def found(filters: Filters) -> list[str]:
+            return [fact.object for fact in store.facts(filters, limit=None)]
+
+        assert found(Filters(predicates=["connects_to_host"], min_confidence=0.8)) == ["nas"]
+        assert found(Filters(predicates=["connects_to_host"], min_confidence=0.95)) == []
+        assert found(Filters(object="Bash")) == ["Bash"]
+        assert found(Filters(project="shop")) == ["Bash", "nas"]
+        assert found(Filters(project="elsewhere")) == []
+        assert found(Filters(host="codex")) == []
+        assert first.occurred_at is not None
+        assert found(Filters(until=first.occurred_at)) == []
+        assert store.ids("fact", Filters(object="nas")) == [
+            fact.id for fact in store.facts(Filters(object="nas"), limit=None)
+        ]
+
+    @of("search", "facts_by_id")
+    def test_full_text_finds_facts_and_episodes(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        facts = store.search("fact", ["connecting", "nas"], Filters(), 5)  # stemmed
+        assert [store.facts_by_id([one])[one].object for one, _ in facts] == ["nas"]
+        episodes = store.search("episode", ["ssh"], Filters(), 5)
+        assert len(episodes) == 2
+        assert all(score > 0 for _, score in episodes)
+        assert store.search("episode", ["ssh"], Filters(host="codex"), 5) == []
+
+    @of("search")
+    def test_any_text_is_a_legal_term(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        terms = ['say "hi"', "NEAR(a b)", "x*", "-y", "{z}: (", "a\0b", "\ud800", "", " ", "😀"]
+        for term in terms:
+            assert store.search("episode", [term], Filters(), 5) == []
+            assert len(store.search("episode", [term, "SSH"], Filters(), 5)) == 2
+        assert store.search("episode", [], Filters(), 5) == []
+
+    @of("search")
+    def test_a_term_of_several_words_is_a_phrase(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        (one,) = store.search("fact", ["nas"], Filters(), 5)
+        said = store.facts_by_id([one[0]])[one[0]].statement.split()
+        assert [row for row, _ in store.search("fact", [" ".join(said)], Filters(), 5)] == [one[0]]
+        assert store.search("fact", [" ".join(reversed(said))], Filters(), 5) == []
+
+    @of("waiting", "set_vectors", "vectors", "embedder")
+    def test_waiting_rows_get_their_vectors_once(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1)
+        self._write(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=episode),
+                sample_fact(episode, "described_as", "ssh root", embed=True),
+            ],
+        )
+        (fact,) = store.facts(Filters(), limit=None)
+        assert fact.status is Status.PENDING_EMBED
+        assert store.waiting("fact", limit=9) == [(fact.id, fact.statement)]
+        row = struct.pack("<8e", 1, 0, 0, 0, 0, 0, 0, 0)
+
+        def embed(target: str, one: int, model: str = "m1") -> Receipt:
+            op = StoreVectors(target=target, model=model, ids=[one], vectors=row, dim=8)
+            return apply(store, [op], trigger=Trigger.UPKEEP, actor="test", now=30)
+
+        assert embed("fact", fact.id).embedded == 1
+        assert embed("fact", fact.id).embedded == 0  # a second worker was slower
+        (episode_id,) = store.ids("episode", Filters())
+        assert embed("episode", episode_id).embedded == 1
+        assert store.waiting("fact", limit=9) == []
+        assert store.waiting("episode", limit=9) == []
+        assert store.embedder() == ("m1", 8)
+        assert store.vectors("fact", [fact.id, fact.id + 1]) == ([fact.id], row)
+        assert store.vectors("fact", []) == ([], b"")
+        after = store.fact(fact.id)
+        assert after is not None
+        assert after.status is Status.ACTIVE
+        try:
+            embed("episode", episode_id, model="m2")
+        except EmbedderMismatch:
+            pass
+        else:
+            raise AssertionError("vectors of two models were mixed")
+        assert store.check() == []
+
+    def test_what_was_refused_is_kept_once(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1)
+        line = RejectedLine(
+            position=3, offset=77, reason="not_json", detail="unexpected end", excerpt='{"a'
+        )
+        ops: list[Op] = [
+            RecordSource(source=sample_source()),
+            RecordEpisode(episode=episode),
+            RejectCandidate(
+                candidate=sample_fact(episode, "targets_system", "nas").candidate,
+                episode=episode.uid,
+                owner=episode.owner,
+                reason="generic",
+            ),
+            RejectLine(source=sample_source().key, line=line),
+        ]
+        receipt = self._write(store, ops)
+        assert receipt.rejected == 2
+        assert receipt.rejections == {"generic": 1, "not_json": 1}
+        assert self._write(store, ops).rejected == 0
+        assert {one.reason for one in store.rejections(limit=9)} == {"generic", "not_json"}
+        assert store.check() == []
+
+    @of("sources", "put_sources")
+    def test_a_cursor_adds_up_its_lines(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        key = sample_source().key
+
+        def step(offset: int, *, waiting: int, restart: bool = False) -> None:
+            lines = LineCount(lines=2, records=2, kept={"prompt": 2}, waiting=waiting)
+            cursor = Cursor(offset=offset, line=2, state={"cwd": "/x"})
+            self._write(
+                store,
+                [
+                    RecordSource(source=sample_source()),
+                    AdvanceCursor(source=key, cursor=cursor, lines=lines, restart=restart),
+                ],
+            )
+
+        step(10, waiting=1)
+        step(20, waiting=0)
+        [state] = store.sources(keys=[key])
+        assert state.cursor == Cursor(offset=20, line=2, state={"cwd": "/x"})
+        assert (state.lines.kept, state.lines.waiting) == ({"prompt": 4}, 0)
+        step(10, waiting=0, restart=True)
+        assert store.sources()[0].lines.kept == {"prompt": 2}
+        assert store.check() == []
+
+    def test_any_unicode_comes_back_as_it_went_in(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        text = "Bash\ncommand: echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J' nas"
+        episode = sample_episode(1, text=text)
+        self._write(
+            store,
+            [
+                RecordSource(source=sample_source()),
+                RecordEpisode(episode=episode),
+                sample_fact(episode, "executed_command", "echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J'"),
+            ],
+        )
+        (stored,) = store.episodes(Filters(), limit=None)
+        assert stored.text == text
+        (fact,) = store.facts(Filters(), limit=None)
+        (evidence,) = evidence_of(store, [fact.id])[fact.id]
+        assert stored.text[evidence.start : evidence.end] == fact.object
+        assert store.check() == []
+
+    def test_the_generation_moves_with_every_write(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        before = store.generation()
+        ops, _, _ = self._two_calls()
+        self._write(store, ops)
+        assert store.generation() > before
+
+    @of("snapshot")
+    def test_a_snapshot_is_of_one_moment(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+
+        def others(work: Callable[[], object]) -> None:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(work).result()
+
+        with store.snapshot() as reads:
+            generation = reads.generation()
+            assert generation == store.generation()
+            others(lambda: self._write(store, ops))
+            with store.snapshot() as again:
+                assert again.generation() == generation
+            assert store.counts()["episodes"] == 0  # the inner block has not ended the outer one
+            assert store.search("episode", ["ssh"], Filters(), 9) == []
+            assert store.outlines([1, 2]).ids.tolist() == []
+            assert store.generation() == generation
+        assert store.counts()["episodes"] == 2
+        assert store.generation() > generation
+        assert store.check() == []
+
+    @of("facts", "episodes")
+    def test_rows_that_are_half_read_keep_nothing_from_anybody(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        first, _, _ = self._two_calls()
+        self._write(store, first)
+        before = store.generation()
+        for half_read in (
+            store.facts(Filters(), limit=None),
+            store.facts(Filters(), limit=1),
+            store.episodes(Filters(), limit=None),
+        ):
+            next(half_read)
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(lambda: self._write(store, first)).result()
+            assert store.generation() == before + 1
+            self._write(store, first)
+            before = store.generation()
+        assert store.check() == []
+
+    @of("snapshot")
+    def test_a_snapshot_ends_with_its_block_also_by_an_error(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        ops, _, _ = self._two_calls()
+        for _ in range(2):
+            try:
+                with store.snapshot():
+                    self._write(store, ops)
+            except UsageError:
+                continue
+            raise AssertionError("a write was begun in a snapshot")
+        assert self._write(store, ops).episodes == 2
+        assert store.check() == []
+
+    @of("tenant", "close")
+    def test_the_tenant_stays(self, tmp_path: Path) -> None:
+        first = self.open(tmp_path)
+        tenant = first.tenant
+        first.close()
+        assert self.open(tmp_path).tenant == tenant
+
+    # --- keyed facts, and what a language model brings ------------------------------------------
+
+    def _tell(
+        self, store: Store, uid: str, text: str, *steps: KeyStep, atomic: bool = True
+    ) -> Receipt:
+        episode = sample_episode(
+            1, uid=uid, text=text, role=Role.USER, kind=EpisodeKind.TURN, trust=Trust.DIRECT
+        )
+        ops: list[Op] = [RecordSource(source=sample_source()), RecordEpisode(episode=episode)]
+        ops.append(
+            ChangeKeys(
+                owner=episode.owner,
+                episode=uid,
+                steps=steps,
+                trust=Trust.DIRECT,
+                rule="told",
+                method="by hand",
+                atomic=atomic,
+            )
+        )
+        return apply(store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=10)
+
+    def _rank(self, topic: str, rank: int, value: str) -> KeyStep:
+        key = f"user.favorites.{topic}"
+        return KeyStep(action="rank", key=key, rank=rank, value=value, start=0, end=3)
+
+    def test_a_key_has_one_current_row_and_keeps_what_it_held(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        assert self._tell(store, "m1", "SOL first", self._rank("crypto", 1, "SOL")).stored == 1
+        receipt = self._tell(store, "m2", "BTC first", self._rank("crypto", 1, "BTC"))
+        assert (receipt.stored, receipt.updated) == (0, 1)
+        (fact,) = keyed_facts(store, "me", keys=["user.favorites.crypto.1"])
+        assert fact.object == "BTC"
+        history = key_history(store, "me", "user.favorites.crypto.1")
+        assert [one.object for one in history] == ["SOL", "BTC"]
+        assert history[0].superseded_by == fact.id
+        assert store.check() == []
+
+    def test_a_prefix_ends_at_a_segment(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        self._tell(
+            store,
+            "m1",
+            "coins and more",
+            *(self._rank(topic, 1, f"first {topic}") for topic in ("crypto", "cryptox", "cr_pto")),
+        )
+        for prefix, expected in (
+            ("user.favorites.crypto", ["first crypto"]),
+            ("user.favorites.cr_pto", ["first cr_pto"]),
+            ("user.favorites.crypt", []),
+            ("user.favorites.%", []),
+        ):
+            assert [one.object for one in keyed_facts(store, "me", prefix=prefix)] == expected
+        assert keyed_facts(store, "ann", prefix="user") == []
+
+    def test_ranks_are_ordered_as_numbers_and_paged(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        steps = [self._rank("crypto", number, f"coin {number}") for number in (10, 2, 1)]
+        self._tell(store, "m1", "coins", *steps)
+        first = keyed_facts(store, "me", prefix="user.favorites", limit=2)
+        assert [one.object for one in first] == ["coin 1", "coin 2"]
+        rest = keyed_facts(store, "me", prefix="user.favorites", after=first[-1].predicate)
+        assert [one.object for one in rest] == ["coin 10"]
+
+    def test_a_batch_with_a_bad_step_writes_nothing(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        bad = KeyStep(action="unset", key="user.name", start=0, end=3)
+        with pytest.raises(UsageError):
+            self._tell(store, "m1", "BTC first", self._rank("crypto", 1, "BTC"), bad)
+        assert store.counts()["facts"] == 0
+        assert store.episode_ids(["m1"]) == {}
+
+    @of("untasked")
+    def test_an_input_that_failed_waits_and_is_set_aside_in_the_end(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        episode = sample_episode(1, kind=EpisodeKind.SUMMARY, text="A summary.")
+        self._write(store, [RecordSource(source=sample_source()), RecordEpisode(episode=episode)])
+        target = store.episode_ids([episode.uid])[episode.uid]
+
+        summaries = Filters(episode_kinds=[EpisodeKind.SUMMARY])
+
+        def waiting(now: Millis) -> list[int]:
+            found = store.untasked("typed", summaries, now=now, limit=10)
+            return [one.id for one in found]
+
+        assert waiting(0) == [target]
+        fail = FailTask(kind="typed", target=target, version="1", error="timeout")
+        for attempt in range(1, policy.MODEL_ATTEMPTS + 1):
+            apply(store, [fail], trigger=Trigger.UPKEEP, actor="test", now=attempt)
+            (task,) = open_tasks(store)
+            assert (task.attempts, task.error) == (attempt, "timeout")
+        assert task.state == "aside"
+        assert waiting(1 << 50) == []
+        apply(store, [RetryTasks(kind="typed")], trigger=Trigger.COMMAND, actor="test", now=99)
+        assert waiting(100) == [target]
+        done = FinishTask(kind="typed", target=target, version="1")
+        apply(store, [done], trigger=Trigger.UPKEEP, actor="test", now=101)
+        assert waiting(1 << 50) == []
+        assert open_tasks(store) == []
+        assert store.check() == []
+
+    def test_a_budget_is_spent_by_calls_that_have_begun(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        begin = BeginCall(purpose="tell", model="m", max_calls=2)
+        end = EndCall(
+            purpose="tell",
+            model="m",
+            began_at=10,
+            outcome="ok",
+            prompt_tokens=5,
+            answer_tokens=3,
+            latency_ms=1.5,
+            money=0.25,
+        )
+        for op in (begin, end, begin):
+            apply(store, [op], trigger=Trigger.COMMAND, actor="test", now=10)
+        with pytest.raises(ModelError):
+            apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10)
+        apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10 + DAY)
+        counts = {one.outcome: one for one in store.find(CALL)}
+        assert counts["ok"].prompt_tokens == 5
+        assert counts["ok"].money == 0.25
+        assert counts["begun"].calls == 1
+        assert store.check() == []

@@ -1,0 +1,368 @@
+"""What a store promises of its writes and moments, and of episodes, facts and evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from factbook.errors import NotFound, UsageError
+from factbook.model.facts import (
+    EVERYONE,
+    Cursor,
+    EpisodeKind,
+    LineCount,
+    ModelTask,
+    Role,
+    SourceState,
+    Stance,
+    Status,
+    Trust,
+)
+from factbook.store.base import Filters, Store
+from factbook.store.kinds import COUNT, FACT, MARK, MODEL_TASK, DayCount, Mark, Tally
+from factbook.store.port import first, marked
+from factbook.store.rows import LifeWhere
+from factbook.testing import sample_episode, sample_source
+from factbook.testing.contract.base import NOW, SOURCES, Contract, evidence, life, of, writing
+
+
+class LedgerContract(Contract):
+    """The tests of writes and moments, and of episodes, facts and evidence."""
+
+    # --- writes and moments ---------------------------------------------------------------------
+
+    @of("writing")
+    def test_a_write_that_fails_leaves_nothing(self, store: Store) -> None:
+        def fail() -> None:
+            with writing(store) as writer:
+                writer.add_episodes([(1, sample_episode(9, text="tool 9"))])
+                writer.add_facts([life(9, episode_id=4)])
+                writer.put(MARK, [Mark("judge", 9)])
+                assert writer.find(MARK) == [Mark("judge", 9)]
+                raise NotFound(what="episode", key="4")
+
+        with pytest.raises(NotFound):
+            fail()
+        assert store.episode_ids(["call:9"]) == {}
+        assert store.lives(LifeWhere(ids=[4])) == []
+        assert store.search("fact", ["9"], Filters(), 9) == []
+        assert store.find(MARK) == []
+        with writing(store) as writer:
+            assert writer.add_facts([life(9, episode_id=3)]) == [4]  # nor is its number gone
+
+    @of("writing")
+    def test_writers_take_turns(self, store: Store) -> None:
+        def count(_: int) -> None:
+            with writing(store) as writer:
+                row = first(writer, COUNT, {"day": "2025-11-21", "name": "turns"})
+                writer.put(COUNT, [DayCount("2025-11-21", "turns", row.value + 1 if row else 1.0)])
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(count, range(20)))
+        assert [row.value for row in store.find(COUNT)] == [20.0]
+
+    @of("writing", "snapshot")
+    def test_a_write_reads_what_it_has_written(self, store: Store) -> None:
+        with writing(store) as writer:
+            writer.put(MARK, [Mark("judge", 7)])
+            assert marked(writer, "judge") == marked(store, "judge") == 7
+            with store.snapshot() as reads:
+                assert marked(reads, "judge") == 7
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(marked, store, "judge").result() == 0
+
+    @of("tenant", "find", "episodes", "lives", "search", "export")
+    def test_two_tenants_share_nothing(self, store: Store, tmp_path: Path) -> None:
+        other = self.open(tmp_path, tenant="other")
+        assert other.tenant != store.tenant
+        with writing(store) as writer:
+            writer.put(MARK, [Mark("judge", 7)])
+        assert list(other.episodes(Filters(owner=EVERYONE), limit=None)) == []
+        assert other.lives(LifeWhere(ids=[1, 2, 3])) == []
+        assert other.evidence(fact_ids=[1, 2, 3]) == []
+        assert other.episode_ids(["call:1"]) == {}
+        assert other.search("episode", ["tool"], Filters(owner=EVERYONE), 9) == []
+        assert other.find(MARK) == []
+        assert not [row for row in other.export() if "tool 1" in row.values()]
+        other.close()
+
+    @of("close")
+    def test_what_was_written_is_there_again(self, store: Store, tmp_path: Path) -> None:
+        store.close()
+        again = self.open(tmp_path)
+        assert again.texts("episode", [1]) == {1: "tool 1"}
+        again.close()
+
+    @of("close_thread")
+    def test_a_thread_may_let_go_and_come_back(self, store: Store) -> None:
+        def read() -> dict[int, str]:
+            found = store.texts("episode", [1])
+            store.close_thread()
+            return found
+
+        with ThreadPoolExecutor(1) as pool:
+            assert [pool.submit(read).result() for _ in range(2)] == [{1: "tool 1"}] * 2
+        assert read() == read() == {1: "tool 1"}
+
+    @of("rehearsal")
+    def test_a_rehearsal_is_seen_by_nobody(self, store: Store) -> None:
+        with store.rehearsal() as copy:
+            assert copy.texts("episode", [1]) == {1: "tool 1"}
+            with writing(copy) as writer:
+                writer.put(MARK, [Mark("judge", 7)])
+            assert marked(copy, "judge") == 7
+            assert marked(store, "judge") == 0
+            with writing(store) as writer:
+                writer.put(MARK, [Mark("learn", 3)])
+            assert marked(copy, "learn") == 0
+        assert [row.name for row in store.find(MARK)] == ["learn"]
+
+    @of("export")
+    def test_an_export_has_every_text(self, store: Store) -> None:
+        rows = list(store.export())
+        assert all(isinstance(row["record"], str) for row in rows)
+        said = {value for row in rows for value in row.values() if isinstance(value, str)}
+        assert {"tool 1", "tool 3", "used tool 2"} <= said
+
+    # --- sources and episodes -------------------------------------------------------------------
+
+    @of("sources", "put_sources")
+    def test_a_source_is_written_and_asked_for(self, store: Store) -> None:
+        one, two, three = store.sources()
+        assert [row.source.key for row in (one, two, three)] == [*SOURCES]
+        assert (one.episode_count, two.episode_count) == (3, 0)
+        assert (one.first_at, one.last_at) == (1_763_000_001_000, 1_763_000_003_000)
+        lines = LineCount(lines=2, records=1, kept={"turn": 1}, waiting=4)
+        cursor = Cursor(offset=7, line=2, state={"cwd": "/é"})
+        after = dataclasses.replace(two, cursor=cursor, lines=lines)
+        with writing(store) as writer:
+            assert writer.put_sources([after, SourceState(source=sample_source("d"))]) == [2, 4]
+            assert writer.put_sources([]) == []
+        assert store.sources(keys=["b", "no such"]) == [after] == store.sources(ids=[2, 9])
+        assert [row.id for row in store.sources()] == [1, 2, 3, 4]
+        assert store.sources(keys=[]) == store.sources(ids=[]) == []
+        assert [row.id for row in store.sources(owner="me")] == [1]
+        assert store.sources(owner="ann") == []
+
+    @of("untasked")
+    def test_an_episode_waits_until_its_task_is_done(self, store: Store) -> None:
+        def waiting(kind: str, *, now: int = NOW, tried_only: bool = False) -> list[int]:
+            found = store.untasked(kind, Filters(), now=now, limit=9, tried_only=tried_only)
+            return [one.id for one in found]
+
+        assert waiting("typed") == [1, 2, 3]
+        with writing(store) as writer:
+            writer.put(
+                MODEL_TASK,
+                [
+                    ModelTask("typed", 1, "done", 1, "", "1", 0, NOW),
+                    ModelTask("typed", 2, "failed", 1, "timeout", "1", NOW + 5, NOW),
+                    ModelTask("tell", 3, "aside", 5, "timeout", "1", 0, NOW),
+                ],
+            )
+        assert waiting("typed") == [3]
+        assert waiting("typed", now=NOW + 5) == [2, 3]
+        assert waiting("typed", now=NOW + 5, tried_only=True) == [2]
+        assert waiting("tell") == [1, 2]
+        assert [one.id for one in store.untasked("typed", Filters(), now=NOW + 5, limit=1)] == [2]
+        assert store.untasked("typed", Filters(owner="ann"), now=NOW, limit=9) == []
+
+    @of("add_episodes", "episodes_by_id", "episode_ids", "texts", "heads")
+    def test_an_episode_comes_back_as_it_was_given(self, store: Store) -> None:
+        given = sample_episode(
+            4,
+            kind=EpisodeKind.TURN,
+            role=Role.USER,
+            trust=Trust.DIRECT,
+            text="bob: naïve 🙂",
+            occurred_at=None,
+            owner="ann",
+            speaker="bob",
+            session="s2",
+            attributes={"url": "http://a/é"},
+        )
+        with writing(store) as writer:
+            assert writer.add_episodes([(2, given)]) == [4]
+            assert writer.episode_ids([given.uid]) == {given.uid: 4}
+            assert writer.add_episodes([]) == []
+        assert store.episode_ids(["call:1", given.uid, "no such"]) == {"call:1": 1, given.uid: 4}
+        found = store.episodes_by_id([4, 1, 99])
+        assert sorted(found) == [1, 4]
+        one, head = found[4], store.heads([4, 99])[4]
+        for name in ("uid", "kind", "role", "trust", "owner", "speaker", "session", "offset"):
+            assert getattr(one, name) == getattr(head, name) == getattr(given, name)
+        assert (one.text, one.position, one.occurred_at) == (given.text, 4, None)
+        assert (one.source_id, one.host, one.project) == (2, "claude-code", "/home/ann/shop")
+        assert (head.source_id, head.host, head.position) == (2, "claude-code", 4)
+        assert head.attributes == given.attributes
+        assert not head.injected
+        assert head.other
+        assert not head.told
+        assert store.texts("episode", [4, 99]) == {4: given.text}
+        assert store.texts("fact", [3, 1]) == {1: "used tool 1", 3: "used tool 3"}
+        assert store.texts("fact", []) == {} == store.heads([])
+
+    @of("episodes", "ids")
+    def test_text_that_was_injected_is_left_out(self, store: Store) -> None:
+        with writing(store) as writer:
+            writer.add_episodes([(1, sample_episode(4, text="tool 4", injected=True))])
+        for filters in (Filters(), Filters(owner=EVERYONE)):
+            assert store.ids("episode", filters) == [1, 2, 3]
+            assert [one.id for one in store.episodes(filters, limit=None)] == [1, 2, 3]
+
+    @of("episodes", "ids", "search")
+    def test_episodes_are_filtered(self, store: Store) -> None:
+        turn = sample_episode(
+            4, text="tool 4", kind=EpisodeKind.TURN, owner="ann", session="s2", project="/srv/x"
+        )
+        with writing(store) as writer:
+            writer.add_episodes([(2, turn)])
+        at = 1_763_000_000_000
+        for filters, ids in (
+            (Filters(), [1, 2, 3]),
+            (Filters(owner="ann"), [4]),
+            (Filters(owner=EVERYONE), [1, 2, 3, 4]),
+            (Filters(owner="bob"), []),
+            (Filters(owner=EVERYONE, episode_kinds=[EpisodeKind.TURN]), [4]),
+            (Filters(owner=EVERYONE, session="s2"), [4]),
+            (Filters(owner=EVERYONE, project="srv"), [4]),
+            (Filters(owner=EVERYONE, host="codex"), []),
+            (Filters(since=at + 2000), [2, 3]),
+            (Filters(until=at + 2000), [1]),
+            (Filters(ids=[2, 4]), [2]),
+            (Filters(ids=[]), []),
+        ):
+            assert store.ids("episode", filters) == ids
+            assert [one.id for one in store.episodes(filters, limit=None)] == ids
+            found = store.search("episode", ["tool"], filters, 9)
+            assert sorted(one for one, _ in found) == ids
+
+    @of("episodes", "facts")
+    def test_what_is_listed_has_an_order_and_a_limit(self, store: Store) -> None:
+        for read in (store.episodes, store.facts):
+            assert [one.id for one in read(Filters(), limit=2)] == [1, 2]
+            assert [one.id for one in read(Filters(), limit=2, newest_first=True)] == [3, 2]
+            assert [one.id for one in read(Filters(), limit=None, newest_first=True)] == [3, 2, 1]
+
+    # --- facts ----------------------------------------------------------------------------------
+
+    @of("add_facts", "lives", "facts_by_id")
+    def test_a_fact_comes_back_as_it_was_given(self, store: Store) -> None:
+        given = life(4, object="naïve", owner="ann", episode_id=1, pinned=True, valid_to=99)
+        with writing(store) as writer:
+            assert writer.add_facts([given]) == [4]
+            assert writer.lives(LifeWhere(ids=[4])) == [given._replace(id=4)]
+            assert writer.add_facts([]) == []
+            writer.add_evidence([evidence(4, 1)])
+        assert store.lives(LifeWhere(ids=[4])) == [given._replace(id=4)]
+        found = store.facts_by_id([4, 1, 99])
+        assert sorted(found) == [1, 4]
+        for name in ("owner", "subject", "predicate", "object", "statement", "kind", "status"):
+            assert getattr(found[4], name) == getattr(given, name)
+        assert (found[4].pinned, found[4].valid_to, found[4].episode_id) == (True, 99, 1)
+        assert (found[4].host, found[4].project) == ("claude-code", "/home/ann/shop")
+
+    @of("lives")
+    def test_rows_of_facts_are_asked_for_by_what_is_given(self, store: Store) -> None:
+        [one] = store.lives(LifeWhere(ids=[1]))
+        with writing(store) as writer:
+            writer.add_facts(
+                [
+                    life(1, predicate="user.name", owner="ann", episode_id=1),
+                    life(1, predicate="user.name.first", owner="ann", episode_id=1),
+                    life(1, predicate="user.namesake", owner="ann", episode_id=1, retired_at=5),
+                ]
+            )
+            writer.put_facts([(one, one._replace(merged_into_id=2, retired_at=5))])
+            [two] = writer.lives(LifeWhere(ids=[2]))
+            writer.put_facts([(two, two._replace(superseded_by=3, retired_at=5))])
+        for where, ids in (
+            (LifeWhere(ids=[3, 1, 99]), [1, 3]),
+            (LifeWhere(ids=[]), []),
+            (LifeWhere(claims=[one.claim, b"no such"]), [1]),
+            (LifeWhere(owner="ann"), [4, 5, 6]),
+            (LifeWhere(owner="ann", current=True), [4, 5]),
+            (LifeWhere(owner="ann", current=False), [6]),
+            (LifeWhere(owner="ann", under="user.name"), [4, 5]),
+            (LifeWhere(owner="ann", predicates=["user.name"]), [4]),
+            (LifeWhere(owner="me", subjects=["action_2", "x"]), [2]),
+            (LifeWhere(ids=[1, 4], owner="me"), [1]),
+            (LifeWhere(kinds=[one.kind], current=True), [3, 4, 5]),
+            (LifeWhere(merged_into=[2]), [1]),
+            (LifeWhere(superseded_by=[3]), [2]),
+        ):
+            assert [row.id for row in store.lives(where)] == ids
+            assert [row.id for row in store.lives(where, limit=1)] == ids[:1]
+
+    @of("put_facts")
+    def test_a_change_of_a_fact_writes_what_differs(self, store: Store) -> None:
+        [one] = store.lives(LifeWhere(ids=[1]))
+        with writing(store) as writer:
+            writer.put_facts([(one, one._replace(confidence=0.5, confidence_at=9))])
+        with writing(store) as writer:  # of what was read before
+            writer.put_facts([(one, one._replace(pinned=True)), (one, one)])
+        [after] = store.lives(LifeWhere(ids=[1]))
+        assert after == one._replace(confidence=0.5, confidence_at=9, pinned=True)
+
+    @of("facts", "ids", "search")
+    def test_facts_that_are_no_longer_current_are_left_out(self, store: Store) -> None:
+        one, two, three = store.lives(LifeWhere(ids=[1, 2, 3]))
+        retired = one._replace(status=Status.RETRACTED, retired_at=9)
+        with writing(store) as writer:
+            writer.put_facts([(one, retired), (two, two._replace(status=Status.PROPOSED))])
+            writer.put_facts([(three, three._replace(confidence=0.25))])
+        for filters, ids in (
+            (Filters(), [3]),
+            (Filters(proposed=True), [2, 3]),
+            (Filters(min_confidence=0.25), [3]),
+            (Filters(min_confidence=0.3), []),
+            (Filters(rules=["used_tool"]), [3]),
+            (Filters(rules=["other"]), []),
+            (Filters(subject="action_3", kinds=[one.kind]), [3]),
+            (Filters(subject="action_1"), []),
+            (Filters(owner="ann"), []),
+            (Filters(ids=[3, 1]), [3]),
+        ):
+            assert [fact.id for fact in store.facts(filters, limit=None)] == ids
+            assert store.ids("fact", filters) == ids
+            assert sorted(one for one, _ in store.search("fact", ["tool"], filters, 9)) == ids
+
+    @of("tally")
+    def test_facts_are_counted_by_their_fields(self, store: Store) -> None:
+        [one] = store.lives(LifeWhere(ids=[1]))
+        with writing(store) as writer:
+            writer.put_facts([(one, one._replace(retired_at=9))])
+        newest = store.facts_by_id([2])[2].learned_at
+        assert store.tally(FACT, ["status"], {"owner": "me", "retired_at": None}) == {
+            (Status.ACTIVE,): Tally(2, newest)
+        }
+        with pytest.raises(UsageError):
+            store.tally(FACT, ["status"])
+
+    # --- evidence -------------------------------------------------------------------------------
+
+    @of("evidence", "add_evidence", "drop_evidence")
+    def test_evidence_is_of_a_fact_and_an_episode(self, store: Store) -> None:
+        against = evidence(1, 3, rule="other", method="", stance=Stance.CONTRADICTS, quote="é")
+        with writing(store) as writer:
+            assert writer.add_evidence([against, evidence(1, 2)]) == 2
+            assert writer.add_evidence([]) == 0
+        found = store.evidence(fact_ids=[1, 9])
+        at = found[0].learned_at
+        expected = [evidence(1, 1), evidence(1, 2), against]
+        assert found == [row._replace(learned_at=at) for row in expected]
+
+        def pairs(**asked: object) -> list[tuple[int, int]]:
+            rows = store.evidence(**asked)  # type: ignore[arg-type]
+            return [(row.fact_id, row.episode_id) for row in rows]
+
+        assert pairs(fact_ids=[2, 1], each=2) == [(1, 1), (1, 2), (2, 2)]
+        assert pairs(episode_ids=[2]) == [(1, 2), (2, 2)]
+        assert pairs(pairs=[(1, 3), (3, 1), (2, 2)]) == [(1, 3), (2, 2)]
+        assert pairs(pairs=[]) == pairs(fact_ids=[]) == pairs(episode_ids=[]) == []
+        with writing(store) as writer:
+            assert writer.drop_evidence([(1, 3), (1, 2), (3, 1)]) == 2
+        assert store.evidence(fact_ids=[1]) == found[:1]

@@ -1,0 +1,181 @@
+"""What the five verbs of records promise, for rows of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE
+from factbook.store.base import Store, Writer
+from factbook.store.kinds import KINDS, Above, Below, Kind, Least, Tally, Where
+from factbook.store.port import first
+from factbook.testing.contract.base import Contract, of, writing
+from factbook.testing.contract.examples import EXAMPLES, NEEDS
+
+
+def every(kind: Kind[Any]) -> Where:
+    return {"owner": EVERYONE} if "owner" in kind.fields else {}
+
+
+def key(kind: Kind[Any], row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in kind.key}
+
+
+def give_needs(writer: Writer, kind: Kind[Any]) -> None:
+    for needed in NEEDS.get(kind, ()):
+        writer.add(needed, EXAMPLES[needed][:2])
+
+
+def added(store: Store, kind: Kind[Any]) -> tuple[Any, Any]:
+    one, other, _ = EXAMPLES[kind]
+    with writing(store) as writer:
+        give_needs(writer, kind)
+        ids = writer.add(kind, [one, other])
+    assert ids == ([one.id, other.id] if kind.has_ids else [0, 0])
+    return one, other
+
+
+def these(kinds: Iterable[Kind[Any]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in kinds])
+
+
+kinds = these(KINDS)
+changing = these(kind for kind in KINDS if not kind.append_only)
+
+
+class RecordContract(Contract):
+    """The tests of `find`, `add`, `put`, `drop` and `tally`."""
+
+    def test_every_kind_has_examples(self) -> None:
+        assert {*EXAMPLES} == {*KINDS}  # a kind without examples has no test
+
+    @of("find", "add")
+    @kinds
+    def test_what_is_added_is_found(self, store: Store, kind: Kind[Any]) -> None:
+        one, other = added(store, kind)
+        assert store.find(kind, every(kind)) == [one, other]
+        assert store.find(kind, every(kind), newest_first=True) == [other, one]
+        assert store.find(kind, every(kind), limit=1) == [one]
+        assert [type(part) for part in store.find(kind, every(kind))[0]] == [type(x) for x in one]
+        assert first(store, kind, key(kind, other)) == other
+        assert store.find(kind, {**every(kind), kind.key[0]: []}) == []
+        with writing(store) as writer:
+            assert writer.find(kind, every(kind)) == [one, other]
+
+    @of("find")
+    @kinds
+    def test_every_field_may_be_asked_that_is_declared(self, store: Store, kind: Kind[Any]) -> None:
+        rows = added(store, kind)
+        for name in (*kind.key, *kind.unique, *kind.asked):
+            values = [getattr(row, name) for row in rows]
+            for value in values:
+                same = [row for row in rows if getattr(row, name) == value]
+                assert store.find(kind, {**every(kind), name: value}) == same
+            if None not in values:
+                assert store.find(kind, {**every(kind), name: values}) == [*rows]
+                best = [row for row in rows if getattr(row, name) == max(values)]
+                assert store.find(kind, {**every(kind), name: Least(max(values))}) == best
+                assert store.find(kind, {**every(kind), name: Below(min(values))}) == []
+                more = [row for row in rows if getattr(row, name) > min(values)]
+                assert store.find(kind, {**every(kind), name: Above(min(values))}) == more
+            assert store.find(kind, {**every(kind), name: EVERYONE}) == [*rows]
+
+    @of("add")
+    @kinds
+    def test_a_row_is_added_once(self, store: Store, kind: Kind[Any]) -> None:
+        one, other = added(store, kind)
+        again = EXAMPLES[kind][2]
+        with writing(store) as writer:
+            assert writer.add(kind, [again]) == [None]
+            if kind.has_ids and kind.unique:
+                assert writer.add(kind, [again._replace(id=0)]) == [None]
+        assert store.find(kind, every(kind)) == [one, other]
+
+    @of("add")
+    @these(kind for kind in KINDS if kind.has_ids)
+    def test_the_store_gives_ids(self, store: Store, kind: Kind[Any]) -> None:
+        one, other, _ = EXAMPLES[kind]
+        with writing(store) as writer:
+            give_needs(writer, kind)
+            assert writer.add(kind, [one._replace(id=0), other._replace(id=0)]) == [1, 2]
+        assert [row.id for row in store.find(kind, every(kind))] == [1, 2]
+
+    @of("put")
+    @changing
+    def test_what_is_put_stands_for_what_was_there(self, store: Store, kind: Kind[Any]) -> None:
+        one, other, changed = EXAMPLES[kind]
+        with writing(store) as writer:
+            give_needs(writer, kind)
+        for _ in range(2):
+            with writing(store) as writer:
+                writer.put(kind, [one, other])
+            assert store.find(kind, every(kind)) == [one, other]
+        for _ in range(2):
+            with writing(store) as writer:
+                writer.put(kind, [changed])
+            assert store.find(kind, every(kind)) == [one, changed]
+
+    @of("drop")
+    @changing
+    def test_what_is_dropped_is_gone(self, store: Store, kind: Kind[Any]) -> None:
+        one, other = added(store, kind)
+        with writing(store) as writer:
+            assert [writer.drop(kind, key(kind, one)) for _ in range(2)] == [1, 0]
+            assert writer.find(kind, every(kind)) == [other]
+            assert writer.drop(kind, every(kind)) == 1
+        assert store.find(kind, every(kind)) == []
+
+    @of("put", "drop")
+    @these(kind for kind in KINDS if kind.append_only)
+    def test_what_is_appended_is_never_changed(self, store: Store, kind: Kind[Any]) -> None:
+        rows = [*added(store, kind)]
+        with writing(store) as writer, pytest.raises(UsageError):
+            writer.put(kind, [EXAMPLES[kind][2]])
+        with writing(store) as writer, pytest.raises(UsageError):
+            writer.drop(kind, key(kind, rows[0]))
+        assert store.find(kind, every(kind)) == rows
+
+    @of("tally")
+    @kinds
+    def test_rows_are_counted_by_their_fields(self, store: Store, kind: Kind[Any]) -> None:
+        rows = added(store, kind)
+        assert store.tally(kind, kind.key, every(kind)) == {
+            tuple(key(kind, row).values()): Tally(1, getattr(row, kind.time, None)) for row in rows
+        }
+        assert store.tally(kind, kind.key, {**every(kind), kind.key[0]: ()}) == {}
+        for name in kind.asked:
+            groups: dict[object, list[Any]] = {}
+            for row in rows:
+                groups.setdefault(getattr(row, name), []).append(getattr(row, kind.time, None))
+            assert store.tally(kind, [name], every(kind)) == {
+                (value,): Tally(len(times), max(times) if kind.time else None)
+                for value, times in groups.items()
+            }
+
+    @of("find", "tally", "drop")
+    @kinds
+    def test_no_field_is_asked_that_is_not_declared(self, store: Store, kind: Kind[Any]) -> None:
+        unknown = {*kind.fields, "no such"} - {*kind.key, *kind.unique, *kind.asked}
+        for name in sorted(unknown):
+            where = {**every(kind), name: 1}
+            with pytest.raises(UsageError):
+                store.find(kind, where)
+            with pytest.raises(UsageError):
+                store.tally(kind, [name], every(kind))
+            with writing(store) as writer, pytest.raises(UsageError):
+                writer.drop(kind, where)
+
+    @of("find", "tally", "drop")
+    @these(kind for kind in KINDS if "owner" in kind.fields)
+    def test_rows_with_owners_are_asked_for_with_one(self, store: Store, kind: Kind[Any]) -> None:
+        without: Sequence[Where] = [{}, {"owner": ""}, {"owner": " "}]
+        for where in without:
+            with pytest.raises(UsageError):
+                store.find(kind, where)
+            with pytest.raises(UsageError):
+                store.tally(kind, kind.key, where)
+            with writing(store) as writer, pytest.raises(UsageError):
+                writer.drop(kind, where)

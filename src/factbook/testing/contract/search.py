@@ -1,0 +1,132 @@
+"""What a store promises of its vectors, and of what is held for ranking."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from factbook.errors import EmbedderMismatch, UsageError
+from factbook.model.facts import EVERYONE
+from factbook.store.base import Filters, Store
+from factbook.testing import sample_episode
+from factbook.testing.contract.base import Contract, of, writing
+
+DIM = 8
+MODEL = "m1"
+# Of unit length; their cosines to the first are 1, 0.6 and 0.
+ROWS: Mapping[int, Sequence[float]] = {1: (1.0, 0.0), 2: (0.6, 0.8), 3: (0.0, 1.0)}
+
+
+def packed(*ids: int) -> bytes:
+    """Return the vectors of rows, as a store is given them."""
+    zeros = (0.0,) * (DIM - 2)
+    return b"".join(struct.pack(f"<{DIM}e", *ROWS[one], *zeros) for one in ids)
+
+
+def embedded(store: Store, *ids: int, target: str = "episode", model: str = MODEL) -> list[int]:
+    """Give episodes their vectors."""
+    with writing(store) as writer:
+        return writer.set_vectors(target, ids, packed(*ids), model=model, dim=DIM)
+
+
+class SearchContract(Contract):
+    """The tests of vectors and outlines."""
+
+    @of("waiting", "set_vectors", "vectors", "embedder")
+    def test_a_row_waits_until_it_has_its_vector(self, store: Store) -> None:
+        assert store.embedder() is None
+        assert store.waiting("episode", limit=2) == [(1, "tool 1"), (2, "tool 2")]
+        assert store.waiting("episode", limit=9, after=2) == [(3, "tool 3")]
+        assert embedded(store, 2, 1) == [2, 1]
+        assert embedded(store, 1, 3) == [3]  # it was given one before
+        assert store.waiting("episode", limit=9) == []
+        assert store.embedder() == (MODEL, DIM)
+        assert store.vectors("episode", [3, 1, 9]) == ([1, 3], packed(1, 3))
+        with pytest.raises(EmbedderMismatch):
+            embedded(store, 1, model="other")
+
+    @of("nearest")
+    def test_the_nearest_are_exact_and_pass_the_filters(self, store: Store) -> None:
+        import numpy as np
+
+        with writing(store) as writer:
+            writer.add_episodes([(1, sample_episode(4, text="tool 4", owner="ann"))])
+        assert embedded(store, 1, 2, 3) == [1, 2, 3]
+        asked = np.zeros((2, DIM), np.float32)
+        asked[0, 0] = asked[1, 1] = 1.0
+        for filters, k, first, second in (
+            (Filters(), 9, [1, 2, 3], [3, 2, 1]),
+            (Filters(), 1, [1], [3]),
+            (Filters(owner=EVERYONE), 2, [1, 2], [3, 2]),
+            (Filters(owner="ann"), 9, [], []),
+            (Filters(ids=[3, 2]), 9, [2, 3], [3, 2]),
+            (Filters(until=1_763_000_000_000 + 3000), 9, [1, 2], [2, 1]),
+        ):
+            one, other = store.nearest("episode", asked, filters, k)
+            assert (one.ids.tolist(), other.ids.tolist()) == (first, second)
+            for found, n in ((one, 0), (other, 1)):
+                cosines = [ROWS[row][n] for row in found.ids.tolist()]
+                assert found.cosines.tolist() == pytest.approx(cosines, abs=2e-3)
+
+    @of("drop_vectors")
+    def test_a_vector_that_is_dropped_is_not_found(self, store: Store) -> None:
+        import numpy as np
+
+        embedded(store, 1, 2, 3)
+        with writing(store) as writer:
+            writer.drop_vectors("episode", [1, 9])
+        assert store.vectors("episode", [1, 2]) == ([2], packed(2))
+        assert store.waiting("episode", limit=9) == []
+        [found] = store.nearest("episode", np.eye(1, DIM, dtype=np.float32), Filters(), 9)
+        assert found.ids.tolist() == [2, 3]
+
+    @of("replace_vectors", "embedder", "waiting", "set_vectors", "vectors")
+    def test_another_model_takes_over_at_once(self, store: Store) -> None:
+        def give_next(*ids: int) -> list[int]:
+            with writing(store) as writer:
+                return writer.set_next_vectors("episode", ids, packed(*ids), model="m2", dim=DIM)
+
+        embedded(store, 1, 2)
+        assert [one for one, _ in store.waiting("episode", limit=9, next=True)] == [1, 2]
+        assert give_next(1) == [1]
+        assert store.embedder(next=True) == ("m2", DIM)
+        assert store.embedder() == (MODEL, DIM)
+        with writing(store) as writer, pytest.raises(UsageError):
+            writer.replace_vectors(model="m2", dim=DIM)
+        assert give_next(2) == [2]
+        with writing(store) as writer:
+            assert writer.replace_vectors(model="m2", dim=DIM) == 2
+        assert (store.embedder(), store.embedder(next=True)) == (("m2", DIM), None)
+        assert store.vectors("episode", [1, 2, 3]) == ([1, 2], packed(1, 2))
+
+    @of("outlines")
+    def test_outlines_reach_into_the_source(self, store: Store) -> None:
+        asks = sample_episode(4, text="ann: why?", owner="me", speaker="ann", occurred_at=None)
+        with writing(store) as writer:
+            writer.add_episodes([(1, asks), (2, sample_episode(5, text="tool 5", owner="ann"))])
+        found = store.outlines([4, 1, 9])
+        assert (found.ids.tolist(), found.sources.tolist()) == ([1, 4], [1, 1])
+        assert (found.chars.tolist(), found.asks.tolist()) == ([6, 9], [False, True])
+        assert list(found.speakers) == ["", "ann"]
+        assert found.times[0] == 1_763_000_001_000.0
+        assert found.times[1] != found.times[1]  # unknown
+        assert store.outlines([1], reach=1).ids.tolist() == [1, 2]
+        assert store.outlines([3], reach=2).ids.tolist() == [1, 2, 3, 4]
+        assert store.outlines([3, 5], owner="ann").ids.tolist() == [5]
+        assert (store.outlines([4]).positions - store.outlines([1]).positions).tolist() == [3]
+
+    @of("speakers")
+    def test_who_speaks_is_known_of_every_owner(self, store: Store) -> None:
+        rows = [
+            (1, sample_episode(4, text="bob: yes", speaker="bob")),
+            (1, sample_episode(5, text="eve: no", speaker="eve", owner="ann")),
+            (1, sample_episode(6, text="bob: no", speaker="bob")),
+        ]
+        with writing(store) as writer:
+            writer.add_episodes(rows)
+        assert list(store.speakers("me")) == ["bob"]
+        assert list(store.speakers("ann")) == ["eve"]
+        assert sorted(store.speakers(EVERYONE)) == ["bob", "eve"]
+        assert list(store.speakers("zoe")) == []
