@@ -580,7 +580,9 @@ def test_why_a_fact_that_somebody_said(world: World, do: Do) -> None:
     ]
     text = do(f"/why f{said[0].id}").text
     assert "you said  “The KEF LS50 Meta has a grey cone.”" in text
+    waiting = world.memory.maintenance.waiting()
     kept = told(do("/remember I live in Oslo"))["fact"]
+    assert world.memory.maintenance.waiting() == waiting + 2  # the worker embeds, and not a turn
     assert isinstance(kept, dict)
     assert "in your own words" in do(f"/why {kept['id']}").text
 

@@ -356,6 +356,7 @@ class Run:
         """Take a memory that is open, or the place of one that `open` opens."""
         self.page = page
         self.db = db
+        self.alone = memory is None  # whether nothing is done behind it: no worker embeds
         self._memory = memory
         self._opened = ExitStack()
         self._screened: Callable[[Any], Any] | None = None
@@ -367,6 +368,13 @@ class Run:
 
         assert isinstance(self.page, Screen)
         return self.page
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody sees how far it is: a program asks, or its page is kept."""
+        from factbook.surface.output import Screen
+
+        return not isinstance(self.page, Screen) or self.page.as_json
 
     @property
     def memory(self) -> Memory:

@@ -82,7 +82,7 @@ def _statement(said: str) -> str:
 def _stored(run: Run, number: int, *, since: int) -> Outcome:
     """Embed what was just told, so that the next one meets it, and say what became of it.
 
-    The statement is kept either way, and found by its words.
+    The statement is kept either way, and found by its words. In a conversation the worker embeds.
     """
     from factbook.memory.standing import fact_now, replaced_by
     from factbook.surface import records
@@ -90,7 +90,8 @@ def _stored(run: Run, number: int, *, since: int) -> Outcome:
 
     trouble: FactbookError | None = None
     try:
-        run.memory.embed(limit=policy.EMBED_BATCH)
+        if run.alone:
+            run.memory.embed(limit=policy.EMBED_BATCH)
     except FactbookError as error:
         trouble = error
     kept = fact_now(run.memory, number, now=run.memory.clock())
@@ -376,7 +377,7 @@ def reembed(run: Run) -> Outcome:
     changed = 0
     if before is not None and before != mine:
         try:
-            with bar("embedding", total=total, unit="rows", quiet=run.screen.as_json) as advance:
+            with bar("embedding", total=total, unit="rows", quiet=run.quiet) as advance:
                 changed = memory.maintenance.reembed(progress=advance)
         except KeyboardInterrupt:
             return interrupted(

@@ -53,7 +53,7 @@ def consolidate(
     found: list[Left] = []
     began = time.perf_counter()
     try:
-        with phases(PHASES, quiet=run.screen.as_json) as begun:
+        with phases(PHASES, quiet=run.quiet) as begun:
             report = memory.consolidate(
                 dry_run=dry_run,
                 on_phase=begun,

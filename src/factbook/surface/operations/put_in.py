@@ -139,7 +139,7 @@ def _read(run: Run, found: Discovery, *, workers: int | None) -> IngestReport:
 
     total = sum(_size(file.path) for file in found.files)
     try:
-        with bar("reading", total=total, unit="bytes", quiet=run.screen.as_json) as advance:
+        with bar("reading", total=total, unit="bytes", quiet=run.quiet) as advance:
             return run.memory.ingest(found=found, progress=advance, workers=workers)
     except KeyboardInterrupt:
         run.screen.note(_STOPPED)
@@ -163,7 +163,7 @@ def _embed(run: Run, *, limit: int | None) -> tuple[int, bool]:
         return 0, False
     total = waiting if limit is None else min(waiting, limit)
     try:
-        with bar("embedding", total=total, unit="rows", quiet=run.screen.as_json) as advance:
+        with bar("embedding", total=total, unit="rows", quiet=run.quiet) as advance:
             return memory.embed(limit=limit, progress=advance).receipt.embedded, False
     except KeyboardInterrupt:
         return waiting - memory.maintenance.waiting(), True
