@@ -20,7 +20,15 @@ from factbook.language.calendar import MONTHS
 from factbook.language.common_words import opens_sentences
 from factbook.language.markdown import is_wrapped, prose_blocks
 
-__all__ = ["LINE_END", "Span", "around", "is_shortened", "markdown_sentences", "sentences"]
+__all__ = [
+    "LINE_END",
+    "Span",
+    "around",
+    "is_shortened",
+    "last_end",
+    "markdown_sentences",
+    "sentences",
+]
 
 
 class Span(NamedTuple):
@@ -99,6 +107,15 @@ def markdown_sentences(text: str) -> tuple[Span, ...]:
     return tuple(
         one for start, end in prose_blocks(text) for one in sentences(text, start, end, lines=False)
     )
+
+
+def last_end(text: str, start: int = 0) -> int:
+    """Return where the last whole sentence of a text that is cut off ends; 0 where none does.
+
+    The last one may go on behind the cut. Sentences that end before `start` are not looked at.
+    """
+    ends = [one.end for one in sentences(text, start)]
+    return ends[-2] if len(ends) > 1 else 0
 
 
 def around(text: str, start: int, end: int) -> Span:

@@ -46,7 +46,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.language.sentences import sentences
+from factbook.language.sentences import last_end
 from factbook.model.facts import Hit, Millis, Role, Trust
 from factbook.recall.plan import Turn
 
@@ -424,10 +424,9 @@ def _head(text: str, size: int) -> str:
         return part
     if not text[size : size + 1].isspace():
         start = int(size * _KEPT_FOR_SENTENCE)
-        # The last one may go on behind the cut.
-        ends = [one.end for one in sentences(part, start)][:-1]
-        if ends:
-            return part[: ends[-1]]
+        end = last_end(part, start)
+        if end:
+            return part[:end]
         space = max(part.rfind(" "), part.rfind("\n"))
         if space >= size * _KEPT_FOR_WORD:
             return part[:space].rstrip()

@@ -19,6 +19,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from factbook import policy
 from factbook.errors import UsageError
+from factbook.language.sentences import last_end
 from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.model.facts import Millis
 from factbook.net.address import is_public
@@ -30,7 +31,6 @@ QUERY_WORDS: Final = 50  # Brave's
 LIMIT_MOST: Final = 20  # Brave's and Tavily's: results of one request
 
 _SPACE: Final = re.compile(r"[^\S\n]+")
-_ENDS: Final = re.compile(r"[.!?](?=\s)|[。！？]|\n")
 _BLANK: Final = re.compile(r"\n{3,}")
 # The tags that providers mark hits with; anything else in angle brackets is text.
 _MARK: Final = re.compile(
@@ -112,8 +112,7 @@ def tidy(text: str, *, limit: int) -> str:
     if len(plain) <= limit:
         return plain
     cut = plain[:limit]
-    ends = [found.end() for found in _ENDS.finditer(cut, limit // 2)]
-    at = ends[-1] if ends else cut.rfind(" ", limit // 2)
+    at = last_end(cut, limit // 2) or cut.rfind(" ", limit // 2)
     return cut[: at if at > 0 else limit].rstrip()
 
 

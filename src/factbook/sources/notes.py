@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
 from factbook.language.markdown import front_matter
-from factbook.language.sentences import sentences
+from factbook.language.sentences import last_end
 from factbook.model.facts import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
@@ -308,8 +308,8 @@ def _split(text: str, limit: int) -> Iterator[str]:
         window = text[:limit]
         at = window.rfind("\n", limit - _LOOKED_BACK)
         if at <= 0:
-            ends = [one.end for one in sentences(window, limit - _LOOKED_BACK)][:-1]
-            at = ends[-1] if ends else window.rfind(" ", limit - _LOOKED_BACK)
+            at = last_end(window, limit - _LOOKED_BACK)
+            at = at or window.rfind(" ", limit - _LOOKED_BACK)
         at = cut_before(text, at if at > 0 else limit) or limit
         yield text[:at].strip()
         text = text[at:].lstrip()
