@@ -15,7 +15,7 @@ DATA ?= $(or $(FACTBOOK_DATA),../shared/data)
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-.PHONY: help demo test check bench fault model searx embedder clean
+.PHONY: help demo test test-fast test-slow check bench fault model searx embedder clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -43,6 +43,23 @@ demo: $(READY) ## Read the example logs and chats, answer questions, and let two
 
 test: $(READY_DEV) ## Run the tests
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+# What takes longest of the tests, by file. Every package has others.
+LONG := bench_answers bench_interests chat cli cli_bad_input cli_keep cli_model cli_world consolidate \
+  damage docs_scripts erase erase_look hard_failure ingest interest_score join kill kill_worker \
+  knowledge leaks notify open_store overheard owners privacy rank readers readme same_process \
+  searching_documents sends_nothing snapshot sources_conversation_files sources_encoding \
+  sources_reader stream_modes telling telling_keys told_and_overheard vectors verdicts voice \
+  world_extraction world_ops
+
+test-fast: $(READY_DEV) ## Run the tests that end within a minute, of every package
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(LONG:%=--ignore=tests/test_%.py) \
+	  --ignore=tests/seeds $(ARGS)
+
+test-slow: $(READY_DEV) ## Run what test leaves out: long rows, kills by the hundred, and properties with many examples (an hour)
+	@$(BIN)/python -m pytest -n $(WORKERS) -m slow --ignore=tests/test_llama_server.py \
+	  --ignore=tests/test_searching_searx.py $(ARGS)
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n $(WORKERS) -m "hypothesis and not slow" $(ARGS)
 
 check: $(READY_DEV) ## Lint, type-check and hold the layers
 	@$(BIN)/ruff check .

@@ -22,9 +22,22 @@ import forked
 
 pytest.register_assert_rewrite("factbook.testing.contract")
 
-# How fast something is shows in `make bench`: a busy machine makes no test wrong.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# How fast something is shows in `make bench`: a busy machine makes no test wrong. `make test` looks
+# at some examples of each property, `make test-slow` at many (HYPOTHESIS_PROFILE=thorough).
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+settings.register_profile(
+    "tests",
+    deadline=None,
+    max_examples=1_000 if THOROUGH else 40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("tests")
+
+
+def examples(count: int) -> int:
+    """Return how many examples a property is held to: so many, or twenty times that."""
+    return 20 * count if THOROUGH else count
+
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and every process that they
 # start inherits that; the tests that send one need it to arrive.

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook.embed import token_counter
 from factbook.errors import UsageError
 from factbook.memory import Memory
@@ -344,7 +345,7 @@ MEMORIES = st.lists(
     max_size=6,
 )
 SLOW = settings(
-    max_examples=60,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

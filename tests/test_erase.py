@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from conftest import record
+from conftest import examples, record
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
@@ -1036,7 +1036,7 @@ _SECRETS = st.lists(
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(8),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook import policy
 from factbook.embed import bundled
 from factbook.gate.names import (
@@ -111,7 +112,7 @@ ODD = st.lists(
 
 
 @given(st.text(max_size=200) | ODD)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_name_is_the_name_of_itself(written: str) -> None:
     name = entity_name(written)
     assert entity_name(name) == name
@@ -136,7 +137,7 @@ def test_no_name_takes_long(piece: str) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_every_text_is_judged(name: str) -> None:
     problem = structural_problem(name)
     assert problem is None or problem.startswith("it ")

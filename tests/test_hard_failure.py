@@ -596,10 +596,27 @@ def waits(tasks: Sequence[ModelTask], site: Site, *, attempts: int, state: str =
 # --- every bad answer -----------------------------------------------------------------------------
 
 
+def marks(site: Site, provider: str, bad: BadAnswer) -> Sequence[pytest.MarkDecorator]:
+    """Leave to the slow tests what a call is answered in both protocols alike.
+
+    The protocols take turns by site; that each of them tells every bad answer is held to the client
+    alone (`test_llm_client`).
+    """
+    usual = PROVIDERS[SITES.index(site) % len(PROVIDERS)]
+    alike = any(one.name == bad.name for one in bad_answers(site.good, usual))
+    return [pytest.mark.slow] if provider != usual and alike else []
+
+
 @pytest.mark.parametrize(
     ("site", "provider", "bad"),
     [
-        pytest.param(site, provider, bad, id=f"{site.name}-{provider}-{bad.name}")
+        pytest.param(
+            site,
+            provider,
+            bad,
+            id=f"{site.name}-{provider}-{bad.name}",
+            marks=marks(site, provider, bad),
+        )
         for site in SITES
         for provider in PROVIDERS
         for bad in bad_answers(site.good, provider)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook import policy
 from factbook.extract.mentions import PASSING_NAMES, hear, preferences_in
 from factbook.extract.names import names_in
@@ -173,7 +174,7 @@ def test_places_and_why() -> None:
     st.text(max_size=300)
     | st.from_regex(r"(I (love|hate|met) [A-Z][a-z]{2,8}[ ,.?!\"\n]{1,2}){1,9}")
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_text_is_heard(text: str) -> None:
     found = hear(text, known=KNOWN, recent=["radiohead"])
     assert len({named.name for named in found}) == len(found)
@@ -229,7 +230,7 @@ def test_what_is_said_last_holds() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_preferences_stand_in_their_text(text: str) -> None:
     for one in preferences_in("I like " + text):
         assert 0 <= one.start < one.end <= len(text) + 7

@@ -170,7 +170,10 @@ def test_blocks_join_without_a_seam() -> None:
 # --- by lists -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("count", "exact_rows"), [(3_000, 0), (9_000, 1_000), (24_000, 20_000)])
+@pytest.mark.parametrize(
+    ("count", "exact_rows"),
+    [(3_000, 0), (9_000, 1_000), pytest.param(24_000, 20_000, marks=pytest.mark.slow)],
+)
 def test_lists_find_nearly_all_pairs_and_no_others(count: int, exact_rows: int) -> None:
     vectors = families(count, count).astype(np.float16)
     wanted = keys(near_pairs(vectors, exact_rows=EVERY))

@@ -7,6 +7,7 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook.gate import grammar
 from factbook.gate.judge import Claim, Judgement, Relation, judge, read
 
@@ -34,7 +35,7 @@ def test_a_text_is_the_same_as_itself(text: str, similarity: float) -> None:
     assert judged(text, text, similarity).relation is Relation.SAME
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(100))
 @given(anything, anything, cosines)
 def test_any_two_texts_have_a_judgement(one: str, other: str, similarity: float) -> None:
     found = judged(one, other, similarity)
@@ -42,7 +43,7 @@ def test_any_two_texts_have_a_judgement(one: str, other: str, similarity: float)
     assert found.detail.endswith(".")
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(250))
 @given(sentences, sentences, st.sampled_from([0.5, 0.8, 0.9, 0.99]))
 def test_same_and_contradiction_hold_both_ways(one: str, other: str, similarity: float) -> None:
     there, back = judged(one, other, similarity), judged(other, one, similarity)
@@ -81,7 +82,7 @@ statements = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(75))
 @given(
     statements,
     st.integers(min_value=0, max_value=10_000),
@@ -116,7 +117,7 @@ def test_a_denial_is_never_the_same(who: str, verb: tuple[str, str], rest: str) 
 name_parts = st.text(alphabet=string.ascii_lowercase, min_size=3, max_size=9).map(str.capitalize)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(75))
 @given(
     st.sampled_from(["{} lives in Oslo", "I met {} in Oslo", "The dog is called {}"]),
     name_parts,

@@ -112,7 +112,7 @@ def kill_many(tmp_path: Path, *, times: int, files: int, records: int) -> None:
 
 
 def test_a_killed_ingest_leaves_a_clean_file(tmp_path: Path) -> None:
-    kill_many(tmp_path, times=6, files=8, records=900)
+    kill_many(tmp_path, times=6, files=6, records=600)
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook.extract.name_tokens import (
     NameSign,
 )
@@ -42,7 +43,7 @@ def test_whoever_gives_capitals_to_every_word_gives_no_names() -> None:
 
 
 @given(st.text(max_size=400) | st.from_regex(r"([A-Z][a-z]{2,8}[ ,.'\"\n#1-9-]{1,2}){1,30}"))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37), deadline=None)
 def test_every_name_stands_in_its_text(text: str) -> None:
     last = 0
     for span in names_in(text):

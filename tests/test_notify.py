@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import UsageError
@@ -164,7 +165,7 @@ STORE_STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(STORE_STEPS)
 def test_the_store_lets_no_schedule_through(steps: list[tuple[str, int]]) -> None:
     """A storm is impossible: property test over random schedules, with the real store."""

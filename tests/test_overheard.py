@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.maintenance.verdict_queue import waiting_pairs
@@ -250,7 +251,7 @@ _TRUST = {
 
 
 @given(kinds=_FACTS, steps=st.lists(_STEP, max_size=14))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_was_told_is_retired_by_ones_own_words_or_an_answer_alone(
     kinds: Sequence[str], steps: Sequence[tuple[str, int, int]]
 ) -> None:

@@ -27,6 +27,7 @@ from bench import hostile, sloppy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook.errors import KeyFileError, UsageError
 from factbook.redaction import NO_REDACTION, Redaction, Redactor, load_key, scanner, wallets
 from factbook.redaction.formats import FORMATS
@@ -834,7 +835,7 @@ ANY_TEXT = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(text=ANY_TEXT)
 @example(text="")
 @example(text="password")

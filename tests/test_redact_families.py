@@ -10,6 +10,7 @@ from bench.secret_lines import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook.redaction import Redactor, scanner
 from factbook.redaction.lazy import Lazy
 from rows import every
@@ -290,7 +291,7 @@ def test_sorting_the_hints_changes_no_hit_in_lines_with_secrets() -> None:
         assert _hits(scanner._HINTS, line.text) == _hits(_IN_TURN, line.text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(
         st.sampled_from(_ALTERNATIVES).flatmap(lambda one: st.from_regex(one, fullmatch=True))

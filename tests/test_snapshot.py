@@ -22,6 +22,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from conftest import examples
 from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.errors import EmbedderError, NotFound, UsageError
@@ -280,7 +281,7 @@ def said_in(memory: Memory, hit: Hit, part: str) -> int:
 STEPS = ("write", "erase", "supersede", "merge", "wrong", "right", "unsaid", "cut", "fade", "take")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @example(steps=[("unsaid", 0), ("take", 0), ("cut", 1)])
 @given(
     steps=st.lists(

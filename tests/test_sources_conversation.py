@@ -24,6 +24,7 @@ from chats import (
     write_lines,
     write_zip,
 )
+from conftest import examples
 from factbook import policy
 from factbook.extract.base import word_set
 from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Trust
@@ -205,7 +206,7 @@ def test_no_secret_of_a_turn_is_left_anywhere() -> None:
     assert TOKEN not in repr(told("hello there", uid=TOKEN))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     text=st.text(max_size=300),
     name=st.text(max_size=20),
@@ -725,7 +726,7 @@ _RECORDS = (
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(records=st.lists(_RECORDS, max_size=5), document=st.booleans())
 def test_any_json_is_read_and_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, records: list[object], document: bool
@@ -756,7 +757,7 @@ def test_any_json_is_read_and_accounted_for(
         assert host_of(record) in ("", CHAT, CHATGPT, CLAUDE_AI)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=st.binary(max_size=300),
     begun=st.sampled_from([b"", b'[{"role":"user",', b'{"messages":[']),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook import policy
 from factbook.errors import PathMissing, PathUnreadable, UnsupportedHost
 from factbook.model.facts import Cursor, Episode, LineCount, RejectedLine
@@ -409,7 +410,7 @@ def test_a_mark_of_utf16_alone_is_a_line_of_no_text(tmp_path: Path) -> None:
     assert parts_of(log, CLAUDE, [1])[2].total() == 1
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_reading_on_from_any_cut_gives_what_an_undisturbed_read_gives(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -444,7 +445,7 @@ def test_an_example_read_on_from_every_line_gives_what_an_undisturbed_read_gives
     assert single[-1].source == undisturbed[-1].source
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=st.binary(max_size=400), host=st.sampled_from([CLAUDE, CODEX, GEMINI]))
 def test_any_bytes_are_read_without_a_crash_and_every_line_is_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, host: str
@@ -528,7 +529,7 @@ GEMINI_RECORD = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     case=st.one_of(
         st.tuples(st.just(CLAUDE), st.lists(CLAUDE_RECORD, max_size=5)),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook.maintenance.erasure import Standing
 from factbook.memory import Memory
 from factbook.model.facts import ME, Fact, Proposal, Status, Trust
@@ -110,7 +111,7 @@ TOLD: Final = (by_remembering, by_correcting, by_pinning, by_calling_it_right)
     forms=st.lists(st.sampled_from(sorted(FORMS)), min_size=1, max_size=3),
     accept=st.booleans(),
 )
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_was_overheard_against_what_was_told_is_asked_once_and_answered(
     how: Callable[[Memory, str], Fact], saying: tuple[str, str, str], forms: list[str], accept: bool
 ) -> None:

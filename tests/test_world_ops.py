@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
@@ -966,7 +967,9 @@ _steps = st.lists(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=_steps)
 def test_any_order_of_changes_leaves_a_sound_store(
