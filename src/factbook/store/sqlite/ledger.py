@@ -439,7 +439,8 @@ class LedgerWrites(LedgerReads):
         if not facts:
             return []
         first, now = self._next_id("fact_row"), self._now
-        self._db.executemany(_ADD_FACT, [(first + n, *one[1:], now) for n, one in enumerate(facts)])
+        rows = ((first + n, *one[1:], now) for n, one in enumerate(facts))
+        self._db.executemany(_ADD_FACT, rows)
         last = first + len(facts) - 1
         self._db.execute(
             "INSERT INTO fact_fts(rowid, statement)"
@@ -465,10 +466,10 @@ class LedgerWrites(LedgerReads):
         """Insert evidence, none of it known, and return how many rows were inserted."""
         now = self._now
         rules = self._rule_ids({(one.rule, one.method) for one in rows})
-        values = [
+        values = (
             (fact, episode, rules[rule, method], stance, quote, start, end, now)
             for fact, episode, rule, method, stance, quote, start, end, _ in rows
-        ]
+        )
         before = self._db.total_changes()
         self._db.executemany("INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)", values)
         return self._db.total_changes() - before
