@@ -414,7 +414,7 @@ def _draw(simulation: Simulation, path: Path, *, days: int) -> None:
     """Draw the year of the first owner as the product saw it."""
     from factbook.interests.score import course
     from factbook.memory.reasons import Curve
-    from factbook.surface.plots_interest import interest_plot
+    from factbook.surface.plots import interest_plot
 
     owner = simulation.people[0].name
     begin = int(START.timestamp() * 1000)

@@ -15,6 +15,7 @@ from factbook import policy
 from factbook.embed import bundled
 from factbook.embed.halves import Vectors, unpacked
 from factbook.errors import FactbookError, UsageError
+from factbook.interests.interests import InterestRow
 from factbook.interests.relate import (
     RELATED,
     Relation,
@@ -31,9 +32,12 @@ from factbook.interests.score import (
     weight,
 )
 from factbook.memory.reasons import Curve
-from factbook.model.entities import Engagement, EngagementType, Valence
+from factbook.model.entities import Engagement, EngagementType, Entity, Valence
+from factbook.model.facts import Trigger
 from factbook.recall.known import joined
-from factbook.surface.plots_interest import Standing, interest_lines, interest_plot
+from factbook.surface.output import Page
+from factbook.surface.plots import interest_plot
+from factbook.surface.views.world import interest_lines
 
 DAY = 24 * 3600 * 1000
 NOW = 1_760_000_000_000
@@ -323,14 +327,19 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
         interest_plot(curves(1), tmp_path / "file" / "a.png")
 
 
+def row(name: str, score: float, facts: int = 0, last: int | None = None) -> InterestRow:
+    entity = Entity(1, "ada", name, NOW, NOW, 1, Trigger.COMMAND)
+    return InterestRow(entity=entity, score=score, fact_count=facts, last_activity=last)
+
+
 def test_bars_stand_on_either_side_of_zero_and_are_safe() -> None:
     """Seed 003's /interests: name, score, fact count, last activity."""
     rows = [
-        Standing(name="ls50 meta\x1b[31m", score=2.0, fact_count=8, last_activity=NOW),
-        Standing(name="espresso", score=0.001, fact_count=0, last_activity=None),
-        Standing(name="golf", score=-1.0, fact_count=1, last_activity=NOW),
+        row("ls50 meta\x1b[31m", 2.0, 8, NOW),
+        row("espresso", 0.001),
+        row("golf", -1.0, 1, NOW),
     ]
-    lines = interest_lines(rows, width=100, color=False, plain=True)
+    lines = interest_lines(rows, look=Page(width=100, plain=True))
     assert lines[0].split() == ["#", "entity", "interest", "facts", "last", "activity"]
     assert "............|############" in lines[1]
     assert "............|#..........." in lines[2]
@@ -340,7 +349,7 @@ def test_bars_stand_on_either_side_of_zero_and_are_safe() -> None:
     assert "-1.00" in lines[3]
     assert "\\x1b[31m" in lines[1]
     assert "2025-10" in lines[1]
-    assert all(len(line) <= 40 for line in interest_lines(rows, width=40, color=False))
-    assert interest_lines([], width=80, color=False) == []
-    flat = [Standing(name="x", score=0.0, fact_count=0, last_activity=None)]
-    assert "............|............" in interest_lines(flat, width=80, color=False, plain=True)[1]
+    assert all(len(line) <= 40 for line in interest_lines(rows, look=Page(width=40)))
+    assert interest_lines([], look=Page(width=80)) == []
+    flat = interest_lines([row("x", 0.0)], look=Page(width=80, plain=True))
+    assert "............|............" in flat[1]

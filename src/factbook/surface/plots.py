@@ -1,22 +1,26 @@
-"""Draw the figures of a memory as PNG files; matplotlib comes with the `bench` extra."""
+"""Draw the figures of a memory, and what an owner cares about; matplotlib comes with `bench`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
+from factbook.surface import text
 
 if TYPE_CHECKING:
     from factbook.maintenance.metrics import Share
     from factbook.memory import Memory
+    from factbook.memory.reasons import Curve
     from factbook.memory.standing import Living
     from factbook.model.facts import Millis, Run
 
-__all__ = ["draw"]
+__all__ = ["draw", "interest_plot"]
 
 _SIZE: Final = (8.0, 4.5)  # inches
 _DPI: Final = 110
@@ -30,21 +34,28 @@ _STATES: Final = (
     ("merged_into", "#8e7cc3"),
 )
 _CHANGES: Final = ("stored", "supported", "contradicted", "superseded", "merged", "queued")
+# Of curves: as many as a reader can still tell apart.
+_COLORS: Final = [
+    "#2b7a3d",
+    "#b5442e",
+    "#2f6690",
+    "#d9a21b",
+    "#8e7cc3",
+    "#3a9188",
+    "#a05195",
+    "#6c7a89",
+    "#7f5539",
+    "#d45087",
+]
+_NAME_CHARS: Final = 32  # of a name in the legend
+_FORMATS: Final = (".png", ".svg")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plot:
-    """One picture."""
+@contextmanager
+def _figure(path: Path, title: str) -> Iterator[Any]:
+    """Give the axes of a picture, and write it when they are drawn on, as the path ends.
 
-    name: str  # of the file
-    title: str
-    draw: Callable[[Any], None]  # on the axes of matplotlib
-
-
-def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Path]:
-    """Write every picture that there is data for, and return their paths.
-
-    Raises UsageError where matplotlib is missing, and FactbookError where the folder cannot be
+    Raises UsageError where matplotlib is missing, and FactbookError where the file cannot be
     written.
     """
     try:
@@ -56,68 +67,60 @@ def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Pa
         raise UsageError(
             detail="drawing needs matplotlib; `pip install 'factbook[bench]'` brings it"
         ) from error
-    paths = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for one in _plots(memory, found, now=now):
-            figure, axes = pyplot.subplots(figsize=_SIZE, dpi=_DPI)
-            try:
-                one.draw(axes)
-                axes.set_title(one.title)
-                for side in ("top", "right"):
-                    axes.spines[side].set_visible(False)
-                figure.tight_layout()
-                path = folder / f"{one.name}.png"
-                figure.savefig(path)
-                paths.append(path)
-            finally:
-                pyplot.close(figure)
-    except OSError as error:
-        raise FactbookError(
-            detail=f"{error.filename or folder} cannot be written ({error.strerror}); name another"
-            " folder with --plot"
-        ) from error
-    return paths
+    # The same rows give the same file, byte for byte: no salt in an SVG's ids, no date in its head.
+    # A name in a script that the font lacks is drawn as boxes: no reason for a warning on stderr.
+    with (
+        mpl.rc_context({"svg.hashsalt": "factbook", "svg.fonttype": "none"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        figure, axes = pyplot.subplots(figsize=_SIZE, dpi=_DPI, layout="constrained")
+        try:
+            yield axes
+            axes.set_title(title)
+            for side in ("top", "right"):
+                axes.spines[side].set_visible(False)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else {})
+        except OSError as error:
+            raise FactbookError(
+                detail=f"{error.filename or path} cannot be written ({error.strerror}); name"
+                " another place for the picture"
+            ) from error
+        finally:
+            pyplot.close(figure)
 
 
-def _plots(memory: Memory, found: Living, *, now: Millis) -> list[_Plot]:
+# --- the figures of a memory ----------------------------------------------------------------------
+
+
+def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Path]:
+    """Write every picture that there is data for into a folder, and return their paths.
+
+    Raises UsageError where matplotlib is missing, and FactbookError where the folder cannot be
+    written.
+    """
     from factbook.memory.standing import believed_now, passive_by_day
 
-    values = believed_now(memory, now=now)
-    runs = memory.maintenance.runs(limit=_RUNS)[::-1]
-    by_day = passive_by_day(memory)
-    plots = []
+    drawn = []
+
+    def picture(name: str, title: str) -> Any:
+        drawn.append(folder / f"{name}.png")
+        return _figure(drawn[-1], title)
+
     if found.states:
-        plots.append(
-            _Plot(
-                name="facts", title="Facts by state", draw=lambda axes: _states(axes, found.states)
-            )
-        )
-    if values:
-        plots.append(
-            _Plot(
-                name="confidence",
-                title="Confidence of statements now",
-                draw=lambda axes: _confidence(axes, values),
-            )
-        )
-    if runs:
-        plots.append(
-            _Plot(
-                name="runs",
-                title="What consolidations changed",
-                draw=lambda axes: _runs(axes, runs),
-            )
-        )
-    if by_day:
-        plots.append(
-            _Plot(
-                name="passive_relevance",
-                title="Streamed memories that were used",
-                draw=lambda axes: _relevance(axes, by_day),
-            )
-        )
-    return plots
+        with picture("facts", "Facts by state") as axes:
+            _states(axes, found.states)
+    if values := believed_now(memory, now=now):
+        with picture("confidence", "Confidence of statements now") as axes:
+            _confidence(axes, values)
+    if runs := memory.maintenance.runs(limit=_RUNS)[::-1]:
+        with picture("runs", "What consolidations changed") as axes:
+            _runs(axes, runs)
+    if by_day := passive_by_day(memory):
+        with picture("passive_relevance", "Streamed memories that were used") as axes:
+            _relevance(axes, by_day)
+    return drawn
 
 
 def _states(axes: Any, states: Mapping[str, int]) -> None:
@@ -164,3 +167,47 @@ def _relevance(axes: Any, by_day: Mapping[str, Share]) -> None:
     axes.set_ylim(0, 100)
     axes.set_ylabel("% of the memories of a day")
     axes.tick_params(axis="x", rotation=45)
+
+
+# --- what an owner cares about --------------------------------------------------------------------
+
+
+def interest_plot(rows: Sequence[Curve], path: Path, *, title: str = "Interest over time") -> Path:
+    """Draw the curves of the strongest entities, dislikes too, as PNG or SVG by the path's ending.
+
+    Of more than ten curves those are drawn whose score was farthest from zero at any moment.
+    Returns the path. Raises UsageError for another ending, for nothing to draw, for a curve whose
+    moments and scores differ in number, and where matplotlib is missing; FactbookError where the
+    file cannot be written.
+    """
+    if path.suffix.lower() not in _FORMATS:
+        raise UsageError(detail=f"{path} ends with neither .png nor .svg; name the picture so")
+    for one in rows:
+        if len(one.moments) != len(one.scores):
+            raise UsageError(
+                detail=f"the curve of {one.name} has {len(one.moments)} moments and"
+                f" {len(one.scores)} scores; give one score for each moment"
+            )
+    drawn = [one for one in rows if one.scores]
+    if not drawn:
+        raise UsageError(
+            detail="there is no interest to draw yet; say what you like, or `/learn` something"
+        )
+    with _figure(path, title) as axes:
+        _curves(axes, drawn)
+    return path
+
+
+def _curves(axes: Any, rows: Sequence[Curve]) -> None:
+    strongest = sorted(rows, key=lambda one: (-max(map(abs, one.scores)), one.name))[: len(_COLORS)]
+    ranked = sorted(strongest, key=lambda one: (-one.scores[-1], one.name))  # as the lines end
+    for color, one in zip(_COLORS, ranked, strict=False):
+        days = [datetime.fromtimestamp(at / 1000, tz=UTC) for at in one.moments]
+        # matplotlib leaves out of the legend what begins with an underscore, and reads $ as math
+        name = text.fit(text.one_line(one.name), _NAME_CHARS).replace("$", r"\$").lstrip("_")
+        marker = "o" if len(days) == 1 else ""
+        axes.plot(days, list(one.scores), color=color, label=name or "?", marker=marker)
+    axes.axhline(0.0, color="#333333", linewidth=1)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+    axes.set_ylabel(f"interest (half-life {policy.INTEREST_HALF_LIFE_DAYS:.0f} days)")
+    axes.tick_params(axis="x", rotation=30)

@@ -159,7 +159,7 @@ def interests(
     drawn: Path | None = None
     if plot is not None:
         from factbook.memory.reasons import curves
-        from factbook.surface.plots_interest import interest_plot
+        from factbook.surface.plots import interest_plot
 
         drawn = interest_plot(curves(run.memory, owner=owner), plot.expanduser())
 

@@ -17,7 +17,6 @@ from factbook.model.entities import EngagementType, NoticeState, PreferenceType
 from factbook.model.facts import Millis, Trigger, Trust
 from factbook.surface import text
 from factbook.surface.output import Page
-from factbook.surface.plots_interest import Standing, interest_lines
 from factbook.surface.text import Column, count, every, moment, one_line
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ __all__ = [
     "entity",
     "entity_table",
     "help_of",
+    "interest_lines",
     "interests",
     "learning",
     "notices",
@@ -57,6 +57,8 @@ _EXCERPT_LINES: Final = 3  # of a search result
 _SAID_CHARS: Final = 120  # of what somebody said, as a reason
 _EVIDENCE_SHOWN: Final = 5  # ways back from one fact
 _MINUTE: Final = 60_000
+_HALF: Final = 12  # cells of a bar on either side of zero
+_NAME_CELLS: Final = 40  # of a name beside its bar
 
 _DID: Final[Mapping[EngagementType, str]] = {
     EngagementType.LEARN_COMMAND: "asked to learn about it",
@@ -271,22 +273,54 @@ def _fact(one: Fact, url: str, look: Page) -> list[str]:
 
 def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *, look: Page) -> str:
     """Return what is cared about, most first, with a bar for each; "" for nothing."""
-    standings = [
-        Standing(
-            name=one.entity.name,
-            score=one.score,
-            fact_count=one.fact_count,
-            last_activity=one.last_activity,
-        )
-        for one in rows
-    ]
-    lines = interest_lines(standings, width=look.width, color=look.color, plain=look.plain)
+    lines = interest_lines(rows, look=look)
     for kind in PreferenceType:
         topics = [one.topic for one in preferences if one.type is kind]
         if topics:
-            lines += [""] if len(lines) == len(standings) + 1 else []
+            lines += [""] if len(lines) == len(rows) + 1 else []
             lines += _wrapped(", ".join(topics), look, lead=f"you {kind}: ")
     return "\n".join(lines)
+
+
+def interest_lines(rows: Sequence[InterestRow], *, look: Page) -> list[str]:
+    """Return the ranking as lines: a bar to either side of zero, and the numbers.
+
+    The rows stand as they are given; the longest bar is the score farthest from zero.
+    """
+    most = max((abs(one.score) for one in rows), default=0.0)
+    columns = [
+        Column(title="#", style="dim", right=True, least=1),
+        Column(title="entity", style="bold", most=_NAME_CELLS, flexible=True),
+        Column(title="", least=2 * _HALF + 1, optional=True),
+        Column(title="interest", right=True),
+        Column(title="facts", right=True),
+        Column(title="last activity", style="dim", optional=True),
+    ]
+    table = (
+        [
+            str(place),
+            one.entity.name,
+            _bar(one.score / most if most else 0.0, plain=look.plain),
+            _signed(one.score),
+            count(one.fact_count),
+            moment(one.last_activity),
+        ]
+        for place, one in enumerate(rows, start=1)
+    )
+    return list(text.table(columns, table, width=look.width, color=look.color))
+
+
+def _bar(value: float, *, plain: bool) -> str:
+    """Return a bar for -1 to 1 around an axis in the middle.
+
+    The blanks on its left are the axis's own, since a table drops those of a cell.
+    """
+    full, empty, axis = ("#", ".", "|") if plain else ("█", "·", "│")
+    cells = min(_HALF, round(_HALF * abs(value)))
+    if cells == 0 and value:
+        cells = 1  # little is not nothing
+    left, right = (cells, 0) if value < 0 else (0, cells)
+    return empty * (_HALF - left) + full * left + axis + full * right + empty * (_HALF - right)
 
 
 # --- why ------------------------------------------------------------------------------------------
