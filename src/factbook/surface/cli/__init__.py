@@ -16,9 +16,9 @@ import typer
 
 from factbook.errors import FactbookError, ModelError, UsageError
 from factbook.surface.cli import talk as talk
+from factbook.surface.cli.app import EXTRA, Command, Db, Json, Shared, app, begin
 from factbook.surface.cli.shell import command_of
 from factbook.surface.operations import EVERY, Operation
-from factbook.surface.options import EXTRA, Command, Db, Json, Shared, app, begin_run
 from factbook.surface.output import ReaderGone, Screen
 
 __all__ = ["group", "main", "run", "run_consolidation"]
@@ -128,25 +128,14 @@ def group(args: Sequence[str] | None = None) -> Any:
     An argument may have the name of a command by chance, so this is a choice and not a decision.
     Where only their names are asked for, they are built without their parameters.
     """
-    every = app.registered_commands
-    wanted = [one for one in EVERY.values() if one.panel and (args is None or one.name in args)]
-    others = [
-        one
-        for one in every
-        if args is None or (one.name or getattr(one.callback, "__name__", "")) in args
-    ]
-    bare = not (wanted or others) and "_FACTBOOK_COMPLETE" not in os.environ
-    if not (wanted or others):
-        wanted, others = [one for one in EVERY.values() if one.panel], every
+    every = [one for one in EVERY.values() if one.panel]
+    wanted = [one for one in every if args is None or one.name in args]
+    bare = not wanted and "_FACTBOOK_COMPLETE" not in os.environ
     app.registered_commands = []
-    try:
-        for one in wanted:
-            call = _bare(one) if bare else command_of(one, EXTRA, begin_run)
-            app.command(one.name, cls=Command, rich_help_panel=one.panel)(call)
-        app.registered_commands += others
-        return typer.main.get_command(app)
-    finally:
-        app.registered_commands = every
+    for one in wanted or every:
+        call = _bare(one) if bare else command_of(one, EXTRA, begin)
+        app.command(one.name, cls=Command, rich_help_panel=one.panel)(call)
+    return typer.main.get_command(app)
 
 
 def _bare(one: Operation) -> Callable[[], None]:

@@ -49,6 +49,110 @@ def _complete_kind(incomplete: str) -> list[str]:
 
 
 @operation(ASK)
+def recall(
+    run: Run,
+    question: Annotated[str, Arg("In your own words.", metavar="QUESTION", given="words")],
+    narrow: Annotated[Narrow, "since until predicate host project min_confidence"],
+    whose: Whose,
+    limit: Annotated[
+        int, Arg("At most N hits.", "-n", metavar="N", least=1)
+    ] = policy.DEFAULT_LIMIT,
+    kind: Annotated[
+        str,
+        Arg(
+            f"Only hits of one kind: {', '.join(_KINDS)}.",
+            metavar="KIND",
+            choices=_KINDS,
+            complete=_complete_kind,
+        ),
+    ] = "",
+    rules: RuleFile = None,
+) -> Outcome:
+    """Answer a question with facts and episodes, and their evidence."""
+    from factbook.surface import records
+    from factbook.surface.views import ask
+
+    del rules
+    if not question:
+        raise UsageError(detail="the question is empty; ask something, in your own words")
+    filters = _of_kind(narrow.filters(whose.about), kind)
+    found = run.memory.recall(question, limit=limit, filters=filters)
+    shown = [
+        one.evidence[0].episode_id for one in found.hits if one.kind == "fact" and one.evidence
+    ]
+    episodes = run.memory.sources.episodes(shown, owner=whose.about)
+    return Outcome(
+        record=records.answer(found),
+        show=lambda page: ask.answer(page, found, episodes=episodes, redact=run.redact),
+        nothing_of=None if found.hits else whose.about,
+    )
+
+
+def _of_kind(filters: Filters, kind: str) -> Filters:
+    if kind == "fact":
+        return replace(filters, kinds=tuple(FactKind))
+    if kind:
+        one = tuple(EpisodeKind) if kind == "episode" else (EpisodeKind(kind),)
+        return replace(filters, episode_kinds=one)
+    return filters
+
+
+@operation(ASK)
+def explain(
+    run: Run,
+    fact: FactId,
+    whose: Whose,
+    all_: Annotated[
+        bool,
+        Arg(f"Show every piece of evidence, not the first {EVIDENCE_SHOWN}.", terminal=True),
+    ] = False,
+    rules: RuleFile = None,
+) -> Outcome:
+    """Show why a fact is believed: rule, evidence, history."""
+    from factbook.maintenance.confidence_history import course
+    from factbook.memory.standing import successors
+    from factbook.surface import records
+    from factbook.surface.records import keep as keep_records
+    from factbook.surface.views import ask, keep
+
+    del rules
+    memory = run.memory
+    found = memory.explain(fact_number(fact), owner=whose.about)
+    stored = memory.sources.fact(found.fact.id, owner=whose.about)
+    following = run.shown(successors(memory, stored))
+    life = run.shown(course(stored, found.history, now=memory.clock()))
+    shown = run.shown(found)
+    episodes = memory.sources.episodes(
+        [one.episode_id for one in found.evidence], owner=whose.about
+    )
+    most = None if all_ else EVIDENCE_SHOWN
+
+    def show(page: Page) -> None:
+        ask.explanation(
+            page,
+            found,
+            episodes=episodes,
+            redact=run.redact,
+            most=most,
+            more=[
+                *keep.life_rows(stored, following),
+                *((f"{one['how']} otherwise", dispute(one)) for one in found.disputes),
+            ],
+        )
+        page.line()
+        keep.history(page, life, evidence=shown.evidence)
+
+    return Outcome(
+        record={
+            **records.explanation(shown),
+            "course": keep_records.course(life),
+            "successors": [keep_records.successor(one) for one in following],
+        },
+        show=show,
+    )
+
+
+@operation(ASK)
 def facts(
     run: Run,
     narrow: Narrow,
@@ -194,110 +298,6 @@ def sql(
     return Outcome(
         record={"rows": map(records.sql_row, rows)},
         show=lambda page: ask.sql_rows(page, rows),
-    )
-
-
-@operation(ASK)
-def recall(
-    run: Run,
-    question: Annotated[str, Arg("In your own words.", metavar="QUESTION", given="words")],
-    narrow: Annotated[Narrow, "since until predicate host project min_confidence"],
-    whose: Whose,
-    limit: Annotated[
-        int, Arg("At most N hits.", "-n", metavar="N", least=1)
-    ] = policy.DEFAULT_LIMIT,
-    kind: Annotated[
-        str,
-        Arg(
-            f"Only hits of one kind: {', '.join(_KINDS)}.",
-            metavar="KIND",
-            choices=_KINDS,
-            complete=_complete_kind,
-        ),
-    ] = "",
-    rules: RuleFile = None,
-) -> Outcome:
-    """Answer a question with facts and episodes, and their evidence."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
-
-    del rules
-    if not question:
-        raise UsageError(detail="the question is empty; ask something, in your own words")
-    filters = _of_kind(narrow.filters(whose.about), kind)
-    found = run.memory.recall(question, limit=limit, filters=filters)
-    shown = [
-        one.evidence[0].episode_id for one in found.hits if one.kind == "fact" and one.evidence
-    ]
-    episodes = run.memory.sources.episodes(shown, owner=whose.about)
-    return Outcome(
-        record=records.answer(found),
-        show=lambda page: ask.answer(page, found, episodes=episodes, redact=run.redact),
-        nothing_of=None if found.hits else whose.about,
-    )
-
-
-def _of_kind(filters: Filters, kind: str) -> Filters:
-    if kind == "fact":
-        return replace(filters, kinds=tuple(FactKind))
-    if kind:
-        one = tuple(EpisodeKind) if kind == "episode" else (EpisodeKind(kind),)
-        return replace(filters, episode_kinds=one)
-    return filters
-
-
-@operation(ASK)
-def explain(
-    run: Run,
-    fact: FactId,
-    whose: Whose,
-    all_: Annotated[
-        bool,
-        Arg(f"Show every piece of evidence, not the first {EVIDENCE_SHOWN}.", terminal=True),
-    ] = False,
-    rules: RuleFile = None,
-) -> Outcome:
-    """Show why a fact is believed: rule, evidence, history."""
-    from factbook.maintenance.confidence_history import course
-    from factbook.memory.standing import successors
-    from factbook.surface import records
-    from factbook.surface.records import keep as keep_records
-    from factbook.surface.views import ask, keep
-
-    del rules
-    memory = run.memory
-    found = memory.explain(fact_number(fact), owner=whose.about)
-    stored = memory.sources.fact(found.fact.id, owner=whose.about)
-    following = run.shown(successors(memory, stored))
-    life = run.shown(course(stored, found.history, now=memory.clock()))
-    shown = run.shown(found)
-    episodes = memory.sources.episodes(
-        [one.episode_id for one in found.evidence], owner=whose.about
-    )
-    most = None if all_ else EVIDENCE_SHOWN
-
-    def show(page: Page) -> None:
-        ask.explanation(
-            page,
-            found,
-            episodes=episodes,
-            redact=run.redact,
-            most=most,
-            more=[
-                *keep.life_rows(stored, following),
-                *((f"{one['how']} otherwise", dispute(one)) for one in found.disputes),
-            ],
-        )
-        page.line()
-        keep.history(page, life, evidence=shown.evidence)
-
-    return Outcome(
-        record={
-            **records.explanation(shown),
-            "course": keep_records.course(life),
-            "successors": [keep_records.successor(one) for one in following],
-        },
-        show=show,
     )
 
 

@@ -1,7 +1,4 @@
-"""What the commands share: their options, the application, and the way from options to arguments.
-
-Whatever costs time to import is imported where it is used, as in `cli`.
-"""
+"""The application that typer makes of the table: its options, its help, how a value is read."""
 
 from __future__ import annotations
 
@@ -9,35 +6,16 @@ import inspect
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from factbook.surface import text
-from factbook.surface.operations.base import Run
+from factbook.surface.operations.base import ASK, KEEP, READ, Run
 from factbook.surface.output import Screen
 
-if TYPE_CHECKING:
-    from factbook import RuleSet
-    from factbook.llm.config import ModelConfig
-    from factbook.memory import Memory
-
-__all__ = [
-    "ASK",
-    "EXTRA",
-    "KEEP",
-    "READ",
-    "Call",
-    "Command",
-    "Db",
-    "Json",
-    "Owner",
-    "Shared",
-    "app",
-    "begin",
-    "begin_run",
-]
+__all__ = ["EXTRA", "Command", "Db", "Json", "Shared", "app", "begin"]
 
 
 # --- completion -----------------------------------------------------------------------------------
@@ -50,7 +28,7 @@ def _complete_file(incomplete: str) -> list[str]:
     return [f"{one}/" if one.is_dir() else str(one) for one in there if one.name.startswith(name)]
 
 
-# --- options that several commands share ----------------------------------------------------------
+# --- the options of every command -----------------------------------------------------------------
 
 Db = Annotated[
     str | None,
@@ -65,15 +43,9 @@ Db = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of text.", show_default=False)
 ]
-Owner = Annotated[
-    str, typer.Option("--owner", metavar="NAME", help="Whose memory it is; yours is `me`.")
-]
+
+
 # --- the application ------------------------------------------------------------------------------
-
-
-READ: Final = "Put in"
-ASK: Final = "Ask"
-KEEP: Final = "Look after"
 
 
 class _Reader:
@@ -160,42 +132,6 @@ class Shared:
     screen: Screen | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One command at work: where it writes, and which database it means."""
-
-    screen: Screen
-    db: Path | str  # a URL where it is a store of another package
-
-    def memory(
-        self,
-        mode: Literal["create", "write", "read"] = "read",
-        *,
-        redact: bool = True,
-        rules: RuleSet | None = None,
-        model: ModelConfig | Literal["configured"] | None = "configured",
-    ) -> Memory:
-        """Open the memory."""
-        from factbook.memory import Memory
-
-        return Memory(self.db, mode=mode, redact=redact, rules=rules, actor="cli", model=model)
-
-
-def begin(ctx: typer.Context, db: str | None, as_json: bool) -> Call:
-    """Join the options before and after the command; what stands nearer to it wins."""
-    shared: Shared = ctx.find_root().obj
-    screen = Screen(as_json=as_json or shared.as_json)
-    shared.screen = screen
-    from factbook.context import default_db, place_of
-
-    named = shared.db if db is None else db
-    place = default_db() if named is None else place_of(named)
-    place = place.expanduser() if isinstance(place, Path) else place
-    if place != default_db():
-        screen.program = text.one_line(f"factbook --db {shlex.quote(str(place))}")
-    return Call(screen, place)
-
-
 EXTRA: Final = [
     inspect.Parameter("db", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Db),
     inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json),
@@ -203,7 +139,15 @@ EXTRA: Final = [
 """The options of every command."""
 
 
-def begin_run(ctx: typer.Context, db: str | None, as_json: bool) -> Run:
-    """Return one operation at work, where the options before and behind the command say."""
-    call = begin(ctx, db, as_json)
-    return Run(call.screen, db=call.db)
+def begin(ctx: typer.Context, db: str | None, as_json: bool) -> Run:
+    """Join the options before and behind the command; what stands nearer to it wins."""
+    from factbook.context import default_db, place_of
+
+    shared: Shared = ctx.find_root().obj
+    screen = shared.screen = Screen(as_json=as_json or shared.as_json)
+    named = shared.db if db is None else db
+    place = default_db() if named is None else place_of(named)
+    place = place.expanduser() if isinstance(place, Path) else place
+    if place != default_db():
+        screen.program = text.one_line(f"factbook --db {shlex.quote(str(place))}")
+    return Run(screen, db=place)
