@@ -1,0 +1,508 @@
+"""What a store in memory answers: plain Python over tables that nothing changes."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.language.words import stem
+from factbook.model.confidence import value_at
+from factbook.model.facts import (
+    EVERYONE,
+    Episode,
+    EpisodeKind,
+    Everyone,
+    Fact,
+    Millis,
+    Source,
+    SourceState,
+    Status,
+    StoredEpisode,
+)
+from factbook.model.text import asks
+from factbook.store import leases
+from factbook.store.base import Filters, Nearest, Outlines, Screen, unscreened
+from factbook.store.kinds import (
+    ALL,
+    ENTITY,
+    FACT,
+    MODEL_TASK,
+    PREFERENCE,
+    Above,
+    Below,
+    Kind,
+    Least,
+    R,
+    Tally,
+    Where,
+    checked,
+)
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
+
+Root: TypeAlias = Mapping[str, Mapping[Any, Any]]
+"""The tables by name, each with its rows by what stands for them."""
+
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+def meets(row: object, where: Where) -> bool:
+    """Tell whether a row meets every condition."""
+    return all(_met(getattr(row, name), condition) for name, condition in where.items())
+
+
+def _met(value: Any, condition: Any) -> bool:
+    if condition is EVERYONE:
+        return True
+    if condition is None or value is None:
+        return condition is value
+    if isinstance(condition, Least):
+        return bool(value >= condition.value)
+    if isinstance(condition, Above):
+        return bool(value > condition.value)
+    if isinstance(condition, Below):
+        return bool(value < condition.value)
+    if isinstance(condition, Collection) and not isinstance(condition, (str, bytes)):
+        return value in condition
+    return bool(value == condition)
+
+
+def tokens(text: str) -> list[str]:
+    """Return the stems of the words of a text, without case and accents."""
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(part for part in folded if not unicodedata.combining(part))
+    return [stem(word) for word in _TOKEN.findall(bare)]
+
+
+def _passes(filters: Filters, at: Millis | None, episode: Episode, source: Source) -> bool:
+    """Tell whether what facts and episodes have in common passes."""
+    if filters.since is not None or filters.until is not None:
+        since = filters.since is None or (at is not None and at >= filters.since)
+        until = filters.until is None or (at is not None and at < filters.until)
+        any_time = filters.turns_any_time and episode.kind is EpisodeKind.TURN
+        if not (any_time or (since and until)):
+            return False
+    return (
+        filters.host in ("", source.host)
+        and filters.project.lower() in episode.project.lower()
+        and filters.session in ("", episode.session, source.session)
+    )
+
+
+def episode_passes(filters: Filters, id: int, episode: Episode, source: Source) -> bool:
+    """Tell whether an episode passes the filters."""
+    return (
+        not episode.injected
+        and filters.of_owner(episode.owner)
+        and (not filters.episode_kinds or episode.kind in filters.episode_kinds)
+        and (filters.ids is None or id in filters.ids)
+        and _passes(filters, episode.occurred_at, episode, source)
+    )
+
+
+def fact_passes(
+    filters: Filters, fact: Life, episode: Episode, source: Source, rules: Collection[str]
+) -> bool:
+    """Tell whether a fact passes the filters: one of `rules` made its evidence."""
+    floor = filters.min_confidence
+    if filters.now is not None and not filters.deprecated:
+        floor = max(floor, policy.MIN_CONFIDENCE_ACTIVE)
+    sure = fact.confidence if filters.now is None else value_at(fact, filters.now)
+    return (
+        fact.current
+        and (filters.proposed or fact.status is not Status.PROPOSED)
+        and filters.of_owner(fact.owner)
+        and (not filters.predicates or fact.predicate in filters.predicates)
+        and (not filters.kinds or fact.kind in filters.kinds)
+        and (floor <= 0 or sure >= floor)
+        and filters.object in ("", fact.object)
+        and filters.subject in ("", fact.subject)
+        and (not filters.rules or not {*filters.rules}.isdisjoint(rules))
+        and (filters.ids is None or fact.id in filters.ids)
+        and _passes(filters, fact.occurred_at, episode, source)
+    )
+
+
+class MemoryReads:
+    """The reads of tables in memory."""
+
+    screen: Screen = unscreened
+
+    @abstractmethod
+    def root(self) -> Root:
+        """Return the tables as of the moment that is read."""
+
+    def table(self, name: str) -> Mapping[Any, Any]:
+        """Return a table; one that nothing was put into is empty."""
+        return self.root().get(name, {})
+
+    def generation(self) -> int:
+        """Return a number that moves with every committed write."""
+        return int(self.table("meta").get("generation", 0))
+
+    def memory_generation(self) -> int:
+        """Return a number that moves with every write that may change what is remembered."""
+        return int(self.table("meta").get("memory", 0))
+
+    # --- records --------------------------------------------------------------------------------
+
+    def find(
+        self,
+        kind: Kind[R],
+        where: Where = ALL,
+        *,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[R]:
+        """Return the rows of a kind that meet every condition, by their key."""
+        checked(kind, where)
+        table = self.table(kind.name)
+        keys = sorted(
+            (key for key, row in table.items() if meets(row, where)), reverse=newest_first
+        )
+        return [table[key] for key in keys[:limit]]
+
+    def tally(
+        self, kind: Kind[Any], by: Sequence[str], where: Where = ALL
+    ) -> dict[tuple[Any, ...], Tally]:
+        """Count the rows of a kind that meet every condition, by the values of some fields."""
+        checked(kind, where, by)
+        learned = self.table("fact learned_at")
+        groups: dict[tuple[Any, ...], list[Any]] = {}
+        for row in self.table(kind.name).values():
+            if meets(row, where):
+                at = learned[row.id] if kind is FACT else getattr(row, kind.time, None)
+                groups.setdefault(tuple(getattr(row, name) for name in by), []).append(at)
+        return {
+            group: Tally(len(times), max((at for at in times if at is not None), default=None))
+            for group, times in groups.items()
+        }
+
+    # --- sources and episodes -------------------------------------------------------------------
+
+    def sources(
+        self,
+        *,
+        ids: Collection[int] | None = None,
+        keys: Sequence[str] | None = None,
+        owner: str | Everyone = EVERYONE,
+    ) -> list[SourceState]:
+        """Return sources by id; of an owner those that say something of them."""
+        owned = {source for source, one in self.table("episode").values() if one.owner == owner}
+        return [
+            row
+            for _, row in sorted(self.table("source").items())
+            if (ids is None or row.id in ids)
+            and (keys is None or row.source.key in keys)
+            and (owner is EVERYONE or row.id in owned)
+        ]
+
+    def _source(self, source_id: int) -> Source:
+        source: Source = self.table("source")[source_id].source
+        return source
+
+    def _stored(self, id: int) -> StoredEpisode:
+        source_id, one = self.table("episode")[id]
+        source = self._source(source_id)
+        same = {
+            name: getattr(one, name)
+            for name in StoredEpisode.__dataclass_fields__
+            if name not in ("id", "source_id", "source", "host")
+        }
+        return StoredEpisode(
+            id=id, source_id=source_id, source=source.uri, host=source.host, **same
+        )
+
+    def _newest_first(self, ids: Iterable[int], times: Mapping[int, Millis | None]) -> list[int]:
+        def order(id: int) -> tuple[bool, Millis, int]:
+            return times[id] is not None, times[id] or 0, id
+
+        return sorted(ids, key=order, reverse=True)
+
+    def episodes(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[StoredEpisode]:
+        """Iterate over episodes that pass the filters."""
+        ids = self.ids("episode", filters)
+        if newest_first:
+            ids = self._newest_first(
+                ids, {id: self.table("episode")[id][1].occurred_at for id in ids}
+            )
+        yield from [self._stored(id) for id in ids[:limit]]
+
+    def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
+        """Return episodes by id."""
+        return {id: self._stored(id) for id in ids if id in self.table("episode")}
+
+    def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of episodes by uid."""
+        wanted = {*uids}
+        return {one.uid: id for id, (_, one) in self.table("episode").items() if one.uid in wanted}
+
+    def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
+        """Return what episodes or facts say, by id."""
+        table = self.table(target)
+        return {id: self._text(target, id) for id in sorted({*ids}) if id in table}
+
+    def _text(self, target: str, id: int) -> str:
+        row = self.table(target)[(id,) if target in (ENTITY.name, PREFERENCE.name) else id]
+        if target == "episode":
+            return str(row[1].text)
+        name = {"fact": "statement", ENTITY.name: "name", PREFERENCE.name: "topic"}[target]
+        return str(getattr(row, name))
+
+    def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
+        """Return everything of episodes but their texts, by id."""
+        found = {}
+        for id in ids:
+            if id not in self.table("episode"):
+                continue
+            source_id, one = self.table("episode")[id]
+            source = self._source(source_id)
+            spans = " ".join(f"{start}-{end}" for start, end in one.pasted)
+            details = {**one.attributes, "pasted": spans} if spans else dict(one.attributes)
+            found[id] = EpisodeHead(
+                id=id,
+                source_id=source_id,
+                source=source.uri,
+                host=source.host,
+                details=orjson.dumps(details).decode(),
+                **{
+                    name: getattr(one, name)
+                    for name in EpisodeHead._fields
+                    if name not in ("id", "source_id", "source", "host", "details")
+                },
+            )
+        return found
+
+    def untasked(
+        self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
+    ) -> list[StoredEpisode]:
+        """Return episodes that pass, no model has answered for, and may be tried; by id."""
+        tasks = {task.target: task for task in self.find(MODEL_TASK, {"kind": kind})}
+
+        def may(id: int) -> bool:
+            task = tasks.get(id)
+            if task is None:
+                return not tried_only
+            return task.state in ("queued", "failed") and leases.due(task.until, now=now)
+
+        ids = [id for id in self.ids("episode", filters) if may(id)]
+        return [self._stored(id) for id in ids[:limit]]
+
+    # --- facts and evidence ---------------------------------------------------------------------
+
+    def _fact(self, id: int) -> Fact:
+        row: Life = self.table("fact")[id]
+        source_id, episode = self.table("episode")[row.episode_id]
+        same = {
+            name: getattr(row, name) for name in Life._fields if name in Fact.__dataclass_fields__
+        }
+        return Fact(
+            learned_at=self.table("fact learned_at")[id],
+            host=self._source(source_id).host,
+            session=episode.session,
+            project=episode.project,
+            **same,
+        )
+
+    def facts(
+        self, filters: Filters, *, limit: int | None, newest_first: bool = False
+    ) -> Iterator[Fact]:
+        """Iterate over current facts that pass the filters."""
+        ids = self.ids("fact", filters)
+        if newest_first:
+            ids = self._newest_first(ids, {id: self.table("fact")[id].occurred_at for id in ids})
+        yield from [self._fact(id) for id in ids[:limit]]
+
+    def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
+        """Return facts by id."""
+        return {id: self._fact(id) for id in ids if id in self.table("fact")}
+
+    def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
+        """Return the rows of facts that meet what is given, by id."""
+        asked = {
+            "id": where.ids,
+            "claim": where.claims,
+            "kind": where.kinds,
+            "subject": where.subjects,
+            "predicate": where.predicates,
+            "merged_into_id": where.merged_into,
+            "superseded_by": where.superseded_by,
+        }
+        named = {name: values for name, values in asked.items() if values is not None}
+        found = [
+            row
+            for _, row in sorted(self.table("fact").items())
+            if where.owner in (row.owner, EVERYONE)
+            and where.current in (None, row.current)
+            and (not where.under or f"{row.predicate}.".startswith(f"{where.under}."))
+            and meets(row, named)
+        ]
+        return found[:limit]
+
+    def evidence(
+        self,
+        *,
+        fact_ids: Collection[int] | None = None,
+        episode_ids: Collection[int] | None = None,
+        pairs: Collection[tuple[int, int]] | None = None,
+        each: int | None = None,
+    ) -> list[EvidenceRow]:
+        """Return what episodes say of facts, by fact and episode."""
+        found: list[EvidenceRow] = []
+        counts: dict[int, int] = {}
+        for (fact_id, episode_id), row in sorted(self.table("evidence").items()):
+            asked = (
+                (fact_ids is None or fact_id in fact_ids)
+                and (episode_ids is None or episode_id in episode_ids)
+                and (pairs is None or (fact_id, episode_id) in pairs)
+            )
+            if asked and (each is None or counts.get(fact_id, 0) < each):
+                counts[fact_id] = counts.get(fact_id, 0) + 1
+                found.append(row)
+        return found
+
+    # --- finding --------------------------------------------------------------------------------
+
+    def ids(self, target: str, filters: Filters) -> list[int]:
+        """Return the ids of the episodes or current facts that pass the filters, ascending."""
+        episodes = self.table("episode")
+        if target == "episode":
+            return sorted(
+                id
+                for id, (source_id, one) in episodes.items()
+                if episode_passes(filters, id, one, self._source(source_id))
+            )
+        rules: dict[int, set[str]] = {}
+        for row in self.table("evidence").values() if filters.rules else ():
+            rules.setdefault(row.fact_id, set()).add(row.rule)
+        return sorted(
+            id
+            for id, row in self.table("fact").items()
+            if fact_passes(
+                filters,
+                row,
+                episodes[row.episode_id][1],
+                self._source(episodes[row.episode_id][0]),
+                rules.get(id, ()),
+            )
+        )
+
+    def search(
+        self, target: str, terms: Sequence[str], filters: Filters, k: int
+    ) -> list[tuple[int, float]]:
+        """Return (id, BM25 score) of the k best rows that hold any of the terms, best first."""
+        phrases = [phrase for phrase in map(tokens, terms) if phrase]
+        rows = {
+            id: tokens(text) for id, text in self.texts(target, self.ids(target, filters)).items()
+        }
+        average = sum(map(len, rows.values())) / max(1, len(rows))
+        scores: dict[int, float] = {}
+        for phrase in phrases:
+            counts = {id: n for id, words in rows.items() if (n := _occurs(phrase, words))}
+            rarity = math.log(1 + (len(rows) - len(counts) + 0.5) / (len(counts) + 0.5))
+            for id, n in counts.items():
+                length = 0.25 + 0.75 * len(rows[id]) / average
+                scores[id] = scores.get(id, 0.0) + rarity * n * 2.2 / (n + 1.2 * length)
+        return sorted(scores.items(), key=lambda found: (-found[1], found[0]))[:k]
+
+    def nearest(
+        self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
+    ) -> list[Nearest]:
+        """Return for each vector the k nearest episodes or facts that pass the filters."""
+        allowed = {*self.ids(target, filters)}
+        table = self.table(f"{target} vector")
+        ids = np.asarray(sorted(id for id in table if id in allowed), np.int64)
+        packed = b"".join(table[id] for id in ids.tolist())
+        rows = np.frombuffer(packed, np.float16).reshape(len(ids), vectors.shape[1])
+        cosines = _unit(vectors.astype(np.float32)) @ _unit(rows.astype(np.float32)).T
+        found = []
+        for row in cosines:
+            best = np.lexsort((ids, -row))[:k]
+            found.append(Nearest(ids[best], row[best]))
+        return found
+
+    def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
+        """Return (ids that have a vector, their rows of float16), ascending by id."""
+        table = self.table(f"{target} vector")
+        found = sorted(id for id in {*ids} if id in table)
+        return found, b"".join(table[id] for id in found)
+
+    def waiting(
+        self,
+        target: str,
+        *,
+        limit: int,
+        after: int = 0,
+        next: bool = False,
+        among: Collection[int] | None = None,
+    ) -> list[tuple[int, str]]:
+        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
+        if next:
+            made = self.table("next vector")
+            ids = [id for id in self.table(f"{target} vector") if (target, id) not in made]
+        elif target == "fact":
+            pending = self.table("fact").items()
+            ids = [id for id, row in pending if row.status is Status.PENDING_EMBED]
+        else:
+            ids = [*self.table(f"{target} waiting")]
+        wait = sorted(id for id in ids if id > after and (among is None or id in among))
+        return [(id, self._text(target, id)) for id in wait[:limit]]
+
+    def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
+        """Return the id and dimension of the model whose vectors are kept, or being made."""
+        found: tuple[str, int] | None = self.table("meta").get(f"{'next ' if next else ''}embedder")
+        return found
+
+    def outlines(
+        self, ids: Sequence[int], *, reach: int = 0, owner: str | Everyone = EVERYONE
+    ) -> Outlines:
+        """Return what ranking needs of an owner's episodes, and of those around them."""
+        episodes = self.table("episode")
+        places: dict[int, list[int]] = {}
+        for id in sorted(episodes, key=lambda id: (episodes[id][1].position, id)):
+            places.setdefault(episodes[id][0], []).append(id)
+        ordinals = {id: n for place in places.values() for n, id in enumerate(place)}
+        wanted = set()
+        for id in ids:
+            if id in episodes:
+                n = ordinals[id]
+                wanted.update(places[episodes[id][0]][max(0, n - reach) : n + reach + 1])
+        found = sorted(id for id in wanted if owner in (episodes[id][1].owner, EVERYONE))
+        rows = [episodes[id][1] for id in found]
+        times = [math.nan if one.occurred_at is None else one.occurred_at for one in rows]
+        return Outlines(
+            np.asarray(found, np.int64),
+            np.asarray([episodes[id][0] for id in found], np.int64),
+            np.asarray([ordinals[id] for id in found], np.int64),
+            np.asarray(times, np.float64),
+            np.asarray([len(one.text) for one in rows], np.int64),
+            np.asarray([asks(one.text) for one in rows], np.bool_),
+            [one.speaker for one in rows],
+        )
+
+    def speakers(self, owner: str | Everyone) -> Sequence[str]:
+        """Return the names that speak in the episodes of an owner."""
+        episodes = [one for _, one in self.table("episode").values()]
+        owned = {one.speaker for one in episodes if owner in (one.owner, EVERYONE)}
+        return sorted(owned - {""})
+
+
+def _occurs(phrase: Sequence[str], words: Sequence[str]) -> int:
+    """Count how often words stand in a row."""
+    size = len(phrase)
+    return sum(words[n : n + size] == phrase for n in range(len(words) - size + 1))
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths == 0, 1, lengths)).astype(np.float32)

@@ -1,0 +1,397 @@
+"""A store in memory: dicts and no SQL, for tests, and to compare other stores with.
+
+All that it holds is one mapping of tables, which nothing changes: a write copies the tables that it
+touches and puts its mapping in the place of the other at its end. So a snapshot, a rehearsal and an
+export are a mapping that is kept. It is lost with the last store of its name that is open.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
+from weakref import WeakValueDictionary
+
+import orjson
+
+from factbook.errors import EmbedderMismatch, UsageError
+from factbook.model.facts import Episode, Millis, SourceState, Status, Trigger
+from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
+from factbook.store.kinds import Kind, R, appended, checked
+from factbook.store.rows import EvidenceRow, Life
+from factbook.testing.memory_reads import MemoryReads, Root, meets
+
+__all__ = ["MemoryStore", "MemoryWriter", "open_memory"]
+
+
+class _Ledger:
+    """What the stores of one name share."""
+
+    def __init__(self, root: Root | None = None, tenant: str = "") -> None:
+        self.root: Root = root or {}
+        self.tenant = tenant or str(uuid.uuid4())
+        self.lock = threading.Lock()
+
+
+_LEDGERS: WeakValueDictionary[str, _Ledger] = WeakValueDictionary()
+_OPENING = threading.Lock()
+
+
+def open_memory(
+    url: str,
+    *,
+    mode: Mode = "create",
+    screen: Screen = unscreened,
+    readers: Callable[[], Mapping[str, str]] = dict,
+) -> Store:
+    """Open the store that a URL names, as an entry point of `factbook.stores` is called.
+
+    All that are open by one URL hold the same; `mode` is for what outlives its process.
+    """
+    with _OPENING:
+        ledger = _LEDGERS.get(url) or _LEDGERS.setdefault(url, _Ledger())
+    # It has the verbs that stay (`contract.LEFTOVER` names the others), so is no whole Store yet.
+    return cast(Store, MemoryStore(ledger, url, screen=screen, readers=readers))
+
+
+@screening()
+class MemorySnapshot(MemoryReads):
+    """What a store held at one moment."""
+
+    def __init__(self, root: Root, screen: Screen) -> None:
+        """Take a moment."""
+        self.screen = screen
+        self._root = root
+
+    def root(self) -> Root:
+        """Return the tables of that moment."""
+        return self._root
+
+
+class MemoryWriter(MemoryReads):
+    """The verbs of one open write."""
+
+    def __init__(self, root: Root, *, now: Millis) -> None:
+        """Begin with what there is."""
+        self.moves_memory = True
+        self._tables = dict(root)
+        self._owned: set[str] = set()
+        self._now = now
+
+    def root(self) -> Root:
+        """Return the tables as of this write."""
+        return self._tables
+
+    def own(self, name: str) -> dict[Any, Any]:
+        """Return a table that may be changed: a copy, made once."""
+        if name not in self._owned:
+            self._owned.add(name)
+            self._tables[name] = dict(self._tables.get(name, {}))
+        return cast("dict[Any, Any]", self._tables[name])
+
+    # --- records --------------------------------------------------------------------------------
+
+    def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
+        """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
+        table, ids = self.own(kind.name), list[int | None]()
+        for given in rows:
+            row = _kept(given)
+            if kind.has_ids and not row[0]:
+                row = row._replace(id=max(table, default=(0,))[0] + 1)  # type: ignore[attr-defined]
+            key = _key(kind, row)
+            if key in table or _alike(kind, row, table):
+                ids.append(None)
+                continue
+            table[key] = row
+            self._let_wait(kind, row)
+            ids.append(row[0] if kind.has_ids else 0)
+        return ids
+
+    def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
+        """Insert rows, or overwrite those of the same key; what retires loses its vector."""
+        appended(kind)
+        table = self.own(kind.name)
+        for row in map(_kept, rows):
+            key = _key(kind, row)
+            others = {one: other for one, other in table.items() if one != key}
+            if _alike(kind, row, others):
+                raise UsageError(
+                    detail=f"another {kind.name} has the same {', '.join(kind.unique)}"
+                )
+            table[key] = row
+            self._let_wait(kind, row)
+
+    def drop(self, kind: Kind[Any], where: Mapping[str, object]) -> int:
+        """Delete the rows that meet every condition; return how many."""
+        appended(kind)
+        checked(kind, where)
+        table = self.own(kind.name)
+        gone = [key for key, row in table.items() if meets(row, where)]
+        for key in gone:
+            del table[key]
+        return len(gone)
+
+    def _let_wait(self, kind: Kind[Any], row: Any) -> None:
+        """Let a row that may have a vector wait for one, or lose it."""
+        if not kind.embedded:
+            return
+        if row.retired_at is not None:
+            self.drop_vectors(kind.name, [row.id])
+        elif row.id not in self.table(f"{kind.name} vector"):
+            self.own(f"{kind.name} waiting")[row.id] = None
+
+    # --- the ledger -----------------------------------------------------------------------------
+
+    def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
+        """Insert sources (id 0), or overwrite them by their ids; return the ids."""
+        table, ids = self.own("source"), []
+        for row in rows:
+            given = row.id or max(table, default=0) + 1
+            known = table.get(given, SourceState(source=row.source))
+            counts = {
+                name: getattr(known, name) for name in ("episode_count", "first_at", "last_at")
+            }
+            table[given] = replace(row, id=given, **counts)
+            ids.append(given)
+        return ids
+
+    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+        """Insert (source id, episode) pairs, none of them known, and return their ids."""
+        if not episodes:
+            return []
+        table, sources = self.own("episode"), self.own("source")
+        first = max(table, default=0) + 1
+        for n, (source_id, one) in enumerate(episodes, first):
+            table[n] = (source_id, one)
+            if one.embed and not one.injected:
+                self.own("episode waiting")[n] = None
+            source = sources[source_id]
+            times = [
+                at for at in (source.first_at, source.last_at, one.occurred_at) if at is not None
+            ]
+            sources[source_id] = replace(
+                source,
+                episode_count=source.episode_count + 1,
+                first_at=min(times, default=None),
+                last_at=max(times, default=None),
+            )
+        return [*range(first, first + len(episodes))]
+
+    def add_facts(self, facts: Sequence[Life]) -> list[int]:
+        """Insert facts, none of them current by its claim, and return their ids."""
+        if not facts:
+            return []
+        table, learned = self.own("fact"), self.own("fact learned_at")
+        first = max(table, default=0) + 1
+        for n, row in enumerate(facts, first):
+            table[n] = row._replace(id=n)
+            learned[n] = self._now
+        return [*range(first, first + len(facts))]
+
+    def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
+        """Write what differs between each fact before and after."""
+        table = self.own("fact")
+        for before, after in changes:
+            pairs = zip(Life._fields, before, after, strict=True)
+            moved = {name: new for name, old, new in pairs if new != old}
+            table[after.id] = table[after.id]._replace(**moved)
+
+    def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
+        """Insert evidence, none of it known, and return how many rows were inserted."""
+        table = self.own("evidence")
+        for row in rows:
+            table[row.fact_id, row.episode_id] = row._replace(learned_at=self._now)
+        return len(rows)
+
+    def drop_evidence(self, pairs: Sequence[tuple[int, int]]) -> int:
+        """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
+        table = self.own("evidence")
+        return sum(table.pop(pair, None) is not None for pair in pairs)
+
+    # --- vectors --------------------------------------------------------------------------------
+
+    def set_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep one vector per id; return the ids that were still waiting."""
+        found = self.embedder()
+        if found not in (None, (model, dim)):
+            raise EmbedderMismatch(path="memory", found=found[0] if found else "", given=model)
+        self.own("meta")["embedder"] = (model, dim)
+        wait = {one for one, _ in self.waiting(target, limit=len(ids), among=ids)}
+        table, written = self.own(f"{target} vector"), []
+        for n, one in enumerate(ids):
+            if one not in wait:
+                continue
+            table[one] = vectors[2 * dim * n : 2 * dim * (n + 1)]
+            written.append(one)
+            self.own(f"{target} waiting").pop(one, None)
+            if target == "fact":
+                facts = self.own("fact")
+                facts[one] = facts[one]._replace(status=Status.ACTIVE)
+        return written
+
+    def set_next_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep vectors of the next model; return the ids that were written."""
+        if self.embedder(next=True) != (model, dim):
+            self._tables["next vector"] = {}
+            self._owned.add("next vector")
+            self.own("meta")["next embedder"] = (model, dim)
+        there, table = self.table(f"{target} vector"), self.own("next vector")
+        for n, one in enumerate(ids):
+            if one in there:
+                table[target, one] = vectors[2 * dim * n : 2 * dim * (n + 1)]
+        return [one for one in ids if one in there]
+
+    def replace_vectors(self, *, model: str, dim: int) -> int:
+        """Put the next model's vectors in the place of those in use; return how many."""
+        made = self.table("next vector")
+        if self.embedder(next=True) != (model, dim):
+            raise UsageError(detail=f"no vectors of {model} wait")
+        targets = [
+            name for name in self.root() if name.endswith(" vector") and name != "next vector"
+        ]
+        for name in targets:
+            lacking = [one for one in self.table(name) if (name.partition(" ")[0], one) not in made]
+            if lacking:
+                raise UsageError(detail=f"{len(lacking)} rows lack a vector of {model}")
+        for (target, one), row in made.items():
+            self.own(f"{target} vector")[one] = row
+        self.own("meta")["embedder"] = (model, dim)
+        del self.own("meta")["next embedder"]
+        self._tables["next vector"] = {}
+        return len(made)
+
+    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
+        """Remove the vectors of rows, and what they wait for."""
+        vectors, waiting = self.own(f"{target} vector"), self.own(f"{target} waiting")
+        for one in ids:
+            vectors.pop(one, None)
+            waiting.pop(one, None)
+            self.own("next vector").pop((target, one), None)
+
+
+@screening()
+class MemoryStore(MemoryReads):
+    """One tenant's ledger in memory; thread-safe."""
+
+    def __init__(
+        self,
+        ledger: _Ledger,
+        url: str,
+        *,
+        screen: Screen = unscreened,
+        readers: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        """Take what the stores of a name share."""
+        self.screen = screen
+        self.readers = readers
+        self.path = url
+        self._ledger = ledger
+        self._thread = threading.local()
+
+    @property
+    def tenant(self) -> str:
+        """The tenant's UUID, of its own for each name."""
+        return self._ledger.tenant
+
+    def root(self) -> Root:
+        """Return the tables as of the thread's write or snapshot, or as of now."""
+        moment: MemoryReads | None = getattr(self._thread, "moment", None)
+        return moment.root() if moment is not None else self._ledger.root
+
+    @contextmanager
+    def writing(self, *, trigger: Trigger, actor: str, now: Millis) -> Iterator[MemoryWriter]:
+        """Open one write; it takes the place of what there was at the end of the block."""
+        if getattr(self._thread, "moment", None) is not None:
+            raise UsageError(detail="a write cannot begin within a snapshot or another write")
+        with self._ledger.lock:
+            writer = MemoryWriter(self._ledger.root, now=now)
+            self._thread.moment = writer
+            try:
+                yield writer
+                meta = writer.own("meta")
+                for name in ("generation", *(["memory"] if writer.moves_memory else [])):
+                    meta[name] = meta.get(name, 0) + 1
+                self._ledger.root = dict(writer.root())
+            finally:
+                self._thread.moment = None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[MemoryReads]:
+        """Let all that the calling thread reads in the block be of one moment, and give that."""
+        outer: MemoryReads | None = getattr(self._thread, "moment", None)
+        if outer is not None:
+            yield outer
+            return
+        self._thread.moment = moment = MemorySnapshot(self._ledger.root, self.screen)
+        try:
+            yield moment
+        finally:
+            self._thread.moment = None
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[MemoryStore]:
+        """Give a store that begins as this one is now, and whose writes nobody else ever sees."""
+        ledger = _Ledger(self.root(), self.tenant)
+        yield MemoryStore(ledger, self.path, screen=self.screen, readers=self.readers)
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Iterate over everything as plain records, each with its "record" kind."""
+        for name, table in self.root().items():
+            for row in table.values():
+                yield {"record": name, **_plain(row)}
+
+    def check(self) -> list[Problem]:
+        """Find nothing wrong: there are no counters and no indexes that could differ from rows."""
+        return []
+
+    def close_thread(self) -> None:
+        """Let go of nothing: a thread holds nothing."""
+
+    def close(self) -> None:
+        """Let go of nothing: what there is goes with the last store of its name."""
+
+
+def _kept(row: R) -> R:
+    """Return a row as it comes back: its mappings and lists as JSON gives them."""
+    parts = [
+        orjson.loads(orjson.dumps(part, default=str))
+        if isinstance(part, (Mapping, list, tuple))
+        else part
+        for part in row
+    ]
+    made: R = type(row)._make(parts)  # type: ignore[attr-defined]
+    return made
+
+
+def _key(kind: Kind[Any], row: Any) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in kind.key)
+
+
+def _alike(kind: Kind[Any], row: Any, table: Mapping[Any, Any]) -> bool:
+    """Tell whether another row has the unique fields of this one."""
+    if not kind.unique:
+        return False
+
+    def stands_for(one: Any) -> tuple[Any, ...] | None:
+        values = tuple(getattr(one, name) for name in kind.unique)
+        return None if values[0] is None or getattr(one, "retired_at", None) is not None else values
+
+    mine = stands_for(row)
+    return mine is not None and any(stands_for(other) == mine for other in table.values())
+
+
+def _plain(row: Any) -> dict[str, object]:
+    if hasattr(row, "_asdict"):
+        return dict(row._asdict())
+    if is_dataclass(row):
+        return {part.name: getattr(row, part.name) for part in fields(row)}
+    if isinstance(row, tuple) and len(row) == 2 and is_dataclass(row[1]):
+        return {"source_id": row[0], **_plain(row[1])}
+    return {"value": row}

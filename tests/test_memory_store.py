@@ -1,0 +1,23 @@
+"""The store in memory keeps the contract of the verbs that stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factbook.store.base import Store, Writer
+from factbook.testing.contract import public_names
+from factbook.testing.contract import LEFTOVER, public_names
+from factbook.testing.contract.ledger import LedgerContract
+from factbook.testing.contract.records import RecordContract
+from factbook.testing.contract.search import SearchContract
+from factbook.testing.memory_store import MemoryWriter, open_memory
+
+
+class TestInMemory(RecordContract, LedgerContract, SearchContract):
+    def open(self, path: Path, *, tenant: str = "one") -> Store:
+        return open_memory(f"memory://{path}/{tenant}")
+
+
+def test_it_has_every_verb_that_stays() -> None:
+    has = {*dir(open_memory("memory://")), *dir(MemoryWriter), "moves_memory"}
+    assert public_names(Store, Writer) - has <= LEFTOVER.keys()
