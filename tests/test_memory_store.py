@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from factbook.store.base import Store, Writer
-from factbook.testing.contract import public_names
 from factbook.testing.contract import LEFTOVER, public_names
 from factbook.testing.contract.ledger import LedgerContract
 from factbook.testing.contract.records import RecordContract
