@@ -827,7 +827,7 @@ def template(site: Site, folder: Path) -> Path:
         tables = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
             " AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%\\_fts%' ESCAPE '\\'"
-            " AND name NOT IN ('bench_touched', 'meta', 'mark_row')"
+            " AND name NOT IN ('bench_touched', 'meta', 'mark_row', 'commit_row', 'owner_row')"
         ).fetchall()
         for (table,) in tables:
             if table in _BESIDE:

@@ -324,7 +324,7 @@ def cancelled_once(
     """Return how long one cancellation took in ms; None where the step ended before it."""
     watched = Watched(loop_of(case))
     store = case.memory.store
-    watch = None if act is None else moved(store.generation, store.last_action)
+    watch = None if act is None else moved(lambda: store.head().commit, store.last_action)
     worker = Worker(
         [watched.again()],
         clock=now_ms,
@@ -426,7 +426,7 @@ def waiting_cpu(memory: Memory) -> dict[str, float]:
         return LoopResult()
 
     store = memory.store
-    watch = moved(store.generation, store.last_action)
+    watch = moved(lambda: store.head().commit, store.last_action)
     found: dict[str, float] = {}
     worker = Worker([Loop(name="w", every_ms=60_000, run=wait)], clock=now_ms, foreground=watch)
     with worker:

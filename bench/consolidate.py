@@ -54,6 +54,7 @@ def fill(path: Path, vectors: NDArray[np.float16], *, facts: int, episodes: int)
     from factbook.memory import Memory
     from factbook.model.facts import (
         ME,
+        At,
         Candidate,
         Episode,
         EpisodeKind,
@@ -144,7 +145,8 @@ def fill(path: Path, vectors: NDArray[np.float16], *, facts: int, episodes: int)
                 )
                 apply(store, [op], trigger=Trigger.UPKEEP, actor="bench", now=NOW)
         # What made the facts is not new any more; the episodes behind it are.
-        marks: list[Op] = [MarkProgress(name=name, value=facts) for name in ("extract", "support")]
+        at = store.changed("vector:episode", At(), limit=facts).last
+        marks: list[Op] = [MarkProgress(name=name, at=at) for name in ("extract", "support")]
         apply(store, marks, trigger=Trigger.UPKEEP, actor="bench", now=NOW)
 
 

@@ -212,7 +212,7 @@ def main() -> int:
             with PassiveStream(
                 modes.stream,
                 still=modes.still,
-                generation=memory.store.memory_generation,
+                generation=lambda: memory.store.head().memory,
                 clock=lambda: NOW,
             ) as stream:
                 figures["stream"] = converse(stream, turns, keep=None, pause=given.pause_ms / 1000)

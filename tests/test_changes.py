@@ -14,6 +14,7 @@ from factbook.maintenance.metrics import day_counts
 from factbook.maintenance.verdict_queue import judged_pairs, waiting_pairs
 from factbook.model.facts import (
     ME,
+    At,
     Candidate,
     EpisodeKind,
     Fact,
@@ -43,7 +44,7 @@ from factbook.model.ops import (
     SupportFact,
     UnmergeFact,
 )
-from factbook.store.base import Filters
+from factbook.store.base import Changes, Filters
 from factbook.store.derived.ledger import evidence_of, stances
 from factbook.store.kinds import EVENT
 from factbook.store.port import events_of
@@ -519,8 +520,10 @@ def test_vectors_of_what_retires_are_gone_and_readers_hear_of_it(ledger: Ledger)
         trigger=Trigger.UPKEEP,
     )
     ledger.write([merge(winner, loser)])
-    assert ledger.store.vectors_since("fact").ids == [winner.id]
-    assert ledger.store.gone("fact") == ([loser.id], 1)
+    changes = ledger.store.changed("vector:fact", At())
+    assert (changes.came, changes.gone, changes.more) == ([winner.id], [loser.id], False)
+    assert changes.last.commit == ledger.store.head().commit
+    assert ledger.store.changed("vector:fact", changes.last) == Changes([], [], changes.last, False)
     ledger.write([UnmergeFact(fact_id=loser.id)])
     assert ledger.get(loser).status is Status.PENDING_EMBED
 

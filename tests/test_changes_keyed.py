@@ -55,7 +55,7 @@ def say(
     trigger: Trigger = Trigger.USER_MESSAGE,
 ) -> Receipt:
     """Let one message ask for steps."""
-    uid = uid or f"m{store.generation()}"
+    uid = uid or f"m{store.head().commit}"
     source = Source(key="told:me", kind="note", host="factbook", session="s", uri="told:me")
     episode = Episode(
         uid=uid,
@@ -192,7 +192,7 @@ def test_a_cleared_value_can_come_back(store: SQLiteStore) -> None:
 
 def test_one_bad_step_takes_all_back(store: SQLiteStore) -> None:
     say(store, rank(1, "SOL"))
-    before = store.generation()
+    before = store.head().commit
     with pytest.raises(UsageError, match=r"operation 2: .*not in the list; nothing was changed"):
         say(
             store,
@@ -200,7 +200,7 @@ def test_one_bad_step_takes_all_back(store: SQLiteStore) -> None:
             KeyStep(action="remove", key=LIST, value="DOGE", start=0, end=3, number=2),
         )
     assert held(store) == {1: "SOL"}
-    assert store.generation() == before
+    assert store.head().commit == before
 
 
 def test_without_atomic_a_bad_step_is_left_out_and_said(store: SQLiteStore) -> None:

@@ -225,7 +225,7 @@ def test_cleaning_twice_changes_nothing_more_and_the_time_is_kept(desk: Desk) ->
     desk.clock.advance(days=1)
     report = desk.clean()
     assert (report.merged, report.merged_facts, report.retired) == (0, 0, 0)
-    assert marked(desk.store, MARK) == NOW + DAY
+    assert marked(desk.store, MARK).commit == NOW + DAY
 
 
 def test_an_empty_store_is_clean(desk: Desk) -> None:
@@ -413,7 +413,7 @@ def test_it_stops_when_told_and_goes_on_later(desk: Desk) -> None:
     token.cancel()
     with cancelling(token), pytest.raises(Cancelled):
         clean(context_of(desk.store, clock=desk.clock))
-    assert (desk.names(), marked(desk.store, MARK)) == (["moka pot", "moka pots"], 0)
+    assert (desk.names(), marked(desk.store, MARK).commit) == (["moka pot", "moka pots"], 0)
     assert desk.clean().merged == 1  # the lease was given back
 
 
@@ -421,5 +421,5 @@ def test_one_process_cleans_at_a_time(desk: Desk) -> None:
     token = desk.store.take_lease("cleaner", holder="other:1", now=NOW)
     assert token is not None
     assert desk.clean().note == "another process is cleaning"
-    assert marked(desk.store, MARK) == 0
+    assert marked(desk.store, MARK).commit == 0
     desk.store.drop_lease("cleaner", token=token)

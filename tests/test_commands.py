@@ -749,9 +749,9 @@ def test_a_program_that_looks_is_no_person_who_acts(learned: Path, line: str) ->
     command, argument = parse(line)
     argument = argument if command.reads(argument) else ""
     with Memory(learned / "world.db", mode="read", key_file=learned / "key") as memory:
-        before = memory.store.generation()
+        before = memory.store.head().commit
         invoke(memory, command.slash, argument)
-        assert memory.store.generation() == before
+        assert memory.store.head().commit == before
 
 
 HOSTILE = "red \x1b[31mtea\x07 \u202egnp.exe"

@@ -361,9 +361,9 @@ def test_a_dry_run_reports_the_same_and_changes_nothing(diary: Diary) -> None:
     diary.night()
     diary.says("I live in Bergen.", "I hate green tea.")
     diary.clock.advance(days=2)
-    before = diary.memory.store.generation(), diary.everything()
+    before = diary.memory.store.head().commit, diary.everything()
     rehearsed = diary.memory.consolidate(dry_run=True)
-    assert (diary.memory.store.generation(), diary.everything()) == before
+    assert (diary.memory.store.head().commit, diary.everything()) == before
     done = diary.memory.consolidate()
     assert changes(rehearsed) == changes(done)
     assert [(one.op, one.target, one.detail) for one in rehearsed.events] == [

@@ -438,11 +438,11 @@ def test_a_rehearsal_says_what_would_go_and_changes_nothing(memory: Memory) -> N
     said = turn(1, "I keep ferrets.")
     keep(memory, said)
     write(memory, statement(said, "I keep ferrets."))
-    generation = memory.store.generation()
+    generation = memory.store.head().commit
     done = memory.erasure.erase_episode(1, dry_run=True)
     assert done.receipt.erased == {"facts": 1, "episodes": 1}
     assert done.file is None
-    assert memory.store.generation() == generation
+    assert memory.store.head().commit == generation
     assert texts(memory) == ["I keep ferrets."]
     assert memory.erasure.erasures() == []
 

@@ -268,13 +268,13 @@ def test_no_text_argument_of_a_public_method_reaches_any_file(
                 if given is None:
                     continue
                 called.add(name)
-                before = memory.store.generation()
+                before = memory.store.head().commit
                 try:
                     answer = bound(memory, name)(**given)
                     list(answer) if inspect.isgenerator(answer) else None
                 except (FactbookError, TypeError, ValueError, AttributeError):
                     pass  # what it refuses, it must not have kept
-                if memory.store.generation() != before:
+                if memory.store.head().commit != before:
                     wrote.add(name)
         exported = "\n".join(json.dumps(one, ensure_ascii=False) for one in memory.export())
         for path in sorted((tmp_path / "db").rglob("*")):

@@ -32,7 +32,7 @@ from factbook.interests.scheduler import (
     Worker,
     moved,
 )
-from factbook.model.facts import SourceState, Trigger
+from factbook.model.facts import At, SourceState, Trigger
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import MarkProgress, RecordEpisode, RecordSource
 from factbook.net import cancel
@@ -347,7 +347,7 @@ class Writing:
         self.hold = True
 
     def run(self) -> LoopResult:
-        if marked(self.store, "written"):
+        if marked(self.store, "written").commit:
             return LoopResult()
         token = cancel.current()
         assert token is not None
@@ -361,7 +361,7 @@ class Writing:
                     self.begun.set()
                     if self.hold:
                         token.wait(60)
-            writer.put(MARK, [Mark("written", 1)])
+            writer.put(MARK, [Mark("written", 1, 0)])
         return LoopResult(did=self.count)
 
 
@@ -459,7 +459,7 @@ def test_an_action_in_another_process_ends_the_step_too(
         actor="test",
         now=1,
     )
-    watch = moved(store.generation, lambda: notify_state(store, "me").engaged_at)
+    watch = moved(lambda: store.head().commit, lambda: notify_state(store, "me").engaged_at)
     worker = Worker([Loop(name="hanging", every_ms=MINUTE, run=run)], clock=clock, foreground=watch)
     steps: list[Step] = []
     program = [sys.executable, "-c", acting(store.path)]
@@ -468,7 +468,7 @@ def test_an_action_in_another_process_ends_the_step_too(
         drain.start()
         assert begun.wait(SOON_S)
         # a write that is nobody's action ends nothing
-        op = MarkProgress(name="elsewhere", value=1)
+        op = MarkProgress(name="elsewhere", at=At(1))
         apply(store, [op], trigger=Trigger.UPKEEP, actor="test", now=2)
         time.sleep(0.1)
         assert not ended
@@ -486,7 +486,7 @@ def test_a_store_is_asked_for_actions_only_when_something_was_written(store: SQL
         asked.append(1)
         return notify_state(store, "me").engaged_at
 
-    look = moved(store.generation, newest)
+    look = moved(lambda: store.head().commit, newest)
     assert [look(), look(), look()] == [None] * 3
     assert len(asked) == 1
     apply(store, [NoteAction(owner="me")], trigger=Trigger.COMMAND, actor="test", now=5)

@@ -270,9 +270,9 @@ def test_an_owner_is_checked_before_anything_is_done(memory: Memory, name: str, 
     hint = method.__annotations__.get("owner")
     if hint is None or (owner is EVERYONE and hint != "str"):
         return  # it takes filters, which check theirs, or it may read about everybody
-    before = memory.store.generation()
+    before = memory.store.head().commit
     assert tried(memory, name, owner=owner).startswith("UsageError: ")
-    assert memory.store.generation() == before
+    assert memory.store.head().commit == before
 
 
 Said = Callable[..., str]
@@ -378,14 +378,14 @@ def test_a_number_of_another_owner_erases_nothing(tmp_path: Path) -> None:
         memory.remember(HERS, owner="ann")
         names = _rows_of_ann(memory)
         assert {one[0] for one in names} == set("fesplcn")
-        before = memory.store.generation()
+        before = memory.store.head().commit
         for name in names:
             for dry in (True, False):
                 with pytest.raises(NotFound):
                     memory.erasure.erase_row(name, dry_run=dry)
         with pytest.raises(NotFound):
             memory.erasure.erase_fact(int(names[0][1:]), owner="bob")
-        assert memory.store.generation() == before
+        assert memory.store.head().commit == before
         for name in names:  # where it is said whose it is, or that it does not matter
             assert memory.erasure.erase_row(name, owner="ann", dry_run=True).receipt.erased
             assert memory.erasure.erase_row(name, owner=EVERYONE, dry_run=True).receipt.erased

@@ -362,7 +362,7 @@ def test_another_thread_opens_no_connection_to_another_log(tmp_path: Path) -> No
 
     def read() -> None:
         try:
-            store.generation()
+            store.head()
         except StoreError as error:
             seen.append(error)
 

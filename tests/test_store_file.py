@@ -12,15 +12,15 @@ def test_a_thread_closes_its_own_connection(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "f.db")
 
     def work() -> None:
-        assert store.generation() == 0
+        assert store.head().commit == 0
         store.close_thread()
         store.close_thread()
-        assert store.generation() == 0  # asked again, it opens another one
+        assert store.head().commit == 0  # asked again, it opens another one
         store.close_thread()
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     assert len(store._file._connections) == 1
-    assert store.generation() == 0
+    assert store.head().commit == 0
     store.close()

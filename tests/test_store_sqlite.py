@@ -228,7 +228,7 @@ def test_many_processes_write_one_file(tmp_path: Path) -> None:
         ("UPDATE evidence_row SET quote = 'Fish' WHERE fact_id = 2", "evidence_span"),
         ("UPDATE fact_row SET object = 'Fish' WHERE id = 1", "claim"),
         ("UPDATE fact_row SET status = 'pending_embed', embeddable = 1 WHERE id = 1;"
-         "INSERT INTO fact_vector (fact_id, vector) VALUES (1, x'00')", "fact_vector"),
+         "INSERT INTO fact_vector VALUES (1, 1, x'00')", "fact_vector"),
         ("UPDATE episode_row SET vector_state = 2 WHERE id = 1", "episode_vector"),
         ("UPDATE episode_row SET attributes = '{' WHERE id = 1", "json"),
         ("UPDATE episode_row SET injected = 1 WHERE id = 1", "evidence_from_injected_text"),

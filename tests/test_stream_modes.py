@@ -386,9 +386,9 @@ def test_what_others_write_loses_nothing_that_still_holds(fresh: Memory) -> None
     first = ready(fresh, "a")
     assert {f"f{kept.id}", f"f{gone.id}"} <= {hit.id for hit in first.memories}
     embedded(fresh)
-    before = fresh.store.memory_generation()
+    before = fresh.store.head().memory
     assert fresh.search_memory("cello", session="b")
-    assert fresh.store.memory_generation() == before
+    assert fresh.store.head().memory == before
     assert fresh.take("a") is first  # nothing has to be looked up
     fresh.add_turn("And where do I play it?", session="a")  # the running turn itself
     fresh.add_turn("I sold my cello.", session="b")  # another one

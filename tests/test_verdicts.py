@@ -396,10 +396,10 @@ def test_keep_both_settles_and_stays_settled_after_undo(house: House, server: Mo
 def test_a_rehearsed_night_asks_and_writes_nothing(house: House, server: ModelServer) -> None:
     ids = house.wait(*house.facts(2))
     server.script = says((ids, "CONTRADICTION"))
-    before = house.memory.store.generation()
+    before = house.memory.store.head().commit
     report = house.memory.consolidate(dry_run=True, resolver=model_resolver(house.llm()))
     assert (report.receipt.contradicted, report.waiting) == (2, 0)
-    assert house.memory.store.generation() == before
+    assert house.memory.store.head().commit == before
     assert len(house.memory.review.questions()) == 1
 
 

@@ -213,10 +213,10 @@ def test_the_generation_moves_and_caches_follow(system: System) -> None:
     memory = system.memory
     system.summary()
     assert memory.search_memory("pasta", "facts") == []
-    before = memory.store.memory_generation()
+    before = memory.store.head().memory
     system.answers(FETTUCCINI)
     memory.typed.extract_typed()
-    assert memory.store.memory_generation() > before
+    assert memory.store.head().memory > before
     assert [hit.text for hit in memory.search_memory("fettuccini", "facts")] == ["Loves fettuccini"]
 
 

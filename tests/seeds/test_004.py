@@ -534,14 +534,14 @@ def test_plan_facts_query_returns_the_models_plan(system: System) -> None:
 def test_every_commit_moves_the_generation_and_caches_follow(system: System) -> None:
     """Point of seed 002 too: cache invalidated after write."""
     memory = system.memory
-    before = memory.store.memory_generation()
+    before = memory.store.head().memory
 
     def found() -> list[str]:
         return [hit.text for hit in memory.search_memory("favorite crypto", "facts")]
 
     assert found() == []
     system.set_ranks(CRYPTO, r1="BTC")
-    assert memory.store.memory_generation() > before
+    assert memory.store.head().memory > before
     assert found() == ["Favorite crypto #1: BTC"]
     system.set_ranks(CRYPTO, r1="SOL")
     assert found() == ["Favorite crypto #1: SOL"]

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple, get_args
@@ -17,8 +21,10 @@ from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.facts import (
+    EVERYONE,
     Episode,
     Event,
+    Everyone,
     FactKind,
     LineCount,
     Millis,
@@ -89,7 +95,22 @@ _BESIDE_MEMORY = frozenset(
     | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult, NoteReaders}
 )  # ops after which all that was found still is what it was
 
+_OF_THEIR_EPISODES = frozenset({RecordSource, AdvanceCursor, RejectCandidate, RejectLine})
+
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
+
+
+def _owners(ops: Sequence[Op]) -> Collection[str] | Everyone:
+    """Return of whom Ops may change what is remembered."""
+    found = set()
+    for op in ops:
+        if isinstance(op, RecordEpisode):
+            found.add(op.episode.owner)
+        elif isinstance(op, AssertFact):
+            found.add(op.owner)
+        elif type(op) not in _OF_THEIR_EPISODES:
+            return EVERYONE
+    return found if found or not ops else EVERYONE
 
 
 def apply(
@@ -138,7 +159,8 @@ def apply(
             for op in left:
                 sorted_ops[type(op)].append(op)
             changing = [op for op in left if type(op) in CHANGING]
-        writer.moves_memory = any(type(op) not in _BESIDE_MEMORY for op in ops)
+        moving = [op for op in ops if type(op) not in _BESIDE_MEMORY]
+        writer.touches = _owners(moving)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
         run.sources(sorted_ops[RecordSource])

@@ -939,7 +939,7 @@ class Changes:
 
     def mark(self, op: MarkProgress) -> None:
         """Remember how far the work has come."""
-        self._writer.put(MARK, [Mark(op.name, op.value)])
+        self._writer.put(MARK, [Mark(op.name, *op.at)])
 
     def keep_loose(self, op: KeepLoose) -> None:
         """Remember which episodes stand alone."""

@@ -155,7 +155,7 @@ class Interests:
         """Compose over what the memory works with."""
         self._context = context
         self._store = context.store
-        # owner -> (generation, entities cared about)
+        # owner -> (commit, entities cared about)
         self._cared: dict[str, tuple[int, frozenset[str]]] = {}
 
     # --- commands -------------------------------------------------------------------------------
@@ -469,14 +469,14 @@ class Interests:
 
     def cares(self, owner: str, entity: str) -> bool:
         """Tell whether an owner cares about an entity, by its canonical name (interest above 0)."""
-        generation = self._store.memory_generation()
+        commit = self._store.head(owner).memory
         known = self._cared.get(owner)
-        if known is None or known[0] != generation:
+        if known is None or known[0] != commit:
             # Without what preferences add by their vectors: a turn must not wait for that.
             scores = interests(self._counted(owner), self._context.clock())
             names = names_by_id(self._store, owner)
             cared = frozenset(name for one, name in names.items() if scores.get(one, 0.0) > 0)
-            self._cared[owner] = known = (generation, cared)
+            self._cared[owner] = known = (commit, cared)
         return entity in known[1]
 
     def ranked(self, *, owner: str = ME) -> list[InterestRow]:
@@ -634,7 +634,7 @@ class Interests:
     def _said(self, text: str, owner: str) -> tuple[str, list[Op]]:
         """Return the uid and the ops of a command that an owner gave just now."""
         now = self._context.clock()
-        uid = f"command:{digest(owner, text, str(now), str(self._store.generation()))}"
+        uid = f"command:{digest(owner, text, str(now), str(self._store.head().commit))}"
         return uid, said_ops(
             text,
             uid=uid,

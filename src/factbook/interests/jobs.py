@@ -183,7 +183,7 @@ class Background:
             self.loops(shown, off=off),
             clock=self._context.clock,
             idle_ms=IDLE_MS if idle_ms is None else idle_ms,
-            foreground=moved(self._store.generation, self.last_action),
+            foreground=moved(lambda: self._store.head().commit, self.last_action),
             on_step=on_step,
             prepare=lambda: prepare(self._context),
         )
@@ -240,7 +240,7 @@ def _loops_of(
         return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
 
     def cleaner() -> LoopResult:
-        last = marked(context.store, "cleaned_at")
+        last = marked(context.store, "cleaned_at").commit
         if last and context.clock() - last < policy.CLEANER_EVERY_MS:
             return LoopResult()
         done = steps.clean()

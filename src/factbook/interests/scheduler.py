@@ -1,6 +1,7 @@
 """Run the work behind (seed 003's loops) while nobody is being served, one step at a time.
 
-    worker = Worker(loops, clock=now_ms, foreground=moved(store.generation, store.last_action))
+    foreground = moved(lambda: store.head().commit, store.last_action)
+    worker = Worker(loops, clock=now_ms, foreground=foreground)
     worker.start()        # a thread; `serve` is the same until a signal, `drain` until all is done
     worker.foreground()   # somebody acts: the step that runs ends at once, and all wait
     worker.close()
@@ -543,8 +544,8 @@ class Worker:
                 other.next_at = 0
 
 
-def moved(generation: Callable[[], int], read: Callable[[], object]) -> Callable[[], object]:
-    """Return a reader of `read` that asks it only when `generation` has moved.
+def moved(commit: Callable[[], int], read: Callable[[], object]) -> Callable[[], object]:
+    """Return a reader of `read` that asks it only when `commit` has moved.
 
     With the number of a store's commits, a look at what did not change costs one row.
     """
@@ -553,7 +554,7 @@ def moved(generation: Callable[[], int], read: Callable[[], object]) -> Callable
 
     def look() -> object:
         nonlocal at, value
-        now = generation()
+        now = commit()
         if now != at:
             value = read()
             at = now

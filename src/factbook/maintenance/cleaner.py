@@ -33,7 +33,12 @@ from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.maintenance.verdict_queue import category, pair_of, task_of
 from factbook.model.confidence import value_at
 from factbook.model.entities import Engagement, Entity, Valence
-from factbook.model.facts import EVERYONE, Receipt, Trigger
+from factbook.model.facts import (
+    EVERYONE,
+    At,
+    Receipt,
+    Trigger,
+)
 from factbook.model.interest_ops import MergeEntities, RetireEntity
 from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, Op
 from factbook.net import cancel
@@ -144,7 +149,7 @@ class _Cleaning:
 
     def run(self) -> CleanReport:
         """Do all steps for every owner."""
-        last = marked(self._store, MARK)
+        last = marked(self._store, MARK).commit  # a moment: it follows nothing
         asking: list[_Pair] = []
         for owner in sorted({one.owner for one in entities_of(self._store, EVERYONE)}):
             asking += self._merge_owner(owner)
@@ -160,7 +165,7 @@ class _Cleaning:
             ]
         )
         self._prune()
-        self._write([MarkProgress(name=MARK, value=self._now)])
+        self._write([MarkProgress(name=MARK, at=At(self._now))])
         return self.report
 
     def _write(self, ops: Sequence[Op]) -> Receipt:

@@ -52,6 +52,7 @@ from factbook.model.confidence import is_deprecated, value_at
 from factbook.model.facts import (
     EVERYONE,
     MERGED_KINDS,
+    At,
     Event,
     Everyone,
     Millis,
@@ -143,7 +144,7 @@ class Consolidation:
         self._holder = holder_name()
         self._readings: dict[str, Reading] = {}
         self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
-        self._mark: int | None = None  # of the facts that this run has judged
+        self._mark: At | None = None  # of the facts that this run has judged
         self._renew: Callable[[], None] = lambda: None  # the lease
 
     # --- running --------------------------------------------------------------------------------
@@ -411,7 +412,7 @@ class Consolidation:
         if self._mark is not None and report.receipt.merged - before == asked:
             # Only now: a run that is killed before, or finds that somebody changed a fact
             # meanwhile, looks at the same facts again.
-            self._write(report, [MarkProgress(name="judge", value=self._mark)])
+            self._write(report, [MarkProgress(name="judge", at=self._mark)])
 
     def _merge_ops(
         self, group: Sequence[Life], vectors: Floats, known: set[tuple[int, int]], now: Millis
@@ -530,17 +531,17 @@ class Consolidation:
 
     # --- shared ---------------------------------------------------------------------------------
 
-    def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], int]:
+    def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], At]:
         """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
         with self._store.snapshot():  # or a swap of models could come between the vectors
             after = marked(self._store, phase)
-            fresh = self._store.vectors_since("fact", after=after)
-            if not fresh.ids:
+            fresh = self._store.changed("vector:fact", after)
+            if not fresh.came:
                 return [], np.empty((0, 0), np.float32), [], after
             merged = LifeWhere(kinds=MERGED_KINDS, current=True)
             lives = {one.id: one for one in self._store.lives(merged)}
             vectors = unpacked(*self._store.vectors("fact", list(lives)))
-        new = set(fresh.ids)
+        new = set(fresh.came)
         rows = [n for n, one in enumerate(vectors.ids) if one in new]
         return [lives[one] for one in vectors.ids], vectors.rows, rows, fresh.last
 

@@ -22,8 +22,9 @@ def learning_ops(store: Store) -> list[Op]:
     mark = marked(store, "learn")
     wanted = Filters(owner=EVERYONE, predicates=("executed_command",))
     facts = list(store.facts(wanted, limit=policy.LEARNED_COMMANDS, newest_first=True))
-    newest = max((one.id for one in facts), default=0)
-    if sum(one.id > mark for one in facts) < policy.LEARN_AFTER:
+    changes = store.changed("fact", mark)
+    fresh = set(changes.came)
+    if sum(one.id in fresh for one in facts) < policy.LEARN_AFTER:
         return []
     vectors = unpacked(*store.vectors("episode", sorted({one.episode_id for one in facts})))
     if not vectors.ids:
@@ -56,4 +57,4 @@ def learning_ops(store: Store) -> list[Op]:
         )
         for one in found
     ]
-    return [*ops, MarkProgress(name="learn", value=newest)]
+    return [*ops, MarkProgress(name="learn", at=changes.last)]

@@ -33,21 +33,21 @@ _DOUBT_RULE: Final = "opposing_episode"
 def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading]) -> list[Op]:
     """Return the evidence that episodes since the last time give to facts, the oldest first."""
     mark = marked(store, "support")
-    fresh = store.vectors_since("episode", after=mark)
-    if not fresh.ids:
+    fresh = store.changed("vector:episode", mark)
+    if not fresh.came:
         return []
-    done = MarkProgress(name="support", value=fresh.last)
+    done = MarkProgress(name="support", at=fresh.last)
     lives = {one.id: one for one in store.lives(LifeWhere(kinds=MERGED_KINDS, current=True))}
     facts = unpacked(*store.vectors("fact", list(lives)))
     if not facts.ids:
         return [done]
-    episodes = unpacked(fresh.ids, fresh.rows)
+    episodes = unpacked(*store.vectors("episode", fresh.came))
     pairs = cross_pairs(facts.rows, episodes.rows, threshold=policy.EVIDENCE_SIMILARITY)
     near: dict[int, list[tuple[int, float]]] = {}
     for left, right, cosine in zip(
         pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True
     ):
-        near.setdefault(fresh.ids[right], []).append((facts.ids[left], cosine))
+        near.setdefault(episodes.ids[right], []).append((facts.ids[left], cosine))
     texts = store.episodes_by_id(sorted(near))
     asked = {one for ids in near.values() for one, _ in ids}
     known = {fact: set(said) for fact, said in stances(store, asked).items()}

@@ -99,7 +99,7 @@ class ChatTurns:
     def foreground(self) -> Callable[[], object]:
         """What changes whenever somebody acts."""
         store = self._memory.store
-        return moved(store.generation, partial(last_action, store))
+        return moved(lambda: store.head().commit, partial(last_action, store))
 
     def id_of(self, uid: str) -> str:
         """Return the id of a turn as a person sees it, "e12"; empty where it was not kept."""

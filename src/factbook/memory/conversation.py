@@ -280,7 +280,7 @@ class Conversation:
                     settle=None if reading else self._settle,
                     release=self._home.release,
                     failed=self._home.count_failure,
-                    generation=self._context.store.memory_generation,
+                    generation=lambda: self._context.store.head(self.owner).memory,
                     clock=self._context.clock,
                     share=self._share,
                     session=self.session,

@@ -49,6 +49,13 @@ class Everyone(Enum):
 EVERYONE: Final = Everyone.EVERYONE
 
 
+class At(NamedTuple):
+    """A place in the log of commits: behind what a commit did to the rows up to this id."""
+
+    commit: int = 0
+    id: int = 1 << 62
+
+
 def whose(owner: str | Everyone) -> str | Everyone:
     """Return whom a read is about; raises UsageError where an owner has no name."""
     if owner is EVERYONE:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from factbook.model.facts import (
+    At,
     Candidate,
     Cursor,
     Episode,
@@ -280,7 +281,7 @@ class MarkProgress:
     """Remember how far a part of the nightly work has come."""
 
     name: str
-    value: int
+    at: At
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

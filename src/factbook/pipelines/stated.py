@@ -38,11 +38,21 @@ from factbook.extract.keyed.phrases import parse_tell
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import Claim, Relation, judge, read
 from factbook.model.confidence import DAY_MS
-from factbook.model.facts import Candidate, FactKind, Millis, Status, StoredEpisode
+from factbook.model.facts import (
+    EVERYONE,
+    At,
+    Candidate,
+    FactKind,
+    Millis,
+    Role,
+    Status,
+    StoredEpisode,
+    Trust,
+)
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
-from factbook.store.base import Store, claim_digest
+from factbook.store.base import Filters, Store, claim_digest
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, vouched
 from factbook.store.kinds import LOOSE
@@ -77,9 +87,10 @@ def extract_ops(
     store = context.store
     mark = marked(store, "extract")
     room = policy.CLUSTER_POOL - policy.CLUSTER_LOOSE
-    new, last = store.told_episodes(after=mark, limit=room)
+    new, last = _told(store, mark, limit=room)
+    done = MarkProgress(name="extract", at=last)
     if not new:
-        return []
+        return [] if last == mark else [done]
     since = now - policy.CLUSTER_DAYS * DAY_MS
     fresh = {one.id for one in new}
     loose = sorted(store.episodes_by_id([one.episode_id for one in store.find(LOOSE)]).items())
@@ -95,8 +106,25 @@ def extract_ops(
         alone += left
     ops += _overheard_ops(context, new)
     ops.append(KeepLoose(episode_ids=sorted(set(alone))))
-    ops.append(MarkProgress(name="extract", value=last))
-    return ops
+    return [*ops, done]
+
+
+def _told(store: Store, after: At, *, limit: int) -> tuple[list[StoredEpisode], At]:
+    """Return (what owners said in person, as it got its vectors, how far that was looked for)."""
+    new: list[StoredEpisode] = []
+    more = True
+    while more and len(new) < limit:
+        page = store.changed("vector:episode", after, limit=limit)
+        told = Filters(owner=EVERYONE, ids=page.came, roles=[Role.USER], trusts=[Trust.DIRECT])
+        passing = set(store.ids("episode", told))
+        places = [n for n, one in enumerate(page.came) if one in passing][: limit - len(new)]
+        wanted = [page.came[n] for n in places]
+        if len(new) + len(wanted) == limit:  # what lies behind the last of them is for the next
+            page = store.changed("vector:episode", after, limit=places[-1] + 1)
+        found = store.episodes_by_id(wanted)
+        new += [found[one] for one in wanted]
+        after, more = page.last, page.more
+    return new, after
 
 
 def _owner_ops(

@@ -4,7 +4,7 @@ After turn N has ended, one background thread searches with what turns N-1 and N
 is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "N-2 and N-1".
 
     stream = PassiveStream(
-        modes.stream, still=modes.still, generation=store.memory_generation, clock=now_ms
+        modes.stream, still=modes.still, generation=lambda: store.head().memory, clock=now_ms
     )
     found = stream.take()                 # at once: what is ready for the turn that begins
     ...                                   # the turn, with found.memories in its context

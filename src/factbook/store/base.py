@@ -22,6 +22,7 @@ from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
     ME,
+    At,
     Episode,
     EpisodeKind,
     Everyone,
@@ -193,14 +194,20 @@ class Outlines(NamedTuple):
     speakers: Sequence[str]  # "" is nobody
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vectors:
-    """Vectors of one target, ready for an index."""
+class Head(NamedTuple):
+    """How far the log of commits goes."""
 
-    ids: Sequence[int]
-    rows: bytes  # len(ids) rows of float16
-    last: int  # the sequence number to go on from
-    dim: int
+    commit: int  # the last one
+    memory: int  # the last that may have changed what is remembered
+
+
+class Changes(NamedTuple):
+    """What happened to one kind of rows since a place in the log of commits."""
+
+    came: Sequence[int]  # in the order of (commit, id)
+    gone: Sequence[int]  # some may have come again since
+    last: At  # where to go on
+    more: bool  # whether anything has come behind it
 
 
 class Screen(Protocol):
@@ -341,13 +348,17 @@ def place_of(named: str | os.PathLike[str]) -> Path | str:
 class Reads(RecordReads, WorldReads, Protocol):
     """What may be asked of a ledger: of a store, in a snapshot of it, and inside a write."""
 
-    def generation(self) -> int:
-        """Return a number that moves with every committed write."""
+    def head(self, owner: str | Everyone = EVERYONE) -> Head:
+        """Return the numbers of the last commits: each write has the next one.
 
-    def memory_generation(self) -> int:
-        """Return a number that moves with every write that may change what is remembered.
+        Of an owner, the last that may have changed what is remembered of theirs. Vectors do not:
+        what was found before they came is as true as it was.
+        """
 
-        Vectors do not move it: what was found before they came is as true as it was.
+    def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
+        """Return what came and went since, at most `limit` that came, so that pages can follow.
+
+        `what` is "episode" or "fact" (new rows, which never go), or "vector:" and what has one.
         """
 
     def sources(
@@ -425,9 +436,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     ) -> list[tuple[int, str]]:
         """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
 
-    def vectors_since(self, target: str, *, after: int = 0) -> Vectors:
-        """Return the vectors that were written after a sequence number."""
-
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors the store holds.
 
@@ -446,9 +454,6 @@ class Reads(RecordReads, WorldReads, Protocol):
     def counts_waiting(self) -> int:
         """Return how many rows wait for a vector."""
 
-    def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
-        """Return (rows whose vectors were removed after a sequence number, the last number)."""
-
     def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
         """Return how often embedding rows has failed."""
 
@@ -466,12 +471,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
         Current ones stand by their confidence at that time; of the others, and of proposed ones,
         the status counts.
-        """
-
-    def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
-        """Return (what owners said in person, in the order of their vectors, the last number).
-
-        After is the sequence number of a vector, not an id: an old row may get its vector late.
         """
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
@@ -553,7 +552,7 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
         """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
         raise NotImplementedError
 
-    moves_memory: bool  # whether the write may change what is remembered
+    touches: Collection[str] | Everyone  # of whom it may change what is remembered
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""

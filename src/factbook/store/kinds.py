@@ -163,10 +163,11 @@ RUN: Final = Kind(name="run", row=Run, key=("id",), time="started_at")
 
 
 class Mark(NamedTuple):
-    """A number that work remembers by a name: how far it has come."""
+    """How far work has followed the log of commits, by its name."""
 
     name: str
-    value: int
+    commit_no: int
+    row_id: int
 
 
 MARK: Final = Kind(name="mark", row=Mark, key=("name",))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from factbook.model.facts import Event
+from factbook.model.facts import (
+    At,
+    Event,
+)
 from factbook.store.kinds import ALL, EVENT, MARK, Kind, R, Tally, Where
 
 
@@ -63,10 +66,10 @@ def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
     return found[0] if found else None
 
 
-def marked(reads: Reads, name: str) -> int:
-    """Return a number that work remembered by a name, 0 at first."""
+def marked(reads: Reads, name: str) -> At:
+    """Return how far work has come, by its name; the beginning at first."""
     found = first(reads, MARK, {"name": name})
-    return found.value if found else 0
+    return At(found.commit_no, found.row_id) if found else At()
 
 
 def events_of(reads: Reads, target_kind: str, target_id: int) -> list[Event]:

@@ -116,12 +116,7 @@ class SQLiteStore(Snapshots, LivingLeases, SearchLeases, EraseReads):
         with self._file.transaction() as connection:
             writer = SQLiteWriter(connection, self.path, trigger=trigger, actor=actor, now=now)
             yield writer
-            connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
-            if writer.moves_memory:
-                connection.execute(
-                    "INSERT INTO meta VALUES ('memory_generation', '1')"
-                    " ON CONFLICT (name) DO UPDATE SET value = value + 1"
-                )
+            writer.commit()
         if writer.erasures:
             with translated(self.path):
                 self._after_erasing(
@@ -141,7 +136,7 @@ class SQLiteStore(Snapshots, LivingLeases, SearchLeases, EraseReads):
 
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
-        """Write what is not memory (leases): one transaction that moves no generation."""
+        """Write what is not memory (leases): one transaction that is no commit."""
         with self._file.transaction() as connection:
             yield connection
 

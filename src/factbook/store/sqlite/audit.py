@@ -129,6 +129,16 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE chars <> length(text) AND instr(text, char(0)) = 0""",
     ),
     (
+        "commit",
+        """SELECT no, 'is behind the last commit' FROM (
+             SELECT max(no) AS no FROM commit_row
+             UNION ALL SELECT max(commit_no) FROM episode_vector
+             UNION ALL SELECT max(commit_no) FROM fact_vector
+             UNION ALL SELECT max(commit_no) FROM vector_gone
+             UNION ALL SELECT max(memory) FROM owner_row)
+           WHERE no > (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'commit')""",
+    ),
+    (
         "pair",
         """SELECT p.low_id, 'and ' || p.high_id || ' were judged ' || p.relation FROM pair_row p
            WHERE p.relation NOT IN ('same', 'supersedes', 'contradiction', 'ambiguous', 'different')

@@ -212,6 +212,7 @@ class EraseVerbs(DoomedVerbs):
             "rejection_row",
         ):
             self._db.execute(f"UPDATE {table} SET owner = '' WHERE owner = ?", (owner,))
+        self._db.execute("DELETE FROM owner_row WHERE owner = ?", (owner,))
         self._db.execute(
             "UPDATE fact_row SET owner = '', claim = ? WHERE owner = ?",
             (claim_digest("", "", "", ""), owner),

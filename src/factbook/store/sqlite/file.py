@@ -34,7 +34,7 @@ from factbook.store.partial_files import becoming
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
 APPLICATION_ID = 0x66616374  # "fact"
-SCHEMA = 8
+SCHEMA = 9
 """The number of `schema.sql`, which each change of it raises: no file is upgraded."""
 _MAGIC = b"SQLite format 3\x00"
 _PRAGMAS = (
@@ -333,7 +333,9 @@ class LedgerFile:
                 return
             connection.execute(sql).fetchall()
             connection.execute(
-                "INSERT INTO meta VALUES ('tenant', ?), ('generation', '0')", (str(uuid.uuid4()),)
+                "INSERT INTO meta VALUES ('tenant', ?), ('commit', '0'), ('memory', '0'),"
+                " ('everyone', '0')",
+                (str(uuid.uuid4()),),
             )
             connection.execute(
                 f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA}"

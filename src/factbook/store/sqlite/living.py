@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import (
+    Collection,
+    Iterable,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,8 @@ import apsw
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
+    EVERYONE,
+    Everyone,
     Millis,
     StoredEpisode,
 )
@@ -46,16 +52,17 @@ class LivingVerbs(Rows):
     path: Path
     _actor: str
     _now: Millis
-    moves_memory: bool = True
+    touches: Collection[str] | Everyone = EVERYONE
+    commit_no: int
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
         table, column = VECTOR_TABLES[target]
         wanted = (json_list(ids),)
         self._db.execute(
-            f"INSERT INTO vector_gone (target, row_id) SELECT '{target}', {column} FROM {table}"
+            f"INSERT OR IGNORE INTO vector_gone SELECT '{target}', ?, {column} FROM {table}"
             f" WHERE {column} IN {_IN}",
-            wanted,
+            (self.commit_no, *wanted),
         )
         self._db.execute(f"DELETE FROM {table} WHERE {column} IN {_IN}", wanted)
         self._db.execute(
@@ -123,8 +130,9 @@ class LivingVerbs(Rows):
                 )
             self._db.execute(f"DELETE FROM {table}")
             self._db.execute(
-                f"INSERT INTO {table} ({column}, vector) SELECT row_id, vector FROM next_vector"
-                f" WHERE target = '{target}' ORDER BY row_id"
+                f"INSERT INTO {table} ({column}, commit_no, vector)"
+                f" SELECT row_id, ?, vector FROM next_vector WHERE target = '{target}'",
+                (self.commit_no,),
             )
             written += self._db.changes()
         self._db.execute("DELETE FROM next_vector")
@@ -182,14 +190,6 @@ class LivingReads(Rows):
         )
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def gone(self, target: str, *, after: int = 0) -> tuple[list[int], int]:
-        """Return (rows whose vectors were removed after a sequence number, the last number)."""
-        rows = self._rows(
-            "SELECT seq, row_id FROM vector_gone WHERE target = ? AND seq > ? ORDER BY seq",
-            (target, after),
-        )
-        return [row[1] for row in rows], rows[-1][0] if rows else after
-
     # --- leases and runs ------------------------------------------------------------------------
 
     def is_held(self, name: str, *, now: Millis) -> bool:
@@ -221,20 +221,6 @@ class LivingReads(Rows):
         """Return the bytes of the file's pages that are in use."""
         pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
         return int(pages) * int(self._rows("PRAGMA page_size")[0][0])
-
-    def told_episodes(self, *, after: int, limit: int) -> tuple[list[StoredEpisode], int]:
-        """Return (what owners said in person, in the order of their vectors, the last number).
-
-        After is the sequence number of a vector, not an id: an old row may get its vector late.
-        """
-        numbers = self._rows(
-            "SELECT x.seq, e.id FROM episode_vector x JOIN episode_row e ON e.id = x.episode_id"
-            " WHERE x.seq > ? AND e.role = 'user' AND e.trust = 'direct' AND e.injected = 0"
-            " ORDER BY x.seq LIMIT ?",
-            (after, limit),
-        )
-        found = self.episodes_by_id([row[1] for row in numbers])
-        return [found[row[1]] for row in numbers], numbers[-1][0] if numbers else after
 
 
 class LivingLeases(Rows):

@@ -33,18 +33,19 @@ _EPISODES: Final = (
     " WHERE id > ? ORDER BY id"
 )
 _VECTORS: Final = {  # of the targets that are held; the others are few
-    "episode": "SELECT seq, episode_id, vector FROM episode_vector WHERE seq > ? ORDER BY seq",
-    "fact": "SELECT v.seq, v.fact_id, v.vector, f.owner FROM fact_vector v"
-    " JOIN fact_row f ON f.id = v.fact_id WHERE v.seq > ? ORDER BY v.seq",
+    "episode": "SELECT episode_id, vector FROM episode_vector WHERE commit_no > ?"
+    " ORDER BY commit_no, episode_id",
+    "fact": "SELECT v.fact_id, v.vector, f.owner FROM fact_vector v"
+    " JOIN fact_row f ON f.id = v.fact_id WHERE v.commit_no > ? ORDER BY v.commit_no, v.fact_id",
 }
-_GONE: Final = "SELECT seq, row_id FROM vector_gone WHERE target = ? AND seq > ? ORDER BY seq"
+_GONE: Final = "SELECT row_id FROM vector_gone WHERE target = ? AND commit_no > ?"
 
 Rows = Callable[[str, Sequence[Any]], list[Any]]  # reads SQL as of the caller's snapshot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """What is held in memory, as of one generation of the file; it never changes."""
+    """What is held in memory, as of one commit; it never changes."""
 
     table: EpisodeTable
     views: Mapping[str, Mapping[str, VectorView]]  # target -> owner -> the owner's vectors
@@ -123,30 +124,29 @@ class Follower:
 
     def __init__(self) -> None:
         """Hold nothing yet."""
-        self.generation = -1
+        self.commit = -1
         self._names: dict[str, int] = {"": 0}
         self._owned_by: dict[str, int] = {}
         self._table: EpisodeTable | None = None
         self._indexes: dict[str, dict[str, VectorIndex]] = {}
-        self._last = dict.fromkeys(_VECTORS, 0)
-        self._gone = dict.fromkeys(_VECTORS, 0)
         self._model: tuple[str, int] | None = None
         self._held: Held | None = None
 
-    def follow(self, rows: Rows, model: tuple[str, int] | None, generation: int) -> Held:
-        """Read what was written since, up to that generation; `model` has made the vectors."""
-        if self._held is not None and generation == self.generation:
+    def follow(self, rows: Rows, model: tuple[str, int] | None, commit: int) -> Held:
+        """Read what was written since, up to that commit; `model` has made the vectors."""
+        if self._held is not None and commit == self.commit:
             return self._held
         self._table = self._read_episodes(rows)
+        after = self.commit
         if model != self._model:
             # The vectors were made anew by another model: what is held is of no use.
             self._indexes = {}
-            self._last = dict.fromkeys(_VECTORS, 0)
             self._model = model
+            after = -1
         if model is not None:
             for target in _VECTORS:
-                self._read_vectors(rows, target, model[1])
-        self.generation = generation
+                self._read_vectors(rows, target, model[1], after)
+        self.commit = commit
         self._held = Held(
             self._table,
             {
@@ -173,23 +173,21 @@ class Follower:
         new = table_of(columns, tuple(self._names), tuple(self._owned_by))
         return new if known is None else joined(known, new)
 
-    def _read_vectors(self, rows: Rows, target: str, dim: int) -> None:
+    def _read_vectors(self, rows: Rows, target: str, dim: int, after: int) -> None:
         indexes = self._indexes.setdefault(target, {})
-        gone = rows(_GONE, (target, self._gone[target]))
+        gone = rows(_GONE, (target, after)) if indexes else []
         if gone:
-            self._gone[target] = gone[-1][0]
             for index in indexes.values():
-                index.remove([row[1] for row in gone])
-        found = rows(_VECTORS[target], (self._last[target],))
+                index.remove([row[0] for row in gone])
+        found = rows(_VECTORS[target], (after,))
         if found:
-            self._last[target] = found[-1][0]
-            ids = np.asarray([row[1] for row in found], np.int64)
-            halves = np.frombuffer(b"".join(row[2] for row in found), np.float16)
+            ids = np.asarray([row[0] for row in found], np.int64)
+            halves = np.frombuffer(b"".join(row[1] for row in found), np.float16)
             self._add(indexes, ids, halves.reshape(-1, dim), self._owners_of(found, ids))
 
     def _owners_of(self, found: Sequence[Any], ids: NDArray[np.int64]) -> Sequence[str]:
-        if len(found[0]) > 3:
-            return [row[3] for row in found]
+        if len(found[0]) > 2:
+            return [row[2] for row in found]
         assert self._table is not None
         owners = tuple(self._owned_by)
         return [owners[code] for code in self._table.owners[self._table.rows(ids)].tolist()]

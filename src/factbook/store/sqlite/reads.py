@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook.model.facts import EVERYONE, Everyone
-from factbook.store.base import Filters, Nearest, Outlines, Vectors
+from factbook.model.facts import EVERYONE, At, Everyone
+from factbook.store.base import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.records import RecordReads
@@ -29,6 +29,7 @@ _ROWS: Final = {
 _EMBEDDER: Final = (
     "SELECT name, value FROM meta WHERE name IN ('embedder', 'embedder_dim', 'next_embedder')"
 )
+_HEAD: Final = "SELECT name, value FROM meta WHERE name IN ('commit', 'memory', 'everyone')"
 _WAITING: Final = {  # target -> (text, the condition on a row that waits for its vector)
     "episode": ("text", "vector_state = 1"),
     "fact": ("statement", "status = 'pending_embed'"),
@@ -40,13 +41,65 @@ _WAITING: Final = {  # target -> (text, the condition on a row that waits for it
 class SQLiteReads(RecordReads, LedgerReads, LivingReads, WorldReads):
     """What may be asked of a ledger in a SQLite file."""
 
-    def generation(self) -> int:
-        """Return the number of committed writes."""
-        return int(self._meta("generation") or 0)
+    def head(self, owner: str | Everyone = EVERYONE) -> Head:
+        """Return the numbers of the last commits, of all or of one owner."""
+        known = dict(self._rows(_HEAD))
+        if owner is EVERYONE:
+            return Head(int(known["commit"]), int(known["memory"]))
+        theirs = self._rows("SELECT memory FROM owner_row WHERE owner = ?", (owner,))
+        everyone = int(known["everyone"])
+        return Head(int(known["commit"]), max([everyone, *(row[0] for row in theirs)]))
 
-    def memory_generation(self) -> int:
-        """Return a number that moves with every write that may change what is remembered."""
-        return int(self._meta("memory_generation") or 0)
+    def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
+        """Return what came and went since a place in the log of commits."""
+        kind, _, target = what.rpartition(":")
+        page = -1 if limit is None else limit + 1
+        if not kind:
+            rows = self._new_rows(target, after, page)
+        else:
+            table, column = VECTOR_TABLES[target]
+            rows = self._rows(
+                f"SELECT commit_no, {column} FROM {table} WHERE (commit_no, {column}) > (?, ?)"
+                f" ORDER BY commit_no, {column} LIMIT ?",
+                (*after, page),
+            )
+        more = limit is not None and len(rows) > limit
+        rows = rows[:limit]
+        last = At(*rows[-1]) if rows else after
+        gone: list[tuple[int, int]] = []
+        if kind:
+            gone = self._rows(
+                "SELECT commit_no, row_id FROM vector_gone WHERE target = ?"
+                " AND (commit_no, row_id) > (?, ?) ORDER BY commit_no, row_id",
+                (target, *after),
+            )
+            if more:
+                gone = [one for one in gone if one <= last]
+            elif gone:
+                last = max(last, At(*gone[-1]))
+        return Changes([row[1] for row in rows], [row[1] for row in gone], last, more)
+
+    def _new_rows(self, target: str, after: At, limit: int) -> list[tuple[int, int]]:
+        """Return (commit, id) of rows behind a place; their ids ascend with the commits."""
+        so_far = (
+            f"SELECT coalesce((SELECT {target}_to FROM commit_row WHERE no <= ?"
+            " ORDER BY no DESC LIMIT 1), 0)"
+        )
+        before, end = (self._rows(so_far, (no,))[0][0] for no in (after.commit - 1, after.commit))
+        first = max(before, min(after.id, end))
+        sql = f"SELECT id FROM {target}_row WHERE id > ? ORDER BY id LIMIT ?"
+        ids = [row[0] for row in self._rows(sql, (first, limit))]
+        if not ids:
+            return []
+        sql = f"SELECT no, {target}_to FROM commit_row WHERE no >= ? ORDER BY no"
+        found: list[tuple[int, int]] = []
+        commits = iter([*self._rows(sql, (after.commit,)), (self.head().commit + 1, ids[-1])])
+        no, end = next(commits)
+        for one in ids:
+            while one > end:
+                no, end = next(commits)
+            found.append((no, one))
+        return found
 
     # --- finding --------------------------------------------------------------------------------
 
@@ -69,7 +122,7 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads, WorldReads):
         """Return what is held in memory as of this moment; inside a write, all is read anew."""
         from factbook.store.sqlite.nearest import Follower
 
-        return Follower().follow(self._rows, self.embedder(), self.generation())
+        return Follower().follow(self._rows, self.embedder(), self.head().commit)
 
     def nearest(
         self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
@@ -131,20 +184,6 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads, WorldReads):
         else:
             name, dim = found.get("embedder", ""), found.get("embedder_dim", "")
         return (name, int(dim)) if name and dim else None
-
-    def vectors_since(self, target: str, *, after: int = 0) -> Vectors:
-        """Return the vectors that were written after a sequence number."""
-        table, column = VECTOR_TABLES[target]
-        rows = self._rows(
-            f"SELECT seq, {column}, vector FROM {table} WHERE seq > ? ORDER BY seq", (after,)
-        )
-        found = self.embedder()
-        return Vectors(
-            ids=[row[1] for row in rows],
-            rows=b"".join(row[2] for row in rows),
-            last=rows[-1][0] if rows else after,
-            dim=found[1] if found else 0,
-        )
 
 
 def _narrows(target: str, filters: Filters) -> bool:

@@ -8,6 +8,19 @@ CREATE TABLE meta (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The last episode and fact after each write: their ids ascend, so these are what it brought.
+CREATE TABLE commit_row (
+  no         INTEGER PRIMARY KEY,
+  episode_to INTEGER NOT NULL,
+  fact_to    INTEGER NOT NULL
+) STRICT;
+
+-- The last write that may have changed what is remembered of an owner.
+CREATE TABLE owner_row (
+  owner  TEXT PRIMARY KEY,
+  memory INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- One input (seed 000's `sessions`), with how far it has been read and what its lines were.
 CREATE TABLE source_row (
   id            INTEGER PRIMARY KEY,
@@ -179,17 +192,19 @@ CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event_row
 CREATE TRIGGER event_is_never_deleted BEFORE DELETE ON event_row
   BEGIN SELECT RAISE(ABORT, 'the history is append-only'); END;
 
--- Vectors: normalised, half precision; seq grows with every write, so that readers can follow.
+-- Vectors: normalised, half precision, each with the commit that it came with.
 CREATE TABLE episode_vector (
-  seq        INTEGER PRIMARY KEY AUTOINCREMENT,
-  episode_id INTEGER NOT NULL UNIQUE REFERENCES episode_row(id),
+  episode_id INTEGER PRIMARY KEY REFERENCES episode_row(id),
+  commit_no  INTEGER NOT NULL,
   vector     BLOB NOT NULL
 ) STRICT;
+CREATE INDEX episode_vector_by_commit ON episode_vector(commit_no);
 CREATE TABLE fact_vector (
-  seq     INTEGER PRIMARY KEY AUTOINCREMENT,
-  fact_id INTEGER NOT NULL UNIQUE REFERENCES fact_row(id),
+  fact_id INTEGER PRIMARY KEY REFERENCES fact_row(id),
+  commit_no INTEGER NOT NULL,
   vector  BLOB NOT NULL
 ) STRICT;
+CREATE INDEX fact_vector_by_commit ON fact_vector(commit_no);
 
 -- Full text, over the text of the rows themselves.
 CREATE VIRTUAL TABLE episode_fts USING fts5(
@@ -228,10 +243,11 @@ CREATE TABLE lease_row (
 
 -- Vectors that are gone (their facts retired), so that readers can follow.
 CREATE TABLE vector_gone (
-  seq    INTEGER PRIMARY KEY AUTOINCREMENT,
-  target TEXT NOT NULL,
-  row_id INTEGER NOT NULL
-) STRICT;
+  target    TEXT NOT NULL,
+  commit_no INTEGER NOT NULL,
+  row_id    INTEGER NOT NULL,
+  PRIMARY KEY (target, commit_no, row_id)
+) STRICT, WITHOUT ROWID;
 
 -- Vectors of the next embedding model, until there is one for every row.
 CREATE TABLE next_vector (
@@ -259,10 +275,11 @@ CREATE TABLE pair_row (
 CREATE INDEX pair_open ON pair_row(judged_at) WHERE relation = 'ambiguous' AND verdict = '';
 CREATE INDEX pair_by_high ON pair_row(high_id);
 
--- How far the nightly work has come, by its name.
+-- How far the nightly work has followed the commits, by its name.
 CREATE TABLE mark_row (
-  name  TEXT PRIMARY KEY,
-  value INTEGER NOT NULL
+  name      TEXT PRIMARY KEY,
+  commit_no INTEGER NOT NULL,
+  row_id    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Episodes with a statement that stands alone so far: offered again with the next ones.
@@ -373,10 +390,11 @@ CREATE TABLE entity_alias (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX alias_by_entity ON entity_alias(entity_id);
 CREATE TABLE entity_vector (
-  seq       INTEGER PRIMARY KEY AUTOINCREMENT,
-  entity_id INTEGER NOT NULL UNIQUE REFERENCES entity_row(id),
+  entity_id INTEGER PRIMARY KEY REFERENCES entity_row(id),
+  commit_no INTEGER NOT NULL,
   vector    BLOB NOT NULL
 ) STRICT;
+CREATE INDEX entity_vector_by_commit ON entity_vector(commit_no);
 
 -- What an owner likes or dislikes; one current row for each topic.
 CREATE TABLE preference_row (
@@ -392,10 +410,11 @@ CREATE TABLE preference_row (
 CREATE UNIQUE INDEX preference_current ON preference_row(owner, topic) WHERE retired_at IS NULL;
 CREATE INDEX preference_waiting ON preference_row(id) WHERE vector_state = 1;
 CREATE TABLE preference_vector (
-  seq           INTEGER PRIMARY KEY AUTOINCREMENT,
-  preference_id INTEGER NOT NULL UNIQUE REFERENCES preference_row(id),
+  preference_id INTEGER PRIMARY KEY REFERENCES preference_row(id),
+  commit_no     INTEGER NOT NULL,
   vector        BLOB NOT NULL
 ) STRICT;
+CREATE INDEX preference_vector_by_commit ON preference_vector(commit_no);
 
 -- One thing that somebody did. A message counts once for each type and thing.
 CREATE TABLE engagement_row (

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE
-from factbook.store.base import Filters, Nearest, Screen, screening
+from factbook.model.facts import EVERYONE, Everyone
+from factbook.store.base import Filters, Head, Nearest, Screen, screening
 from factbook.store.sqlite.file import LedgerFile
 from factbook.store.sqlite.reads import SQLiteReads
 
@@ -28,19 +28,19 @@ __all__ = ["SQLiteSnapshot", "Snapshots"]
 class SQLiteSnapshot(SQLiteReads):
     """The reads of one snapshot; its thread alone may ask for more than is held in memory."""
 
-    def __init__(self, store: Snapshots, generation: int, *, writing: bool = False) -> None:
+    def __init__(self, store: Snapshots, head: Head, *, writing: bool = False) -> None:
         """Take the moment of the calling thread's snapshot, or of the write that it is in."""
         self.path = store.path
         self.screen = store.screen
         self._store = store
-        self._generation = generation
+        self._head = head
         self._writing = writing
         self._thread = threading.get_ident()
         self._held: Held | None = None
 
-    def generation(self) -> int:
-        """Return the generation that the snapshot is of."""
-        return self._generation
+    def head(self, owner: str | Everyone = EVERYONE) -> Head:
+        """Return the numbers of the last commits before the snapshot."""
+        return self._head if owner is EVERYONE else super().head(owner)
 
     def in_memory(self) -> Held:
         """Return what is held in memory, read when it is first asked for."""
@@ -93,16 +93,16 @@ class Snapshots(SQLiteReads):
             return
         connection = self._file.connection
         if not connection.get_autocommit():
-            yield SQLiteSnapshot(self, self.generation(), writing=True)
+            yield SQLiteSnapshot(self, self.head(), writing=True)
             return
         try:
             # Begun one after the other, so that no thread comes with an older moment than the last.
             with self._following:
                 connection.execute("BEGIN")
                 # The first read is what fixes the moment.
-                self._moments.now = moment = SQLiteSnapshot(self, self.generation())
+                self._moments.now = moment = SQLiteSnapshot(self, self.head())
                 known = self._follower
-                if known is not None and known.generation <= moment.generation():
+                if known is not None and known.commit <= moment.head().commit:
                     moment.take(self._follow(known, moment))
             yield moment
         finally:
@@ -125,12 +125,12 @@ class Snapshots(SQLiteReads):
         with self._following:
             if self._follower is None:
                 self._follower = Follower()
-            if self._follower.generation <= moment.generation():
+            if self._follower.commit <= moment.head().commit:
                 return self._follow(self._follower, moment)
         return self._follow(Follower(), moment)
 
     def _follow(self, follower: Follower, moment: SQLiteSnapshot) -> Held:
-        return follower.follow(moment._rows, moment.embedder(), moment.generation())
+        return follower.follow(moment._rows, moment.embedder(), moment.head().commit)
 
     def _forget(self) -> None:
         """Hold nothing in memory any more: another file stands in the place of this one."""

@@ -12,6 +12,7 @@ import orjson
 from factbook.errors import EmbedderMismatch
 from factbook.model.facts import (
     Episode,
+    Everyone,
     Millis,
     Trigger,
 )
@@ -47,9 +48,30 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, WorldVerbs, EraseVerb
         self._trigger = trigger
         self._actor = actor
         self._now = now
+        self.commit_no = self.head().commit + 1  # nobody else can take it: the lock is held
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         return self._db.execute(sql, bindings).fetchall()
+
+    def commit(self) -> None:
+        """Write down the number of this write, and whose memory it may change."""
+        no = self.commit_no
+        touched = () if isinstance(self.touches, Everyone) else self.touches
+        names = ["commit"]
+        if self.touches:
+            names += ["memory"] if touched else ["memory", "everyone"]
+        self._db.executemany(
+            "UPDATE meta SET value = ? WHERE name = ?", [(str(no), one) for one in names]
+        )
+        self._db.execute(
+            "INSERT INTO commit_row SELECT ?, coalesce((SELECT max(id) FROM episode_row), 0),"
+            " coalesce((SELECT max(id) FROM fact_row), 0)",
+            (no,),
+        )
+        self._db.executemany(
+            "INSERT INTO owner_row VALUES (?1, ?2) ON CONFLICT DO UPDATE SET memory = ?2",
+            [(one, no) for one in touched],
+        )
 
     def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
@@ -135,7 +157,10 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, WorldVerbs, EraseVerb
             for n, one in enumerate(ids)
             if one in waiting
         ]
-        self._db.executemany(f"INSERT INTO {table} ({column}, vector) VALUES (?,?)", rows)
+        self._db.executemany(
+            f"INSERT INTO {table} ({column}, commit_no, vector) VALUES (?,?,?)",
+            [(one, self.commit_no, vector) for one, vector in rows],
+        )
         self._db.executemany(mark, [(one,) for one, _ in rows])
         self._db.execute(
             "DELETE FROM embed_task WHERE target = ?"

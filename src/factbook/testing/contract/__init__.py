@@ -26,9 +26,7 @@ __all__ = ["LEFTOVER", "StoreContract", "of", "verbs_of"]
 
 # What the port is not to have any more, and what does its work instead: this only shrinks.
 LEFTOVER: Final[Mapping[str, str]] = {
-    "generation": "head",
-    "memory_generation": "head",
-    "moves_memory": "writing",
+    "touches": "writing",
     "path": "name",
     "screen": "a wrapper",
     "readers": "apply",
@@ -42,9 +40,6 @@ LEFTOVER: Final[Mapping[str, str]] = {
     "rule_counts": "tally",
     "rule_objects": "facts, tally",
     "rejections": "find",
-    "vectors_since": "changed",
-    "gone": "changed",
-    "told_episodes": "changed",
     "set_next_vectors": "set_vectors",
     "attempts": "find",
     "set_aside": "find",

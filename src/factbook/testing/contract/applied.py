@@ -332,12 +332,12 @@ class AppliedContract(Contract):
         assert stored.text[evidence.start : evidence.end] == fact.object
         assert store.check() == []
 
-    def test_the_generation_moves_with_every_write(self, tmp_path: Path) -> None:
+    def test_the_commit_number_moves_with_every_write(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
-        before = store.generation()
+        before = store.head().commit
         ops, _, _ = self._two_calls()
         self._write(store, ops)
-        assert store.generation() > before
+        assert store.head().commit > before
 
     @of("snapshot")
     def test_a_snapshot_is_of_one_moment(self, tmp_path: Path) -> None:
@@ -349,17 +349,17 @@ class AppliedContract(Contract):
                 pool.submit(work).result()
 
         with store.snapshot() as reads:
-            generation = reads.generation()
-            assert generation == store.generation()
+            generation = reads.head().commit
+            assert generation == store.head().commit
             others(lambda: self._write(store, ops))
             with store.snapshot() as again:
-                assert again.generation() == generation
+                assert again.head().commit == generation
             assert store.counts()["episodes"] == 0  # the inner block has not ended the outer one
             assert store.search("episode", ["ssh"], Filters(), 9) == []
             assert store.outlines([1, 2]).ids.tolist() == []
-            assert store.generation() == generation
+            assert store.head().commit == generation
         assert store.counts()["episodes"] == 2
-        assert store.generation() > generation
+        assert store.head().commit > generation
         assert store.check() == []
 
     @of("facts", "episodes")
@@ -367,7 +367,7 @@ class AppliedContract(Contract):
         store = self.open(tmp_path)
         first, _, _ = self._two_calls()
         self._write(store, first)
-        before = store.generation()
+        before = store.head().commit
         for half_read in (
             store.facts(Filters(), limit=None),
             store.facts(Filters(), limit=1),
@@ -376,9 +376,9 @@ class AppliedContract(Contract):
             next(half_read)
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(lambda: self._write(store, first)).result()
-            assert store.generation() == before + 1
+            assert store.head().commit == before + 1
             self._write(store, first)
-            before = store.generation()
+            before = store.head().commit
         assert store.check() == []
 
     @of("snapshot")

@@ -121,7 +121,7 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         Run(2, NOW + 1, NOW + 2, "done", "merge", {"faded": [1, 2], "error": "é"}),
         Run(2, NOW + 1, NOW + 9, "undone", "", {}),
     ),
-    MARK: (Mark("extract", 0), Mark("judge", 1 << 60), Mark("judge", -1)),
+    MARK: (Mark("extract", 0, 1 << 62), Mark("judge", 1 << 60, 7), Mark("judge", 3, -1)),
     LOOSE: (Loose(1), Loose(2), Loose(2)),
     INJECTION: (
         Injection(1, NOW, ME, "s1", "passive", ["e1", "f1"], [], None, None),

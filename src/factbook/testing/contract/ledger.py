@@ -40,8 +40,8 @@ class LedgerContract(Contract):
             with writing(store) as writer:
                 writer.add_episodes([(1, sample_episode(9, text="tool 9"))])
                 writer.add_facts([life(9, episode_id=4)])
-                writer.put(MARK, [Mark("judge", 9)])
-                assert writer.find(MARK) == [Mark("judge", 9)]
+                writer.put(MARK, [Mark("judge", 9, 0)])
+                assert writer.find(MARK) == [Mark("judge", 9, 0)]
                 raise NotFound(what="episode", key="4")
 
         with pytest.raises(NotFound):
@@ -67,19 +67,19 @@ class LedgerContract(Contract):
     @of("writing", "snapshot")
     def test_a_write_reads_what_it_has_written(self, store: Store) -> None:
         with writing(store) as writer:
-            writer.put(MARK, [Mark("judge", 7)])
-            assert marked(writer, "judge") == marked(store, "judge") == 7
+            writer.put(MARK, [Mark("judge", 7, 0)])
+            assert marked(writer, "judge").commit == marked(store, "judge").commit == 7
             with store.snapshot() as reads:
-                assert marked(reads, "judge") == 7
+                assert marked(reads, "judge").commit == 7
             with ThreadPoolExecutor(1) as pool:
-                assert pool.submit(marked, store, "judge").result() == 0
+                assert pool.submit(marked, store, "judge").result().commit == 0
 
     @of("tenant", "find", "episodes", "lives", "search", "export")
     def test_two_tenants_share_nothing(self, store: Store, tmp_path: Path) -> None:
         other = self.open(tmp_path, tenant="other")
         assert other.tenant != store.tenant
         with writing(store) as writer:
-            writer.put(MARK, [Mark("judge", 7)])
+            writer.put(MARK, [Mark("judge", 7, 0)])
         assert list(other.episodes(Filters(owner=EVERYONE), limit=None)) == []
         assert other.lives(LifeWhere(ids=[1, 2, 3])) == []
         assert other.evidence(fact_ids=[1, 2, 3]) == []
@@ -112,12 +112,12 @@ class LedgerContract(Contract):
         with store.rehearsal() as copy:
             assert copy.texts("episode", [1]) == {1: "tool 1"}
             with writing(copy) as writer:
-                writer.put(MARK, [Mark("judge", 7)])
-            assert marked(copy, "judge") == 7
-            assert marked(store, "judge") == 0
+                writer.put(MARK, [Mark("judge", 7, 0)])
+            assert marked(copy, "judge").commit == 7
+            assert marked(store, "judge").commit == 0
             with writing(store) as writer:
-                writer.put(MARK, [Mark("learn", 3)])
-            assert marked(copy, "learn") == 0
+                writer.put(MARK, [Mark("learn", 3, 0)])
+            assert marked(copy, "learn").commit == 0
         assert [row.name for row in store.find(MARK)] == ["learn"]
 
     @of("export")

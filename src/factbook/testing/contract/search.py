@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.model.facts import EVERYONE
+from factbook.model.facts import (
+    EVERYONE,
+    At,
+)
 from factbook.store.base import Filters, Store
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import Contract, of, writing
@@ -46,6 +49,36 @@ class SearchContract(Contract):
         assert store.vectors("episode", [3, 1, 9]) == ([1, 3], packed(1, 3))
         with pytest.raises(EmbedderMismatch):
             embedded(store, 1, model="other")
+
+    @of("head")
+    def test_every_write_has_the_next_number(self, store: Store) -> None:
+        before = store.head()
+        embedded(store, 1)
+        with writing(store) as writer:
+            writer.touches = ()
+        assert store.head().commit == before.commit + 2
+        assert store.head().memory == before.commit + 1
+        with writing(store) as writer:
+            writer.touches = {"ann"}
+        assert store.head("ann").memory == store.head().memory == store.head().commit
+        assert store.head("ben").memory == before.commit + 1
+
+    @of("changed")
+    def test_what_came_and_went_is_told_in_pages(self, store: Store) -> None:
+        assert store.changed("episode", At(), limit=2).came == [1, 2]
+        behind = store.changed("episode", store.changed("episode", At(), limit=2).last)
+        assert (behind.came, behind.gone, behind.more) == ([3], [], False)
+        embedded(store, 3)
+        embedded(store, 1, 2)
+        first = store.changed("vector:episode", At(), limit=2)
+        assert (first.came, first.more) == ([3, 1], True)  # a page may end inside a commit
+        with writing(store) as writer:
+            writer.drop_vectors("episode", [3, 2])
+        then = store.changed("vector:episode", first.last, limit=2)
+        assert (then.came, then.gone, then.more) == ([], [2, 3], False)
+        assert then.last.commit == store.head().commit
+        assert store.changed("vector:episode", then.last) == then._replace(gone=[])
+        assert store.changed("vector:fact", At()).came == []
 
     @of("nearest")
     def test_the_nearest_are_exact_and_pass_the_filters(self, store: Store) -> None:
