@@ -18,5 +18,5 @@ class TestInMemory(RecordContract, LedgerContract, SearchContract):
 
 
 def test_it_has_every_verb_that_stays() -> None:
-    has = {*dir(open_memory("memory://")), *dir(MemoryWriter), "moves_memory"}
+    has = {*dir(open_memory("memory://")), *dir(MemoryWriter), "touches"}
     assert public_names(Store, Writer) - has <= LEFTOVER.keys()

@@ -18,6 +18,7 @@ from factbook.language.words import stem
 from factbook.model.confidence import value_at
 from factbook.model.facts import (
     EVERYONE,
+    At,
     Episode,
     EpisodeKind,
     Everyone,
@@ -30,7 +31,15 @@ from factbook.model.facts import (
 )
 from factbook.model.text import asks
 from factbook.store import leases
-from factbook.store.base import Filters, Nearest, Outlines, Screen, unscreened
+from factbook.store.base import (
+    Changes,
+    Filters,
+    Head,
+    Nearest,
+    Outlines,
+    Screen,
+    unscreened,
+)
 from factbook.store.kinds import (
     ALL,
     ENTITY,
@@ -144,13 +153,27 @@ class MemoryReads:
         """Return a table; one that nothing was put into is empty."""
         return self.root().get(name, {})
 
-    def generation(self) -> int:
-        """Return a number that moves with every committed write."""
-        return int(self.table("meta").get("generation", 0))
+    def head(self, owner: str | Everyone = EVERYONE) -> Head:
+        """Return the numbers of the last commits, of all or of one owner."""
+        meta = self.table("meta")
+        memory = meta.get("memory", 0)
+        if owner is not EVERYONE:
+            memory = max(meta.get("everyone", 0), self.table("owner memory").get(owner, 0))
+        return Head(meta.get("commit", 0), memory)
 
-    def memory_generation(self) -> int:
-        """Return a number that moves with every write that may change what is remembered."""
-        return int(self.table("meta").get("memory", 0))
+    def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
+        """Return what came and went since a place in the log of commits."""
+        name = f"{what.removeprefix('vector:')} vector" if ":" in what else what
+        came = sorted(At(no, id) for id, no in self.table(f"{name} came").items())
+        came = [one for one in came if one > after]
+        page = came[:limit]
+        more = len(page) < len(came)
+        last = page[-1] if page else after
+        gone = sorted(one for one in self.table(f"{name} gone") if one > after)
+        if more:
+            gone = [one for one in gone if one <= last]
+        last = max([last, *gone])
+        return Changes([one.id for one in page], [one.id for one in gone], last, more)
 
     # --- records --------------------------------------------------------------------------------
 

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
@@ -18,7 +24,16 @@ from weakref import WeakValueDictionary
 import orjson
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.model.facts import Episode, Millis, SourceState, Status, Trigger
+from factbook.model.facts import (
+    EVERYONE,
+    At,
+    Episode,
+    Everyone,
+    Millis,
+    SourceState,
+    Status,
+    Trigger,
+)
 from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
 from factbook.store.kinds import Kind, R, appended, checked
 from factbook.store.rows import EvidenceRow, Life
@@ -76,7 +91,7 @@ class MemoryWriter(MemoryReads):
 
     def __init__(self, root: Root, *, now: Millis) -> None:
         """Begin with what there is."""
-        self.moves_memory = True
+        self.touches: Collection[str] | Everyone = EVERYONE
         self._tables = dict(root)
         self._owned: set[str] = set()
         self._now = now
@@ -91,6 +106,25 @@ class MemoryWriter(MemoryReads):
             self._owned.add(name)
             self._tables[name] = dict(self._tables.get(name, {}))
         return cast("dict[Any, Any]", self._tables[name])
+
+    def commit(self, before: Root) -> None:
+        """Write down the number of this write, what it brought, and whose memory it may change."""
+        no = self.head().commit + 1
+        for name in sorted(self._owned & {"episode", "fact", "episode vector", "fact vector"}):
+            old, new = before.get(name, {}), self._tables[name]
+            came, gone = self.own(f"{name} came"), self.own(f"{name} gone")
+            for one in old.keys() - new.keys():
+                del came[one]
+                gone[At(no, one)] = None
+            for one, row in new.items():
+                if one not in old or (" " in name and old[one] is not row):
+                    came[one] = no
+        names = ["commit"]
+        touched = () if isinstance(self.touches, Everyone) else self.touches
+        if self.touches:
+            names += ["memory"] if touched else ["memory", "everyone"]
+        self.own("meta").update(dict.fromkeys(names, no))
+        self.own("owner memory").update(dict.fromkeys(touched, no))
 
     # --- records --------------------------------------------------------------------------------
 
@@ -315,9 +349,7 @@ class MemoryStore(MemoryReads):
             self._thread.moment = writer
             try:
                 yield writer
-                meta = writer.own("meta")
-                for name in ("generation", *(["memory"] if writer.moves_memory else [])):
-                    meta[name] = meta.get(name, 0) + 1
+                writer.commit(self._ledger.root)
                 self._ledger.root = dict(writer.root())
             finally:
                 self._thread.moment = None
