@@ -10,7 +10,7 @@ ways:
 - `memory`: as an agent uses it: each turn is kept first, and the stream makes its vectors when it
   has searched.
 
-`added` is what the turn itself waits for: `take` at its start and `sync_turn` of the stream at its
+`added` is what the turn itself waits for: `take_prefetched` at its start, and `sync_turn` at its
 end, per turn. `ready` is the time from the end of a turn until the answer for the next one is
 there. Writing the turn down is not streaming; its time is `kept`. The pause between two turns is
 time in which a person reads or a model writes. `search_alone` is the baseline: the same search in
@@ -154,12 +154,12 @@ def converse(
     latencies = []
     for user, assistant in turns:
         with added.timed():
-            found = stream.take()
+            found = stream.take_prefetched()
         states[str(found.state)] = states.get(str(found.state), 0) + 1
         until = time.monotonic() + LONGEST
         while found.state is StreamState.LATE and time.monotonic() < until:
             time.sleep(0.002)
-            found = stream.take()
+            found = stream.take_prefetched()
         if found.latency_ms is not None:
             latencies.append(found.latency_ms / 1000)
         ended = as_turns(user, assistant)

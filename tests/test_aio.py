@@ -165,7 +165,7 @@ def test_an_agents_loop(tmp_path: Path) -> None:
 
     async def until_ready(talk: AsyncConversation) -> list[Hit]:
         for _ in range(int(PATIENCE * 100)):
-            found = await talk.take()
+            found = await talk.take_prefetched()
             if found.state is not StreamState.LATE:
                 return list(found.memories)
             await asyncio.sleep(0.01)
@@ -209,7 +209,7 @@ def test_a_search_in_the_background_is_there_for_the_next_turn(
             ]
             assert await memory.conversation(session="s").queue_prefetch("dog called")
             stream = await memory.conversation(session="s").stream()
-            while (found := await memory.take("s")).state is StreamState.LATE:
+            while (found := await memory.take_prefetched("s")).state is StreamState.LATE:
                 await asyncio.sleep(0.01)
             assert [one.text for one in found.memories] == ["My dog is called Rex."]
             assert stream.stats.searched == 1

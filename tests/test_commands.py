@@ -433,7 +433,7 @@ def test_forgetting_for_good_leaves_nothing(world: World, do: Do) -> None:
         do(f"/why f{fact.id}")
     do("/forget wharfedale denton 85 erase")
     assert "wharfedale denton 85" not in world.names()
-    assert not world.memory.erasure.sight("wharfedale denton 85").rows
+    assert not world.memory.erasure.find_residues("wharfedale denton 85").rows
     number = place(world.memory, "speakers")
     assert do(f"/forget {number} erase").text.startswith("Erased speakers: ")
     with pytest.raises(NotFound):
@@ -447,14 +447,14 @@ def test_what_is_still_said_of_an_erased_thing_is_told(world: World, do: Do) -> 
     memory = world.memory
     memory.add_turn("My aunt was given a Wharfedale Denton 85 once", session="s")
     gone = do("/forget wharfedale denton 85 erase")
-    rows = memory.erasure.sight("wharfedale denton 85").rows
+    rows = memory.erasure.find_residues("wharfedale denton 85").rows
     assert rows
     assert f"erase {' '.join(rows)}` erases" in " ".join(gone.notes)
     assert "but for what was kept, nothing of it is left" in gone.text
     for one in rows:
         memory.erasure.erase_episode(int(one[1:]))
-    assert memory.erasure.sight("wharfedale denton 85").rows == []
-    assert memory.erasure.sight("wharfedale denton 85").in_file is False
+    assert memory.erasure.find_residues("wharfedale denton 85").rows == []
+    assert memory.erasure.find_residues("wharfedale denton 85").in_file is False
 
 
 def test_what_was_erased_is_no_longer_listed(fresh: World) -> None:
@@ -783,7 +783,7 @@ def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
         with pytest.raises(FactbookError) as refused:
             run(fresh.memory, f"/{command} {KEY}")
         assert KEY not in str(refused.value)
-    assert not fresh.memory.erasure.sight(KEY).in_file
+    assert not fresh.memory.erasure.find_residues(KEY).in_file
     assert all(KEY not in one for one in fresh.pages.asked)
 
 

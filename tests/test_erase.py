@@ -880,7 +880,7 @@ def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory
     (fact,) = world_facts(memory.store, "me", "brumm 7")
     (kept,) = ids_of(memory, shared.uid)
     assert told(done) >= {f"e{kept}", f"f{fact.id}"}
-    assert list(memory.erasure.sight(name).rows) == [f"e{kept}", f"f{fact.id}"]
+    assert list(memory.erasure.find_residues(name).rows) == [f"e{kept}", f"f{fact.id}"]
     for gone in (f"search:what is {name}".encode(), b"quadrophon-ls50", b"Shown from memory"):
         assert gone not in held(memory.path)
     assert memory.check() == []
@@ -888,7 +888,7 @@ def test_an_entity_goes_from_answers_searches_and_pages_of_other_searches(memory
     last = memory.erasure.erase_episode(kept)
     assert last.file is not None
     assert told(last) == set()
-    assert memory.erasure.sight(name).rows == []
+    assert memory.erasure.find_residues(name).rows == []
     assert b"quadrophon" not in held(memory.path).lower()
 
 
@@ -1170,13 +1170,13 @@ def test_it_can_be_asked_where_a_text_stands(memory: Memory) -> None:
     said = turn(1, "The quagmire-ledger is in the cellar")
     keep(memory, said)
     write(memory, statement(said, said.text))
-    found = memory.erasure.sight("quagmire-ledger")
+    found = memory.erasure.find_residues("quagmire-ledger")
     assert (list(found.rows), found.pieces) == (["e1", "f1"], 0)
     memory.erasure.erase_fact(1, whole_episodes=True)
-    found = memory.erasure.sight("quagmire-ledger")
+    found = memory.erasure.find_residues("quagmire-ledger")
     assert (list(found.rows), found.in_file, found.pieces) == ([], False, 0)
     with pytest.raises(UsageError):
-        memory.erasure.sight("  ")
+        memory.erasure.find_residues("  ")
 
 
 def test_what_this_process_holds_is_let_go(memory: Memory) -> None:
@@ -1189,7 +1189,7 @@ def test_what_this_process_holds_is_let_go(memory: Memory) -> None:
     for n in range(1, 5):
         memory.erasure.erase_episode(n)
     assert not any("quagmire" in hit.text for hit in memory.recall("quagmire-ledger").hits)
-    assert not any("quagmire" in hit.text for hit in memory.take("s").memories)
+    assert not any("quagmire" in hit.text for hit in memory.take_prefetched("s").memories)
 
 
 def test_another_process_sees_that_it_is_gone(memory: Memory, tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_every_kind_of_row_is_looked_at_and_can_be_erased_by_its_name(memory: Me
         found = {row: what for row, what in rows_of(last).items() if what != "beside"}
         if not found:
             break
-    assert memory.erasure.sight("vexburgh").rows == []
+    assert memory.erasure.find_residues("vexburgh").rows == []
     assert b"exburgh" not in memory.path.read_bytes()
 
 
@@ -236,7 +236,7 @@ def test_copies_and_what_a_kill_left_beside_the_file_are_looked_through(memory: 
     assert done.file is not None
     assert set(done.file.copies) == {str(mine), str(part)}
     assert not done.nothing_left
-    assert set(memory.erasure.sight("quagmire-ledger").copies) == {str(mine), str(part)}
+    assert set(memory.erasure.find_residues("quagmire-ledger").copies) == {str(mine), str(part)}
 
 
 def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:

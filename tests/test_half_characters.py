@@ -141,7 +141,7 @@ def test_what_is_said_with_half_a_character_is_kept(memory: Memory) -> None:
 def test_a_session_is_one_by_whatever_name_it_is_kept(memory: Memory, bad: str) -> None:
     memory.add_turn("We keep bees behind the house.", session=bad)
     assert memory.search_memory("bees", session=bad)
-    assert memory.take(session=bad).memories is not None
+    assert memory.take_prefetched(session=bad).memories is not None
     memory.context("bees", session=bad)
     talk = memory.conversation(session=bad)
     (kept,) = memory.sql("SELECT session FROM source_row WHERE session LIKE 'a%'")

@@ -13,6 +13,7 @@ from factbook import EVERYONE, Memory
 from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.memory.aio import AsyncConversation
 from factbook.memory.conversation import Conversation
+from factbook.model.entities import SearchState
 from factbook.store.base import Filters, RejectionFilters
 from factbook.surface.cli import group, run
 from factbook.testing import FrozenClock
@@ -62,7 +63,8 @@ def test_a_read_that_names_nobody_is_about_me(memory: Memory) -> None:
         memory.sources.timeline(),
         memory.sources.sessions(),
         memory.sources.rejections(),
-        memory.conversation(session="desk").queue_prefetch(ASKED) and memory.take("desk"),
+        memory.conversation(session="desk").queue_prefetch(ASKED)
+        and memory.take_prefetched("desk"),
     ]
     assert [one for one in read if "48211" in repr(one)] == []
 
@@ -96,7 +98,7 @@ def test_an_owner_without_a_name_is_refused_and_not_everybody(memory: Memory, ow
         lambda: memory.query_facts(owner=owner),
         lambda: memory.search_memory(ASKED, owner=owner),
         lambda: memory.context(ASKED, owner=owner),
-        lambda: memory.take("desk", owner=owner),
+        lambda: memory.take_prefetched("desk", owner=owner),
         lambda: memory.sources.sessions(owner=owner),
         lambda: memory.background.notifier([], owner=owner),
         lambda: memory.add_turn("Hello.", owner=owner),
@@ -122,7 +124,8 @@ def test_a_new_owner_in_a_file_of_one_is_not_shown_to_the_other(tmp_path: Path) 
 # --- every public way -----------------------------------------------------------------------------
 
 # What looks after the whole file, or works for all owners: it names no owner, and what it returns
-# says nothing of what anybody said. `sql` and `sight` show what whoever calls them already names.
+# says nothing of what anybody said. `sql` and `find_residues` show what whoever calls them already
+# names.
 WHOLE = frozenset(
     [
         "erasure.allow_again",
@@ -160,7 +163,7 @@ WHOLE = frozenset(
         "background.run_searches",
         "maintenance.runs",
         "maintenance.set_aside",
-        "erasure.sight",
+        "erasure.find_residues",
         "sql",
         "erasure.standing",
         "maintenance.start_worker",
@@ -204,6 +207,9 @@ GIVEN = {
     "source": "none",
     "rejection_id": 1,
     "entity_id": 1,
+    "preference_id": 1,
+    "fact_ids": (1, 2, 3),
+    "states": tuple(SearchState),
     "run_id": 1,
     "verdicts": {},
     "path": Path("none.toml"),

@@ -313,7 +313,7 @@ def test_whatever_is_written_after_the_search_nothing_stale_is_there_and_nothing
                 change(other, step, n, hit)
                 erased |= {hit.text} if step == "erase" else set()
             else:
-                took = memory.take("a")
+                took = memory.take_prefetched("a")
                 left = tuple(hit for hit in left if holds(other, hit))
                 assert [(hit.id, hit.text) for hit in took.memories] == [
                     (hit.id, hit.text) for hit in left
@@ -342,7 +342,7 @@ def waits_for(condition: Callable[[], bool]) -> None:
 def ended(memory: Memory, session: str) -> Streamed:
     stream = memory.conversation(session=session).stream()
     waits_for(lambda: not stream.searching)
-    return memory.take(session)
+    return memory.take_prefetched(session)
 
 
 def test_a_passive_recall_that_fails_is_counted_where_it_is_looked_for(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ def read_on(memory: Memory, seed: int, go_on: Callable[[], bool], counts: Counte
         elif act < 0.6:
             hits = memory.search_memory(question, session=session)
         else:
-            came = ended(memory, session) if act < 0.9 else memory.take(session)
+            came = ended(memory, session) if act < 0.9 else memory.take_prefetched(session)
             counts[f"take {came.state}"] += 1
             context = memory.context(question, memories=came.memories or None, session=session)
             memory.sync_turn(question, f"Noted {len(context.text)}.", session=session)
@@ -493,7 +493,7 @@ def converse(folder: Path, *, turns: int) -> None:
     states: Counter[str] = Counter()
     with opened(folder) as memory:
         for n in range(turns):
-            came = ended(memory, "kitchen") if n % 4 else memory.take("kitchen")
+            came = ended(memory, "kitchen") if n % 4 else memory.take_prefetched("kitchen")
             states[came.state] += 1
             question = said(n) if n % 3 else f"What is at the {WORDS[n % 9]}?"
             context = memory.context(question, memories=came.memories, session="kitchen")

@@ -114,12 +114,12 @@ def texts(found: Streamed) -> list[str]:
 def test_after_turn_n_the_turns_before_and_n_are_used_in_the_next(
     owner: Owner, stream: PassiveStream
 ) -> None:
-    assert stream.take().state is StreamState.NONE
+    assert stream.take_prefetched().state is StreamState.NONE
     for n, said in enumerate(("one", "two", "three"), start=1):
         assert stream.sync_turn(user(said))
         settled(stream, n)
     assert owner.asked == [["one"], ["one", "two"], ["two", "three"]]
-    found = stream.take()
+    found = stream.take_prefetched()
     assert (found.state, found.turn, found.generation) == (StreamState.READY, 4, 1)
     assert texts(found) == ["two / three"]
     assert found.latency_ms is not None
@@ -132,11 +132,11 @@ def test_after_turn_n_the_turns_before_and_n_are_used_in_the_next(
 def test_a_turn_never_waits_for_a_search(owner: Owner, stream: PassiveStream) -> None:
     owner.gate.clear()
     stream.sync_turn(user("slow"))
-    found = stream.take()
+    found = stream.take_prefetched()
     assert (found.state, found.memories) == (StreamState.LATE, ())
     owner.gate.set()
     settled(stream, 1)
-    assert stream.take().state is StreamState.READY  # a second look in the same turn
+    assert stream.take_prefetched().state is StreamState.READY  # a second look in the same turn
     stats = stream.stats
     assert (stats.late, stats.ready) == (0, 1)  # the turn is counted once
 
@@ -151,15 +151,15 @@ def test_newer_work_replaces_what_has_not_begun(owner: Owner, stream: PassiveStr
     settled(stream, 2)
     assert owner.asked == [["one"], ["two", "three"]]
     assert stream.stats.replaced == 1
-    assert texts(stream.take()) == ["two / three"]
+    assert texts(stream.take_prefetched()) == ["two / three"]
 
 
 def test_what_was_found_for_an_older_turn_is_dropped(owner: Owner, stream: PassiveStream) -> None:
     stream.sync_turn(user("one"))
     settled(stream, 1)
-    found = stream.take(5)
+    found = stream.take_prefetched(5)
     assert (found.state, found.memories) == (StreamState.STALE, ())
-    assert stream.take(5).state is StreamState.STALE
+    assert stream.take_prefetched(5).state is StreamState.STALE
     assert stream.stats.stale == 1
 
 
@@ -172,18 +172,21 @@ def test_seed_002_what_is_cached_outlives_no_write_unseen(
 ) -> None:
     stream.sync_turn(user("one"))
     settled(stream, 1)
-    assert (ids(stream.take()), owner.looks) == (["f1", "e1"], 0)
+    assert (ids(stream.take_prefetched()), owner.looks) == (["f1", "e1"], 0)
     owner.generation += 1
     owner.gone = {"f1"}
-    assert (ids(stream.take()), owner.looks) == (["e1"], 1)
-    assert (ids(stream.take()), owner.looks) == (["e1"], 1)  # looked up once for each write
+    assert (ids(stream.take_prefetched()), owner.looks) == (["e1"], 1)
+    assert (ids(stream.take_prefetched()), owner.looks) == (
+        ["e1"],
+        1,
+    )  # looked up once for each write
     owner.generation += 1
     owner.gone = {"e1"}  # what was dropped stays dropped
-    found = stream.take()
+    found = stream.take_prefetched()
     assert (found.state, found.memories) == (StreamState.EMPTY, ())
     owner.generation += 1
     owner.gone = set()
-    assert stream.take().state is StreamState.EMPTY
+    assert stream.take_prefetched().state is StreamState.EMPTY
     assert (stream.stats.empty, stream.stats.ready, len(owner.asked)) == (1, 0, 1)
 
 
@@ -197,7 +200,7 @@ def test_what_is_written_while_the_search_runs_is_looked_up(
     owner.during = write
     stream.sync_turn(user("one"))
     settled(stream, 1)
-    assert ids(stream.take()) == ["e1"]
+    assert ids(stream.take_prefetched()) == ["e1"]
     assert len(owner.asked) == 1
 
 
@@ -213,7 +216,7 @@ def test_whatever_is_written_only_what_still_holds_is_there(writes: list[str]) -
                 owner.generation += 1
                 continue
             left = [hit for hit in ("f1", "e1") if hit not in owner.gone]
-            found = stream.take()
+            found = stream.take_prefetched()
             assert ids(found) == left
             assert found.state is (StreamState.READY if left else StreamState.EMPTY)
         assert owner.looks <= len(writes)
@@ -226,13 +229,13 @@ def test_a_look_that_fails_is_a_failure_and_no_empty_result(owner: Owner) -> Non
         settled(stream, 1)
         owner.generation += 1
         owner.look_error = StoreLocked(path=Path("m.db"), seconds=1.0)
-        found = stream.take()
+        found = stream.take_prefetched()
         assert (found.state, found.memories) == (StreamState.FAILED, ())
         assert "StoreLocked" in found.error
         assert failed == [stream.last_error] == [owner.look_error]
         assert (stream.stats.failed, stream.stats.errors) == (1, 1)
         owner.look_error = None
-        assert ids(stream.take()) == ["f1", "e1"]  # nothing was lost by it
+        assert ids(stream.take_prefetched()) == ["f1", "e1"]  # nothing was lost by it
         assert (stream.stats.failed, stream.stats.ready) == (0, 1)
 
 
@@ -243,7 +246,7 @@ def test_what_prepares_a_search_may_write(owner: Owner) -> None:
     with owner.stream(prepare=write) as stream:
         stream.sync_turn(user("one"))
         settled(stream, 1)
-        assert stream.take().state is StreamState.READY
+        assert stream.take_prefetched().state is StreamState.READY
     assert owner.asked == [["one"]]
 
 
@@ -265,7 +268,7 @@ def test_what_settles_comes_after_the_answer_and_may_write(owner: Owner) -> None
         for n in range(1, 4):
             stream.sync_turn(user(f"turn {n}"))
             waits_for(lambda n=n: len(done) == n and not stream.searching)  # type: ignore[misc]
-            assert stream.take().state is StreamState.READY
+            assert stream.take_prefetched().state is StreamState.READY
         stream.prefetch("asked")
         waits_for(lambda: len(done) == 4)
     assert [asked for asked, _ in done] == [1, 2, 3, 4]
@@ -322,7 +325,7 @@ def test_refresh_after_a_write_keeps_the_next_turn_supplied(
     owner.generation += 1
     assert stream.refresh()
     settled(stream, 2)
-    found = stream.take()
+    found = stream.take_prefetched()
     assert (found.state, found.generation) == (StreamState.READY, 2)
 
 
@@ -334,7 +337,7 @@ def test_an_error_is_kept_logged_once_and_not_an_empty_result(
         for n in (1, 2):
             stream.sync_turn(user(f"turn {n}"))
             settled(stream, n)
-    found = stream.take()
+    found = stream.take_prefetched()
     assert (found.state, found.memories) == (StreamState.FAILED, ())
     assert "the disk is gone" in found.error
     assert stream.last_error is owner.error
@@ -343,7 +346,7 @@ def test_an_error_is_kept_logged_once_and_not_an_empty_result(
     owner.error = None
     stream.sync_turn(user("turn 3"))
     settled(stream, 3)
-    assert stream.take().state is StreamState.READY
+    assert stream.take_prefetched().state is StreamState.READY
     assert stream.last_error is None
 
 
@@ -354,7 +357,7 @@ def test_a_store_that_cannot_be_asked_does_not_break_the_turn(owner: Owner) -> N
     with owner.stream(generation=locked) as stream:
         stream.sync_turn(user("one"))
         settled(stream, 1)
-        assert stream.take().state is StreamState.FAILED
+        assert stream.take_prefetched().state is StreamState.FAILED
         assert not stream.refresh()
         assert stream.prefetch("one").state is StreamState.FAILED
         assert isinstance(stream.last_error, StoreLocked)
@@ -363,7 +366,7 @@ def test_a_store_that_cannot_be_asked_does_not_break_the_turn(owner: Owner) -> N
 def test_nothing_found_is_a_state_of_its_own(stream: PassiveStream) -> None:
     stream.sync_turn(user("nothing"))
     settled(stream, 1)
-    assert stream.take().state is StreamState.EMPTY
+    assert stream.take_prefetched().state is StreamState.EMPTY
     assert stream.stats.empty == 1
 
 
@@ -375,14 +378,14 @@ def test_the_same_turn_twice_is_searched_once(owner: Owner, stream: PassiveStrea
     assert stream.sync_turn(user("one, mended"), number=7)
     settled(stream, 2)
     assert owner.asked[-1] == ["one, mended"]
-    assert stream.take().turn == 8
+    assert stream.take_prefetched().turn == 8
 
 
 @pytest.mark.parametrize("text", ["", "   \n", "\t"])
 def test_turns_without_text_queue_nothing(owner: Owner, stream: PassiveStream, text: str) -> None:
     assert not stream.sync_turn([user(text)])
     assert not stream.sync_turn([])
-    assert stream.take().state is StreamState.NONE
+    assert stream.take_prefetched().state is StreamState.NONE
     assert not stream.queue_prefetch(text)
     assert owner.asked == []
 
@@ -391,7 +394,7 @@ def test_turns_without_text_queue_nothing(owner: Owner, stream: PassiveStream, t
 def test_any_text_is_legal(stream: PassiveStream, text: str) -> None:
     assert stream.sync_turn(user(text))
     settled(stream, 1)
-    assert stream.take().state is StreamState.READY
+    assert stream.take_prefetched().state is StreamState.READY
 
 
 def test_a_turn_of_100_000_tokens_is_searched_by_its_ends(
@@ -409,13 +412,13 @@ def test_a_turn_of_100_000_tokens_is_searched_by_its_ends(
 def test_switched_off_nothing_is_searched(owner: Owner) -> None:
     with owner.stream(enabled=False) as stream:
         assert not stream.sync_turn(user("one"))
-        assert stream.take().state is StreamState.OFF
+        assert stream.take_prefetched().state is StreamState.OFF
         assert stream.prefetch("one").state is StreamState.OFF
         assert stream.stats.off == 1
         stream.enabled = True
         assert stream.sync_turn(user("two"))
         settled(stream, 1)
-        assert stream.take().state is StreamState.READY
+        assert stream.take_prefetched().state is StreamState.READY
     assert owner.asked == [["one", "two"]]
 
 
@@ -435,11 +438,11 @@ def test_the_arms_of_an_ab_test() -> None:
 def test_prefetch_blocks_and_uses_what_was_queued(owner: Owner, stream: PassiveStream) -> None:
     found = stream.prefetch("tea")
     assert (found.state, texts(found)) == (StreamState.READY, ["tea"])
-    assert stream.take().state is StreamState.NONE  # the cache of the turn is left alone
+    assert stream.take_prefetched().state is StreamState.NONE  # the cache of the turn is left alone
     assert stream.queue_prefetch("coffee")
     settled(stream, 1)
     assert texts(stream.prefetch("coffee")) == ["coffee"]
-    assert texts(stream.take()) == ["coffee"]
+    assert texts(stream.take_prefetched()) == ["coffee"]
     assert len(owner.asked) == 2
     owner.generation += 1
     assert texts(stream.prefetch("coffee")) == ["coffee"]
@@ -459,7 +462,7 @@ def test_the_seeds_own_names(owner: Owner, stream: PassiveStream) -> None:
     found = stream.retrieve_memories_async([user("tea")]).result(LONG)
     assert texts(found) == ["tea"]
     stream.cache_for_next_turn(found)
-    assert texts(stream.take()) == ["tea"]
+    assert texts(stream.take_prefetched()) == ["tea"]
     seen: list[Streamed] = []
 
     def respond(text: str, streamed: Streamed) -> str:
@@ -495,7 +498,7 @@ def test_one_thread_and_close_ends_it(owner: Owner) -> None:
     assert stream.prefetch("x").state is StreamState.NONE
     with pytest.raises(UsageError, match="closed"):
         stream.retrieve_memories_async([user("x")])
-    assert stream.take().state is not StreamState.FAILED
+    assert stream.take_prefetched().state is not StreamState.FAILED
 
 
 def test_close_drops_what_has_not_begun(owner: Owner) -> None:
@@ -516,7 +519,7 @@ def test_a_turn_takes_less_than_five_milliseconds_of_work(stream: PassiveStream)
     spent = []
     for n in range(300):
         began = time.thread_time()
-        stream.take()
+        stream.take_prefetched()
         stream.sync_turn(user(f"turn {n}"))
         spent.append(time.thread_time() - began)
     assert sorted(spent)[int(0.99 * len(spent))] < 0.005
@@ -560,7 +563,7 @@ def test_memories_are_always_of_this_turn_and_hold_in_this_generation(steps: lis
             elif step == "prefetch":
                 stream.prefetch("x")
             else:
-                found = stream.take(turn + 1)
+                found = stream.take_prefetched(turn + 1)
                 if found.state is StreamState.READY:
                     assert texts(found) == [f"turn {turn} at {owner.generation}"]
                 else:

@@ -295,7 +295,7 @@ def fresh(tmp_path: Path) -> Iterator[Memory]:
 def ready(memory: Memory, session: str) -> Streamed:
     """Return what the stream has for the next turn once its search has ended."""
     until = time.monotonic() + 60
-    while (found := memory.take(session)).state is StreamState.LATE:
+    while (found := memory.take_prefetched(session)).state is StreamState.LATE:
         assert time.monotonic() < until
         time.sleep(0.005)
     return found
@@ -325,7 +325,7 @@ def test_turns_get_their_vectors_when_the_answer_is_ready(fresh: Memory) -> None
         fresh.sync_turn(f"Do I play the cello on day {n}?", f"You do, on day {n}.", session="a")
         assert ready(fresh, "a").state is StreamState.READY
         embedded(fresh)
-        assert fresh.take("a").state is StreamState.READY
+        assert fresh.take_prefetched("a").state is StreamState.READY
     assert asked == [2, 2]  # both turns were searched for while they waited
     fresh.conversation(session="b").add_turns([user(f"On day {n} it rained.") for n in range(9)])
     fresh.sync_turn("Did it rain?", "Yes.", session="a")
@@ -389,13 +389,13 @@ def test_what_others_write_loses_nothing_that_still_holds(fresh: Memory) -> None
     before = fresh.store.head().memory
     assert fresh.search_memory("cello", session="b")
     assert fresh.store.head().memory == before
-    assert fresh.take("a") is first  # nothing has to be looked up
+    assert fresh.take_prefetched("a") is first  # nothing has to be looked up
     fresh.add_turn("And where do I play it?", session="a")  # the running turn itself
     fresh.add_turn("I sold my cello.", session="b")  # another one
-    assert fresh.take("a").memories == first.memories
+    assert fresh.take_prefetched("a").memories == first.memories
     fresh.review.feedback(kept.id, right=True)
     fresh.review.feedback(gone.id, right=False)
-    found = {hit.id: hit for hit in fresh.take("a").memories}
+    found = {hit.id: hit for hit in fresh.take_prefetched("a").memories}
     assert set(found) == {hit.id for hit in first.memories} - {f"f{gone.id}"}
     assert found[f"f{kept.id}"].confidence == fresh.query_facts()[0].confidence
 

@@ -234,7 +234,7 @@ class Life:
     def ready(self, session: str) -> Streamed:
         """Return what streams for the next turn, once the search behind has ended."""
         deadline = time.monotonic() + PATIENCE
-        while (found := self.memory.take(session)).state is StreamState.LATE:
+        while (found := self.memory.take_prefetched(session)).state is StreamState.LATE:
             assert time.monotonic() < deadline
             time.sleep(0.005)
         return found
@@ -397,12 +397,14 @@ def test_passive_recall_uses_the_turns_before_and_not_the_current_input(life: Li
     for text in (dog, cello):
         life.states(text, 0.9)
     life.memory.embed()
-    assert life.memory.take("chat").state is StreamState.NONE  # turn 1: nothing was said before
+    assert (
+        life.memory.take_prefetched("chat").state is StreamState.NONE
+    )  # turn 1: nothing was said before
     life.memory.sync_turn("Tell me something about my dog.", "Gladly.", session="chat")
     second = life.ready("chat")
     assert (second.turn, second.memories[0].text) == (2, dog)
     # What turn 2 asks changes nothing for turn 2; turn 3 has it, beside turn 1.
-    assert life.memory.take("chat") == second
+    assert life.memory.take_prefetched("chat") == second
     life.memory.sync_turn("Now let us talk about music.", "Gladly.", session="chat")
     third = life.ready("chat")
     assert third.turn == 3
@@ -452,7 +454,7 @@ def test_passive_recall_never_blocks_a_turn(tmp_path: Path) -> None:
         found = Life(memory, clock, tmp_path)
         found.states("The ferry leaves at noon.", 0.9)
         memory.sync_turn("When does the ferry leave?", "Let me see.", session="chat")
-        assert memory.take("chat").state is StreamState.LATE
+        assert memory.take_prefetched("chat").state is StreamState.LATE
         going.set()
         assert score(found.ready("chat").memories, "The ferry leaves at noon.") > 0
         assert memory.check() == []
@@ -1135,7 +1137,7 @@ def test_streaming_can_be_switched_off_for_some(life: Life) -> None:
     talk = life.memory.conversation(session="chat", share=0.0)
     stream = talk.stream()
     life.memory.sync_turn("What is my dog called?", "Let me see.", session="chat")
-    assert life.memory.take("chat").state is StreamState.OFF
+    assert life.memory.take_prefetched("chat").state is StreamState.OFF
     assert not stream.enabled
     arms = [in_stream(f"session {n}", 0.5) for n in range(1000)]
     assert 400 < sum(arms) < 600

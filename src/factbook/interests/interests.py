@@ -93,6 +93,7 @@ from factbook.store.derived.searches import (
     search_logs,
     search_tasks,
 )
+from factbook.store.rows import LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -288,9 +289,12 @@ class Interests:
         """
         return entities_of(self._store, owner, include_retired=include_retired, ids=ids)
 
-    def pages(self, fact_ids: Sequence[int]) -> dict[int, tuple[str, int | None]]:
-        """Return (address of the page or "", search that found it first) of facts by id."""
-        return fact_places(self._store, fact_ids)
+    def pages(
+        self, fact_ids: Sequence[int], *, owner: str = ME
+    ) -> dict[int, tuple[str, int | None]]:
+        """Return (address of the page or "", search that found it first) of an owner's facts."""
+        mine = self._store.lives(LifeWhere(ids=fact_ids, owner=owner))
+        return fact_places(self._store, [life.id for life in mine])
 
     def entity(self, which: int | str, *, owner: str = ME) -> EntityView:
         """Return an entity, by its place in `entities` (from 1) or its name, with what is known."""
@@ -467,7 +471,7 @@ class Interests:
             if one.preference_id is None or one.preference_id in kept
         ]
 
-    def cares(self, owner: str, entity: str) -> bool:
+    def is_interested(self, owner: str, entity: str) -> bool:
         """Tell whether an owner cares about an entity, by its canonical name (interest above 0)."""
         commit = self._store.head(owner).memory
         known = self._cared.get(owner)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +28,7 @@ from factbook.interests.scheduler import IDLE_MS, Budget, Loop, LoopResult, Work
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.model.entities import SearchState, SearchTask
-from factbook.model.facts import EVERYONE, ME, Everyone, Millis, Receipt, Trigger
+from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.interest_ops import RetrySearches, RunSchedule
 from factbook.net.settings import config_path
 from factbook.pipelines.world import WorldReading
@@ -183,18 +184,16 @@ class Background:
             self.loops(shown, off=off),
             clock=self._context.clock,
             idle_ms=IDLE_MS if idle_ms is None else idle_ms,
-            foreground=moved(lambda: self._store.head().commit, self.last_action),
+            foreground=moved(lambda: self._store.head().commit, partial(last_action, self._store)),
             on_step=on_step,
             prepare=lambda: prepare(self._context),
         )
 
-    def last_action(self) -> Millis | None:
-        """Return when any owner did something last."""
-        return last_action(self._store)
-
-    def waiting_searches(self, states: Collection[SearchState]) -> list[SearchTask]:
-        """Return the searches of all owners that were asked for and stand so, oldest first."""
-        return search_tasks(self._store, states=states)
+    def waiting_searches(
+        self, states: Collection[SearchState], *, owner: str | Everyone = ME
+    ) -> list[SearchTask]:
+        """Return the searches of an owner that were asked for and stand so, oldest first."""
+        return search_tasks(self._store, owner, states=states)
 
     def _embed(self) -> int:
         return EmbeddingQueue(self._context).drain().receipt.embedded

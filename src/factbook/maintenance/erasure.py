@@ -233,11 +233,11 @@ class Erasure:
         """Clean the file where an erasure could not, for somebody was reading it; None if none."""
         return self._store.scour()
 
-    def sight(self, text: str) -> Sighting:
+    def find_residues(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in copies of it."""
         if not text.strip():
             raise UsageError(detail="there is nothing to look for: the text is empty")
-        return self._store.sight(text)
+        return self._store.find_residues(text)
 
     def standing(self, done: Sequence[Erased]) -> Standing:
         """Look for what several acts of erasing took in everything that is kept now.

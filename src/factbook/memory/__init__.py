@@ -310,7 +310,7 @@ class Memory:
                 clock=self._context.clock,
                 redact=self._context.redact,
                 associations=self._associations,
-                cares=lambda owner, entity: self.interests.cares(owner, entity),
+                is_interested=lambda owner, entity: self.interests.is_interested(owner, entity),
             )
         return self._engine
 
@@ -477,9 +477,9 @@ class Memory:
         talk = self.conversation(owner=owner, session=session)
         return talk.search_memory(query, search_type, limit)
 
-    def take(self, session: str = "", *, owner: str | Everyone = ME) -> Streamed:
+    def take_prefetched(self, session: str = "", *, owner: str | Everyone = ME) -> Streamed:
         """Return what is ready for the turn that begins; see `Conversation.take`."""
-        return self.conversation(owner=owner, session=session).take()
+        return self.conversation(owner=owner, session=session).take_prefetched()
 
     def context(
         self,

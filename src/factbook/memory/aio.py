@@ -1,7 +1,7 @@
 """AsyncMemory: the same memory for an agent that lives in an event loop.
 
     async with AsyncMemory("agent.db") as memory:
-        found = await memory.take("chat")                       # what came by itself; never waits
+        found = await memory.take_prefetched("chat")  # what came by itself; never waits
         hits = await memory.search_memory("the ferry", "facts")  # what the agent asks for
         await memory.sync_turn(question, answer, session="chat")
 
@@ -163,7 +163,7 @@ class AsyncInterests(_Part[Interests]):
     mute = _asked(Interests.mute)
     react = _asked(Interests.react)
     interest_scores = _asked(Interests.interest_scores)
-    cares = _asked(Interests.cares)
+    is_interested = _asked(Interests.is_interested)
     ranked = _asked(Interests.ranked)
     pages = _asked(Interests.pages)
     preferences = _asked(Interests.preferences)
@@ -191,7 +191,6 @@ class AsyncBackground(_Part[Background]):
     notifier = _asked(Background.notifier)
     channels = _asked(Background.channels)
     work = _worked(Background.work)
-    last_action = _asked(Background.last_action)
     waiting_searches = _asked(Background.waiting_searches)
     loops = _asked(Background.loops)
     worker = _asked(Background.worker)
@@ -289,7 +288,7 @@ class AsyncErasure(_Part[Erasure]):
     erasures = _asked(Erasure.erasures)
     allow_again = _asked(Erasure.allow_again)
     finish_erasing = _worked(Erasure.finish_erasing)
-    sight = _worked(Erasure.sight)
+    find_residues = _worked(Erasure.find_residues)
     standing = _asked(Erasure.standing)
 
 
@@ -333,7 +332,7 @@ class AsyncConversation(_Awaited[Conversation]):
     query_facts = _asked(Conversation.query_facts)
     ask = _asked(Conversation.ask)
     stream = _asked(Conversation.stream)
-    take = _asked(Conversation.take)
+    take_prefetched = _asked(Conversation.take_prefetched)
     prefetch = _asked(Conversation.prefetch)
     queue_prefetch = _asked(Conversation.queue_prefetch)
     context = _asked(Conversation.context)
@@ -489,7 +488,7 @@ class AsyncMemory(_Awaited[Memory]):
     consolidate = _worked(Memory.consolidate)
     recall = _asked(Memory.recall)
     search_memory = _asked(Memory.search_memory)
-    take = _asked(Memory.take)
+    take_prefetched = _asked(Memory.take_prefetched)
     context = _asked(Memory.context)
     ask = _asked(Memory.ask)
     query_facts = _asked(Memory.query_facts)

@@ -282,7 +282,7 @@ class ChatTurns:
         """Return the address of the page that a fact comes from, by its id; of others nothing."""
         facts = [int(one.id[1:]) for one in hits if one.kind == "fact"]
         redact = self._memory.resources.redactor.redact
-        found = self._memory.interests.pages(facts)
+        found = self._memory.interests.pages(facts, owner=self._owner)
         return {f"f{fact}": redact(page) for fact, (page, _) in found.items() if page}
 
 

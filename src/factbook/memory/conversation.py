@@ -1,7 +1,7 @@
 """One conversation of one owner: keep its turns, recall by itself and on request, build context.
 
     with memory.conversation(owner="ann", session="monday") as talk:
-        found = talk.take()                            # what came to mind meanwhile; never waits
+        found = talk.take_prefetched()  # what came to mind meanwhile; never waits
         context = talk.context(question, memories=found.memories)
         talk.sync_turn(question, answer)               # the turn has ended: look ahead
 
@@ -287,9 +287,9 @@ class Conversation:
                 )
             return self._stream
 
-    def take(self) -> Streamed:
+    def take_prefetched(self) -> Streamed:
         """Return what is ready for the turn that begins; never waits."""
-        found = self._taken = self.stream().take()
+        found = self._taken = self.stream().take_prefetched()
         return found
 
     def prefetch(self, query: str) -> list[Hit]:

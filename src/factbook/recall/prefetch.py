@@ -6,7 +6,7 @@ is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "
     stream = PassiveStream(
         modes.stream, still=modes.still, generation=lambda: store.head().memory, clock=now_ms
     )
-    found = stream.take()                 # at once: what is ready for the turn that begins
+    found = stream.take_prefetched()  # at once: what is ready for the turn that begins
     ...                                   # the turn, with found.memories in its context
     stream.sync_turn([question, answer])  # the turn has ended: search for the next one
 
@@ -238,7 +238,7 @@ class PassiveStream:
 
     # --- in the turn ----------------------------------------------------------------------------
 
-    def take(self, turn: int | None = None) -> Streamed:
+    def take_prefetched(self, turn: int | None = None) -> Streamed:
         """Return what is there for a turn, by default the one after the last that ended.
 
         Never waits for a search. Asked again for the same turn, it gives what has come since then;
@@ -330,7 +330,7 @@ class PassiveStream:
 
         Blocks as long as `respond` does, and raises what it raises; then nothing is queued.
         """
-        answer = respond(user_input, self.take())
+        answer = respond(user_input, self.take_prefetched())
         self.sync_turn(
             [
                 Turn(role=Role.USER, text=user_input, at=self._clock()),
@@ -366,7 +366,8 @@ class PassiveStream:
     def prefetch(self, query: str, *, timeout: float | None = None) -> Streamed:
         """Return what a search with this text finds; blocks, unless it was queued and is ready.
 
-        The states are those of `take`: `failed` with the error, `late` after `timeout` seconds. It
+        The states are those of `take_prefetched`: `failed` with the error, `late` after `timeout`
+        seconds. It
         waits for a search that has begun, and leaves the cache of the next turn as it is.
         """
         if not self._enabled:

@@ -183,13 +183,13 @@ class Engine:
         redact: Callable[[str], str],
         weights: RankWeights = DEFAULT_WEIGHTS,
         associations: Callable[[], Associations] | None = None,
-        cares: Callable[[str, str], bool] = lambda _owner, _entity: False,
+        is_interested: Callable[[str, str], bool] = lambda _owner, _entity: False,
     ) -> None:
         """Compose the engine; the embedder is asked for only when the store holds vectors.
 
         `associations` are asked for when a question seeks advice; without them it is a question
-        like any other. `cares` tells whether an owner cares about an entity: what only the outside
-        world says of it may come by itself then.
+        like any other. `is_interested` tells whether an owner cares about an entity: what only the
+        outside world says of it may come by itself then.
         """
         self._store = store
         self._embedder = embedder
@@ -198,7 +198,7 @@ class Engine:
         self._redact = redact
         self._weights = weights
         self._associations = associations
-        self._cares = cares
+        self._is_interested = is_interested
         self._beside = Beside()
         self._logged: set[str] = set()
 
@@ -328,7 +328,7 @@ class Engine:
             return found.trust is not Trust.EXTERNAL and found.kind is not EpisodeKind.COMMAND
         if found.trust is Trust.EXTERNAL:
             about_known = found.kind is FactKind.WORLD
-            if not about_known or not self._cares(found.owner, found.subject):
+            if not about_known or not self._is_interested(found.owner, found.subject):
                 return False
         return is_passive(confidence)
 

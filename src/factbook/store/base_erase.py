@@ -127,5 +127,5 @@ class EraseStore(Protocol):
         that it belongs to.
         """
 
-    def sight(self, text: str) -> Sighting:
+    def find_residues(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in its copies."""

@@ -26,7 +26,7 @@ from factbook.store.sqlite.guard import beside
 from factbook.store.sqlite.repeating import escaped, strings
 from factbook.store.sqlite.rows import Rows
 
-SHOWN: Final = 20  # rows that `sight` names
+SHOWN: Final = 20  # rows that `find_residues` names
 PATIENCE_MS: Final = 5_000  # how long readers may keep the file from being cleaned
 _BUSY: Final = "somebody is reading the file as it was before"
 
@@ -144,7 +144,7 @@ class EraseReads(Rows):
             beside=frozenset(f"e{one}" for one in beside),
         )
 
-    def sight(self, text: str) -> Sighting:
+    def find_residues(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in its copies."""
         from factbook.store.sqlite.traces import WIDTH, Windows, blocks_of
 

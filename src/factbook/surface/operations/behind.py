@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 from factbook.errors import UsageError
 from factbook.model.entities import SearchState
-from factbook.model.facts import ME
+from factbook.model.facts import EVERYONE, ME
 from factbook.surface.operations.arguments import Owner
 from factbook.surface.operations.base import KEEP, READ, Arg, Effect, Outcome, Run, operation
 from factbook.surface.operations.world import NO_SEARCH, alone
@@ -236,7 +236,9 @@ def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: i
     from factbook.surface.views import world as views
 
     memory = run.memory
-    tasks = memory.background.waiting_searches((SearchState.FAILED, SearchState.ASIDE))
+    tasks = memory.background.waiting_searches(
+        (SearchState.FAILED, SearchState.ASIDE), owner=EVERYONE
+    )
     failed = [(one.query, one.error, one.state is SearchState.ASIDE) for one in run.shown(tasks)]
     aside = run.shown(memory.maintenance.set_aside())
     waiting = max(0, memory.maintenance.waiting() - len(aside))

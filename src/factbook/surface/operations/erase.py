@@ -292,7 +292,7 @@ def _finished(run: Run, scoured: Scoured | None) -> Outcome:
 def _sighted(run: Run, text: str) -> Outcome:
     from factbook.surface import records
 
-    found = run.memory.erasure.sight(text)
+    found = run.memory.erasure.find_residues(text)
     stands = found.in_file or found.pieces
 
     def show(page: Page) -> None:

@@ -60,7 +60,7 @@ LEFTOVER: Final[Mapping[str, str]] = {
     "reopen": "files",
     "scour": "files",
     "last_scour": "files",
-    "sight": "files, each_text",
+    "find_residues": "files, each_text",
     "kept_texts": "each_text",
     "erasures": "find",
     "any_tombstones": "find",
