@@ -16,6 +16,7 @@ from factbook.model.facts import (
     EVERYONE,
     ME,
     Cursor,
+    Episode,
     EpisodeKind,
     Everyone,
     Fact,
@@ -31,6 +32,7 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
+from factbook.model.text import asks
 from factbook.store.base import Filters, RejectionFilters
 from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
 from factbook.store.sqlite.rows import (
@@ -43,6 +45,7 @@ from factbook.store.sqlite.rows import (
     episode_where,
     fact_where,
     json_list,
+    with_pasted,
 )
 
 _LIFE = (
@@ -434,6 +437,63 @@ class LedgerWrites(LedgerReads):
             )
         return ids
 
+    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
+        if not episodes:
+            return []
+        first = self._next_id("episode_row")
+        now = self._now
+        self._db.executemany(
+            "INSERT INTO episode_row VALUES"
+            " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            [
+                (
+                    first + n,
+                    one.uid,
+                    source_id,
+                    one.owner,
+                    one.kind,
+                    one.role,
+                    one.trust,
+                    one.position,
+                    one.offset,
+                    one.occurred_at,
+                    one.subject,
+                    one.group,
+                    one.session,
+                    one.project,
+                    one.branch,
+                    one.agent,
+                    one.tool,
+                    one.call_id,
+                    orjson.dumps(with_pasted(one)).decode(),
+                    one.is_error,
+                    one.cut,
+                    one.injected,
+                    1 if one.embed and not one.injected else 0,
+                    now,
+                    one.speaker,
+                    len(one.text),
+                    asks(one.text),
+                    one.text,
+                )
+                for n, (source_id, one) in enumerate(episodes)
+            ],
+        )
+        last = first + len(episodes) - 1
+        self._db.execute(
+            "INSERT INTO episode_fts(rowid, text)"
+            " SELECT id, text FROM episode_row WHERE id BETWEEN ? AND ?",
+            (first, last),
+        )
+        self._db.executemany(
+            "UPDATE source_row SET episode_count = episode_count + ?1,"
+            " first_at = min(coalesce(first_at, ?2), coalesce(?2, first_at)),"
+            " last_at = max(coalesce(last_at, ?3), coalesce(?3, last_at)) WHERE id = ?4",
+            _spans_of(episodes),
+        )
+        return list(range(first, last + 1))
+
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids."""
         if not facts:
@@ -568,3 +628,24 @@ def _rejection_where(filters: RejectionFilters) -> tuple[str, list[Any]]:
     if filters.typed_only:
         parts.append("r.type <> ''")
     return f"WHERE {' AND '.join(parts)}" if parts else "", bindings
+
+
+def _spans_of(
+    episodes: Sequence[tuple[int, Episode]],
+) -> list[tuple[int, Millis | None, Millis | None, int]]:
+    """Return (count, first date, last date, source id) of the episodes of each source."""
+    times: dict[int, list[Millis]] = {}
+    counts: dict[int, int] = {}
+    for source_id, episode in episodes:
+        counts[source_id] = counts.get(source_id, 0) + 1
+        if episode.occurred_at is not None:
+            times.setdefault(source_id, []).append(episode.occurred_at)
+    return [
+        (
+            count,
+            min(times.get(source_id, ()), default=None),
+            max(times.get(source_id, ()), default=None),
+            source_id,
+        )
+        for source_id, count in counts.items()
+    ]

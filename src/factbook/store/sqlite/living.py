@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from factbook import policy
-from factbook.errors import UsageError
+from factbook.errors import EmbedderMismatch, UsageError
 from factbook.model.facts import (
     EVERYONE,
     Everyone,
@@ -54,6 +54,55 @@ class LivingVerbs(Rows):
     _now: Millis
     touches: Collection[str] | Everyone = EVERYONE
     commit_no: int
+
+    def set_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    ) -> list[int]:
+        """Keep one vector per id and mark the rows; return the ids that were still waiting.
+
+        Raises EmbedderMismatch where the file holds vectors of another model.
+        """
+        self._claim_embedder(model, dim)
+        table, column = VECTOR_TABLES[target]
+        if target != "fact":
+            wanted = f"SELECT id FROM {target}_row WHERE vector_state = 1"
+            mark = f"UPDATE {target}_row SET vector_state = 2 WHERE id = ?"
+        else:
+            wanted = "SELECT id FROM fact_row WHERE status = 'pending_embed'"
+            mark = "UPDATE fact_row SET status = 'active' WHERE id = ?"
+        waiting = {
+            row[0]
+            for row in self._db.execute(
+                f"{wanted} AND id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+            )
+        }
+        width = 2 * dim
+        rows = [
+            (one, vectors[n * width : (n + 1) * width])
+            for n, one in enumerate(ids)
+            if one in waiting
+        ]
+        self._db.executemany(
+            f"INSERT INTO {table} ({column}, commit_no, vector) VALUES (?,?,?)",
+            [(one, self.commit_no, vector) for one, vector in rows],
+        )
+        self._db.executemany(mark, [(one,) for one, _ in rows])
+        self._db.execute(
+            "DELETE FROM embed_task WHERE target = ?"
+            " AND row_id IN (SELECT value FROM json_each(?))",
+            (target, json_list(one for one, _ in rows)),
+        )
+        end_claims(self._db)
+        return [one for one, _ in rows]
+
+    def _claim_embedder(self, model: str, dim: int) -> None:
+        found = self._meta("embedder")
+        if found is None:
+            self._db.execute(
+                "INSERT INTO meta VALUES ('embedder', ?), ('embedder_dim', ?)", (model, str(dim))
+            )
+        elif (found, self._meta("embedder_dim")) != (model, str(dim)):
+            raise EmbedderMismatch(path=self.path, found=found, given=model)
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
