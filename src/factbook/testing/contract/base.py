@@ -82,6 +82,18 @@ def evidence(fact_id: int, episode_id: int, **other: Any) -> EvidenceRow:
     return row._replace(**other)
 
 
+def fill(store: Store) -> None:
+    """Write three sources, and episodes and facts of the ids 1, 2 and 3.
+
+    The episodes say "tool 1" to "tool 3" in the first source, the facts the same.
+    """
+    with writing(store) as writer:
+        writer.put_sources([SourceState(source=sample_source(key)) for key in SOURCES])
+        writer.add_episodes([(1, sample_episode(n, text=f"tool {n}")) for n in (1, 2, 3)])
+        writer.add_facts([life(n) for n in (1, 2, 3)])
+        writer.add_evidence([evidence(n, n) for n in (1, 2, 3)])
+
+
 class Contract(ABC):
     """A store to test, and what its tests begin with."""
 
@@ -101,13 +113,6 @@ class Contract(ABC):
 
     @pytest.fixture
     def store(self, empty: Store) -> Store:
-        """Give a store of three sources, and episodes and facts of the ids 1, 2 and 3.
-
-        The episodes say "tool 1" to "tool 3" in the first source, the facts the same.
-        """
-        with writing(empty) as writer:
-            writer.put_sources([SourceState(source=sample_source(key)) for key in SOURCES])
-            writer.add_episodes([(1, sample_episode(n, text=f"tool {n}")) for n in (1, 2, 3)])
-            writer.add_facts([life(n) for n in (1, 2, 3)])
-            writer.add_evidence([evidence(n, n) for n in (1, 2, 3)])
+        """Give a store that holds what `fill` writes."""
+        fill(empty)
         return empty

@@ -37,6 +37,18 @@ def embedded(store: Store, *ids: int, target: str = "episode", model: str = MODE
 class SearchContract(Contract):
     """The tests of vectors and outlines."""
 
+    @of("search")
+    def test_what_holds_more_of_the_terms_comes_first(self, store: Store) -> None:
+        for target in ("episode", "fact"):
+            found = store.search(target, ["tool", "3"], Filters(), 9)
+            assert [one for one, _ in found] == [3, 1, 2]
+            assert found[0][1] > found[1][1] == found[2][1] > 0
+            assert store.search(target, ["3", "tool"], Filters(), 1) == found[:1]
+        assert [one for one, _ in store.search("episode", ["TOOLS", "töol"], Filters(), 2)] == [
+            1,
+            2,
+        ]
+
     @of("waiting", "set_vectors", "vectors", "embedder")
     def test_a_row_waits_until_it_has_its_vector(self, store: Store) -> None:
         assert store.embedder() is None
