@@ -88,8 +88,9 @@ def test_nothing_heavy_is_imported_for_help(cli: Cli) -> None:
         check=True,
     )
     loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
-    for heavy in ("numpy", "onnxruntime", "pydantic", "rich", "apsw", "orjson", "factbook.memory"):
-        assert heavy not in loaded
+    heavy = ("numpy", "onnxruntime", "pydantic", "rich", "apsw", "orjson")
+    for one in (*heavy, "factbook.memory", "factbook.store", "factbook.model.keys"):
+        assert one not in loaded
 
 
 def test_recall_imports_neither_rich_nor_pydantic(filled: tuple[Cli, Path]) -> None:

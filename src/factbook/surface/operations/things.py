@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import as_of
 from factbook.model.facts import ME, Status
-from factbook.model.keys import entity_name
 from factbook.surface.operations.arguments import Owner
 from factbook.surface.operations.base import ASK, KEEP, Arg, Effect, Outcome, Run, operation
 from factbook.surface.operations.world import named
@@ -278,6 +277,8 @@ def _erased_fact(run: Run, fact: Fact, owner: str) -> Outcome:
 
 
 def _erased_entity(run: Run, target: str, owner: str) -> Outcome:
+    from factbook.model.keys import entity_name
+
     known = run.memory.interests.entities(owner=owner)
     numbered = target.isascii() and target.isdigit() and 1 <= int(target) <= len(known)
     name = known[int(target) - 1].name if numbered else entity_name(target)
