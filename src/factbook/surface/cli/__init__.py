@@ -18,12 +18,11 @@ from factbook.errors import FactbookError, ModelError, UsageError
 from factbook.surface.cli import talk as talk
 from factbook.surface.cli.app import EXTRA, Command, Db, Json, Shared, app, begin
 from factbook.surface.cli.shell import command_of
-from factbook.surface.operations import EVERY, Operation
+from factbook.surface.operations import EVERY, Operation, Outcome
 from factbook.surface.output import ReaderGone, Screen
 
 __all__ = ["group", "main", "run", "run_consolidation"]
 
-EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 EXIT_PIPE: Final = 141  # 128 + SIGPIPE
 GARBAGE_THRESHOLD: Final = 100_000  # new objects between two searches for garbage
 
@@ -102,7 +101,7 @@ def run(args: Sequence[str]) -> int:
         _discard_stdout()
         return EXIT_PIPE
     except (KeyboardInterrupt, typer.Abort):
-        return EXIT_INTERRUPTED
+        return Outcome.INTERRUPTED
     return code
 
 

@@ -24,7 +24,17 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from factbook.errors import FactbookError, UsageError
 from factbook.model.facts import Everyone
@@ -192,6 +202,8 @@ class Effect(StrEnum):
 class Outcome:
     """What an operation found or did: for programs, and for people."""
 
+    INTERRUPTED: ClassVar[int] = 130  # 128 + SIGINT, as shells count
+
     record: Mapping[str, object]  # JSON-able; a value that is an iterator is written as it comes
     show: str | Callable[[Page], str | None] = ""  # a raw text, or what writes to a page
     shown: bool = True  # whether there is anything to show: what talks has done so already
@@ -201,6 +213,11 @@ class Outcome:
     nothing_of: str | Everyone | None = None  # the owner of whom nothing was found, where it was so
     quit: bool = False  # whether a conversation is to end
     code: int = 0  # what a program ends with that did this alone
+
+    @classmethod
+    def interrupted(cls, said: str) -> Outcome:
+        """Return what Ctrl-C ended: a remark, and nothing else."""
+        return cls(record={}, shown=False, notes=[said], code=cls.INTERRUPTED)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from factbook.model.facts import Receipt
     from factbook.surface.output import Page
 
-EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 _VERDICTS: Final = {"merge": "MERGE", "keep": "KEEP_BOTH", "contradiction": "CONTRADICTION"}
 _HEARD: Final = {"accept": "ACCEPT", "refuse": "REFUSE", **_VERDICTS}  # of what was overheard
 _SETTLED: Final = {
@@ -380,7 +379,7 @@ def reembed(run: Run) -> Outcome:
             with bar("embedding", total=total, unit="rows", quiet=run.quiet) as advance:
                 changed = memory.maintenance.reembed(progress=advance)
         except KeyboardInterrupt:
-            return interrupted(
+            return Outcome.interrupted(
                 "stopped; the vectors in use are as they were, and `factbook reembed` goes on from"
                 " there"
             )
@@ -399,8 +398,3 @@ def reembed(run: Run) -> Outcome:
         },
         show=lambda page: page.say(said),
     )
-
-
-def interrupted(said: str) -> Outcome:
-    """Return what Ctrl-C ended: a remark, and nothing else."""
-    return Outcome(record={}, shown=False, notes=[said], code=EXIT_INTERRUPTED)

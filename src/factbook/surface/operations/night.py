@@ -11,7 +11,6 @@ from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
 from factbook.surface.operations.arguments import Whose
 from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
-from factbook.surface.operations.keep import interrupted
 from factbook.surface.text import amount, count, home_path, moment, safe
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def consolidate(
                 ),
             )
     except KeyboardInterrupt:
-        return interrupted(
+        return Outcome.interrupted(
             "nothing was changed"
             if dry_run
             else "stopped; all that was written before is kept, and `factbook consolidate` goes on"

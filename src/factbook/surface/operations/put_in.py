@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from factbook.surface.records import Ingested
 
 EXIT_INPUT: Final = 3  # a part of the input could not be read; the rest was
-EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
 
 _NO_REDACT: Final = "--no-redact is on: secrets are stored and shown as they are"
 _STOPPED: Final = (
@@ -112,7 +111,7 @@ def _told(run: Run, done: Ingested, *, trouble: FactbookError | None, interrupte
     from factbook.surface.views import report
 
     unread = report.failed_files(done.report)
-    code = EXIT_INTERRUPTED if interrupted else EXIT_INPUT if unread else 0
+    code = Outcome.INTERRUPTED if interrupted else EXIT_INPUT if unread else 0
     return Outcome(
         record=records.ingest(done, database=str(run.db)),
         show=lambda page: report.ingest(page, done),
@@ -193,5 +192,5 @@ def embed(
         record={"embedded": embedded, "waiting": waiting},
         show=f"{done}; {rest}.",
         notes=[_left(waiting)] if interrupted else [],
-        code=EXIT_INTERRUPTED if interrupted else 0,
+        code=Outcome.INTERRUPTED if interrupted else 0,
     )
