@@ -679,12 +679,15 @@ class Engine:
         rows = [row for row in pool.rows.values() if row.episode in there]
         if not rows:
             return [], np.zeros(0)
+        cosine = np.asarray([row.cosine for row in rows], np.float64)
         if vector is not None:
-            self._compare(rows, vector, owner)
+            self._compare(rows, cosine, vector, owner)
         places = np.searchsorted(known.ids, [row.episode for row in rows])
         is_fact = np.asarray([row.target == "fact" for row in rows])
-        for row, chars in zip(rows, known.chars[places].tolist(), strict=True):
-            row.chars = chars
+        for row, value, chars in zip(
+            rows, cosine.tolist(), known.chars[places].tolist(), strict=True
+        ):
+            row.cosine, row.chars = value, chars
         speaking = np.asarray([name in named for name in known.speakers])
         timely = None
         if window is not None:
@@ -698,7 +701,7 @@ class Engine:
                 sources=known.sources[places],
                 positions=known.positions[places],
                 lexical=np.asarray([row.lexical for row in rows], np.float64),
-                cosine=np.asarray([row.cosine for row in rows], np.float64),
+                cosine=cosine,
                 asks=known.asks[places] & ~is_fact,
                 named=speaking[places],
                 lengths=known.chars[places],
@@ -719,16 +722,22 @@ class Engine:
         return [rows[one] for one in order.tolist()], scores[order]
 
     def _compare(
-        self, rows: Sequence[_Row], vector: NDArray[np.float32], owner: str | Everyone
+        self,
+        rows: Sequence[_Row],
+        cosine: Floats,
+        vector: NDArray[np.float32],
+        owner: str | Everyone,
     ) -> None:
-        """Give the episodes that were found otherwise their cosines, where they have a vector."""
-        missing = {
-            row.id: row for row in rows if row.target == "episode" and math.isnan(row.cosine)
-        }
-        among = Filters(owner=owner, ids=list(missing))
-        (found,) = self._store.nearest("episode", vector[None], among, max(1, len(missing)))
-        for one, cosine in zip(found.ids.tolist(), found.cosines.tolist(), strict=True):
-            missing[one].cosine = cosine
+        """Write the cosines of the episodes that were found otherwise and have a vector."""
+        there = np.asarray([row.target == "episode" for row in rows])
+        missing = np.flatnonzero(np.isnan(cosine) & there)
+        if not len(missing):
+            return
+        ids = np.asarray([rows[n].id for n in missing.tolist()], np.int64)
+        among = Filters(owner=owner, ids=ids.tolist())
+        (found,) = self._store.nearest("episode", vector[None], among, len(ids))
+        order = np.argsort(ids)
+        cosine[missing[order[np.searchsorted(ids[order], found.ids)]]] = found.cosines
 
     # --- showing --------------------------------------------------------------------------------
 

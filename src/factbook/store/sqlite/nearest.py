@@ -8,7 +8,7 @@ never changes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,10 +68,11 @@ class Held:
             among = np.asarray(sorted(set(among.tolist())), np.int64)
         return [_best([_in_view(one, vector, k, among) for one in mine], k) for vector in vectors]
 
-    def outlines(self, ids: Iterable[int], *, reach: int, owner: str | Everyone) -> Outlines:
+    def outlines(self, ids: Sequence[int], *, reach: int, owner: str | Everyone) -> Outlines:
         """Return what is known of these episodes of an owner, and of those around them."""
         table = self.table
-        wanted = np.asarray(sorted(set(ids)), np.int64)
+        wanted = np.sort(np.asarray(ids, np.int64))
+        wanted = wanted[np.concatenate(([True], wanted[1:] != wanted[:-1]))[: len(wanted)]]
         rows = table.rows(wanted[table.holds(wanted)])
         if reach:
             rows = table.around(rows, reach)
@@ -85,7 +86,9 @@ class Held:
             table.times[rows],
             table.chars[rows],
             table.asks[rows],
-            [names[code] for code in table.speakers[rows].tolist()],
+            [names[code] for code in table.speakers[rows].tolist()]
+            if len(names) > 1
+            else [""] * len(rows),
         )
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
