@@ -15,11 +15,8 @@ from factbook.model.facts import EVERYONE, FactKind
 from factbook.store.base import Filters, Outlines, Store, Writer
 from factbook.store.kinds import KINDS, Kind
 from factbook.store.rows import LifeWhere
-from factbook.testing.contract import LEFTOVER, public_names, verbs_of
+from factbook.testing.contract import LEFTOVER, StoreContract, public_names, verbs_of
 from factbook.testing.contract.base import fill
-from factbook.testing.contract.ledger import LedgerContract
-from factbook.testing.contract.records import RecordContract
-from factbook.testing.contract.search import SearchContract
 from factbook.testing.memory_reads import MemoryReads
 from factbook.testing.memory_store import MemorySnapshot, MemoryStore, MemoryWriter, open_memory
 
@@ -48,7 +45,7 @@ IGNORED: Mapping[str, object] = {
 }
 
 
-class InMemory(RecordContract, LedgerContract, SearchContract):
+class InMemory(StoreContract):
     def open(self, path: Path, *, tenant: str = "one") -> Store:
         return open_memory(f"memory://{path}/{tenant}")
 
@@ -203,9 +200,10 @@ def runs(verb: str, kind: Kind[Any] | None) -> Iterator[Callable[[], None]]:
                 continue
             path = Path(f"/{next(NAMES)}")
             store = tests.open(path)
-            fill(store)
-            given = {"store": store, "tmp_path": path, "kind": one}
             wanted = inspect.signature(test).parameters
+            if "store" in wanted:
+                fill(store)
+            given = {"store": store, "empty": store, "tmp_path": path, "kind": one}
             yield lambda test=test, given=given, wanted=wanted: test(
                 **{name: given[name] for name in wanted}
             )

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from factbook.store.base import Store, Writer
-from factbook.testing.contract import LEFTOVER, public_names
-from factbook.testing.contract.ledger import LedgerContract
-from factbook.testing.contract.records import RecordContract
-from factbook.testing.contract.search import SearchContract
+from factbook.testing.contract import LEFTOVER, StoreContract, public_names
 from factbook.testing.memory_store import MemoryWriter, open_memory
 
 
-class TestInMemory(RecordContract, LedgerContract, SearchContract):
+class TestInMemory(StoreContract):
     def open(self, path: Path, *, tenant: str = "one") -> Store:
         return open_memory(f"memory://{path}/{tenant}")
 
