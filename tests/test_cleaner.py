@@ -39,6 +39,7 @@ from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.store.derived.entities import engagements_of, entities_of, entity_named, world_facts
 from factbook.store.derived.tasks import open_tasks
+from factbook.store.leases import drop_lease, take_lease
 from factbook.store.port import marked
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
@@ -418,8 +419,8 @@ def test_it_stops_when_told_and_goes_on_later(desk: Desk) -> None:
 
 
 def test_one_process_cleans_at_a_time(desk: Desk) -> None:
-    token = desk.store.take_lease("cleaner", holder="other:1", now=NOW)
+    token = take_lease(desk.store, "cleaner", holder="other:1", now=NOW)
     assert token is not None
     assert desk.clean().note == "another process is cleaning"
     assert marked(desk.store, MARK).commit == 0
-    desk.store.drop_lease("cleaner", token=token)
+    drop_lease(desk.store, "cleaner", token=token)

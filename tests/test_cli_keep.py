@@ -23,6 +23,7 @@ from factbook.memory import Memory
 from factbook.model.facts import ME, EpisodeKind, Fact, Millis, Role, Source, Trigger, Trust
 from factbook.model.ops import Count, JudgePair, MergeFacts, Propose, RecordInjection, RecordUse
 from factbook.recall.time_expressions import now_ms
+from factbook.store.leases import claim_waiting, drop_lease, release, take_lease
 from factbook.testing import FrozenClock, sample_episode
 
 DAY: Millis = 24 * 3600 * 1000
@@ -392,9 +393,9 @@ def test_a_worker_embeds_what_comes_until_it_is_told_to_stop(
 
 def test_a_worker_says_what_was_put_aside_and_tries_it_again(here: Cli, opened: Memory) -> None:
     say(opened, "The \x1b[31mferry leaves at noon", at=now_ms(), session="one")
-    claim = opened.store.claim_waiting("episode", limit=9, holder="t", now=0)
+    claim = claim_waiting(opened.store, "episode", limit=9, holder="t", now=0)
     ids = [one for one, _ in claim.rows]
-    opened.store.release(claim, ids, error="too \x1b[31mlong", until=1, aside=True)
+    release(opened.store, claim, ids, error="too \x1b[31mlong", until=1, aside=True)
     shown = here("worker", "--once", "--off", "extraction").out
     assert "0 rows embedded; nothing waits." in shown
     assert f"e{ids[0]}  too \\x1b[31mlong" in shown
@@ -507,12 +508,12 @@ def test_undo_takes_a_run_back(evening: Cli, db: Path) -> None:
 
 def test_one_consolidation_at_a_time(here: Cli, opened: Memory) -> None:
     now = now_ms()
-    token = opened.store.take_lease("consolidation", holder="elsewhere:1:a", now=now)
+    token = take_lease(opened.store, "consolidation", holder="elsewhere:1:a", now=now)
     assert token is not None
     done = here("consolidate", "--json", code=4)
     assert done.json()["error"]["kind"] == "AlreadyRunning"
     assert "running already" in done.err
-    opened.store.drop_lease("consolidation", token=token)
+    drop_lease(opened.store, "consolidation", token=token)
     here("consolidate", "--json")
 
 

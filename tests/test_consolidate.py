@@ -21,6 +21,7 @@ from factbook.memory import Memory
 from factbook.model.facts import Fact, FactKind, Stance, Status
 from factbook.store.base import Filters
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.leases import take_lease
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000
@@ -388,7 +389,7 @@ def test_an_undone_night_leaves_what_was_there_before(diary: Diary) -> None:
 
 def test_one_run_at_a_time(diary: Diary) -> None:
     store, now = diary.memory.store, diary.clock.now
-    token = store.take_lease("consolidation", holder="elsewhere:1:x", now=now)
+    token = take_lease(store, "consolidation", holder="elsewhere:1:x", now=now)
     assert token is not None
     with pytest.raises(AlreadyRunning):
         diary.memory.consolidate()

@@ -39,6 +39,8 @@ IGNORED: Mapping[str, object] = {
     "keys": None,
     "pairs": None,
     "after": 0,
+    "due": None,
+    "besides": (),
     "next": False,
     "tried_only": False,
     "now": 1 << 50,
@@ -145,6 +147,20 @@ def takes_no_turns(_: Verb) -> Verb:
     return mutant
 
 
+def is_a_commit(_: Verb) -> Verb:
+    return lambda self: self._write(0, quiet=False)
+
+
+def changes_anything(_: Verb) -> Verb:
+    @contextmanager
+    def mutant(self: MemoryStore) -> Iterator[MemoryWriter]:
+        with self._write(0, quiet=True) as writer:
+            writer._quiet = False
+            yield writer
+
+    return mutant
+
+
 def is_itself(_: Verb) -> Verb:
     @contextmanager
     def mutant(self: MemoryStore) -> Iterator[MemoryStore]:
@@ -165,6 +181,7 @@ def mutations_of(verb: str) -> list[Mutation]:
     """Return what may be wrong with a verb."""
     special: Mapping[str, list[Mutation]] = {
         "writing": [keeps_what_failed, takes_no_turns],
+        "locked": [is_a_commit, changes_anything],
         "snapshot": [is_as_of_before],
         "rehearsal": [is_itself],
         "export": [yields_nothing],

@@ -21,6 +21,7 @@ from factbook.errors import EmbedderMismatch
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, Role, Trigger, Trust
 from factbook.model.ops import StoreVectors
+from factbook.store.leases import claim_waiting, release
 from factbook.testing import FrozenClock, sample_episode, sample_source
 
 
@@ -117,12 +118,12 @@ def test_the_wait_doubles(memory: Memory, clock: FrozenClock) -> None:
         memory.embed()
         waited = 0
         while not (
-            claim := memory.store.claim_waiting("episode", limit=1, holder="t", now=clock.now)
+            claim := claim_waiting(memory.store, "episode", limit=1, holder="t", now=clock.now)
         ).rows:
             clock.now += 1000
             waited += 1
         ids = [one for one, _ in claim.rows]
-        memory.store.release(claim, ids, error="", until=0, tried=False)
+        release(memory.store, claim, ids, error="", until=0, tried=False)
         waits.append(waited)
     assert waits == [2, 4, 8, 16]
 
@@ -149,10 +150,10 @@ def test_a_lease_that_ran_out_is_taken_over_and_late_vectors_are_not_taken(
 ) -> None:
     say(memory, "one", "two")
     store, now = memory.store, clock.now
-    slow = store.claim_waiting("episode", limit=9, holder="slow", now=now)
-    assert store.claim_waiting("episode", limit=9, holder="quick", now=now).rows == ()
+    slow = claim_waiting(store, "episode", limit=9, holder="slow", now=now)
+    assert claim_waiting(store, "episode", limit=9, holder="quick", now=now).rows == ()
     later = now + policy.LEASE_MS
-    quick = store.claim_waiting("episode", limit=1, holder="quick", now=later)
+    quick = claim_waiting(store, "episode", limit=1, holder="quick", now=later)
     assert quick.token > slow.token
 
     def give(token: int) -> int:

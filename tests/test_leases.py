@@ -20,7 +20,15 @@ from factbook.memory import Memory
 from factbook.model.facts import Trigger
 from factbook.model.interest_ops import FailSearch, QueueSearch
 from factbook.store.derived.searches import search_tasks
-from factbook.store.leases import due, holder_name, is_dead, stands
+from factbook.store.leases import (
+    claim_search,
+    claim_waiting,
+    due,
+    holder_name,
+    is_dead,
+    stands,
+    take_lease,
+)
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock
 from test_embedding_queue import Hashing, say
@@ -55,9 +63,9 @@ def search(memory: Memory) -> None:
 
 def all_claims(store: SQLiteStore, holder: str, now: int) -> list[bool]:
     """Try to take everything that can be taken; tell what was."""
-    embedding = store.claim_waiting("episode", limit=9, holder=holder, now=now)
-    search = store.claim_search(claimer=holder, now=now)
-    named = [store.take_lease(name, holder=holder, now=now) is not None for name in NAMES]
+    embedding = claim_waiting(store, "episode", limit=9, holder=holder, now=now)
+    search = claim_search(store, claimer=holder, now=now)
+    named = [take_lease(store, name, holder=holder, now=now) is not None for name in NAMES]
     return [bool(embedding.rows), search is not None, *named]
 
 
@@ -186,7 +194,9 @@ def test_two_workers_whose_clocks_are_apart_do_not_take_over_for_ever(memory: Me
 
     class Rival(Hashing):
         def embed(self, texts):  # type: ignore[no-untyped-def]
-            claims.append(store.claim_waiting("episode", limit=9, holder="rival", now=NOW + DECADE))
+            claims.append(
+                claim_waiting(store, "episode", limit=9, holder="rival", now=NOW + DECADE)
+            )
             return super().embed(texts)
 
     memory.resources._embedder = Rival()
@@ -201,6 +211,6 @@ def test_a_search_that_failed_under_a_clock_ahead_is_made(memory: Memory) -> Non
     then = NOW + DECADE
     apply(memory.store, [fail], trigger=Trigger.LEARN_COMMAND, actor="t", now=then)
     assert search_tasks(memory.store, now=then) == []
-    assert memory.store.claim_search(claimer="a", now=then) is None
+    assert claim_search(memory.store, claimer="a", now=then) is None
     assert [one.id for one in search_tasks(memory.store, now=NOW)] == [1]
-    assert memory.store.claim_search(claimer="a", now=NOW) is not None
+    assert claim_search(memory.store, claimer="a", now=NOW) is not None

@@ -36,6 +36,7 @@ from factbook.store.derived.entities import world_facts
 from factbook.store.derived.notices import notices_of
 from factbook.store.derived.searches import search_logs, search_tasks
 from factbook.store.derived.tasks import unheard
+from factbook.store.leases import claim_search, take_lease
 from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, Pages, World, open_world, page
@@ -745,8 +746,8 @@ def test_what_a_dead_worker_had_claimed_is_free_again(world: World, here: bool) 
     searched(world)
     queued(world, "one")
     now, until = world.clock.now, world.clock.now + policy.LEASE_MS
-    assert world.memory.store.claim_search(claimer=holder, now=now) is not None
-    world.memory.store.take_lease(READING, holder=holder, now=now)
+    assert claim_search(world.memory.store, claimer=holder, now=now) is not None
+    take_lease(world.memory.store, READING, holder=holder, now=now)
     if not here:
         assert world.memory.background.run_searches().made == 0
         assert world.memory.background.run_extraction().note == "another worker is reading"

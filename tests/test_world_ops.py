@@ -91,6 +91,7 @@ from factbook.store.derived.searches import (
     untold_finds,
 )
 from factbook.store.derived.tasks import unheard
+from factbook.store.leases import claim_search, release_search, take_lease
 from factbook.store.sqlite import SQLiteStore
 
 NOW: Millis = 1_763_700_000_000
@@ -731,9 +732,9 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
         )
 
     until = NOW + policy.LEASE_MS
-    task = store.claim_search(claimer="a", now=NOW)
+    task = claim_search(store, claimer="a", now=NOW)
     assert task is not None
-    assert store.claim_search(claimer="b", now=NOW) is None
+    assert claim_search(store, claimer="b", now=NOW) is None
     for claimer in ("b", ""):
         with pytest.raises(TakenOver):
             write(store, *result("r1"), record(claimer), trigger=Trigger.ENRICHMENT)
@@ -741,9 +742,9 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
         with pytest.raises(TakenOver):
             write(store, fail, trigger=Trigger.ENRICHMENT)
     assert store.episode_ids(["r1"]) == {}  # the whole call is refused
-    store.release_search(1, claimer="b")  # which has nothing to give back
-    assert store.claim_search(claimer="b", now=NOW) is None
-    assert store.claim_search(claimer="b", now=until) is not None
+    release_search(store, 1, claimer="b")  # which has nothing to give back
+    assert claim_search(store, claimer="b", now=NOW) is None
+    assert claim_search(store, claimer="b", now=until) is not None
     with pytest.raises(TakenOver):
         write(store, *result("r1"), record("a"), trigger=Trigger.ENRICHMENT)
     done = write(store, *result("r1"), record("b"), trigger=Trigger.ENRICHMENT)
@@ -754,12 +755,12 @@ def test_a_search_that_another_makes_is_neither_kept_nor_failed(store: SQLiteSto
 
 
 def test_what_was_worked_out_under_a_lost_lease_is_not_written(store: SQLiteStore) -> None:
-    token = store.take_lease("reading", holder="a", now=NOW)
+    token = take_lease(store, "reading", holder="a", now=NOW)
     assert token is not None
     fence = Fence(lease="reading", token=token)
     write(store, *episode("m1"), fence, trigger=Trigger.USER_MESSAGE)
     later = NOW + policy.LEASE_MS
-    assert store.take_lease("reading", holder="b", now=later) == token + 1
+    assert take_lease(store, "reading", holder="b", now=later) == token + 1
     with pytest.raises(TakenOver):
         write(store, *episode("m2"), fence, trigger=Trigger.USER_MESSAGE)
     assert store.episode_ids(["m1", "m2"]).keys() == {"m1"}

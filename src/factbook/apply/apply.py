@@ -85,7 +85,8 @@ from factbook.store.base import (
     claim_digest,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
-from factbook.store.kinds import EVENT, READER, REJECTION, Reader, Refusal
+from factbook.store.kinds import EMBED_TASK, EVENT, READER, REJECTION, Reader, Refusal
+from factbook.store.leases import end_claims, held_rows
 from factbook.store.rows import EvidenceRow, Life
 
 _BESIDE_MEMORY = frozenset(
@@ -643,7 +644,7 @@ class _Run:
             ids, vectors = op.ids, op.vectors
             if op.token is not None:
                 # Another worker may have taken over rows whose lease had ended.
-                held = self._writer.held(op.target, op.ids, op.token)
+                held = held_rows(self._writer, op.target, op.ids, op.token)
                 ids = [one for one in op.ids if one in held]
                 width = 2 * op.dim
                 vectors = b"".join(
@@ -652,6 +653,9 @@ class _Run:
                     if one in held
                 )
             written = self._writer.set_vectors(op.target, ids, vectors, model=op.model, dim=op.dim)
+            done = self._writer.drop(EMBED_TASK, {"target": op.target, "row_id": written})
+            if done:
+                end_claims(self._writer)
             self._receipt.embedded += len(written)
             if op.target == "fact":
                 for fact_id in written:

@@ -31,12 +31,14 @@ from factbook.store.derived.entities import (
 )
 from factbook.store.derived.notices import notices_of, notify_state, row_of, waiting_notice
 from factbook.store.kinds import (
+    LEASE,
     NOTICE,
     NOTICE_FACT,
     NOTIFY,
     SEARCH_FIND,
     NoticeFact,
 )
+from factbook.store.leases import hold, notice_lease
 from factbook.store.port import one_id
 
 if TYPE_CHECKING:
@@ -117,7 +119,7 @@ class NoticeChanges(InterestPart):
             self._receipt.unchanged += 1
             return
         self._put_notice(notice._replace(state=NoticeState.CLAIMED, sent_at=self._now))
-        self._writer.set_lease(f"notice {notice.id}", op.holder)
+        hold(self._writer, notice_lease(notice.id), op.holder, now=self._now)
         self._writer.put(
             NOTIFY, [state._replace(unanswered=state.unanswered + 1, last_sent_at=self._now)]
         )
@@ -140,7 +142,7 @@ class NoticeChanges(InterestPart):
         if op.state is NoticeState.DROPPED:
             self.drop(notice, op.reason)
             return
-        self._writer.set_lease(f"notice {notice.id}", "")
+        self._writer.drop(LEASE, {"name": notice_lease(notice.id)})
         again = op.state is NoticeState.WAITING  # it counts as told all the same: no storm
         self._put_notice(
             notice._replace(

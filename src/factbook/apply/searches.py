@@ -41,6 +41,7 @@ from factbook.store.derived.searches import LEFT
 from factbook.store.derived.tasks import HEARD
 from factbook.store.kinds import (
     LEARN_PROMPT,
+    LEASE,
     MODEL_TASK,
     SCHEDULE,
     SEARCH_FIND,
@@ -52,7 +53,7 @@ from factbook.store.kinds import (
     ResultRow,
     SearchRow,
 )
-from factbook.store.leases import stands
+from factbook.store.leases import lease_of, search_lease, stands
 from factbook.store.port import first, one_id
 
 if TYPE_CHECKING:
@@ -199,13 +200,16 @@ class SearchChanges(InterestPart):
 
     def _own(self, task: SearchTask, claimer: str) -> None:
         """Raise TakenOver where another worker makes a search, or has made it."""
-        holder, _, until = self._writer.lease(f"search {task.id}")
-        if claimer != holder and (claimer or stands(holder, until, now=self._now)):
-            raise TakenOver(what=f"search {task.id}")
+        name = search_lease(task.id)
+        lease = lease_of(self._writer, name)
+        if claimer != lease.holder and (
+            claimer or stands(lease.holder, lease.until, now=self._now)
+        ):
+            raise TakenOver(what=name)
 
     def fence(self, op: Fence) -> None:
         """Raise TakenOver where a lease has another holder by now."""
-        if self._writer.lease(op.lease)[1] != op.token:
+        if lease_of(self._writer, op.lease).token != op.token:
             raise TakenOver(what=op.lease)
 
     def keep_seen(self, op: KeepSeen) -> None:
@@ -305,7 +309,7 @@ class SearchChanges(InterestPart):
     def _end(self, task: SearchTask) -> None:
         """Overwrite the state of a search that was asked for; whoever was making it has ended."""
         self._writer.put(SEARCH_TASK, [task])
-        self._writer.set_lease(f"search {task.id}", "")
+        self._writer.drop(LEASE, {"name": search_lease(task.id)})
 
     def set_schedule(self, op: SetSchedule) -> None:
         """Let a topic be searched for again and again."""

@@ -31,7 +31,7 @@ from factbook.net.address import is_public
 from factbook.net.http import one_line
 from factbook.store.derived.entities import entities_of
 from factbook.store.derived.notices import notices_of, notify_state
-from factbook.store.leases import holder_name
+from factbook.store.leases import holder_name, is_held, notice_lease
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -304,7 +304,7 @@ class Notifier:
     def _clear_claims(self, report: NotifyReport) -> None:
         """Let go of what a process that was killed had begun to deliver."""
         for notice in notices_of(self._store, self._owner, states=(NoticeState.CLAIMED,)):
-            if not self._store.is_held(f"notice {notice.id}", now=self._clock()):
+            if not is_held(self._store, notice_lease(notice.id), now=self._clock()):
                 reason = "whoever delivered it ended before it was done"
                 self._finish(notice, NoticeState.FAILED, reason=reason)
                 report.failed += 1

@@ -38,7 +38,7 @@ from factbook.search_providers.base import is_local
 from factbook.sources.told import digest
 from factbook.store.derived.entities import entities_of
 from factbook.store.derived.searches import search_logs
-from factbook.store.leases import holder_name
+from factbook.store.leases import claim_search, holder_name, release_search
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -108,7 +108,7 @@ class Lookup:
         claimer, last = holder_name(), 0
         while limit is None or report.made < limit:
             cancel.check()
-            task = self._store.claim_search(claimer=claimer, now=self._clock(), after=last)
+            task = claim_search(self._store, claimer=claimer, now=self._clock(), after=last)
             if task is None:
                 break
             last = task.id
@@ -116,7 +116,7 @@ class Lookup:
                 if not self._run(task, claimer, report):
                     break
             finally:
-                self._store.release_search(task.id, claimer=claimer)
+                release_search(self._store, task.id, claimer=claimer)
         return report
 
     def _run(self, task: SearchTask, claimer: str, report: LookupReport) -> bool:

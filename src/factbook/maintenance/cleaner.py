@@ -45,7 +45,7 @@ from factbook.net import cancel
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import MODEL_TASK, PAIR
-from factbook.store.leases import due, holder_name
+from factbook.store.leases import drop_lease, due, holder_name, take_lease
 from factbook.store.port import events_of, marked
 from factbook.store.rows import Life
 
@@ -107,13 +107,13 @@ def clean(
     """
     cleaning = _Cleaning(context, interest=interest)
     store, now = context.store, context.clock()
-    token = store.take_lease(LEASE, holder=holder_name(), now=now)
+    token = take_lease(store, LEASE, holder=holder_name(), now=now)
     if token is None:
         return CleanReport(note="another process is cleaning")
     try:
         return cleaning.run()
     finally:
-        store.drop_lease(LEASE, token=token)
+        drop_lease(store, LEASE, token=token)
 
 
 class _Pair(NamedTuple):

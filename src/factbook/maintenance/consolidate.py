@@ -74,7 +74,7 @@ from factbook.model.ops import (
 from factbook.pipelines.stated import claim_of, extract_ops
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import EVENT, PAIR, RUN
-from factbook.store.leases import due, holder_name
+from factbook.store.leases import drop_lease, due, held_now, holder_name, set_aside, take_lease
 from factbook.store.port import marked
 from factbook.store.rows import Life, LifeWhere
 
@@ -192,7 +192,7 @@ class Consolidation:
             left = waiting_questions(self._store, now=report.as_of, redact=self._redact)
             report.waiting = len(left)
             report.judge_aside = sum(one.aside for one in left)
-            report.aside = len(self._store.set_aside())
+            report.aside = len(set_aside(self._store))
             self._end(report)
             report.events = self._store.find(EVENT, {"run_id": report.run_id})
         return report
@@ -241,7 +241,7 @@ class Consolidation:
     def _lease(self, now: Millis) -> Iterator[Callable[[], None]]:
         def take() -> int:
             at = self._clock()
-            token = self._store.take_lease(_LEASE, holder=self._holder, now=at)
+            token = take_lease(self._store, _LEASE, holder=self._holder, now=at)
             if token is None:
                 raise AlreadyRunning(seconds=policy.LEASE_MS / 1000)
             return token
@@ -250,7 +250,7 @@ class Consolidation:
         try:
             yield lambda: void(take())
         finally:
-            self._store.drop_lease(_LEASE, token=token)
+            drop_lease(self._store, _LEASE, token=token)
 
     def _close_interrupted(self, now: Millis) -> None:
         """Say of runs that were killed that they did not end; what they wrote is whole."""
@@ -299,7 +299,7 @@ class Consolidation:
         """Embed what waits, and let others end who embed at this moment, for a short while."""
         receipt = self._queue.drain(progress=lambda _: self._renew()).receipt
         patience = time.monotonic() + policy.EMBED_PATIENCE_S
-        while self._store.held_now(now=self._clock()) and time.monotonic() < patience:
+        while held_now(self._store, now=self._clock()) and time.monotonic() < patience:
             time.sleep(_LOOK_AGAIN_S)
         return receipt
 

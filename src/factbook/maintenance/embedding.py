@@ -22,8 +22,9 @@ from factbook.embed.halves import packed
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model.facts import Receipt, Trigger
 from factbook.model.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
-from factbook.store.base import Claimed
-from factbook.store.leases import holder_name
+from factbook.store.kinds import EMBED_TASK
+from factbook.store.leases import Claimed, claim_waiting, holder_name, release
+from factbook.store.port import first
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -89,7 +90,7 @@ class EmbeddingQueue:
         Raises EmbedderMismatch where the file holds vectors of another model; the rows wait on.
         """
         now = self._clock()
-        claim = self._store.claim_waiting(target, limit=limit, holder=holder_name(), now=now)
+        claim = claim_waiting(self._store, target, limit=limit, holder=holder_name(), now=now)
         report = EmbedReport(claimed=len(claim.rows))
         if not claim.rows:
             return report
@@ -100,7 +101,7 @@ class EmbeddingQueue:
         except BaseException as error:
             # Given back at once, for the next worker may have the right model.
             ids = [one for one, _ in claim.rows]
-            self._store.release(claim, ids, error=_said(error), until=now, tried=False)
+            release(self._store, claim, ids, error=_said(error), until=now, tried=False)
             raise
         if good:
             op = StoreVectors(
@@ -162,10 +163,11 @@ class EmbeddingQueue:
         return [rows[n][0] for n in keep.tolist()], unit, bad
 
     def _fail(self, claim: Claimed, one: int, why: str, report: EmbedReport) -> None:
-        tried = self._store.attempts(claim.target, [one]).get(one, 0) + 1
+        known = first(self._store, EMBED_TASK, {"target": claim.target, "row_id": one})
+        tried = (known.attempts if known else 0) + 1
         aside = tried >= policy.EMBED_ATTEMPTS
         wait = min(policy.EMBED_BACKOFF_MS * 2 ** (tried - 1), policy.EMBED_BACKOFF_MAX_MS)
-        self._store.release(claim, [one], error=why, until=self._clock() + wait, aside=aside)
+        release(self._store, claim, [one], error=why, until=self._clock() + wait, aside=aside)
         report.failed += not aside
         report.aside += aside
         if aside:

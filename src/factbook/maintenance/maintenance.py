@@ -20,6 +20,7 @@ from factbook.model.facts import ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import READER, RUN, Reader
+from factbook.store.leases import retry_aside, set_aside
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -123,11 +124,11 @@ class Maintenance:
 
     def set_aside(self) -> list[tuple[str, int, str]]:
         """Return (target, id, reason) of rows that cannot be embedded."""
-        return self._store.set_aside()
+        return set_aside(self._store)
 
     def retry_aside(self) -> int:
         """Let rows that were put aside be tried again; return how many."""
-        return self._store.retry_aside()
+        return retry_aside(self._store)
 
     def waiting(self) -> int:
         """Return how many rows wait for a vector."""

@@ -15,6 +15,7 @@ from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.store.damage import NOT_SEEN
 from factbook.store.derived.searches import search_logs
 from factbook.store.derived.tasks import open_tasks
+from factbook.store.leases import set_aside
 
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
@@ -107,7 +108,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
     store = memory.store
     with store.snapshot():
         states = store.fact_states(now=now)
-        aside = len(store.set_aside())
+        aside = len(set_aside(store))
         pairs = judged_pairs(store)
         runs = memory.maintenance.runs(limit=1)
         return Living(
@@ -276,7 +277,7 @@ def left_by(memory: Memory, run_id: int, *, store: Store, owner: str | Everyone 
     asked = unanswered(memory, owner=owner, store=store)
     return Left(
         changes=account(store, run, owner=owner),
-        aside=store.set_aside(),
+        aside=set_aside(store),
         unanswered=[one for one in asked if one.kind == TASK],
     )
 

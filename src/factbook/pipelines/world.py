@@ -55,7 +55,7 @@ from factbook.pipelines.world_names import Names, by_new_thing
 from factbook.store.derived.entities import known_names
 from factbook.store.derived.searches import is_discovered, results_of, search_logs
 from factbook.store.derived.tasks import open_tasks, unheard
-from factbook.store.leases import due, holder_name
+from factbook.store.leases import drop_lease, due, holder_name, take_lease
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -419,7 +419,7 @@ class _Lease:
         try:
             yield True
         finally:
-            self._store.drop_lease(READING, token=self._token)
+            drop_lease(self._store, READING, token=self._token)
 
     def renew(self) -> None:
         """Hold it longer; raises TakenOver where another worker has, or has had it."""
@@ -427,7 +427,7 @@ class _Lease:
             return
         token = self._take()
         if token is not None and token != self._token:
-            self._store.drop_lease(READING, token=token)
+            drop_lease(self._store, READING, token=token)
         if token != self._token:
             raise TakenOver(what=READING)
 
@@ -437,4 +437,4 @@ class _Lease:
 
     def _take(self) -> int | None:
         self._at = self._clock()
-        return self._store.take_lease(READING, holder=self._holder, now=self._at)
+        return take_lease(self._store, READING, holder=self._holder, now=self._at)

@@ -40,7 +40,7 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
-from factbook.store.base_world import SearchLeases, WorldReads, WorldWriter
+from factbook.store.base_world import WorldReads
 from factbook.store.port import Reads as RecordReads
 from factbook.store.port import Writes as RecordWrites
 from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
@@ -59,14 +59,6 @@ def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
     # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
     data = f"{len(owner)},{len(subject)},{len(predicate)}\0{owner}{subject}{predicate}{obj}"
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-class Claimed(NamedTuple):
-    """Rows that one worker may embed until its lease ends."""
-
-    target: str
-    token: int
-    rows: Sequence[tuple[int, str]]  # (id, text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,9 +424,20 @@ class Reads(RecordReads, WorldReads, Protocol):
         """Return the names that speak in the episodes of an owner."""
 
     def waiting(
-        self, target: str, *, limit: int, after: int = 0, next: bool = False
+        self,
+        target: str,
+        *,
+        limit: int,
+        after: int = 0,
+        due: Millis | None = None,
+        besides: Collection[int] = (),
+        next: bool = False,
     ) -> list[tuple[int, str]]:
-        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
+        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model.
+
+        With `due`, without those that were put aside, may not be tried yet at that moment, or are
+        claimed under one of the tokens `besides`.
+        """
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors the store holds.
@@ -453,18 +456,6 @@ class Reads(RecordReads, WorldReads, Protocol):
 
     def counts_waiting(self) -> int:
         """Return how many rows wait for a vector."""
-
-    def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
-        """Return how often embedding rows has failed."""
-
-    def held_now(self, *, now: Millis) -> int:
-        """Return how many rows other workers are embedding at this moment."""
-
-    def set_aside(self) -> list[tuple[str, int, str]]:
-        """Return (target, id, error) of rows that cannot be embedded."""
-
-    def is_held(self, name: str, *, now: Millis) -> bool:
-        """Tell whether somebody has a lease."""
 
     def fact_states(self, *, now: Millis) -> dict[str, int]:
         """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
@@ -521,7 +512,7 @@ class Reads(RecordReads, WorldReads, Protocol):
         """Return whose a row is: of a source all of whom it holds something; none, none at all."""
 
 
-class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
+class Writer(Reads, RecordWrites, EraseWriter, Protocol):
     """The verbs of one open write transaction; it commits when its block ends without an error.
 
     What it reads is as of that write, under the lock of the tenant.
@@ -557,9 +548,6 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
 
-    def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
-        """Return the rows that are still claimed under this token."""
-
     def set_next_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
     ) -> list[int]:
@@ -577,7 +565,11 @@ class Writer(Reads, RecordWrites, WorldWriter, EraseWriter, Protocol):
         """Keep one vector per id and mark the rows; return the ids that were still waiting."""
 
 
-class Store(Reads, SearchLeases, EraseStore, Protocol):
+class QuietWriter(Reads, RecordWrites, Protocol):
+    """The verbs of a write that is no commit; of the kinds, it may change only quiet ones."""
+
+
+class Store(Reads, EraseStore, Protocol):
     """One tenant's ledger: its reads, and the way to its Writer."""
 
     screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
@@ -592,6 +584,9 @@ class Store(Reads, SearchLeases, EraseStore, Protocol):
     ) -> AbstractContextManager[Writer]:
         """Open one write transaction."""
 
+    def locked(self) -> AbstractContextManager[QuietWriter]:
+        """Open a write of who works on what: it is under the same lock, and moves no number."""
+
     @property
     def path(self) -> Path:
         """Where the ledger is, as messages name it."""
@@ -605,42 +600,6 @@ class Store(Reads, SearchLeases, EraseStore, Protocol):
         to one helper thread, for what `nearest` needs no more than an owner and ids for; UsageError
         says where it needs more, or where the snapshot's own thread has not asked for `speakers`.
         """
-
-    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
-        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
-
-    def release(
-        self,
-        claim: Claimed,
-        ids: Sequence[int],
-        *,
-        error: str,
-        until: Millis,
-        aside: bool = False,
-        tried: bool = True,
-    ) -> None:
-        """Give claimed rows back, not to be tried before `until`, or put aside.
-
-        `tried` tells that they failed, and not what was to embed them.
-        """
-
-    def retry_aside(self) -> int:
-        """Let rows that were put aside be tried again; return how many."""
-
-    def take_lease(
-        self,
-        name: str,
-        *,
-        holder: str,
-        now: Millis,
-    ) -> int | None:
-        """Take or renew work that one process at a time may do; None when another holds it.
-
-        `leases.stands` says which lease holds; a renewed one keeps its token.
-        """
-
-    def drop_lease(self, name: str, *, token: int) -> None:
-        """Give a lease back."""
 
     def rehearsal(self) -> AbstractContextManager[Store]:
         """Give a store that begins as this one is now, and whose writes nobody else ever sees.

@@ -76,6 +76,7 @@ class Kind(Generic[R]):
     # of what can be retired they stand for the current one (`retired_at` is empty)
     asked: Collection[str] = ()  # further fields that rows may be asked by
     append_only: bool = False
+    quiet: bool = False  # it is no memory: a write that is no commit may change it
     time: str = ""  # the field that `Tally.newest` is of
     embedded: bool = False  # whether a row has a vector as long as it is current
 
@@ -102,6 +103,12 @@ def appended(kind: Kind[Any]) -> None:
     """Refuse to change rows that are never changed; raises UsageError."""
     if kind.append_only:
         raise UsageError(detail=f"a {kind.name} is never changed")
+
+
+def changes_memory(kind: Kind[Any], *, quiet: bool) -> None:
+    """Refuse to change memory in a write that is no commit; raises UsageError."""
+    if quiet and not kind.quiet:
+        raise UsageError(detail=f"a {kind.name} is memory: a commit changes it")
 
 
 def checked(kind: Kind[Any], where: Where, by: Sequence[str] = ()) -> None:
@@ -285,6 +292,39 @@ CALL: Final = Kind(name="call", row=Calls, key=("day", "purpose", "model", "outc
 
 MODEL_TASK: Final = Kind(
     name="model_task", row=ModelTask, key=("kind", "target"), asked=("state",), time="at"
+)
+
+
+class Lease(NamedTuple):
+    """Who works on what."""
+
+    name: str
+    holder: str  # empty: nobody
+    token: int  # another one for each who takes it
+    until: Millis
+
+
+LEASE: Final = Kind(name="lease", row=Lease, key=("name",), quiet=True)
+
+
+class EmbedTask(NamedTuple):
+    """What became of earlier attempts at a row that waits for its vector."""
+
+    target: str
+    row_id: int
+    token: int  # of the claim under which it is embedded now; 0: of none
+    until: Millis  # not to be tried before
+    attempts: int  # failures
+    error: str  # of the last one
+    aside: bool  # it failed too often
+
+
+EMBED_TASK: Final = Kind(
+    name="embed_task",
+    row=EmbedTask,
+    key=("target", "row_id"),
+    asked=("token", "aside"),
+    quiet=True,
 )
 
 
@@ -476,6 +516,8 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     REJECTION,
     CALL,
     MODEL_TASK,
+    LEASE,
+    EMBED_TASK,
     ENTITY,
     ALIAS,
     ENGAGEMENT,

@@ -12,12 +12,21 @@ import functools
 import os
 import socket
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.model.facts import Millis
+from factbook.model.entities import SearchState, SearchTask
+from factbook.model.facts import EVERYONE, Millis
+from factbook.store.base import Reads, Store
+from factbook.store.kinds import EMBED_TASK, LEASE, SEARCH_TASK, Above, EmbedTask, Lease
+from factbook.store.port import Reads as RecordReads
+from factbook.store.port import Writes, first
 
-__all__ = ["due", "holder_name", "is_dead", "stands"]
+_EMBEDDING: Final = "embedding"
+"""The lease that only counts the tokens which claims of rows are given; theirs have the token
+behind it. Each is given out once, so that what comes with an older one is known."""
 
 
 def holder_name() -> str:
@@ -61,6 +70,197 @@ def is_dead(holder: str) -> bool:
         pass  # it is there, and belongs to somebody else
     now = _started(int(pid))
     return now == "ended" or bool(started and now and started != now)
+
+
+# --- work that one process at a time may do -------------------------------------------------------
+
+
+def search_lease(task_id: int) -> str:
+    """Return the name of the lease on a search that was asked for."""
+    return f"search {task_id}"
+
+
+def notice_lease(notice_id: int) -> str:
+    """Return the name of the lease on a notice that is delivered."""
+    return f"notice {notice_id}"
+
+
+def lease_of(reads: RecordReads, name: str) -> Lease:
+    """Return who took a lease last; nobody, where nobody has."""
+    return first(reads, LEASE, {"name": name}) or Lease(name, "", 0, 0)
+
+
+def is_held(reads: RecordReads, name: str, *, now: Millis) -> bool:
+    """Tell whether somebody has a lease."""
+    found = lease_of(reads, name)
+    return stands(found.holder, found.until, now=now)
+
+
+def hold(writer: Writes, name: str, holder: str, *, now: Millis, token: int = 0) -> None:
+    """Let somebody hold a lease from now on, for as long as any may."""
+    writer.put(LEASE, [Lease(name, holder, token, now + policy.LEASE_MS)])
+
+
+def take_lease(store: Store, name: str, *, holder: str, now: Millis) -> int | None:
+    """Take or renew work that one process at a time may do; None when another holds it.
+
+    Returns the lease's token; a renewed one keeps it.
+    """
+    with store.locked() as writer:
+        last = lease_of(writer, name)
+        token = last.token
+        if last.holder != holder:
+            if stands(last.holder, last.until, now=now):
+                return None
+            token += 1
+        hold(writer, name, holder, now=now, token=token)
+        return token
+
+
+def drop_lease(store: Store, name: str, *, token: int) -> None:
+    """Give a lease back; nothing where another has it, or had it since."""
+    with store.locked() as writer:
+        if lease_of(writer, name).token == token:
+            writer.put(LEASE, [Lease(name, "", token, 0)])
+
+
+# --- rows to embed --------------------------------------------------------------------------------
+
+
+class Claimed(NamedTuple):
+    """Rows that one worker may embed until its lease ends."""
+
+    target: str
+    token: int
+    rows: Sequence[tuple[int, str]]  # (id, text)
+
+
+def claim_waiting(store: Store, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
+    """Lease waiting rows that nobody holds; their token makes older claims worthless."""
+    with store.locked() as writer:
+        standing = _standing(writer, now)
+        rows = writer.waiting(target, limit=limit, due=now, besides=standing)
+        if not rows:
+            return Claimed(target, 0, ())
+        token = lease_of(writer, _EMBEDDING).token + 1
+        writer.put(LEASE, [Lease(_EMBEDDING, "", token, 0)])
+        hold(writer, f"{_EMBEDDING} {token}", holder, now=now, token=token)
+        ids = [one for one, _ in rows]
+        tried = {one.row_id: one for one in _tasks(writer, target, ids)}
+        new = EmbedTask(target, 0, 0, 0, 0, "", False)
+        tasks = [tried.get(one, new)._replace(row_id=one, token=token, until=0) for one in ids]
+        writer.put(EMBED_TASK, tasks)
+        end_claims(writer)  # of those that these rows were taken over from
+    return Claimed(target, token, rows)
+
+
+def release(
+    store: Store,
+    claim: Claimed,
+    ids: Sequence[int],
+    *,
+    error: str,
+    until: Millis,
+    aside: bool = False,
+    tried: bool = True,
+) -> None:
+    """Give claimed rows back, not to be tried before `until`, or put aside.
+
+    `tried` tells that they failed, and not what was to embed them.
+    """
+    error = store.screen(error)
+    with store.locked() as writer:
+        tasks = [
+            one._replace(
+                token=0, until=until, attempts=one.attempts + tried, error=error, aside=aside
+            )
+            for one in _tasks(writer, claim.target, ids)
+            if one.token == claim.token
+        ]
+        writer.put(EMBED_TASK, tasks)
+        end_claims(writer)
+
+
+def retry_aside(store: Store) -> int:
+    """Let rows that were put aside be tried again; return how many."""
+    with store.locked() as writer:
+        return writer.drop(EMBED_TASK, {"aside": True})
+
+
+def set_aside(reads: RecordReads) -> list[tuple[str, int, str]]:
+    """Return (target, id, error) of rows that cannot be embedded."""
+    return [(one.target, one.row_id, one.error) for one in reads.find(EMBED_TASK, {"aside": True})]
+
+
+def held_now(reads: RecordReads, *, now: Millis) -> int:
+    """Return how many rows are being embedded at this moment."""
+    groups = reads.tally(EMBED_TASK, ("token",), {"token": _standing(reads, now)})
+    return sum(tally.rows for tally in groups.values())
+
+
+def held_rows(reads: RecordReads, target: str, ids: Sequence[int], token: int) -> set[int]:
+    """Return the rows that are still claimed under this token."""
+    return {one.row_id for one in _tasks(reads, target, ids) if one.token == token}
+
+
+def end_claims(writer: Writes) -> None:
+    """Forget the leases under which no row is being embedded any more."""
+    claims = _claims(writer)
+    used = writer.tally(EMBED_TASK, ("token",), {"token": [one.token for one in claims]})
+    ended = [one.name for one in claims if (one.token,) not in used]
+    if ended:
+        writer.drop(LEASE, {"name": ended})
+
+
+def _tasks(reads: RecordReads, target: str, ids: Sequence[int]) -> list[EmbedTask]:
+    return reads.find(EMBED_TASK, {"target": target, "row_id": ids})
+
+
+def _claims(reads: RecordReads) -> list[Lease]:
+    """Return the leases on rows to embed."""
+    return [one for one in reads.find(LEASE) if one.name.startswith(f"{_EMBEDDING} ")]
+
+
+def _standing(reads: RecordReads, now: Millis) -> list[int]:
+    """Return the tokens of the claims that keep others out."""
+    return [one.token for one in _claims(reads) if stands(one.holder, one.until, now=now)]
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+
+def claim_search(store: Store, *, claimer: str, now: Millis, after: int = 0) -> SearchTask | None:
+    """Take the oldest search that may be made and that nobody makes; None without any.
+
+    It is taken under the write lock; `after` is the id of the one before.
+    """
+    if _free_search(store, now, after) is None:
+        return None  # nobody waits for the write lock where nothing is to be done
+    with store.locked() as writer:
+        task = _free_search(writer, now, after)
+        if task is not None:
+            hold(writer, search_lease(task.id), claimer, now=now)
+        return task
+
+
+def _free_search(reads: Reads, now: Millis, after: int) -> SearchTask | None:
+    waiting = (SearchState.QUEUED, SearchState.FAILED)
+    where = {"owner": EVERYONE, "id": Above(after), "state": waiting}
+    tasks = [one for one in reads.find(SEARCH_TASK, where) if due(one.until, now=now)]
+    names = [search_lease(one.id) for one in tasks]
+    leases = reads.find(LEASE, {"name": names}) if names else []
+    held = {one.name for one in leases if stands(one.holder, one.until, now=now)}
+    return next((one for one in tasks if search_lease(one.id) not in held), None)
+
+
+def release_search(store: Store, task_id: int, *, claimer: str) -> None:
+    """Give a search back that was taken and not made; nothing where another has it."""
+    with store.locked() as writer:
+        if lease_of(writer, search_lease(task_id)).holder == claimer:
+            writer.drop(LEASE, {"name": search_lease(task_id)})
+
+
+# --- whether a holder is alive --------------------------------------------------------------------
 
 
 @functools.cache

@@ -466,6 +466,8 @@ class MemoryReads:
         *,
         limit: int,
         after: int = 0,
+        due: Millis | None = None,
+        besides: Collection[int] = (),
         next: bool = False,
         among: Collection[int] | None = None,
     ) -> list[tuple[int, str]]:
@@ -478,6 +480,15 @@ class MemoryReads:
             ids = [id for id, row in pending if row.status is Status.PENDING_EMBED]
         else:
             ids = [*self.table(f"{target} waiting")]
+        if due is not None:
+            tried = self.table("embed_task")
+            late = due + policy.LONGEST_WAIT_MS
+            ids = [
+                id
+                for id in ids
+                if (task := tried.get((target, id))) is None
+                or not (task.aside or due < task.until <= late or task.token in besides)
+            ]
         wait = sorted(id for id in ids if id > after and (among is None or id in among))
         return [(id, self._text(target, id)) for id in wait[:limit]]
 

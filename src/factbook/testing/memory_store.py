@@ -16,7 +16,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 from weakref import WeakValueDictionary
@@ -35,7 +35,7 @@ from factbook.model.facts import (
     Trigger,
 )
 from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
-from factbook.store.kinds import Kind, R, appended, checked
+from factbook.store.kinds import Kind, R, appended, changes_memory, checked
 from factbook.store.rows import EvidenceRow, Life
 from factbook.testing.memory_reads import MemoryReads, Root, meets
 
@@ -89,8 +89,9 @@ class MemorySnapshot(MemoryReads):
 class MemoryWriter(MemoryReads):
     """The verbs of one open write."""
 
-    def __init__(self, root: Root, *, now: Millis) -> None:
-        """Begin with what there is."""
+    def __init__(self, root: Root, *, now: Millis, quiet: bool = False) -> None:
+        """Begin with what there is; `quiet` is no commit."""
+        self._quiet = quiet
         self.touches: Collection[str] | Everyone = EVERYONE
         self._tables = dict(root)
         self._owned: set[str] = set()
@@ -134,6 +135,7 @@ class MemoryWriter(MemoryReads):
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
+        changes_memory(kind, quiet=self._quiet)
         table, ids = self.own(kind.name), list[int | None]()
         for given in rows:
             row = _kept(given)
@@ -151,6 +153,7 @@ class MemoryWriter(MemoryReads):
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
         """Insert rows, or overwrite those of the same key; what retires loses its vector."""
         appended(kind)
+        changes_memory(kind, quiet=self._quiet)
         table = self.own(kind.name)
         for row in map(_kept, rows):
             key = _key(kind, row)
@@ -165,6 +168,7 @@ class MemoryWriter(MemoryReads):
     def drop(self, kind: Kind[Any], where: Mapping[str, object]) -> int:
         """Delete the rows that meet every condition; return how many."""
         appended(kind)
+        changes_memory(kind, quiet=self._quiet)
         checked(kind, where)
         table = self.own(kind.name)
         gone = [key for key, row in table.items() if meets(row, where)]
@@ -312,6 +316,7 @@ class MemoryWriter(MemoryReads):
             vectors.pop(one, None)
             waiting.pop(one, None)
             self.own("next vector").pop((target, one), None)
+            self.own("embed_task").pop((target, one), None)
 
 
 @screening()
@@ -343,17 +348,27 @@ class MemoryStore(MemoryReads):
         moment: MemoryReads | None = getattr(self._thread, "moment", None)
         return moment.root() if moment is not None else self._ledger.root
 
-    @contextmanager
-    def writing(self, *, trigger: Trigger, actor: str, now: Millis) -> Iterator[MemoryWriter]:
+    def writing(
+        self, *, trigger: Trigger, actor: str, now: Millis
+    ) -> AbstractContextManager[MemoryWriter]:
         """Open one write; it takes the place of what there was at the end of the block."""
+        return self._write(now, quiet=False)
+
+    def locked(self) -> AbstractContextManager[MemoryWriter]:
+        """Open a write of who works on what: it is under the same lock, and moves no number."""
+        return self._write(0, quiet=True)
+
+    @contextmanager
+    def _write(self, now: Millis, *, quiet: bool) -> Iterator[MemoryWriter]:
         if getattr(self._thread, "moment", None) is not None:
             raise UsageError(detail="a write cannot begin within a snapshot or another write")
         with self._ledger.lock:
-            writer = MemoryWriter(self._ledger.root, now=now)
+            writer = MemoryWriter(self._ledger.root, now=now, quiet=quiet)
             self._thread.moment = writer
             try:
                 yield writer
-                writer.commit(self._ledger.root)
+                if not quiet:
+                    writer.commit(self._ledger.root)
                 self._ledger.root = dict(writer.root())
             finally:
                 self._thread.moment = None

@@ -21,13 +21,11 @@ from factbook.model.facts import Millis, SQLValue, Trigger
 from factbook.store.base import Mode, Problem, Screen, screening, unscreened
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
-from factbook.store.sqlite.living import LivingLeases
 from factbook.store.sqlite.plain import select
 from factbook.store.sqlite.rows import EXPORTS
 from factbook.store.sqlite.secure_delete import EraseReads
 from factbook.store.sqlite.snapshot import Snapshots
-from factbook.store.sqlite.world import SearchLeases
-from factbook.store.sqlite.writer import SQLiteWriter
+from factbook.store.sqlite.writer import SQLiteQuietWriter, SQLiteWriter
 
 __all__ = ["SQLiteStore"]
 
@@ -41,7 +39,7 @@ _JSON_COLUMNS = {
 
 
 @screening()
-class SQLiteStore(Snapshots, LivingLeases, SearchLeases, EraseReads):
+class SQLiteStore(Snapshots, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(
@@ -135,10 +133,10 @@ class SQLiteStore(Snapshots, LivingLeases, SearchLeases, EraseReads):
         return self._file.alone()
 
     @contextmanager
-    def _locked(self) -> Iterator[apsw.Connection]:
-        """Write what is not memory (leases): one transaction that is no commit."""
+    def locked(self) -> Iterator[SQLiteQuietWriter]:
+        """Open a write of who works on what: it is under the same lock, and moves no number."""
         with self._file.transaction() as connection:
-            yield connection
+            yield SQLiteQuietWriter(connection, self.path)
 
     # --- reading --------------------------------------------------------------------------------
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import (
     Collection,
-    Iterable,
     Sequence,
 )
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -21,28 +18,14 @@ from factbook.model.facts import (
     Millis,
     StoredEpisode,
 )
-from factbook.store.base import Claimed
-from factbook.store.leases import stands
 from factbook.store.sqlite.rows import (
-    DUE,
-    EMBEDDING,
     VALUE_NOW,
     VECTOR_TABLES,
     Rows,
-    end_claims,
-    hold,
     json_list,
 )
 
 _IN = "(SELECT value FROM json_each(?))"
-# What waits for a vector, with its text: (rows, text column).
-_CLAIMS = f"SELECT token, holder, until FROM lease_row WHERE name GLOB '{EMBEDDING}*'"
-_WAITING = {
-    "episode": ("episode_row w", "w.text", "w.vector_state = 1"),
-    "fact": ("fact_row w", "w.statement", "w.status = 'pending_embed'"),
-    "entity": ("entity_row w", "w.name", "w.vector_state = 1"),
-    "preference": ("preference_row w", "w.topic", "w.vector_state = 1"),
-}
 
 
 class LivingVerbs(Rows):
@@ -87,12 +70,6 @@ class LivingVerbs(Rows):
             [(one, self.commit_no, vector) for one, vector in rows],
         )
         self._db.executemany(mark, [(one,) for one, _ in rows])
-        self._db.execute(
-            "DELETE FROM embed_task WHERE target = ?"
-            " AND row_id IN (SELECT value FROM json_each(?))",
-            (target, json_list(one for one, _ in rows)),
-        )
-        end_claims(self._db)
         return [one for one, _ in rows]
 
     def _claim_embedder(self, model: str, dim: int) -> None:
@@ -120,16 +97,6 @@ class LivingVerbs(Rows):
         self._db.execute(
             f"DELETE FROM embed_task WHERE target = '{target}' AND row_id IN {_IN}", wanted
         )
-
-    def held(self, target: str, ids: Sequence[int], token: int) -> set[int]:
-        """Return the rows that are still claimed under this token."""
-        return {
-            row[0]
-            for row in self._db.execute(
-                f"SELECT row_id FROM embed_task WHERE target = ? AND token = ? AND row_id IN {_IN}",
-                (target, token, json_list(ids)),
-            )
-        }
 
     def set_next_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
@@ -196,59 +163,14 @@ def _meta(connection: apsw.Connection, name: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def _standing(claims: Iterable[Any], now: Millis) -> list[int]:
-    """Return the tokens of the leases that keep others out."""
-    return [token for token, holder, until in claims if stands(holder, until, now=now)]
-
-
 class LivingReads(Rows):
-    """The part of the store that the work behind reads, and its leases.
-
-    Leases say who works on what; they are not memory, so they have no history and no Op.
-    """
+    """The part of the store that the work behind reads."""
 
     path: Path
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""
         raise NotImplementedError
-
-    # --- the embedding queue --------------------------------------------------------------------
-
-    def attempts(self, target: str, ids: Sequence[int]) -> dict[int, int]:
-        """Return how often embedding rows has failed."""
-        return dict(
-            self._rows(
-                f"SELECT row_id, attempts FROM embed_task WHERE target = ? AND row_id IN {_IN}",
-                (target, json_list(ids)),
-            )
-        )
-
-    def held_now(self, *, now: Millis) -> int:
-        """Return how many rows other workers are embedding at this moment."""
-        held = _standing(self._rows(_CLAIMS), now)
-        rows = self._rows(
-            f"SELECT count(*) FROM embed_task WHERE token IN {_IN}", (json_list(held),)
-        )
-        return int(rows[0][0])
-
-    def set_aside(self) -> list[tuple[str, int, str]]:
-        """Return (target, id, error) of rows that cannot be embedded."""
-        rows = self._rows(
-            "SELECT target, row_id, error FROM embed_task WHERE aside = 1 ORDER BY target, row_id"
-        )
-        return [(row[0], row[1], row[2]) for row in rows]
-
-    # --- leases and runs ------------------------------------------------------------------------
-
-    def is_held(self, name: str, *, now: Millis) -> bool:
-        """Tell whether somebody has a lease."""
-        rows = self._rows("SELECT holder, until FROM lease_row WHERE name = ?", (name,))
-        return bool(rows) and stands(*rows[0], now=now)
-
-    # --- injections, counters -------------------------------------------------------------------
-
-    # --- facts and vectors in bulk --------------------------------------------------------------
 
     def fact_states(self, *, now: Millis) -> dict[str, int]:
         """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
@@ -270,108 +192,3 @@ class LivingReads(Rows):
         """Return the bytes of the file's pages that are in use."""
         pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
         return int(pages) * int(self._rows("PRAGMA page_size")[0][0])
-
-
-class LivingLeases(Rows):
-    """Leases on work, and on rows to embed.
-
-    They say who works on what; they are not memory, so they have no history and no Op.
-    """
-
-    def _locked(self) -> AbstractContextManager[apsw.Connection]:
-        raise NotImplementedError
-
-    def claim_waiting(self, target: str, *, limit: int, holder: str, now: Millis) -> Claimed:
-        """Lease waiting rows that nobody holds; their token makes older claims worthless."""
-        table, text, waits = _WAITING[target]
-        with self._locked() as db:
-            rows: list[Any] = db.execute(
-                f"SELECT w.id, {text} FROM {table} LEFT JOIN embed_task t"
-                f" ON t.target = ? AND t.row_id = w.id WHERE {waits}"
-                f" AND (t.row_id IS NULL OR (t.aside = 0 AND t.token NOT IN {_IN} AND {DUE}))"
-                " ORDER BY w.id LIMIT ?",
-                (
-                    target,
-                    json_list(_standing(db.execute(_CLAIMS), now)),
-                    now,
-                    now + policy.LONGEST_WAIT_MS,
-                    limit,
-                ),
-            ).fetchall()
-            if not rows:
-                return Claimed(target, 0, ())
-            token = int(_meta(db, "token") or 0) + 1
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('token', ?)", (str(token),))
-            hold(db, f"{EMBEDDING}{token}", holder, token=token, now=now)
-            db.executemany(
-                "INSERT INTO embed_task (target, row_id, token, until, attempts)"
-                " VALUES (?,?,?,0,0) ON CONFLICT (target, row_id)"
-                " DO UPDATE SET token = excluded.token, until = 0",
-                [(target, row[0], token) for row in rows],
-            )
-            end_claims(db)  # of those that these rows were taken over from
-        return Claimed(target, token, [(row[0], row[1]) for row in rows])
-
-    def release(
-        self,
-        claim: Claimed,
-        ids: Sequence[int],
-        *,
-        error: str,
-        until: Millis,
-        aside: bool = False,
-        tried: bool = True,
-    ) -> None:
-        """Give claimed rows back, not to be tried before `until`, or put aside.
-
-        `tried` tells that they failed, and not what was to embed them.
-        """
-        with self._locked() as db:
-            db.execute(
-                "UPDATE embed_task SET attempts = attempts + ?, error = ?, until = ?, aside = ?,"
-                f" token = 0 WHERE target = ? AND token = ? AND row_id IN {_IN}",
-                (tried, error, until, aside, claim.target, claim.token, json_list(ids)),
-            )
-            end_claims(db)
-
-    def retry_aside(self) -> int:
-        """Let rows that were put aside be tried again; return how many."""
-        with self._locked() as db:
-            db.execute("DELETE FROM embed_task WHERE aside = 1")
-            return db.changes()
-
-    def take_lease(
-        self,
-        name: str,
-        *,
-        holder: str,
-        now: Millis,
-    ) -> int | None:
-        """Take or renew work that one process at a time may do; None when another holds it.
-
-        `leases.stands` says which lease holds; a renewed one keeps its token.
-        """
-        with self._locked() as db:
-            rows: list[Any] = db.execute(
-                "SELECT holder, token, until FROM lease_row WHERE name = ?", (name,)
-            ).fetchall()
-            token = 1
-            if rows:
-                held_by, token, held_until = rows[0]
-                if held_by != holder:
-                    if stands(held_by, held_until, now=now):
-                        return None
-                    token += 1
-            hold(db, name, holder, token=token, now=now)
-            return int(token)
-
-    def drop_lease(self, name: str, *, token: int) -> None:
-        """Give a lease back."""
-        with self._locked() as db:
-            db.execute(
-                "UPDATE lease_row SET until = 0, holder = '' WHERE name = ? AND token = ?",
-                (name, token),
-            )
-
-
-__all__ = ["LivingLeases", "LivingReads", "LivingVerbs"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook.model.facts import EVERYONE, At, Everyone
+from factbook import policy
+from factbook.model.facts import EVERYONE, At, Everyone, Millis
 from factbook.store.base import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.living import LivingReads
@@ -163,18 +164,34 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads, WorldReads):
     # --- what is embedded -----------------------------------------------------------------------
 
     def waiting(
-        self, target: str, *, limit: int, after: int = 0, next: bool = False
+        self,
+        target: str,
+        *,
+        limit: int,
+        after: int = 0,
+        due: Millis | None = None,
+        besides: Collection[int] = (),
+        next: bool = False,
     ) -> list[tuple[int, str]]:
         """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
         text, waits = _WAITING[target]
+        bindings: list[Any] = []
         if next:
             table, column = VECTOR_TABLES[target]
             waits = (
                 f"id IN (SELECT {column} FROM {table}) AND NOT EXISTS"
                 f" (SELECT 1 FROM next_vector n WHERE n.target = '{target}' AND n.row_id = id)"
             )
-        sql = f"SELECT id, {text} FROM {target}_row WHERE {waits} AND id > ? ORDER BY id LIMIT ?"
-        return [(row[0], row[1]) for row in self._rows(sql, (after, limit))]
+        if due is not None:
+            waits += (
+                f" AND NOT EXISTS (SELECT 1 FROM embed_task t WHERE t.target = '{target}'"
+                " AND t.row_id = w.id AND (t.aside = 1"
+                " OR (t.until > ? AND t.until <= ?)"
+                " OR t.token IN (SELECT value FROM json_each(?))))"
+            )
+            bindings += [due, due + policy.LONGEST_WAIT_MS, json_list(besides)]
+        sql = f"SELECT id, {text} FROM {target}_row w WHERE {waits} AND id > ? ORDER BY id LIMIT ?"
+        return [(row[0], row[1]) for row in self._rows(sql, (*bindings, after, limit))]
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors are kept, or being made."""

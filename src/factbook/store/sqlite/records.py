@@ -13,7 +13,19 @@ import apsw
 import orjson
 
 from factbook.model.facts import EVERYONE
-from factbook.store.kinds import ALL, Above, Below, Kind, Least, R, Tally, Where, appended, checked
+from factbook.store.kinds import (
+    ALL,
+    Above,
+    Below,
+    Kind,
+    Least,
+    R,
+    Tally,
+    Where,
+    appended,
+    changes_memory,
+    checked,
+)
 from factbook.store.sqlite.file import not_text
 from factbook.store.sqlite.rows import Rows, json_list
 
@@ -33,6 +45,7 @@ _CONDITIONS = {
 _TABLES = {
     "alias": "entity_alias",
     "call": "model_call",
+    "embed_task": "embed_task",
     "model_task": "model_task",
     "notice_fact": "notice_fact",
     "search_find": "search_find",
@@ -222,6 +235,7 @@ class RecordWrites(RecordReads):
     """The verbs of small rows in a write."""
 
     _db: apsw.Connection
+    quiet: bool = False  # whether the write is no commit
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Delete the vectors of rows."""
@@ -229,6 +243,7 @@ class RecordWrites(RecordReads):
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
+        changes_memory(kind, quiet=self.quiet)
         has_ids = kind.has_ids
         if has_ids and not kind.unique and not any(row[0] for row in rows):
             return self._append(kind, rows)
@@ -253,6 +268,7 @@ class RecordWrites(RecordReads):
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
         """Insert rows, or overwrite those of the same key; what retires loses its vector."""
         appended(kind)
+        changes_memory(kind, quiet=self.quiet)
         if kind.embedded:
             retired = [row[0] for row in rows if row[kind.fields.index("retired_at")] is not None]
             self.drop_vectors(kind.name, retired)
@@ -261,6 +277,7 @@ class RecordWrites(RecordReads):
     def drop(self, kind: Kind[Any], where: Where) -> int:
         """Delete the rows that meet every condition; return how many."""
         appended(kind)
+        changes_memory(kind, quiet=self.quiet)
         checked(kind, where)
         shapes, bindings = _conditions(where)
         self._db.execute(_delete(kind, shapes), bindings)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import apsw
 import orjson
 
 from factbook import policy
@@ -16,7 +15,6 @@ from factbook.model.facts import (
     EpisodeKind,
     Fact,
     FactKind,
-    Millis,
     Role,
     Status,
     StoredEpisode,
@@ -24,8 +22,6 @@ from factbook.model.facts import (
 )
 from factbook.store.base import Filters
 from factbook.store.sqlite.file import not_text
-
-EMBEDDING = "embedding "  # the names of leases on rows to embed begin so
 
 # What failed may be tried again; bound to now and the longest wait from now (`leases.due`).
 DUE = "NOT (until > ? AND until <= ?)"
@@ -194,22 +190,6 @@ def with_pasted(episode: Episode) -> dict[str, str]:
     """Return the attributes of an episode, with where it holds what was pasted."""
     spans = " ".join(f"{start}-{end}" for start, end in episode.pasted)
     return {**episode.attributes, "pasted": spans} if spans else dict(episode.attributes)
-
-
-def hold(db: apsw.Connection, name: str, holder: str, *, token: int, now: Millis) -> None:
-    """Let somebody hold a lease from now on, for as long as any may."""
-    db.execute(
-        "INSERT OR REPLACE INTO lease_row VALUES (?,?,?,?)",
-        (name, holder, token, now + policy.LEASE_MS),
-    )
-
-
-def end_claims(db: apsw.Connection) -> None:
-    """Forget the leases under which no row is being embedded any more."""
-    db.execute(
-        f"DELETE FROM lease_row WHERE name GLOB '{EMBEDDING}*'"
-        " AND token NOT IN (SELECT token FROM embed_task)"
-    )
 
 
 def json_list(values: Iterable[Any]) -> str:

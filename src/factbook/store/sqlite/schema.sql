@@ -233,7 +233,7 @@ CREATE TABLE embed_task (
 ) STRICT, WITHOUT ROWID;
 
 -- Who works on what: work that one process at a time may do, rows to embed ("embedding <token>"),
--- searches ("search <id>") and notices ("notice <id>").
+-- searches ("search <id>") and notices ("notice <id>"); "embedding" itself has the last token given.
 CREATE TABLE lease_row (
   name   TEXT PRIMARY KEY,
   holder TEXT NOT NULL,

@@ -18,10 +18,22 @@ from factbook.store.sqlite.ledger import LedgerWrites
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.reads import SQLiteReads
 from factbook.store.sqlite.records import RecordWrites
-from factbook.store.sqlite.world import WorldVerbs
 
 
-class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, WorldVerbs, EraseVerbs, RecordWrites):
+class SQLiteQuietWriter(SQLiteReads, RecordWrites):
+    """The verbs of a write that is no commit."""
+
+    quiet = True
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._db = connection
+        self.path = path
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        return self._db.execute(sql, bindings).fetchall()
+
+
+class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, EraseVerbs, RecordWrites):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
 
     def __init__(

@@ -10,7 +10,7 @@ import pytest
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
 from factbook.store.base import Store, Writer
-from factbook.store.kinds import KINDS, Above, Below, Kind, Least, Tally, Where
+from factbook.store.kinds import KINDS, LEASE, Above, Below, Kind, Least, Tally, Where
 from factbook.store.port import first
 from factbook.testing.contract.base import Contract, of, writing
 from factbook.testing.contract.examples import EXAMPLES, NEEDS
@@ -179,3 +179,21 @@ class RecordContract(Contract):
                 store.tally(kind, kind.key, where)
             with writing(store) as writer, pytest.raises(UsageError):
                 writer.drop(kind, where)
+
+    @of("locked")
+    def test_a_quiet_write_moves_no_number_and_changes_no_memory(self, store: Store) -> None:
+        before = store.head()
+        with store.locked() as writer:
+            for kind in KINDS:
+                if kind.quiet:
+                    writer.add(kind, EXAMPLES[kind][:1])
+                    writer.put(kind, EXAMPLES[kind][1:2])
+                    continue
+                with pytest.raises(UsageError):
+                    writer.add(kind, EXAMPLES[kind][:1])
+                with pytest.raises(UsageError):
+                    writer.put(kind, EXAMPLES[kind][:1])
+                with pytest.raises(UsageError):
+                    writer.drop(kind, every(kind))
+        assert store.head() == before
+        assert store.find(LEASE) == [*EXAMPLES[LEASE][:2]]

@@ -13,8 +13,9 @@ from factbook.model.facts import (
     At,
 )
 from factbook.store.base import Filters, Store
+from factbook.store.kinds import EMBED_TASK, EmbedTask
 from factbook.testing import sample_episode
-from factbook.testing.contract.base import Contract, of, writing
+from factbook.testing.contract.base import NOW, Contract, of, writing
 
 DIM = 8
 MODEL = "m1"
@@ -91,6 +92,24 @@ class SearchContract(Contract):
         assert then.last.commit == store.head().commit
         assert store.changed("vector:episode", then.last) == then._replace(gone=[])
         assert store.changed("vector:fact", At()).came == []
+
+    @of("waiting")
+    def test_what_failed_or_is_claimed_waits_behind_the_rest(self, store: Store) -> None:
+        def waiting(now: int, *besides: int) -> list[int]:
+            found = store.waiting("episode", limit=9, due=now, besides=besides)
+            return [one for one, _ in found]
+
+        task = EmbedTask("episode", 1, token=7, until=0, attempts=0, error="", aside=False)
+        with store.locked() as writer:
+            writer.put(EMBED_TASK, [task, task._replace(row_id=2, token=0, until=NOW + 5)])
+            writer.put(EMBED_TASK, [task._replace(target="fact", row_id=3)])
+        assert waiting(NOW) == [1, 3]
+        assert waiting(NOW, 6, 7) == [3]
+        assert waiting(NOW + 5, 7) == [2, 3]
+        with store.locked() as writer:
+            writer.put(EMBED_TASK, [task._replace(aside=True)])
+        assert waiting(NOW + 5) == [2, 3]
+        assert [one for one, _ in store.waiting("episode", limit=9)] == [1, 2, 3]
 
     @of("nearest")
     def test_the_nearest_are_exact_and_pass_the_filters(self, store: Store) -> None:
