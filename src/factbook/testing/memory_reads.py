@@ -112,6 +112,8 @@ def episode_passes(filters: Filters, id: int, episode: Episode, source: Source) 
         not episode.injected
         and filters.of_owner(episode.owner)
         and (not filters.episode_kinds or episode.kind in filters.episode_kinds)
+        and (not filters.roles or episode.role in filters.roles)
+        and (not filters.trusts or episode.trust in filters.trusts)
         and (filters.ids is None or id in filters.ids)
         and _passes(filters, episode.occurred_at, episode, source)
     )

@@ -216,7 +216,14 @@ class LedgerContract(Contract):
     @of("episodes", "ids", "search")
     def test_episodes_are_filtered(self, store: Store) -> None:
         turn = sample_episode(
-            4, text="tool 4", kind=EpisodeKind.TURN, owner="ann", session="s2", project="/srv/x"
+            4,
+            text="tool 4",
+            kind=EpisodeKind.TURN,
+            role=Role.USER,
+            trust=Trust.DIRECT,
+            owner="ann",
+            session="s2",
+            project="/srv/x",
         )
         with writing(store) as writer:
             writer.add_episodes([(2, turn)])
@@ -227,6 +234,8 @@ class LedgerContract(Contract):
             (Filters(owner=EVERYONE), [1, 2, 3, 4]),
             (Filters(owner="bob"), []),
             (Filters(owner=EVERYONE, episode_kinds=[EpisodeKind.TURN]), [4]),
+            (Filters(owner=EVERYONE, roles=[Role.USER]), [4]),
+            (Filters(owner=EVERYONE, trusts=[Trust.DIRECT, Trust.EXTERNAL]), [4]),
             (Filters(owner=EVERYONE, session="s2"), [4]),
             (Filters(owner=EVERYONE, project="srv"), [4]),
             (Filters(owner=EVERYONE, host="codex"), []),
