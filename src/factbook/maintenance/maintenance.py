@@ -6,6 +6,7 @@ It composes the parts of `upkeep` and holds no rule.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -16,10 +17,11 @@ from factbook.maintenance.consolidate import Consolidation
 from factbook.maintenance.embedding import EmbeddingQueue, Worker
 from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
-from factbook.model.facts import ME, Everyone, Receipt, Trigger
+from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
+from factbook.store.base import Filters
 from factbook.store.derived.tasks import open_tasks
-from factbook.store.kinds import READER, RUN, Reader
+from factbook.store.kinds import READER, REJECTION, RUN, Reader
 from factbook.store.leases import retry_aside, set_aside
 
 if TYPE_CHECKING:
@@ -198,7 +200,13 @@ class Maintenance:
         ]
 
     def _noise(self, rule: Rule) -> RuleNoise:
-        facts, rejected = self._store.rule_objects(rule.name)
+        fired = self._store.facts(
+            Filters(owner=EVERYONE, rules=[rule.name], proposed=True), limit=None
+        )
+        objects = Counter(fact.object for fact in fired)
+        facts = sorted(objects.items(), key=lambda one: (-one[1], one[0]))
+        refused = self._store.tally(REJECTION, ("rule",), {"owner": EVERYONE, "rule": rule.name})
+        rejected = sum(tally.rows for tally in refused.values())
         total = sum(count for _, count in facts)
         score, why = measure_noise(rule, facts, rejected)
         top, top_count = max(facts, key=lambda one: one[1], default=("", 0))

@@ -40,7 +40,6 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.store.base_erase import EraseStore, EraseWriter
-from factbook.store.base_world import WorldReads
 from factbook.store.port import Reads as RecordReads
 from factbook.store.port import Writes as RecordWrites
 from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
@@ -337,7 +336,7 @@ def place_of(named: str | os.PathLike[str]) -> Path | str:
     return Path(url2pathname(url.path))
 
 
-class Reads(RecordReads, WorldReads, Protocol):
+class Reads(RecordReads, Protocol):
     """What may be asked of a ledger: of a store, in a snapshot of it, and inside a write."""
 
     def head(self, owner: str | Everyone = EVERYONE) -> Head:
@@ -445,9 +444,6 @@ class Reads(RecordReads, WorldReads, Protocol):
         `next`: of the one whose vectors are being made, to take their place.
         """
 
-    def rule_objects(self, rule: str) -> tuple[list[tuple[str, int]], int]:
-        """Return (object, facts) of a rule's facts, and how many of its candidates were refused."""
-
     def rule_counts(self) -> dict[str, int]:
         """Return how many evidence rows each rule has made, by its name."""
 
@@ -478,6 +474,9 @@ class Reads(RecordReads, WorldReads, Protocol):
         What a model has answered for is a `MODEL_TASK` of the kind that is done. With `tried_only`,
         those that were queued, or tried in vain.
         """
+
+    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
+        """Return what was said before a message in its conversation, newest first."""
 
     def predicate_counts(self) -> list[tuple[str, float, int, int]]:
         """Return (predicate, confidence, facts, distinct objects), most frequent first."""

@@ -343,23 +343,22 @@ class LedgerReads(Rows):
         )
         return int(rows[0][0])
 
+    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
+        """Return what was said before a message in its conversation, newest first."""
+        rows = self._rows(
+            f"{EPISODE} JOIN episode_row m ON m.id = ?1 AND m.owner = e.owner"
+            " AND m.session = e.session WHERE e.id < ?1 AND e.kind IN ('turn', 'command')"
+            " ORDER BY e.id DESC LIMIT ?2",
+            (episode_id, limit),
+        )
+        return [as_episode(row) for row in rows]
+
     def predicate_counts(self) -> list[tuple[str, float, int, int]]:
         """Return (predicate, confidence, facts, distinct objects), most frequent first."""
         return self._rows(
             "SELECT predicate, max(confidence), count(*), count(DISTINCT object) FROM fact_row"
             " WHERE retired_at IS NULL GROUP BY predicate ORDER BY count(*) DESC, predicate"
         )
-
-    def rule_objects(self, rule: str) -> tuple[list[tuple[str, int]], int]:
-        """Return (object, facts) of a rule's facts, and how many of its candidates were refused."""
-        objects = self._rows(
-            "SELECT f.object, count(DISTINCT f.id) FROM evidence_row v"
-            " JOIN rule_row r ON r.id = v.rule_id JOIN fact_row f ON f.id = v.fact_id"
-            " WHERE r.name = ? AND f.retired_at IS NULL GROUP BY f.object ORDER BY 2 DESC, 1",
-            (rule,),
-        )
-        refused = self._rows("SELECT count(*) FROM rejection_row WHERE rule = ?", (rule,))
-        return objects, refused[0][0]
 
     def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
         """Return the newest rejections that pass the filters."""

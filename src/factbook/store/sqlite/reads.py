@@ -14,7 +14,6 @@ from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import VECTOR_TABLES, episode_where, fact_where, json_list
 from factbook.store.sqlite.text import fts_query, search_text
-from factbook.store.sqlite.world import WorldReads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +38,7 @@ _WAITING: Final = {  # target -> (text, the condition on a row that waits for it
 }
 
 
-class SQLiteReads(RecordReads, LedgerReads, LivingReads, WorldReads):
+class SQLiteReads(RecordReads, LedgerReads, LivingReads):
     """What may be asked of a ledger in a SQLite file."""
 
     def head(self, owner: str | Everyone = EVERYONE) -> Head:
