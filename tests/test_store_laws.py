@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from factbook.model.facts import (
     Status,
     Trust,
 )
-from factbook.store.base import Filters, Store, Writer
+from factbook.store.base import At, Filters, Store, Writer
 from factbook.store.kinds import KINDS, Least
 from factbook.store.rows import LifeWhere
 from factbook.store.sqlite import SQLiteStore
@@ -28,10 +29,10 @@ from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, evidence, fill, life, writing
 from factbook.testing.contract.examples import EXAMPLES, NEEDS
 from factbook.testing.contract.records import every, give_needs, key
+from factbook.testing.contract.search import DIM, packed
 from factbook.testing.memory_store import open_memory
 
 AT = 1_763_000_000_000
-UNIT = bytes([0, 0x3C, *[0] * 14])  # of float16
 OWNERS = st.sampled_from(["me", "ann", "Bob"])
 TIMES = st.none() | st.integers(AT, AT + 5)
 # Words that every stemmer leaves alone.
@@ -93,6 +94,7 @@ WRITES = st.one_of(
     ),
     st.tuples(st.just("record"), st.sampled_from(ROWS)),
     st.tuples(st.just("vectors"), st.sampled_from(["episode", "fact"]), st.integers(1, 5)),
+    st.tuples(st.just("no vectors"), st.sampled_from(["episode", "fact"]), st.integers(1, 5)),
 )
 FILTERS = st.builds(
     Filters,
@@ -141,7 +143,9 @@ def write(writer: Writer, n: int, what: tuple[Any, ...]) -> object:
                 return writer.drop(kind, key(kind, row))
             return getattr(writer, verb)(kind, [row])
         case "vectors", target, id:
-            return writer.set_vectors(target, [id], UNIT, model="m", dim=8)
+            return writer.set_vectors(target, [id], packed(1 + id % 3), model="m", dim=DIM)
+        case "no vectors", target, id:
+            writer.drop_vectors(target, [id])
     return None
 
 
@@ -168,6 +172,13 @@ def answers(store: Store, filters: Filters) -> Iterator[object]:
         yield {one for one, _ in store.search(target, ["NAS", "oslo kef", "E"], filters, 99)}
         yield store.waiting(target, limit=9)
         yield store.vectors(target, range(9))
+        for near in store.nearest(target, np.eye(2, DIM, dtype=np.float32), filters, 3):
+            yield near.ids.tolist(), near.cosines.round(3).tolist()
+        for what in ("episode", "vector:episode", "vector:fact", "fact"):
+            yield store.changed(what, At(1))
+    for tried_only in (False, True):
+        yield store.untasked("tell", filters, now=NOW + 9, limit=2, tried_only=tried_only)
+    yield store.embedder()
     yield store.heads(range(9))
     yield sorted(store.speakers(filters.owner))
     found = store.outlines([1, 4, 9], reach=1, owner=filters.owner)

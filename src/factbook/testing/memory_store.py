@@ -95,6 +95,7 @@ class MemoryWriter(MemoryReads):
         self.touches: Collection[str] | Everyone = EVERYONE
         self._tables = dict(root)
         self._owned: set[str] = set()
+        self._dropped: set[tuple[str, int]] = set()  # (table, id) of vectors
         self._now = now
 
     def root(self) -> Root:
@@ -114,8 +115,9 @@ class MemoryWriter(MemoryReads):
         for name in sorted(self._owned & {"episode", "fact", "episode vector", "fact vector"}):
             old, new = before.get(name, {}), self._tables[name]
             came, gone = self.own(f"{name} came"), self.own(f"{name} gone")
-            for one in old.keys() - new.keys():
-                del came[one]
+            dropped = {one for table, one in self._dropped if table == name}
+            for one in dropped | (old.keys() - new.keys()):
+                came.pop(one, None)
                 gone[At(no, one)] = None
             for one, row in new.items():
                 if one not in old or (" " in name and old[one] is not row):
@@ -182,6 +184,7 @@ class MemoryWriter(MemoryReads):
             return
         if row.retired_at is not None:
             self.drop_vectors(kind.name, [row.id])
+            self.own(f"{kind.name} waiting").pop(row.id, None)
         elif row.id not in self.table(f"{kind.name} vector"):
             self.own(f"{kind.name} waiting")[row.id] = None
 
@@ -310,11 +313,12 @@ class MemoryWriter(MemoryReads):
         return len(made)
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        """Remove the vectors of rows, and what they wait for."""
-        vectors, waiting = self.own(f"{target} vector"), self.own(f"{target} waiting")
+        """Remove the vectors of rows; what waits for one goes on waiting."""
+        name = f"{target} vector"
+        vectors = self.own(name)
         for one in ids:
-            vectors.pop(one, None)
-            waiting.pop(one, None)
+            if vectors.pop(one, None) is not None:
+                self._dropped.add((name, one))
             self.own("next vector").pop((target, one), None)
             self.own("embed_task").pop((target, one), None)
 

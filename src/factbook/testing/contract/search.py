@@ -138,6 +138,9 @@ class SearchContract(Contract):
     def test_a_vector_that_is_dropped_is_not_found(self, store: Store) -> None:
         import numpy as np
 
+        with writing(store) as writer:
+            writer.drop_vectors("episode", [1])
+        assert len(store.waiting("episode", limit=9)) == 3  # it goes on waiting
         embedded(store, 1, 2, 3)
         with writing(store) as writer:
             writer.drop_vectors("episode", [1, 9])
