@@ -85,6 +85,7 @@ from factbook.store.derived.entities import (
     preferences_of,
     world_facts,
 )
+from factbook.store.derived.ledger import rejections
 from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.derived.searches import (
     learn_prompts,
@@ -227,7 +228,7 @@ class Interests:
         """
         found: dict[str, set[str]] = {}
         wanted = RejectionFilters(reason="one_source", owner=owner)
-        for one in self._store.rejections(limit=SINGLE_SOURCED, filters=wanted):
+        for one in rejections(self._store, wanted, limit=SINGLE_SOURCED):
             found.setdefault(one.source, set()).add(entity_name(one.excerpt))
         return found
 

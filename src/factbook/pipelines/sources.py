@@ -38,7 +38,7 @@ from factbook.recall.facts import fact_of, shown
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
 from factbook.store.base import Filters, RejectionFilters
-from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.ledger import evidence_of, rejections
 from factbook.store.port import events_of
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Sources:
         redact = self._context.redact
         return [
             replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
-            for one in self._store.rejections(limit=limit, filters=filters)
+            for one in rejections(self._store, filters or RejectionFilters(), limit=limit)
         ]
 
 

@@ -29,7 +29,6 @@ from factbook.model.facts import (
     Fact,
     FactKind,
     Millis,
-    Rejection,
     Role,
     SourceState,
     SQLValue,
@@ -462,9 +461,6 @@ class Reads(RecordReads, Protocol):
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
-
-    def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
-        """Return the newest rejections that pass the filters."""
 
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from factbook.model.facts import EVERYONE, Evidence, FactKind, Millis, Stance, Status
-from factbook.store.base import Reads
+from factbook.model.facts import EVERYONE, Evidence, FactKind, Millis, Rejection, Stance, Status
+from factbook.store.base import Reads, RejectionFilters
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.kinds import REJECTION, Least
+from factbook.store.kinds import REJECTION, Above, Below, Least, Refusal
 from factbook.store.rows import EvidenceRow, Life, LifeWhere
 
 
@@ -102,3 +102,55 @@ def _supported(reads: Reads, episode_ids: Collection[int]) -> list[tuple[Evidenc
     rows = [row for row in rows if row.stance is Stance.SUPPORTS]
     lives = lives_by_id(reads, {row.fact_id for row in rows})
     return [(row, lives[row.fact_id]) for row in rows]
+
+
+def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[Rejection]:
+    """Return the newest rejections that pass the filters."""
+    owner = filters.owner
+    where: dict[str, object] = {"owner": EVERYONE if owner is EVERYONE else (owner, "")}
+    for name in ("reason", "type", "rule"):
+        if value := getattr(filters, name):
+            where[name] = value
+    if filters.typed_only:
+        where.setdefault("type", Above(""))
+    if filters.since is not None:
+        where["at"] = Least(filters.since)
+    theirs: dict[int, bool] = {}  # source -> whether all of it is the owner's
+
+    def passes(row: Refusal) -> bool:
+        if filters.until is not None and row.at >= filters.until:
+            return False
+        if owner is EVERYONE or row.owner:
+            return True
+        # A line that could not be read is of whom the rest of its file is about.
+        if row.source_id not in theirs:
+            theirs[row.source_id] = reads.row_owners("source", row.source_id) <= {owner}
+        return theirs[row.source_id]
+
+    found: list[Refusal] = []
+    while len(found) < limit:
+        page = reads.find(REJECTION, where, limit=limit, newest_first=True)
+        found += filter(passes, page)
+        if len(page) < limit:
+            break
+        where["id"] = Below(page[-1].id)
+    places = {one.id: one.source.uri for one in reads.sources(ids={one.source_id for one in found})}
+    return [
+        Rejection(
+            id=row.id,
+            at=row.at,
+            source=places.get(row.source_id, ""),
+            position=row.position,
+            reason=row.reason,
+            detail=row.detail,
+            excerpt=row.excerpt,
+            rule=row.rule,
+            predicate=row.predicate,
+            owner=row.owner,
+            type=row.type,
+            confidence=row.confidence,
+            threshold=row.threshold,
+            validation=row.validation,
+        )
+        for row in found[:limit]
+    ]

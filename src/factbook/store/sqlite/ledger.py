@@ -23,7 +23,6 @@ from factbook.model.facts import (
     FactKind,
     LineCount,
     Millis,
-    Rejection,
     Role,
     Source,
     SourceState,
@@ -33,7 +32,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.text import asks
-from factbook.store.base import Filters, RejectionFilters
+from factbook.store.base import Filters
 from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
 from factbook.store.sqlite.rows import (
     DUE,
@@ -360,36 +359,6 @@ class LedgerReads(Rows):
             " WHERE retired_at IS NULL GROUP BY predicate ORDER BY count(*) DESC, predicate"
         )
 
-    def rejections(self, *, limit: int, filters: RejectionFilters | None = None) -> list[Rejection]:
-        """Return the newest rejections that pass the filters."""
-        where, bindings = _rejection_where(filters or RejectionFilters())
-        rows = self._rows(
-            "SELECT r.id, r.at, s.uri, r.position, r.reason, r.detail, r.excerpt, r.rule,"
-            " r.predicate, r.owner, r.type, r.confidence, r.threshold, r.validation"
-            " FROM rejection_row r JOIN source_row s ON s.id = r.source_id"
-            f" {where} ORDER BY r.id DESC LIMIT ?",
-            (*bindings, limit),
-        )
-        return [
-            Rejection(
-                id=row[0],
-                at=row[1],
-                source=row[2],
-                position=row[3],
-                reason=row[4],
-                detail=row[5],
-                excerpt=row[6],
-                rule=row[7],
-                predicate=row[8],
-                owner=row[9],
-                type=row[10],
-                confidence=row[11],
-                threshold=row[12],
-                validation=orjson.loads(row[13]),
-            )
-            for row in rows
-        ]
-
 
 class LedgerWrites(LedgerReads):
     """What a write changes of facts and evidence."""
@@ -601,32 +570,6 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
     ):
         return None
     return f"{table} WHERE {' AND '.join(parts)}", bindings
-
-
-def _rejection_where(filters: RejectionFilters) -> tuple[str, list[Any]]:
-    parts: list[str] = []
-    bindings: list[Any] = []
-    equal = {"reason": filters.reason, "type": filters.type, "rule": filters.rule}
-    for column, value in equal.items():
-        if value:
-            parts.append(f"r.{column} = ?")
-            bindings.append(value)
-    if filters.owner is not EVERYONE:
-        # A line that could not be read is of whom the rest of its file is about.
-        parts.append(
-            "(r.owner = ? OR (r.owner = '' AND NOT EXISTS (SELECT 1 FROM episode_row e"
-            " WHERE e.source_id = r.source_id AND e.owner <> ?)))"
-        )
-        bindings += [filters.owner, filters.owner]
-    if filters.since is not None:
-        parts.append("r.at >= ?")
-        bindings.append(filters.since)
-    if filters.until is not None:
-        parts.append("r.at < ?")
-        bindings.append(filters.until)
-    if filters.typed_only:
-        parts.append("r.type <> ''")
-    return f"WHERE {' AND '.join(parts)}" if parts else "", bindings
 
 
 def _spans_of(

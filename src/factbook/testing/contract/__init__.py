@@ -38,7 +38,6 @@ LEFTOVER: Final[Mapping[str, str]] = {
     "fact_states": "tally",
     "predicate_counts": "tally",
     "rule_counts": "tally",
-    "rejections": "find",
     "set_next_vectors": "set_vectors",
     "said_before": "episodes",
     "sql": "files",
