@@ -42,7 +42,9 @@ SHORT_S: Final = 0.2  # the deadline where an answer never comes
 LONG_S: Final = 20.0
 
 # What may change besides memory: inputs that wait, counters, the cost of calls, the run itself.
-BESIDE: Final = frozenset({"model_task", "count_row", "model_call", "run_row", "lease_row"})
+BESIDE: Final = frozenset(
+    {"model_task", "count_row", "model_call", "run_row", "lease_row", "commit_row"}
+)
 Tables: TypeAlias = Mapping[str, Sequence[tuple[Any, ...]]]
 
 
@@ -522,7 +524,7 @@ def read_tables(path: Path) -> Tables:
     finally:
         connection.close()
     # Every commit moves the first one; the caches of what recall finds follow the other.
-    found["meta"] = [row for row in found["meta"] if row[0] != "generation"]
+    found["meta"] = [row for row in found["meta"] if row[0] != "commit"]
     found["event_row"] = [row for row in found["event_row"] if row[5] != "run"]
     return found
 
