@@ -65,7 +65,7 @@ from factbook.extract.model_reading import CommandAnswer
 from factbook.extract.typed_replies import TypedAnswer, claims_of
 from factbook.gate.grounding import read_passage
 from factbook.llm.answers import read_answer
-from factbook.llm.base import Answer, Message, Piece, Tool
+from factbook.llm.base import Answer, AnswerPart, Message, Tool
 from factbook.maintenance.verdicts import VerdictAnswer, model_resolver
 from factbook.memory import Memory
 from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trigger, Trust
@@ -126,7 +126,7 @@ class Mutant:
 
     def stream(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, purpose: str = "chat"
-    ) -> Iterator[Piece]:
+    ) -> Iterator[AnswerPart]:
         """Refuse: nothing is streamed here."""
         raise ModelError(kind=ModelFailure.NOT_CONFIGURED, model=self.id, reason="no stream")
 

@@ -53,7 +53,7 @@ from bench._common import BenchError, emit, print_table, run
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.interests.jobs import prepare
-from factbook.interests.scheduler import Loop, LoopResult, Outcome, Step, Worker, moved
+from factbook.interests.scheduler import Loop, LoopResult, LoopStep, StepOutcome, Worker, moved
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model.entities import SearchAnswer, SearchResult
@@ -331,7 +331,7 @@ def cancelled_once(
         foreground=watch,
         prepare=lambda: prepare(case.memory._context),
     )
-    steps: list[Step] = []
+    steps: list[LoopStep] = []
     ended: list[int] = []
 
     def drain() -> None:
@@ -410,7 +410,7 @@ def run_case(
         with steps() as worker:
             done = worker.drain(limit=1)
             step_ms = done[0].ms
-            undone = int(done[0].outcome is not Outcome.DONE or not done[0].did)
+            undone = int(done[0].outcome is not StepOutcome.DONE or not done[0].did)
     rows += [measured(case, way, found, step_ms) for way, found in lags.items()]
     problems = len(memory.store.check())
     return rows, undone, problems

@@ -32,7 +32,7 @@ from typing import Final
 from bench._common import BenchError, data_dir, emit, print_table, run
 from bench.judged import write_lines
 from factbook.embed import bundled
-from factbook.gate.same_entity import Background, Description, Same, Verdict, compare_all
+from factbook.gate.same_entity import Description, Same, SameEntityVerdict, TermRarity, compare_all
 from factbook.model.keys import entity_name
 
 PART = "entities"
@@ -120,7 +120,7 @@ def judge_pairs(pairs: Sequence[Pair]) -> list[Same]:
     """Return what the product says of the pairs of one file."""
     both = [(pair.first, pair.second) for pair in pairs]
     distinct = {repr(one): one for pair in both for one in pair}
-    background = Background.of(list(distinct.values()), both)
+    background = TermRarity.of(list(distinct.values()), both)
     return compare_all(both, background=background)
 
 
@@ -130,7 +130,7 @@ def prediction(pair: Pair, said: Same) -> dict[str, object]:
         "left": pair.left,
         "right": pair.right,
         "same": said.likely,
-        "merge": said.verdict is Verdict.MERGE,
+        "merge": said.verdict is SameEntityVerdict.MERGE,
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from factbook.embed import bundled
-from factbook.gate.judge import Claim, Relation, judge, read
+from factbook.gate.judge import JudgedClaim, Relation, judge, read
 
 CONTRADICTING = (Relation.CONTRADICTION, Relation.SUPERSEDES)
 
@@ -44,8 +44,8 @@ def judge_pairs(pairs: Sequence[tuple[str, str]]) -> list[Judged]:
     for older, newer in pairs:
         similarity = float(vectors[older] @ vectors[newer])
         judgement = judge(
-            Claim(text=older),
-            Claim(text=newer),
+            JudgedClaim(text=older),
+            JudgedClaim(text=newer),
             similarity=similarity,
             older_reading=readings[older],
             newer_reading=readings[newer],

@@ -33,7 +33,7 @@ from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
 from factbook.gate.grounding import ground, ground_summary, kin, read_passage
 from factbook.gate.grounding.words import read_line, read_lines
-from factbook.gate.judge import Claim, Judgement, Relation, judge
+from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.lexicon import stem, tables
 from factbook.gate.names import structural_problem
 from factbook.gate.reading import read
@@ -363,7 +363,7 @@ def restated(row: Row) -> Labels:
 
 def _judged(pair: Sequence[str], similarity: float = 0.9) -> Judgement:
     older, newer = pair
-    return judge(Claim(text=older), Claim(text=newer), similarity=similarity)
+    return judge(JudgedClaim(text=older), JudgedClaim(text=newer), similarity=similarity)
 
 
 def judge_pairs(row: Row) -> Labels:

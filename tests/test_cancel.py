@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from factbook.embed import bundled
 from factbook.errors import ModelError, ModelFailure
-from factbook.llm.base import Call, Message
+from factbook.llm.base import Message, ModelCall
 from factbook.llm.client import open_embedder, open_llm
 from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.net import cancel
@@ -35,12 +35,12 @@ class Answer(BaseModel):
 
 class Meter:
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
 
     def before(self, purpose: str, model: str) -> None:
         return
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         self.calls.append(call)
 
 

@@ -35,12 +35,12 @@ from factbook.memory.chat_model import (
     CALLS,
     ROUNDS,
     SYSTEM,
-    Asked,
     Prompt,
     SearchArguments,
     SearchMemoryArguments,
     Talk,
     Toolbox,
+    ToolCallShown,
     ToolText,
     harmless,
     pages_as_data,
@@ -1454,7 +1454,7 @@ def test_the_window_is_never_exceeded_by_tools() -> None:
         parts = list(talk.answer(prompt(), tools))
         sizes = [len(one.raw) for one in server.requests]
     assert parts[-1] == "done"
-    assert len([one for one in parts if isinstance(one, Asked)]) == CALLS
+    assert len([one for one in parts if isinstance(one, ToolCallShown)]) == CALLS
     assert max(sizes) < 4_096 * 3  # bytes; English has 3 to 4 to a token
     assert "[...]" in server.requests[1].messages[-1]["content"] + server.requests[1].prompt
 

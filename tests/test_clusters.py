@@ -20,9 +20,9 @@ from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.clusters import (
     ClusterResult,
-    Found,
     KnownCluster,
     Piece,
+    ProposedFact,
     confidence,
     find_clusters,
     find_statements,
@@ -120,7 +120,7 @@ def clusters(pieces: Sequence[Piece], **options: object) -> ClusterResult:
     return find_clusters(some, vectors, **options)  # type: ignore[arg-type]
 
 
-def named(pieces: Sequence[Piece], found: Sequence[Found]) -> list[tuple[object, ...]]:
+def named(pieces: Sequence[Piece], found: Sequence[ProposedFact]) -> list[tuple[object, ...]]:
     """Return what was found, without the order of the input in it."""
     return [
         (

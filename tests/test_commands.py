@@ -27,7 +27,7 @@ from factbook.store.derived.notices import notify_state
 from factbook.store.derived.searches import search_tasks
 from factbook.surface.chat.slash import (
     COMMANDS,
-    Reply,
+    SlashReply,
     invoke,
     is_command,
     parse,
@@ -39,7 +39,7 @@ from factbook.surface.views import world as views
 from factbook.testing import FrozenClock
 from pages import DAY, MINUTE, SPEAKERS, Pages, World, open_world, page
 
-Do = Callable[[str], Reply]
+Do = Callable[[str], SlashReply]
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1h"
 
@@ -85,14 +85,14 @@ def do(world: World) -> Do:
     return lambda line: shown(run(world.memory, line))
 
 
-def shown(reply: Reply) -> Reply:
+def shown(reply: SlashReply) -> SlashReply:
     """Return a reply that any terminal may show and any program may read."""
     assert not CONTROL.search(reply.text), reply.text
     json.dumps(reply.data, allow_nan=False)
     return reply
 
 
-def told(reply: Reply) -> Any:
+def told(reply: SlashReply) -> Any:
     """Return what a reply says to programs, as JSON gives it back."""
     return json.loads(json.dumps(reply.data))
 

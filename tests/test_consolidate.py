@@ -15,8 +15,8 @@ import pytest
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
-from factbook.maintenance.consolidate import AlreadyRunning, Question, RunReport
-from factbook.maintenance.verdict_queue import CallReport, Missed, Ruling
+from factbook.maintenance.consolidate import AlreadyRunning, PairQuestion, RunReport
+from factbook.maintenance.verdict_queue import CallReport, JudgeRulings, Missed
 from factbook.memory import Memory
 from factbook.model.facts import Fact, FactKind, Stance, Status
 from factbook.store.base import Filters
@@ -290,9 +290,9 @@ def test_without_a_judge_the_queue_stays(diary: Diary) -> None:
 @pytest.mark.parametrize("verdict", policy.VERDICTS)
 def test_one_call_settles_all_pairs(diary: Diary, verdict: str) -> None:
     ambiguous(diary)
-    calls: list[Sequence[Question]] = []
+    calls: list[Sequence[PairQuestion]] = []
 
-    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+    def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
         calls.append(questions)
         return {(one.low_id, one.high_id): verdict for one in questions}
 
@@ -310,7 +310,7 @@ def test_one_call_settles_all_pairs(diary: Diary, verdict: str) -> None:
 def test_a_judge_that_fails_decides_nothing_and_is_heard(diary: Diary) -> None:
     ambiguous(diary)
 
-    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+    def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
         raise FactbookError(detail="the model did not answer in time")
 
     diary.clock.advance(days=1)
@@ -323,11 +323,11 @@ def test_a_judge_that_fails_decides_nothing_and_is_heard(diary: Diary) -> None:
 def test_a_judge_may_give_an_account_of_its_calls(diary: Diary) -> None:
     ambiguous(diary)
 
-    def judge(questions: Sequence[Question]) -> Ruling:
+    def judge(questions: Sequence[PairQuestion]) -> JudgeRulings:
         (one,) = questions
         call = CallReport(about="contradictions", waiting=1, asked=1, left_out=1)
         missed = [Missed(one.ids, "it says nothing of my password: hunter2-ZebraQuilt99")]
-        return Ruling(verdicts={}, calls=[call], missed=missed, version="v1")
+        return JudgeRulings(verdicts={}, calls=[call], missed=missed, version="v1")
 
     diary.clock.advance(days=1)
     report = diary.memory.consolidate(resolver=judge)

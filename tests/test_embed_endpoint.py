@@ -12,7 +12,7 @@ import pytest
 
 from factbook.embed.endpoint import EMPTY, MAX_BYTES, EmbedEndpointError
 from factbook.errors import EmbedderError, ModelError, ModelFailure, UsageError
-from factbook.llm.base import Call
+from factbook.llm.base import ModelCall
 from factbook.llm.client import open_embedder
 from factbook.llm.config import EmbedConfig
 from factbook.testing.model_server import ModelServer, Reply, Request, word_vectors
@@ -24,14 +24,14 @@ DIM = 8
 
 class Meter:
     def __init__(self, *, full: bool = False) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
         self.full = full
 
     def before(self, purpose: str, model: str) -> None:
         if self.full:
             raise ModelError(kind=ModelFailure.OVER_BUDGET, model=model, reason="it is spent")
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         self.calls.append(call)
 
 

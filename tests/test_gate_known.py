@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factbook.gate.known import Admission, Nearest, Said, admit, is_known, nearest
+from factbook.gate.known import Admission, EntityClaim, NearestKnown, admit, is_known, nearest
 
 SAYS = "The weight of the Denton is 7.5 kg."
 
 
-def said(text: str, cosine: float = 1.0) -> Said:
+def said(text: str, cosine: float = 1.0) -> EntityClaim:
     """Return a claim whose vector has this cosine to that of `SAYS`."""
     vector = np.array([cosine, (1.0 - cosine**2) ** 0.5], np.float32)
-    return Said(says=text, text=text, vector=vector)
+    return EntityClaim(says=text, text=text, vector=vector)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_claim_repeats_what_says_the_same(text: str, cosine: float, *, is_same
 
 
 def test_where_nothing_is_known_nothing_is_near() -> None:
-    assert nearest("denton", said(SAYS), []) == Nearest(None, None)
+    assert nearest("denton", said(SAYS), []) == NearestKnown(None, None)
 
 
 @pytest.mark.parametrize(

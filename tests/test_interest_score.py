@@ -18,7 +18,7 @@ from factbook.errors import FactbookError, UsageError
 from factbook.interests.interests import InterestRow
 from factbook.interests.relate import (
     RELATED,
-    Relation,
+    PreferenceRelation,
     related,
     share,
     shares,
@@ -240,7 +240,7 @@ def test_an_entity_is_related_by_what_is_known_of_it() -> None:
     none = Vectors(ids=[], rows=np.zeros((0, 0), dtype=np.float32))
     likes = Vectors(ids=[5], rows=np.array([[1, 0]], dtype=np.float32))
     assert related(likes, names) == []
-    assert related(likes, joined(names, none, facts)) == [Relation(5, 1, 1.0)]
+    assert related(likes, joined(names, none, facts)) == [PreferenceRelation(5, 1, 1.0)]
     assert related(likes, joined(none)) == related(likes, joined()) == []
     with pytest.raises(UsageError, match="different dimensions"):
         joined(names, Vectors(ids=[1], rows=np.ones((1, 3), dtype=np.float32)))
@@ -250,7 +250,7 @@ def test_a_share_begins_at_the_threshold() -> None:
     assert share(RELATED - 0.01) == 0
     assert share(RELATED) == RELATED
     assert share(1.0000001) == 1.0
-    assert shares([Relation(1, 2, 0.0)]) == {}
+    assert shares([PreferenceRelation(1, 2, 0.0)]) == {}
 
 
 def test_the_bundled_embedder_relates_a_topic_to_what_is_said_of_its_things() -> None:

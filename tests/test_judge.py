@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from factbook.gate.judge import Claim, Judgement, Relation, judge
+from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.model.facts import FactKind
 
 CLOSE = 0.9  # the cosine of two texts that differ in a word
@@ -12,7 +12,7 @@ CLOSE = 0.9  # the cosine of two texts that differ in a word
 
 def judged(older: str, newer: str, *, similarity: float = CLOSE) -> Judgement:
     """Judge two plain statements."""
-    return judge(Claim(text=older), Claim(text=newer), similarity=similarity)
+    return judge(JudgedClaim(text=older), JudgedClaim(text=newer), similarity=similarity)
 
 
 # ------------------------------------------------------------------ never the same
@@ -29,11 +29,11 @@ def test_another_language_needs_every_word_in_its_place() -> None:
 
 
 def test_an_earlier_text_retires_nothing() -> None:
-    older = Claim(text="I live in Berlin", occurred_at=2_000)
-    newer = Claim(text="I moved from Berlin to Lyon", occurred_at=1_000)
+    older = JudgedClaim(text="I live in Berlin", occurred_at=2_000)
+    newer = JudgedClaim(text="I moved from Berlin to Lyon", occurred_at=1_000)
     found = judge(older, newer, similarity=CLOSE)
     assert (found.relation, found.rule) == (Relation.CONTRADICTION, "moved")
-    undated = judge(Claim(text=older.text), newer, similarity=CLOSE)
+    undated = judge(JudgedClaim(text=older.text), newer, similarity=CLOSE)
     assert undated.relation is Relation.SUPERSEDES
 
 
@@ -48,14 +48,17 @@ def test_habits_are_not_even_suspicious() -> None:
 
 
 def test_another_subject_is_another_matter() -> None:
-    one, other = Claim(text="Likes tea", subject="ann"), Claim(text="Likes tea", subject="bob")
+    one, other = (
+        JudgedClaim(text="Likes tea", subject="ann"),
+        JudgedClaim(text="Likes tea", subject="bob"),
+    )
     found = judge(one, other, similarity=1.0)
     assert (found.relation, found.rule) == (Relation.DIFFERENT, "subject")
-    assert judge(one, Claim(text="Likes tea"), similarity=1.0).relation is Relation.SAME
+    assert judge(one, JudgedClaim(text="Likes tea"), similarity=1.0).relation is Relation.SAME
 
 
-def _keyed(predicate: str, value: str, *, subject: str = "me") -> Claim:
-    return Claim(
+def _keyed(predicate: str, value: str, *, subject: str = "me") -> JudgedClaim:
+    return JudgedClaim(
         text=f"{predicate} = {value}",
         subject=subject,
         predicate=predicate,
@@ -78,13 +81,13 @@ def test_a_key_holds_one_value() -> None:
 
 def test_a_keyed_value_is_never_merged_with_a_statement() -> None:
     value = _keyed("user.city", "Oslo")
-    found = judge(value, Claim(text=value.text), similarity=1.0)
+    found = judge(value, JudgedClaim(text=value.text), similarity=1.0)
     assert (found.relation, found.rule) == (Relation.DIFFERENT, "other_kind")
 
 
 def test_observations_never_contradict_each_other() -> None:
-    def path(value: str, subject: str = "action_1") -> Claim:
-        return Claim(
+    def path(value: str, subject: str = "action_1") -> JudgedClaim:
+        return JudgedClaim(
             text=f"mentions {value}",
             subject=subject,
             predicate="mentions_path",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from factbook.gate import grammar
-from factbook.gate.judge import Claim, Judgement, Relation, judge, read
+from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge, read
 
 CLASH = (Relation.CONTRADICTION, Relation.SUPERSEDES)
 
@@ -27,7 +27,7 @@ cosines = st.floats(min_value=-1, max_value=1) | st.just(float("nan"))
 
 def judged(one: str, other: str, similarity: float) -> Judgement:
     """Judge two plain statements."""
-    return judge(Claim(text=one), Claim(text=other), similarity=similarity)
+    return judge(JudgedClaim(text=one), JudgedClaim(text=other), similarity=similarity)
 
 
 @given(anything, cosines)
@@ -61,8 +61,8 @@ def test_reading_is_pure(text: str) -> None:
 @given(anything, anything, cosines)
 def test_a_given_reading_changes_nothing(one: str, other: str, similarity: float) -> None:
     given_readings = judge(
-        Claim(text=one),
-        Claim(text=other),
+        JudgedClaim(text=one),
+        JudgedClaim(text=other),
         similarity=similarity,
         older_reading=read(one),
         newer_reading=read(other),

@@ -13,7 +13,7 @@ from factbook.extract.keyed.lists import (
     Append,
     Clear,
     Move,
-    Place,
+    PutAtRank,
     RankChange,
     Remove,
     Step,
@@ -29,7 +29,7 @@ RANK = st.one_of(
 )
 VALUE = st.sampled_from(["A", "B", "C", "D", "a", " b ", "E", "F", "G", "", "  "])
 STEP: st.SearchStrategy[Step] = st.one_of(
-    st.builds(Place, rank=RANK, value=VALUE, mode=st.sampled_from(["replace", "insert"])),
+    st.builds(PutAtRank, rank=RANK, value=VALUE, mode=st.sampled_from(["replace", "insert"])),
     st.builds(Append, values=st.lists(VALUE, max_size=4)),
     st.builds(Move, to=RANK, value=st.none() | VALUE, from_rank=st.none() | RANK),
     st.builds(Remove, value=st.none() | VALUE, rank=st.none() | RANK),
@@ -73,7 +73,7 @@ def test_no_value_is_lost_unasked(ranks: dict[int, str], step: Step) -> None:
             assert not after
         case Remove():
             assert len(result.left) == (not result.problem)
-        case Place(mode="replace", rank=rank):
+        case PutAtRank(mode="replace", rank=rank):
             assert set(result.left) <= {ranks.get(rank)}
         case _:
             assert not result.left
@@ -87,7 +87,7 @@ def test_no_value_is_lost_unasked(ranks: dict[int, str], step: Step) -> None:
 def test_the_same_place_twice_changes_nothing_more(ranks: dict[int, str], step: Step) -> None:
     """Seed 004, apply: the same value again is a no-op."""
     once = apply_steps(ranks, [step])
-    if isinstance(step, Place | Append | Clear) or (isinstance(step, Move) and step.value):
+    if isinstance(step, PutAtRank | Append | Clear) or (isinstance(step, Move) and step.value):
         assert apply_steps(once.ranks, [step]).ranks == once.ranks
 
 
@@ -95,7 +95,7 @@ def test_the_same_place_twice_changes_nothing_more(ranks: dict[int, str], step: 
 def test_a_value_stands_where_it_was_placed(
     ranks: dict[int, str], rank: int, value: str, mode: str
 ) -> None:
-    done = apply_steps(ranks, [Place(rank=rank, value=value, mode=mode)])  # type: ignore[arg-type]
+    done = apply_steps(ranks, [PutAtRank(rank=rank, value=value, mode=mode)])  # type: ignore[arg-type]
     if not done.problems:
         assert rank_of(done.ranks, value) == rank
 
@@ -117,7 +117,7 @@ def test_changes_lead_from_the_list_before_to_the_list_after(
 
 def test_the_default_replaces() -> None:
     """Seed 004, acceptance test 1: SOL at #1, then "Make BTC my #1"."""
-    done = apply_steps({1: "SOL", 2: "ETH"}, [Place(rank=1, value="BTC")])
+    done = apply_steps({1: "SOL", 2: "ETH"}, [PutAtRank(rank=1, value="BTC")])
     assert done.ranks == {1: "BTC", 2: "ETH"}
     assert done.results[0].left == ("SOL",)
     assert done.changes == [RankChange(rank=1, old="SOL", new="BTC")]
@@ -126,7 +126,7 @@ def test_the_default_replaces() -> None:
 def test_two_ranks_in_one_message() -> None:
     """Seed 004, acceptance test 2: both ranks existed, so both are updates."""
     done = apply_steps(
-        {1: "SOL", 7: "ADA"}, [Place(rank=1, value="BTC"), Place(rank=7, value="SOL")]
+        {1: "SOL", 7: "ADA"}, [PutAtRank(rank=1, value="BTC"), PutAtRank(rank=7, value="SOL")]
     )
     assert done.ranks == {1: "BTC", 7: "SOL"}
     assert [(change.old, change.new) for change in done.changes] == [("SOL", "BTC"), ("ADA", "SOL")]
@@ -134,13 +134,13 @@ def test_two_ranks_in_one_message() -> None:
 
 def test_a_value_moves_instead_of_standing_twice() -> None:
     """Seed 004, ⚠ decision: a value that the list already holds moves; a gap is legal."""
-    done = apply_steps({1: "SOL", 2: "btc", 3: "ETH"}, [Place(rank=1, value="BTC")])
+    done = apply_steps({1: "SOL", 2: "btc", 3: "ETH"}, [PutAtRank(rank=1, value="BTC")])
     assert done.ranks == {1: "BTC", 3: "ETH"}
 
 
 def test_insert_shifts_to_the_first_gap() -> None:
     """Seed 004, ⚠ decision: `mode="insert"` shifts."""
-    done = apply_steps({1: "A", 2: "B", 4: "D"}, [Place(rank=1, value="X", mode="insert")])
+    done = apply_steps({1: "A", 2: "B", 4: "D"}, [PutAtRank(rank=1, value="X", mode="insert")])
     assert done.ranks == {1: "X", 2: "A", 3: "B", 4: "D"}
 
 
@@ -153,7 +153,7 @@ def test_insert_shifts_to_the_first_gap() -> None:
         (Remove(rank=2), "ACDE"),
         (Remove(value="e"), "ABCD"),
         (Append(values=["F", "b", "F", "G"]), "ABCDEFG"),
-        (Place(rank=2, value="E", mode="insert"), "AEBCD"),
+        (PutAtRank(rank=2, value="E", mode="insert"), "AEBCD"),
         (Clear(), ""),
     ],
 )
@@ -171,9 +171,9 @@ def test_removing_closes_up_to_the_next_gap() -> None:
 @pytest.mark.parametrize(
     ("step", "problem"),
     [
-        (Place(rank=0, value="X"), "there is no rank 0; ranks are 1 to 1000"),
-        (Place(rank=1001, value="X"), "there is no rank 1001; ranks are 1 to 1000"),
-        (Place(rank=1, value=" "), "the value is empty"),
+        (PutAtRank(rank=0, value="X"), "there is no rank 0; ranks are 1 to 1000"),
+        (PutAtRank(rank=1001, value="X"), "there is no rank 1001; ranks are 1 to 1000"),
+        (PutAtRank(rank=1, value=" "), "the value is empty"),
         (Remove(value="X"), "'X' is not in the list"),
         (Remove(rank=9), "nothing stands at rank 9"),
         (Remove(), "say what to remove either by its value or by its rank"),
@@ -181,13 +181,13 @@ def test_removing_closes_up_to_the_next_gap() -> None:
         (Move(to=2), "say what to move either by its value or by its rank"),
         (Append(values=["Y"]), "there is no room for 'Y'; ranks end at 1000"),
         (
-            Place(rank=1000, value="Y", mode="insert"),
+            PutAtRank(rank=1000, value="Y", mode="insert"),
             "there is no room behind rank 1000; ranks end at 1000",
         ),
     ],
 )
 def test_what_cannot_be_done_says_why_and_changes_nothing(step: Step, problem: str) -> None:
     ranks = {1: "A", 1000: "Z"}
-    done = apply_steps(ranks, [step, Place(rank=2, value="B")])
+    done = apply_steps(ranks, [step, PutAtRank(rank=2, value="B")])
     assert done.problems == {0: problem}
     assert done.ranks == {1: "A", 2: "B", 1000: "Z"}  # the other steps are done

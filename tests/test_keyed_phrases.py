@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook.extract.keyed.contracts import batch_problems, plan_problem
-from factbook.extract.keyed.phrases import Told, parse_ask, parse_tell
+from factbook.extract.keyed.phrases import ReadMessage, parse_ask, parse_tell
 from factbook.recall.time_expressions import find_window
 
 ONE: Mapping[str, Mapping[int, str]] = {"user.favorites.crypto": {1: "SOL"}}
@@ -17,7 +17,7 @@ TWO: Mapping[str, Mapping[int, str]] = {**ONE, "user.favorites.colors": {1: "red
 NOW = 1_790_000_000_000  # 2026-09-21, a Monday
 
 
-def short(told: Told) -> list[str]:
+def short(told: ReadMessage) -> list[str]:
     """Return operations in a form that is quick to read: "set crypto 1 BTC"."""
     assert not told.reason
     assert not told.needs_clarification

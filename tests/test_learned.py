@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.extract.predicate_discovery import Command, LearnedPredicate, as_toml, find_operations
+from factbook.extract.predicate_discovery import (
+    ExecutedCommand,
+    LearnedPredicate,
+    as_toml,
+    find_operations,
+)
 from factbook.extract.rules import RuleSet, compile_linear
 from factbook.extract.user_rules import load_user_rules
 from factbook.model.facts import Episode, EpisodeKind, Field, Role, Trust
@@ -28,9 +33,9 @@ def vectors_of(texts: list[str]) -> NDArray[np.float32]:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def commands(texts: list[str], *, sessions: int = 3) -> list[Command]:
+def commands(texts: list[str], *, sessions: int = 3) -> list[ExecutedCommand]:
     return [
-        Command(uid=f"u{row}", session=f"s{row % sessions}", text=text, row=row)
+        ExecutedCommand(uid=f"u{row}", session=f"s{row % sessions}", text=text, row=row)
         for row, text in enumerate(texts)
     ]
 
@@ -75,7 +80,8 @@ def test_few_commands_and_known_names_are_not_proposed() -> None:
 
 def test_the_same_record_copied_counts_once() -> None:
     copies = [
-        Command(uid="one", session=f"s{n}", text="restic backup /srv", row=0) for n in range(5)
+        ExecutedCommand(uid="one", session=f"s{n}", text="restic backup /srv", row=0)
+        for n in range(5)
     ]
     assert find_operations(copies, vectors_of(["restic backup /srv"])) == []
 

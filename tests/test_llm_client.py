@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from factbook.errors import ModelError, ModelFailure, UsageError
-from factbook.llm.base import Call, Message
+from factbook.llm.base import Message, ModelCall
 from factbook.llm.client import Client, base_url, open_llm
 from factbook.llm.config import ModelConfig
 from factbook.testing.bad_answers import BAD_ANSWERS, ODD_ANSWERS, BadAnswer
@@ -61,7 +61,7 @@ class Meter:
     """Counts calls in memory; refuses them when it is full."""
 
     def __init__(self, *, full: bool = False) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
         self.asked: list[tuple[str, str]] = []
         self.full = full
 
@@ -70,7 +70,7 @@ class Meter:
         if self.full:
             raise ModelError(kind=ModelFailure.OVER_BUDGET, model=model, reason="it is spent")
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         self.calls.append(call)
 
 

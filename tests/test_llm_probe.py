@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from factbook.llm.base import Call
+from factbook.llm.base import ModelCall
 from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.llm.probe import Probe, probe, probe_embedder
 from factbook.testing.model_server import ModelServer, Reply, word_vectors
@@ -19,12 +19,12 @@ PROVIDERS = ("openai", "ollama")
 
 class Meter:
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
 
     def before(self, purpose: str, model: str) -> None:
         return
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         self.calls.append(call)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from factbook.errors import ModelError, ModelFailure
-from factbook.llm.base import Call, Message, Piece, Tool, ToolCall
+from factbook.llm.base import AnswerPart, Message, ModelCall, Tool, ToolCall
 from factbook.llm.client import Client, open_llm
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import lines
@@ -28,12 +28,12 @@ SEARCH = Tool(
 
 class Meter:
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
 
     def before(self, purpose: str, model: str) -> None:
         return
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         self.calls.append(call)
 
 
@@ -52,7 +52,7 @@ def client(
     )
 
 
-def failing(pieces: Iterator[Piece]) -> tuple[ModelFailure, str]:
+def failing(pieces: Iterator[AnswerPart]) -> tuple[ModelFailure, str]:
     """Return how a stream fails, and the text that came before."""
     text = ""
     try:

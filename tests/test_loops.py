@@ -24,11 +24,11 @@ from factbook.errors import StoreError, UsageError
 from factbook.interests.scheduler import (
     BACKOFF_MAX_MS,
     BACKOFF_MS,
-    Budget,
     Loop,
     LoopResult,
-    Outcome,
-    Step,
+    LoopStep,
+    StepBudget,
+    StepOutcome,
     Worker,
     moved,
 )
@@ -93,7 +93,7 @@ def until(said: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def seen(steps: list[Step]) -> list[tuple[str, str, int]]:
+def seen(steps: list[LoopStep]) -> list[tuple[str, str, int]]:
     return [(one.loop, one.outcome.value, one.did) for one in steps]
 
 
@@ -174,7 +174,7 @@ def test_enrichment_waits_for_a_loop_that_fails_and_for_one_whose_budget_is_spen
         assert "enrichment" in log
     log.clear()
     busy = Work("extraction", log, waiting=9)
-    budget = Budget(steps=2, per_ms=DAY)
+    budget = StepBudget(steps=2, per_ms=DAY)
     loops = [busy.loop(budget=budget), enrichment.loop(last_resort=True)]
     with Worker(loops, clock=clock) as worker:
         worker.drain()
@@ -183,7 +183,7 @@ def test_enrichment_waits_for_a_loop_that_fails_and_for_one_whose_budget_is_spen
 
 def test_a_budget_holds_within_its_time_and_frees_itself(clock: FrozenClock) -> None:
     log: list[str] = []
-    loops = [Work("searches", log, waiting=99).loop(budget=Budget(steps=3, per_ms=DAY))]
+    loops = [Work("searches", log, waiting=99).loop(budget=StepBudget(steps=3, per_ms=DAY))]
     with Worker(loops, clock=clock) as worker:
         assert len(worker.drain()) == 3
         clock.advance(days=0.5)
@@ -195,7 +195,7 @@ def test_a_budget_holds_within_its_time_and_frees_itself(clock: FrozenClock) -> 
 def test_steps_that_find_nothing_cost_no_budget(clock: FrozenClock) -> None:
     log: list[str] = []
     idle = Work("searches", log)
-    with Worker([idle.loop(budget=Budget(steps=1, per_ms=DAY))], clock=clock) as worker:
+    with Worker([idle.loop(budget=StepBudget(steps=1, per_ms=DAY))], clock=clock) as worker:
         for _ in range(5):
             worker.drain()
         idle.waiting = 1
@@ -248,7 +248,7 @@ def test_what_steps_need_is_prepared_once_before_the_first_and_is_part_of_none(
         raise UsageError(detail="the certificates cannot be read")
 
     with Worker([Work("one", log, waiting=1).loop()], clock=clock, prepare=prepare) as worker:
-        assert [step.outcome for step in worker.drain()] == [Outcome.DONE]
+        assert [step.outcome for step in worker.drain()] == [StepOutcome.DONE]
         worker.drain()
     assert log == ["prepared", "one", "one"]
     assert caplog.messages == [
@@ -317,7 +317,7 @@ def test_a_step_that_takes_too_long_is_ended_and_counts_as_failed(clock: FrozenC
 
     with Worker([Loop(name="slow", every_ms=1, run=hang, max_ms=50)], clock=clock) as worker:
         (step,) = worker.drain()
-        assert step.outcome is Outcome.FAILED
+        assert step.outcome is StepOutcome.FAILED
         assert step.error == "it did not end within 0.05 seconds and was cancelled"
         assert worker.report()[0].failing == 1
 
@@ -370,7 +370,7 @@ def test_an_action_ends_the_step_at_once_and_nothing_half_done_is_left(
 ) -> None:
     writing = Writing(store, count=20)
     worker = Worker([Loop(name="writing", every_ms=MINUTE, run=writing.run)], clock=clock)
-    steps: list[Step] = []
+    steps: list[LoopStep] = []
     drain = threading.Thread(target=lambda: steps.extend(worker.drain()))
     drain.start()
     assert writing.begun.wait(SOON_S)
@@ -405,7 +405,7 @@ def test_an_error_of_a_step_that_is_cancelled_is_said_and_not_held_against_the_l
 
     worker = Worker([Loop(name="reading", every_ms=MINUTE, run=run)], clock=clock)
     (step,) = worker.drain()
-    assert (step.outcome, step.error) == (Outcome.CANCELLED, "the connection was interrupted")
+    assert (step.outcome, step.error) == (StepOutcome.CANCELLED, "the connection was interrupted")
     assert "the connection was interrupted" in caplog.text
     assert worker.report()[0].failing == 0
     worker.close()
@@ -461,7 +461,7 @@ def test_an_action_in_another_process_ends_the_step_too(
     )
     watch = moved(lambda: store.head().commit, lambda: notify_state(store, "me").engaged_at)
     worker = Worker([Loop(name="hanging", every_ms=MINUTE, run=run)], clock=clock, foreground=watch)
-    steps: list[Step] = []
+    steps: list[LoopStep] = []
     program = [sys.executable, "-c", acting(store.path)]
     with worker, subprocess.Popen(program, stdin=subprocess.PIPE, text=True) as other:
         drain = threading.Thread(target=lambda: steps.extend(worker.drain()))
@@ -682,7 +682,7 @@ def test_signals_are_given_back(clock: FrozenClock) -> None:
 
 
 def test_a_fault_of_the_watcher_is_not_swallowed(clock: FrozenClock) -> None:
-    def on_step(_: Step) -> None:
+    def on_step(_: LoopStep) -> None:
         raise RuntimeError("the screen is gone")
 
     worker = Worker([Work("notices", []).loop()], clock=clock, on_step=on_step)

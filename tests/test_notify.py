@@ -16,7 +16,7 @@ from conftest import examples
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import UsageError
-from factbook.gate.notices import Find, Mode, mode_of, worth_telling
+from factbook.gate.notices import EnrichmentMode, Find, mode_of, worth_telling
 from factbook.interests.notify import LISTED, NOTICE_CHARS, enrich_query, notice_text
 from factbook.model.backoff import delay_ms, may_send, next_at
 from factbook.model.entities import NoticeKind, NoticeState, NotifyState
@@ -230,15 +230,15 @@ def test_of_many_that_try_at_once_one_gets_through(store: SQLiteStore) -> None:
 @pytest.mark.parametrize(
     ("facts", "mode"),
     [
-        (0, Mode.BROAD),
-        (4, Mode.BROAD),
-        (5, Mode.TARGETED),
-        (14, Mode.TARGETED),
-        (15, Mode.BRIEFING),
-        (400, Mode.BRIEFING),
+        (0, EnrichmentMode.BROAD),
+        (4, EnrichmentMode.BROAD),
+        (5, EnrichmentMode.TARGETED),
+        (14, EnrichmentMode.TARGETED),
+        (15, EnrichmentMode.BRIEFING),
+        (400, EnrichmentMode.BRIEFING),
     ],
 )
-def test_the_bounds_of_the_modes(facts: int, mode: Mode) -> None:
+def test_the_bounds_of_the_modes(facts: int, mode: EnrichmentMode) -> None:
     """Seed 003, enrichment: modes [0,5) broad, [5,15) targeted, [15,...) briefing."""
     assert mode_of(facts, 0.4) is mode
     assert mode_of(facts, 0.0) is mode
@@ -246,10 +246,10 @@ def test_the_bounds_of_the_modes(facts: int, mode: Mode) -> None:
 
 def test_what_its_owner_does_not_want_is_skipped() -> None:
     """Seed 003, enrichment: negative interest skip."""
-    assert mode_of(2, -0.01) is Mode.SKIP
-    assert mode_of(20, -3.0) is Mode.SKIP
-    assert enrich_query("golf", Mode.SKIP) == []
-    assert worth_telling(Mode.SKIP, [find("Golf is played on grass.")]) == []
+    assert mode_of(2, -0.01) is EnrichmentMode.SKIP
+    assert mode_of(20, -3.0) is EnrichmentMode.SKIP
+    assert enrich_query("golf", EnrichmentMode.SKIP) == []
+    assert worth_telling(EnrichmentMode.SKIP, [find("Golf is played on grass.")]) == []
 
 
 @pytest.mark.parametrize(("facts", "interest"), [(-1, 0.0), (3, math.nan), (3, math.inf)])
@@ -294,16 +294,16 @@ NEW = find("It has a MAT driver.", nearest=0.4)
 
 def test_few_facts_known_any_new_one_is_told() -> None:
     """Seed 003, messaging rule: any new fact (0-5)."""
-    assert worth_telling(Mode.BROAD, [SAME, NEW]) == [SAME.fact, NEW.fact]
+    assert worth_telling(EnrichmentMode.BROAD, [SAME, NEW]) == [SAME.fact, NEW.fact]
 
 
 def test_from_five_on_only_what_is_apart_from_the_known() -> None:
     """Seed 003, messaging rule: cosine to every known one below the merge threshold (5-15)."""
-    assert worth_telling(Mode.TARGETED, [SAME, NEW]) == [NEW.fact]
+    assert worth_telling(EnrichmentMode.TARGETED, [SAME, NEW]) == [NEW.fact]
     at = find("x", nearest=policy.MERGE_SIMILARITY)
     under = find("y", nearest=policy.MERGE_SIMILARITY - 0.001)
     alone = find("z")
-    assert worth_telling(Mode.TARGETED, [at, under, alone]) == [under.fact, alone.fact]
+    assert worth_telling(EnrichmentMode.TARGETED, [at, under, alone]) == [under.fact, alone.fact]
 
 
 def test_from_fifteen_on_only_what_is_newer_than_the_last_briefing() -> None:
@@ -313,14 +313,17 @@ def test_from_fifteen_on_only_what_is_newer_than_the_last_briefing() -> None:
     undated = find("c", learned=START + 2)
     same = find("d", nearest=0.99, published=START + 1)
     given = [old, new, undated, same]
-    assert worth_telling(Mode.BRIEFING, given, briefed_at=START) == [new.fact, undated.fact]
-    assert worth_telling(Mode.BRIEFING, given) == [old.fact, new.fact, undated.fact]
+    assert worth_telling(EnrichmentMode.BRIEFING, given, briefed_at=START) == [
+        new.fact,
+        undated.fact,
+    ]
+    assert worth_telling(EnrichmentMode.BRIEFING, given) == [old.fact, new.fact, undated.fact]
 
 
 @pytest.mark.parametrize("cosine", [math.nan, 1.5, -2.0])
 def test_what_is_no_cosine_is_refused(cosine: float) -> None:
     with pytest.raises(UsageError, match="is no cosine"):
-        worth_telling(Mode.TARGETED, [find("x", nearest=cosine)])
+        worth_telling(EnrichmentMode.TARGETED, [find("x", nearest=cosine)])
 
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -382,7 +385,7 @@ def test_a_fact_cannot_pose_as_another_line() -> None:
 
 def test_broad_queries_fill_gaps() -> None:
     """Seed 003, enrichment: broad queries to fill gaps (0-5)."""
-    assert enrich_query("kef  ls50 meta", Mode.BROAD) == [
+    assert enrich_query("kef  ls50 meta", EnrichmentMode.BROAD) == [
         "kef ls50 meta",
         "what is kef ls50 meta",
         "kef ls50 meta overview",
@@ -399,7 +402,7 @@ def test_targeted_queries_ask_for_what_is_not_known() -> None:
         "It is made by KEF in Maidstone.",
         "Reviewers praised its midrange.",
     ]
-    queries = enrich_query("kef ls50 meta", Mode.TARGETED, known)
+    queries = enrich_query("kef ls50 meta", EnrichmentMode.TARGETED, known)
     assert queries == [
         "kef ls50 meta how it works",
         "kef ls50 meta problems",
@@ -411,22 +414,22 @@ def test_targeted_queries_ask_for_what_is_not_known() -> None:
 
 def test_targeted_queries_go_on_where_everything_was_spoken_of() -> None:
     everything = "price released makers specs uses reviews problems rivals shops history"
-    assert len(enrich_query("golf", Mode.TARGETED, [everything])) == 10
+    assert len(enrich_query("golf", EnrichmentMode.TARGETED, [everything])) == 10
 
 
 def test_a_briefing_asks_for_what_is_new_since() -> None:
     """Seed 003, enrichment: 15+ briefing "What's new since [date]"."""
     day = 1_772_366_400_000  # 2026-03-01T12:00Z
     assert (
-        enrich_query("golf", Mode.BRIEFING, since=day)[0]
+        enrich_query("golf", EnrichmentMode.BRIEFING, since=day)[0]
         == "what's new about golf since 2026-03-01"
     )
-    assert enrich_query("golf", Mode.BRIEFING)[0] == "what's new about golf"
+    assert enrich_query("golf", EnrichmentMode.BRIEFING)[0] == "what's new about golf"
 
 
 def test_who_takes_the_first_query_goes_round_all_of_them() -> None:
     asked: list[str] = []
     for _ in range(8):
-        asked.append(enrich_query("golf", Mode.BROAD, asked=asked)[0])
-    assert asked[:4] == asked[4:] == enrich_query("golf", Mode.BROAD)
-    assert enrich_query(" ", Mode.BROAD) == []
+        asked.append(enrich_query("golf", EnrichmentMode.BROAD, asked=asked)[0])
+    assert asked[:4] == asked[4:] == enrich_query("golf", EnrichmentMode.BROAD)
+    assert enrich_query(" ", EnrichmentMode.BROAD) == []

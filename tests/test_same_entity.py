@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook.gate.same_entity import (
-    Background,
     Description,
-    Verdict,
+    SameEntityVerdict,
+    TermRarity,
     best_match,
     compare,
     compare_all,
@@ -36,7 +36,10 @@ def test_any_text_can_be_compared(a: str, b: str) -> None:
         assert 0.0 <= found.score <= 1.0
         assert found.why
     same = compare(one, one, cosine=1.0)
-    assert same.verdict in (Verdict.MERGE, Verdict.DIFFERENT)  # different only without any name
+    assert same.verdict in (
+        SameEntityVerdict.MERGE,
+        SameEntityVerdict.DIFFERENT,
+    )  # different only without any name
 
 
 def test_a_page_that_poses_as_a_name_is_read_in_bounded_time() -> None:
@@ -51,13 +54,13 @@ def test_a_page_that_poses_as_a_name_is_read_in_bounded_time() -> None:
 def test_without_a_cosine_only_what_is_written_alike_is_merged() -> None:
     for cosine in (math.nan, math.inf, 7.0):
         one, other = Description(name="moka pot"), Description(name="moka pots")
-        assert compare(one, other, cosine=cosine).verdict is Verdict.DIFFERENT
-        assert compare(one, one, cosine=cosine).verdict is Verdict.MERGE
+        assert compare(one, other, cosine=cosine).verdict is SameEntityVerdict.DIFFERENT
+        assert compare(one, one, cosine=cosine).verdict is SameEntityVerdict.MERGE
 
 
 def test_an_alias_is_a_name() -> None:
     known = Description(name="kef ls50 meta", aliases=("ls fifty",))
-    assert compare(Description(name="LS Fifty"), known).verdict is Verdict.MERGE
+    assert compare(Description(name="LS Fifty"), known).verdict is SameEntityVerdict.MERGE
 
 
 def test_the_best_of_the_known_is_matched() -> None:
@@ -69,16 +72,16 @@ def test_the_best_of_the_known_is_matched() -> None:
     assert best_match("tea", []) is None
     aliased = best_match("percolator", [Description(name="moka pot", aliases=("percolator",))])
     assert aliased is not None
-    assert aliased.verdict is Verdict.MERGE
+    assert aliased.verdict is SameEntityVerdict.MERGE
 
 
 def test_a_name_that_fits_two_known_ones_equally_is_asked_about() -> None:
     found = best_match("s24", ["samsung s24", "acme s24"], [0.9, 0.9])
     assert found is not None
-    assert found.verdict is Verdict.ASK
+    assert found.verdict is SameEntityVerdict.ASK
     exact = best_match("samsung s24", ["samsung s24", "s24"], [1.0, 0.9])
     assert exact is not None
-    assert (exact.index, exact.verdict) == (0, Verdict.MERGE)
+    assert (exact.index, exact.verdict) == (0, SameEntityVerdict.MERGE)
 
 
 # --- descriptions ---------------------------------------------------------------------------------
@@ -125,9 +128,9 @@ def songs() -> tuple[list[tuple[Description, Description]], list[bool]]:
     return pairs, gold
 
 
-def background(pairs: list[tuple[Description, Description]]) -> Background:
+def background(pairs: list[tuple[Description, Description]]) -> TermRarity:
     distinct = {repr(one): one for pair in pairs for one in pair}
-    return Background.of(list(distinct.values()), pairs)
+    return TermRarity.of(list(distinct.values()), pairs)
 
 
 def test_what_attributes_tell_is_learned_from_pairs_without_labels() -> None:
@@ -137,7 +140,9 @@ def test_what_attributes_tell_is_learned_from_pairs_without_labels() -> None:
     assert known.weights("length")[2] > known.weights("artist")[2]
     said = compare_all(pairs, background=known)
     assert [one.likely for one in said] == gold
-    merged = [same for one, same in zip(said, gold, strict=True) if one.verdict is Verdict.MERGE]
+    merged = [
+        same for one, same in zip(said, gold, strict=True) if one.verdict is SameEntityVerdict.MERGE
+    ]
     assert merged
     assert all(merged)
 
@@ -177,7 +182,7 @@ def test_model_numbers_decide_over_words() -> None:
     other = product("acme dx170 digital camera silver", "99.00")
     same = product("acme camera dx150", "94.50")
     assert not compare(kept, other).likely
-    assert compare(kept, other).verdict is not Verdict.MERGE
+    assert compare(kept, other).verdict is not SameEntityVerdict.MERGE
     assert compare(kept, same).likely
     assert "dx150 and dx170" in compare(kept, other).why
 
@@ -185,7 +190,7 @@ def test_model_numbers_decide_over_words() -> None:
 def test_numbers_that_differ_are_never_merged_unasked() -> None:
     first = Description(name="photo studio 5.0", attributes={"maker": "acme", "price": "49.99"})
     second = Description(name="photo studio 6.0", attributes={"maker": "acme", "price": "49.99"})
-    assert compare(first, second).verdict is not Verdict.MERGE
+    assert compare(first, second).verdict is not SameEntityVerdict.MERGE
 
 
 def test_a_telephone_is_a_name_of_its_own() -> None:
@@ -194,7 +199,7 @@ def test_a_telephone_is_a_name_of_its_own() -> None:
     elsewhere = product("la grotta ristorante", phone="212-555-0199")
     assert compare(here, there).score > compare(here, elsewhere).score
     assert compare(here, there).likely
-    assert compare(here, elsewhere).verdict is not Verdict.MERGE
+    assert compare(here, elsewhere).verdict is not SameEntityVerdict.MERGE
 
 
 def test_years_are_equal_or_not() -> None:
@@ -204,7 +209,7 @@ def test_years_are_equal_or_not() -> None:
         assert compare(one, other).score <= most
     apart = compare(one, Description(name="a survey of joins", attributes={"year": "2003"}))
     assert apart.score < compare(one, one).score
-    assert apart.verdict is not Verdict.MERGE
+    assert apart.verdict is not SameEntityVerdict.MERGE
 
 
 def test_comparing_is_symmetric_and_repeats() -> None:
@@ -217,11 +222,11 @@ def test_comparing_is_symmetric_and_repeats() -> None:
 
 
 def test_no_pairs_and_no_descriptions_are_legal() -> None:
-    empty = Background.of([])
+    empty = TermRarity.of([])
     assert compare_all([], background=empty) == []
     one = product("moka pot", "20")
     assert compare(one, one, background=empty).likely
-    assert compare(one, one, background=Background.of([one])).score <= 1
+    assert compare(one, one, background=TermRarity.of([one])).score <= 1
 
 
 def test_a_name_written_with_a_capital_keeps_its_number() -> None:

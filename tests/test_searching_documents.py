@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.search_providers.documents import Document, NotText, read_html, read_pages, read_text
+from factbook.search_providers.documents import (
+    Document,
+    NoTextFile,
+    read_html,
+    read_pages,
+    read_text,
+)
 from rows import every
 
 NOTE = """---
@@ -194,7 +200,7 @@ def test_every_encoding(data: bytes, text: str) -> None:
 
 def test_what_is_binary_is_no_text() -> None:
     for read in (read_text, read_html):
-        with pytest.raises(NotText, match="is no text"):
+        with pytest.raises(NoTextFile, match="is no text"):
             read(b"\x7fELF\x00\x01\x02", pulse=quiet)
 
 
@@ -252,7 +258,7 @@ def test_any_bytes_are_a_document_or_no_text(data: bytes) -> None:
     for read in (read_text, read_html):
         try:
             read(data, pulse=quiet)
-        except NotText:
+        except NoTextFile:
             assert b"\0" in data
 
 

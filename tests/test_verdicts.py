@@ -22,7 +22,7 @@ from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.maintenance.consolidate import RunReport
-from factbook.maintenance.verdict_queue import Question, pair_of, task_of, waiting_questions
+from factbook.maintenance.verdict_queue import PairQuestion, pair_of, task_of, waiting_questions
 from factbook.maintenance.verdicts import (
     CONTRADICTIONS,
     MERGES,
@@ -158,14 +158,14 @@ def all_of_them(verdict: str) -> Callable[[Request], Reply]:
 # --- the prompt -----------------------------------------------------------------------------------
 
 
-def question(low: int = 1, high: int = 2, **given: object) -> Question:
+def question(low: int = 1, high: int = 2, **given: object) -> PairQuestion:
     values: dict[str, object] = {
         "texts": ("User is a backend developer", "User works in frontend"),
         "confidences": (0.9, 0.7),
         "why": "no rule can tell",
         **given,
     }
-    return Question(low_id=low, high_id=high, **values)  # type: ignore[arg-type]
+    return PairQuestion(low_id=low, high_id=high, **values)  # type: ignore[arg-type]
 
 
 def test_the_prompt_has_the_shape_of_the_seed() -> None:

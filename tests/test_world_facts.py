@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.extract.discovery import (
     MAX_DISCOVERED,
-    Discovery,
+    NewThing,
     ResultText,
     corroborated,
     discover,
 )
 from factbook.extract.known_names import (
-    Names,
+    KnownNames,
 )
 from factbook.extract.prompt_injection import TaintKind, hostile, is_tainted_document, taint
 from factbook.extract.statements import MOST_CHARS
@@ -403,7 +403,7 @@ def test_at_most_eight_are_found() -> None:
 def test_what_a_model_offers_needs_two_hosts_or_the_query() -> None:
     results = pages(("One", "About Vela Nine."), ("Two", "About Tarn."), ("Three", "And Tarn."))
     offered = [
-        Discovery(name=name, surface=name, spans=[(0, 0, 1)], hosts=(), why="a model")
+        NewThing(name=name, surface=name, spans=[(0, 0, 1)], hosts=(), why="a model")
         for name in ("vela nine", "tarn", "zorvon")
     ]
     assert [one.name for one in corroborated(offered, results).found] == ["tarn"]
@@ -415,7 +415,7 @@ def test_what_a_model_offers_needs_two_hosts_or_the_query() -> None:
 
 
 def test_what_a_sentence_says_its_subject_is() -> None:
-    nothing = Names({})
+    nothing = KnownNames({})
     for sentence, noun in (
         ("Vela is a small bookshelf speaker from Oslo.", "speaker"),
         ("Vela is an open-source library for logs.", "library"),
@@ -436,7 +436,7 @@ def test_the_noun_of_a_topic() -> None:
 
 
 def test_a_subject_that_is_not_known_is_said_to_be_other() -> None:
-    said = subject_of("Zorvon 9000 is a speaker.", Names({"vela": ["vela"]}))
+    said = subject_of("Zorvon 9000 is a speaker.", KnownNames({"vela": ["vela"]}))
     assert (said.kind, said.words) == (SubjectKind.OTHER, "Zorvon 9000")
 
 
@@ -473,7 +473,7 @@ def test_the_items_of_a_list_are_as_narrow_as_its_title_or_their_line() -> None:
 @pytest.mark.parametrize("surface", ["speaker", "Speakers", "Lisbon", "bookshelf speakers", "2024"])
 def test_a_model_brings_in_nothing_that_the_rules_refuse(surface: str) -> None:
     text = f"About the {surface} of today: every speaker and all speakers in one place."
-    offered = Discovery(
+    offered = NewThing(
         name=surface.lower(), surface=surface, spans=[(0, 0, 1)], hosts=(), why="a model"
     )
     results = pages(("One", text), ("Two", text))
@@ -483,7 +483,7 @@ def test_a_model_brings_in_nothing_that_the_rules_refuse(surface: str) -> None:
 
 def test_a_name_that_is_an_everyday_word_is_one_where_it_was_asked_for() -> None:
     text = "We wrote with Notion for a year."
-    offered = Discovery(name="notion", surface="Notion", spans=[(0, 0, 1)], hosts=(), why="a model")
+    offered = NewThing(name="notion", surface="Notion", spans=[(0, 0, 1)], hosts=(), why="a model")
     results = pages(("One", text), ("Two", text))
     shown = corroborated([offered], results, query="look up notion", topic="notion")
     assert [one.name for one in shown.found] == ["notion"]
@@ -555,14 +555,14 @@ def test_signs_above_a_tainted_line_do_not_hide_it(text: str) -> None:
 
 @pytest.mark.parametrize("length", [1_100, 3_000])
 def test_a_list_without_an_end_is_nobodys(length: int) -> None:
-    assert subject_of("Kef, " * length, Names({"kef": ["kef"]})) is not None
+    assert subject_of("Kef, " * length, KnownNames({"kef": ["kef"]})) is not None
     assert contents("Tarn, " * length + "and the Halden Q40 weigh 4 kg.") == []
 
 
 def test_a_list_of_many_names_is_still_one() -> None:
     names = ["Tarn", "Oslo", "Brio", "Celo", "Dune", "Vela Nine", "Halden Q40"]
     said = subject_of(
-        f"{', '.join(names[:-1])} and {names[-1]} are speakers.", Names({"tarn": ["tarn"]})
+        f"{', '.join(names[:-1])} and {names[-1]} are speakers.", KnownNames({"tarn": ["tarn"]})
     )
     assert (said.kind, list(said.names)) == (SubjectKind.NAME, ["tarn"])
 

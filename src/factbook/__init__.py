@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
     from factbook.gate.typed_claims import TypedVerdict
     from factbook.interests.deliver import Channel
-    from factbook.interests.scheduler import Step
+    from factbook.interests.scheduler import LoopStep
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
     from factbook.maintenance.consolidate import Resolver, RunReport
@@ -113,6 +113,7 @@ __all__ = [
     "IngestReport",
     "InputError",
     "KeyFileError",
+    "LoopStep",
     "Memory",
     "ModelConfig",
     "ModelError",
@@ -140,7 +141,6 @@ __all__ = [
     "Source",
     "Stats",
     "Status",
-    "Step",
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
@@ -179,7 +179,7 @@ _HOMES: Final = {
     "factbook.extract.rules": "RuleSet",
     "factbook.gate.typed_claims": "TypedVerdict",
     "factbook.interests.deliver": "Channel",
-    "factbook.interests.scheduler": "Step",
+    "factbook.interests.scheduler": "LoopStep",
     "factbook.extract.keyed.contracts": "FactsOpsResponse FactsQueryPlan",
     "factbook.llm": "LLM",
     "factbook.llm.config": "ModelConfig",

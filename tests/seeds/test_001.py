@@ -29,7 +29,7 @@ from factbook import policy
 from factbook.apply.apply import apply
 from factbook.embed import token_counter
 from factbook.errors import EmbedderMismatch, FactbookError, UsageError
-from factbook.maintenance.consolidate import PHASES, Question, RunReport
+from factbook.maintenance.consolidate import PHASES, PairQuestion, RunReport
 from factbook.maintenance.verdict_queue import judged_pairs
 from factbook.memory import Memory
 from factbook.model.facts import (
@@ -728,9 +728,9 @@ def test_one_batched_call_resolves_all(life: Life) -> None:
     facts = [life.states(text) for text in said]
     for one, other in itertools.pairwise(facts):
         life.wait_for_a_verdict(one, other)
-    calls: list[Sequence[Question]] = []
+    calls: list[Sequence[PairQuestion]] = []
 
-    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+    def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
         calls.append(questions)
         return {(one.low_id, one.high_id): "KEEP_BOTH" for one in questions}
 
@@ -834,9 +834,9 @@ def test_the_batched_judgement_has_the_data_of_the_prompt(life: Life) -> None:
     pairs = [tuple(life.states(*one) for one in cluster) for cluster in PROMPT]
     for one, other in pairs:
         life.wait_for_a_verdict(one, other)
-    seen: list[Question] = []
+    seen: list[PairQuestion] = []
 
-    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+    def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
         seen.extend(questions)
         return dict(
             zip(((q.low_id, q.high_id) for q in questions), ("CONTRADICTION", "MERGE"), strict=True)
@@ -908,7 +908,7 @@ def test_without_a_model_the_queues_stay(life: Life) -> None:
     one, other = life.states("I take long walks."), life.states("The tram is yellow.")
     life.wait_for_a_verdict(one, other)
 
-    def fails(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+    def fails(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
         raise FactbookError(detail="the model did not answer")
 
     assert life.night().waiting == 1
@@ -1148,7 +1148,7 @@ def test_no_night_costs_more_than_one_call(life: Life) -> None:
     a question."""
     calls: list[int] = []
 
-    def judge(questions: Sequence[Question]) -> Mapping[tuple[int, int], str]:
+    def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
         calls.append(len(questions))
         return {(one.low_id, one.high_id): "KEEP_BOTH" for one in questions}
 

@@ -17,7 +17,7 @@ from factbook import policy
 from factbook.errors import NotFound, SearchFailure, UsageError
 from factbook.extract.entity_prompts import entities_messages
 from factbook.gate.names import NAME_THRESHOLD, semantic_ok, structural_problem
-from factbook.gate.notices import Mode, mode_of
+from factbook.gate.notices import EnrichmentMode, mode_of
 from factbook.interests.deliver import ChatChannel, Delivery
 from factbook.interests.score import decayed
 from factbook.model.backoff import delay_ms
@@ -618,17 +618,17 @@ def test_embeddings_are_local_blobs(world: World) -> None:
 @pytest.mark.parametrize(
     ("facts", "mode"),
     [
-        (0, Mode.BROAD),
-        (4, Mode.BROAD),
-        (5, Mode.TARGETED),
-        (14, Mode.TARGETED),
-        (15, Mode.BRIEFING),
+        (0, EnrichmentMode.BROAD),
+        (4, EnrichmentMode.BROAD),
+        (5, EnrichmentMode.TARGETED),
+        (14, EnrichmentMode.TARGETED),
+        (15, EnrichmentMode.BRIEFING),
     ],
 )
-def test_the_mode_follows_how_much_is_known(facts: int, mode: Mode) -> None:
+def test_the_mode_follows_how_much_is_known(facts: int, mode: EnrichmentMode) -> None:
     """⚠ 5 and 15: [0,5) [5,15) [15,∞); negative interest: skip."""
     assert mode_of(facts, 1.0) is mode
-    assert mode_of(facts, -0.1) is Mode.SKIP
+    assert mode_of(facts, -0.1) is EnrichmentMode.SKIP
 
 
 def test_the_entity_with_the_highest_priority_is_looked_up(world: World) -> None:

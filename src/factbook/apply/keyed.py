@@ -272,7 +272,7 @@ def _ranks(state: Mapping[str, str], list_key: str) -> dict[int, str]:
 def _list_step(step: KeyStep) -> lists.Step:
     value = step.value or None
     if step.action == "rank":
-        return lists.Place(
+        return lists.PutAtRank(
             rank=step.rank or 0, value=step.value, mode="insert" if step.insert else "replace"
         )
     if step.action == "append":

@@ -20,9 +20,9 @@ __all__ = [
     "SUBJECTS",
     "TEXT_KINDS",
     "Finder",
-    "Found",
-    "Place",
     "Rule",
+    "RuleHit",
+    "SearchedPart",
     "parse_place",
     "parse_template",
     "render",
@@ -53,7 +53,7 @@ _PLACE: Final = re.compile(
 )
 
 
-class Found(NamedTuple):
+class RuleHit(NamedTuple):
     """One hit: the object of the claim, where it stands in the searched text, and more to say."""
 
     object: str
@@ -62,7 +62,7 @@ class Found(NamedTuple):
     details: Mapping[str, str] | None = None  # further values for the sentence
 
 
-class Place(NamedTuple):
+class SearchedPart(NamedTuple):
     """Where a rule looks, taken apart."""
 
     what: str  # tool, field, attribute or text
@@ -108,7 +108,7 @@ class Rule:
         return "the whole of it"
 
 
-Finder: TypeAlias = Callable[[str, Rule, Episode], Iterable[Found]]
+Finder: TypeAlias = Callable[[str, Rule, Episode], Iterable[RuleHit]]
 """Find hits of a rule in a text; a pure function of its arguments."""
 
 
@@ -117,7 +117,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def parse_place(looks_in: str) -> Place | None:
+def parse_place(looks_in: str) -> SearchedPart | None:
     """Take a `looks_in` apart, or return None where it is none of the known forms.
 
     The forms: `tool name`, `field NAME`, `attribute NAME`, `text of KIND`; all may end in
@@ -133,7 +133,7 @@ def parse_place(looks_in: str) -> Place | None:
         return None
     if what == "text" and not of:
         return None
-    return Place(what, match["field"] or match["attribute"] or "", of)
+    return SearchedPart(what, match["field"] or match["attribute"] or "", of)
 
 
 @lru_cache(maxsize=512)

@@ -36,9 +36,9 @@ __all__ = [
     "JOIN_COSINE",
     "MIN_CLUSTER_SIZE",
     "ClusterResult",
-    "Found",
     "KnownCluster",
     "Piece",
+    "ProposedFact",
     "confidence",
     "density_labels",
     "find_clusters",
@@ -97,7 +97,7 @@ class KnownCluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ProposedFact:
     """A proposed fact and what shows it. Indices are into the pieces that were given."""
 
     statement: str  # stands in the medoid's episode, white space apart
@@ -117,7 +117,7 @@ class Found:
 class ClusterResult:
     """What became of each piece; every index stands in exactly one of the four."""
 
-    found: list[Found]
+    found: list[ProposedFact]
     joined: list[tuple[int, int, float]]  # piece, fact_id, cosine
     left: list[int]  # statements that stand alone so far; offer them again with the next ones
     unfit: list[int] = field(default_factory=list)  # no statements: need not be offered again
@@ -310,7 +310,7 @@ def guard(statement: str, piece: str, cosine: float) -> bool:
 # --- said once ------------------------------------------------------------------------------------
 
 
-def find_statements(pieces: Sequence[Piece]) -> list[Found]:
+def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
     """Find the clear first-person statements that the user made himself.
 
     One is valuable even when it never recurs ("I live in Oslo"). Only pieces of the user's own,
@@ -331,7 +331,7 @@ def find_statements(pieces: Sequence[Piece]) -> list[Found]:
         piece = pieces[index]
         members = tuple(sorted({one for one, _, _ in said}))
         found.append(
-            Found(
+            ProposedFact(
                 statement=_one_line(sentence.text),
                 medoid=index,
                 members=members,
@@ -667,7 +667,7 @@ class _Search:
         piece = self._pieces[n]
         return piece.role is Role.USER and piece.trust is Trust.DIRECT
 
-    def _found(self, cluster: _Cluster) -> Found:
+    def _found(self, cluster: _Cluster) -> ProposedFact:
         piece, statement = self._pieces[cluster.medoid], self._statements[cluster.medoid]
         assert statement is not None, "a medoid is fit, so it has a statement"
         members = [self._pieces[n] for n in cluster.members]
@@ -681,7 +681,7 @@ class _Search:
         )
         if self._own_words(cluster.medoid) and statement.rule != "about":
             sure = max(sure, STATEMENT_CONFIDENCE)  # said twice is no less sure than said once
-        return Found(
+        return ProposedFact(
             statement=_one_line(statement.text),
             medoid=self._original[cluster.medoid],
             members=tuple(sorted(self._original[n] for n in cluster.members)),

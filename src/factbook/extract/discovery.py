@@ -29,7 +29,7 @@ from factbook.extract.entity_types import (
     says_it_is,
 )
 from factbook.extract.known_names import (
-    Names,
+    KnownNames,
 )
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import HEADING, LINE
@@ -49,9 +49,9 @@ from factbook.net import cancel
 __all__ = [
     "MAX_DISCOVERED",
     "Discovered",
-    "Discovery",
-    "LeftOut",
+    "NewThing",
     "ResultText",
+    "ThingLeftOut",
     "corroborated",
     "discover",
 ]
@@ -71,7 +71,7 @@ class ResultText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
+class NewThing:
     """A new thing that a person's search is about."""
 
     name: str  # canonical
@@ -81,10 +81,10 @@ class Discovery:
     why: str
 
 
-class LeftOut(NamedTuple):
+class ThingLeftOut(NamedTuple):
     """A thing that results show and that is not brought in."""
 
-    one: Discovery
+    one: NewThing
     reason: str  # of policy.CANDIDATE_REJECTIONS
     why: str
 
@@ -92,8 +92,8 @@ class LeftOut(NamedTuple):
 class Discovered(NamedTuple):
     """What results show of what a person's search is about."""
 
-    found: Sequence[Discovery]  # most widely known first
-    left_out: Sequence[LeftOut]
+    found: Sequence[NewThing]  # most widely known first
+    left_out: Sequence[ThingLeftOut]
 
 
 _PLACE_KINDS: Final = word_set("""
@@ -124,7 +124,7 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
     nouns = nouns_of(kinds)
     if not kinds:
         return Discovered([], [])
-    found: dict[str, Discovery] = {}
+    found: dict[str, NewThing] = {}
     for index, result in enumerate(results):
         cancel.check()
         if is_tainted_document(f"{result.title}\n{result.text}"):
@@ -135,7 +135,7 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
                 continue
             known = found.get(name)
             spans = [*(known.spans if known else ()), (index, one.start, one.end)]
-            found[name] = Discovery(
+            found[name] = NewThing(
                 name=name,
                 surface=known.surface if known else one.surface,
                 spans=spans,
@@ -146,7 +146,7 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
 
 
 def corroborated(
-    offered: Sequence[Discovery],
+    offered: Sequence[NewThing],
     results: Sequence[ResultText],
     *,
     query: str = "",
@@ -164,7 +164,7 @@ def corroborated(
         cancel.check()
         tainted.append(is_tainted_document(f"{result.title}\n{result.text}"))
     found = []
-    left: list[LeftOut] = []
+    left: list[ThingLeftOut] = []
     for one in offered:
         pattern = _mention(one.name)
         speaking = [
@@ -179,14 +179,14 @@ def corroborated(
             continue
         if any(tainted[index] for index in speaking):
             why = "a page that tries to steer its reader speaks of it"
-            left.append(LeftOut(one, "external_instruction", why))
+            left.append(ThingLeftOut(one, "external_instruction", why))
             continue
         if len(hosts) < CORROBORATED and not asked:
             why = f"nothing but {hosts[0] if hosts else 'one source'} speaks of it"
-            left.append(LeftOut(one, "one_source", why))
+            left.append(ThingLeftOut(one, "one_source", why))
             continue
         found.append(
-            Discovery(
+            NewThing(
                 name=one.name,
                 surface=one.surface,
                 spans=one.spans,
@@ -196,7 +196,7 @@ def corroborated(
         )
     found.sort(key=lambda one: (-len(one.hosts), one.spans[0] if one.spans else (0, 0, 0)))
     more = f"a search brings in {MAX_DISCOVERED} things, and others are more widely known"
-    left += [LeftOut(one, "too_many", more) for one in found[MAX_DISCOVERED:]]
+    left += [ThingLeftOut(one, "too_many", more) for one in found[MAX_DISCOVERED:]]
     return Discovered(found[:MAX_DISCOVERED], left[:MAX_REFUSED])
 
 
@@ -262,7 +262,7 @@ def _bare_name(surface: str) -> str:
 
 def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
     """Yield the subjects of sentences that say of which kind something is."""
-    nothing = Names({})
+    nothing = KnownNames({})
     heads = [
         (match.start(), plain_words(heading["words"]))
         for match in LINE.finditer(page.plain)

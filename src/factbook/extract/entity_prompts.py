@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
 from factbook.extract.known_names import (
-    Names,
+    KnownNames,
 )
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
@@ -212,7 +212,7 @@ def read_entities(
     policy.REJECTION_REASONS, in words).
     """
     surfaces = dict(known) if isinstance(known, Mapping) else {name: (name,) for name in known}
-    names = Names({name: tuple({name, *others}) for name, others in surfaces.items()})
+    names = KnownNames({name: tuple({name, *others}) for name, others in surfaces.items()})
     places = names.within(text).find(text)
     found: dict[str, ReadName] = {}
     refused: list[tuple[str, str, str]] = []
@@ -288,7 +288,7 @@ def read_facts(
     speaker") shortly after the text named it. `names` are other names of the entity. Whether the
     quote supports the content is left to the gate. A refusal as in `read_entities`.
     """
-    known = Names({name: (name, *names)})
+    known = KnownNames({name: (name, *names)})
     named = [start for start, _, _ in known.find(text)]
     taints = taint(text) if external else ()
     found: list[WorldClaim] = []
@@ -338,7 +338,7 @@ def _quoted_at(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _problem(
-    content: str, quote: str, named: Sequence[int], start: int, known: Names, *, external: bool
+    content: str, quote: str, named: Sequence[int], start: int, known: KnownNames, *, external: bool
 ) -> str:
     """Say why an item is no fact about the entity; "" where it may be one."""
     own = content if external else unowned(content, known.find(content))

@@ -38,7 +38,7 @@ from factbook.language.common_words import (
 )
 from factbook.language.words import WORD, stem
 
-__all__ = ["Found", "Gone", "How", "Tell", "Telltales"]
+__all__ = ["Gone", "How", "Residue", "Tell", "Telltales"]
 
 _TOKEN: Final = re.compile(rf"{WORD.pattern}|\x1f")
 _CHUNK: Final = re.compile(r"\d+(?:[ /.-]\d+)+|[^\s,;!?\"()\[\]<>]*[\d@][^\s;!?\"()\[\]<>]*")
@@ -85,7 +85,7 @@ class Tell(NamedTuple):
     opened: bool = False  # and had its capital only where any word has one: at a sentence's start
 
 
-class Found(NamedTuple):
+class Residue(NamedTuple):
     """A row that still has something of it."""
 
     key: str  # what the row is called
@@ -143,7 +143,7 @@ class Telltales:
         """Return how many tells there are."""
         return len(self.tells)
 
-    def look(self, rows: Iterable[tuple[str, str]], *, beside: frozenset[str]) -> list[Found]:
+    def look(self, rows: Iterable[tuple[str, str]], *, beside: frozenset[str]) -> list[Residue]:
         """Return the rows, given as (key, text), that still have a tell, each once.
 
         Those of `beside` stood right beside what went: of them it is enough that they speak of the
@@ -172,12 +172,12 @@ class Telltales:
             if left:
                 text = left[0][1]
                 best = max((tell for tell, other in left if other is text), key=_rank)
-                found.append(Found(key, best.what, text))
+                found.append(Residue(key, best.what, text))
         told = {one.key for one in found}
-        found += [Found(key, "beside", text) for key, text in near.items() if key not in told]
+        found += [Residue(key, "beside", text) for key, text in near.items() if key not in told]
         return found
 
-    def again(self, found: Found, text: str) -> Found:
+    def again(self, found: Residue, text: str) -> Residue:
         """Return a find with its text as it is shown to somebody, and the places of the tells."""
         return found._replace(text=text, spans=self._places(text, self._in(text)))
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 __all__ = [
-    "Names",
+    "KnownNames",
 ]
 
 # --- names ----------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ _GAP: Final = r"[\s\-‐‑–_]+"
 _SPACE: Final = re.compile(r"[\s\-‐‑–_]+")
 
 
-class Names:
+class KnownNames:
     """The names of known things, found in texts whatever their case, blanks and hyphens.
 
     Of two names at one place the longer one is meant. A name that two things share is nobody's.
@@ -41,16 +41,16 @@ class Names:
             else:
                 self._owner[key] = key
 
-    def within(self, text: str) -> Names:
+    def within(self, text: str) -> KnownNames:
         """Return the names that may stand in a text: patterns of a few are fast."""
         plain = _key(text)
-        found = Names({})
+        found = KnownNames({})
         found._owner = {key: owner for key, owner in self._owner.items() if key in plain}
         return found
 
-    def with_short(self, short: Mapping[str, str]) -> Names:
+    def with_short(self, short: Mapping[str, str]) -> KnownNames:
         """Return these names and short ones, as far as no other thing has them."""
-        found = Names({})
+        found = KnownNames({})
         found._owner = {**{_key(key): owner for key, owner in short.items()}, **self._owner}
         return found
 

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.extract.message_sentences import (
     SPOKEN_OF,
-    Sentence,
+    MessageSentence,
     declared,
     sentences_of,
     spaced,
@@ -40,7 +40,7 @@ from factbook.extract.names import (
 from factbook.extract.opinions import (
     BLAME,
     HEARD_CHARS,
-    Place,
+    NamePlace,
     is_object,
     judged,
     names_other_things,
@@ -73,7 +73,7 @@ __all__ = [
     "PASSING_NAMES",
     "PASTED_CHARS",
     "RECENT_MESSAGES",
-    "Named",
+    "Mention",
     "PreferenceSpan",
     "asked_about",
     "called",
@@ -92,7 +92,7 @@ QUOTED_CHARS: Final = 300  # ours: of a line of others that one hands on for wha
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class Mention:
     """A name in a message, and what its owner does about it."""
 
     name: str  # canonical; of a known entity its own name, whatever was written
@@ -342,7 +342,7 @@ def hear(
     recent: Collection[str] = (),
     proactive: str = "",
     voice: OwnWords | None = None,
-) -> list[Named]:
+) -> list[Mention]:
     """Return what a message of its owner does about which names, one for each, the strongest.
 
     Args:
@@ -399,7 +399,7 @@ class _Meant(NamedTuple):
     somebody: str = ""  # "him", "her"
 
 
-def _meant_behind(sentence: Sentence, said: Sequence[_Place], before: _Meant) -> _Meant:
+def _meant_behind(sentence: MessageSentence, said: Sequence[_Place], before: _Meant) -> _Meant:
     """Return what pronouns mean behind a sentence."""
     if not said:
         return before._replace(thing="") if names_other_things(sentence.text) else before
@@ -408,12 +408,12 @@ def _meant_behind(sentence: Sentence, said: Sequence[_Place], before: _Meant) ->
     return _Meant(thing.name if thing else "", somebody.name if somebody else "")
 
 
-def _within(sentence: Sentence, places: Sequence[_Place]) -> list[Place]:
+def _within(sentence: MessageSentence, places: Sequence[_Place]) -> list[NamePlace]:
     base = sentence.start
-    return [Place(place.name, place.start - base, place.end - base) for place in places]
+    return [NamePlace(place.name, place.start - base, place.end - base) for place in places]
 
 
-def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Named]:
+def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Mention]:
     """Yield the known names in the few words of others that a message hands on."""
     for one in voice.overheard:
         if one.end - one.start <= QUOTED_CHARS and "\n" not in text[one.start : one.end].strip():
@@ -422,13 +422,13 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
 
 
-def _is_spoken(sentence: Sentence, place: _Place) -> bool:
+def _is_spoken(sentence: MessageSentence, place: _Place) -> bool:
     """Say whether a name stands inside quotes that hold what somebody said."""
     at = place.start - sentence.start
     return SPOKEN_OF in sentence.text[max(0, at - 1) : at + 1]
 
 
-def _answered(text: str, name: str, is_known: bool) -> Iterator[Named]:
+def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
     """Yield what an answer to a notice says of it."""
     signs = text.strip().replace("\ufe0f", "")
     marks = (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
@@ -449,7 +449,7 @@ def _answered(text: str, name: str, is_known: bool) -> Iterator[Named]:
         )
         why = "wants to hear no more of it" if negative else "wants to hear more of it"
         valence = Valence(policy.ENGAGEMENTS[kind][1])
-        yield Named(
+        yield Mention(
             name=name,
             start=0,
             end=len(text),
@@ -543,7 +543,7 @@ _POINTED: Final = spaced(r"\b(?:my|your|our|his|her|their|this|that|these|those|
 
 
 def _asked_for(
-    sentence: Sentence, here: Sequence[_Place], *, known: Mapping[str, str]
+    sentence: MessageSentence, here: Sequence[_Place], *, known: Mapping[str, str]
 ) -> Iterator[_Place]:
     """Yield the topic of a request or a question that names nothing otherwise.
 
@@ -605,13 +605,13 @@ def _search_order(text: str) -> re.Match[str] | None:
 
 
 def _in_sentence(
-    sentence: Sentence,
+    sentence: MessageSentence,
     here: Sequence[_Place],
     *,
     recent: Collection[str],
     lately: Sequence[str],
     meant: _Meant,
-) -> Iterator[Named]:
+) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
     stated: set[int] = set()
@@ -668,8 +668,8 @@ def _is_more(text: str, place: _Place, recent: Collection[str]) -> bool:
 
 
 def _stated(
-    sentence: Sentence, words: str, here: Sequence[_Place], meant: _Meant
-) -> Iterator[Named]:
+    sentence: MessageSentence, words: str, here: Sequence[_Place], meant: _Meant
+) -> Iterator[Mention]:
     """Yield what its owner says to like or dislike of the names in a sentence."""
     base = sentence.start
     for opinion in opinions(words):
@@ -698,19 +698,19 @@ def _stated(
             yield _said(place, liked=judgement[0], why=judgement[1])
 
 
-def _said(place: _Place, *, liked: bool, why: str) -> Named:
+def _said(place: _Place, *, liked: bool, why: str) -> Mention:
     valence = Valence.POSITIVE if liked else Valence.NEGATIVE
     return _engaged(place, EngagementType.EXPLICIT_STATEMENT, why, valence)
 
 
-def _passing(place: _Place, valence: Valence | None) -> Named:
+def _passing(place: _Place, valence: Valence | None) -> Mention:
     return _engaged(place, EngagementType.MENTIONED_IN_PASSING, "is mentioned", valence)
 
 
 def _engaged(
     place: _Place, kind: EngagementType, why: str, valence: Valence | None = None
-) -> Named:
-    return Named(
+) -> Mention:
+    return Mention(
         name=place.name,
         start=place.start,
         end=place.end,
@@ -721,9 +721,9 @@ def _engaged(
     )
 
 
-def _strongest(heard: Sequence[Named], *, pasted: bool) -> list[Named]:
+def _strongest(heard: Sequence[Mention], *, pasted: bool) -> list[Mention]:
     """Keep one for each name: the strongest, of equals the last; few new ones in passing."""
-    best: dict[str, Named] = {}
+    best: dict[str, Mention] = {}
     for one in heard:
         other = best.get(one.name)
         if other is None:

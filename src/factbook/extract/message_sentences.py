@@ -18,7 +18,7 @@ from factbook.net import cancel
 __all__ = [
     "SENTENCE_CHARS",
     "SPOKEN_OF",
-    "Sentence",
+    "MessageSentence",
     "declared",
     "sentences_of",
     "spaced",
@@ -47,7 +47,7 @@ _OTHERS_LINE: Final = re.compile(
 )
 
 
-class Sentence(NamedTuple):
+class MessageSentence(NamedTuple):
     """One sentence of a message."""
 
     text: str  # with what is not read blotted out
@@ -56,7 +56,7 @@ class Sentence(NamedTuple):
     theirs: bool  # a pasted or quoted line
 
 
-def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[Sentence]:
+def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[MessageSentence]:
     for start, end in sentences(plain):
         cancel.check()
         asks = ends_asking(plain[max(start, end - _ENDING) : end])
@@ -68,7 +68,7 @@ _ENDING: Final = 12  # characters in which the marks at the end of a sentence st
 
 def _sentence(
     plain: str, start: int, end: int, others: Sequence[tuple[int, int]], *, asks: bool
-) -> Iterator[Sentence]:
+) -> Iterator[MessageSentence]:
     while end - start > SENTENCE_CHARS:
         cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
         stop = cut if cut > 0 else start + SENTENCE_CHARS
@@ -76,7 +76,7 @@ def _sentence(
         start = stop
     before = bisect_right(others, (start, len(plain))) - 1
     theirs = before >= 0 and start < others[before][1]
-    yield Sentence(plain[start:end], start, asks, theirs)
+    yield MessageSentence(plain[start:end], start, asks, theirs)
 
 
 _SPEECH: Final = re.compile(
@@ -138,13 +138,13 @@ _TAG: Final = spaced(
 )
 
 
-def sentences_of(plain: str) -> list[Sentence]:
+def sentences_of(plain: str) -> list[MessageSentence]:
     """Return the sentences of a message that is masked (`names.masked`)."""
     others = [match.span() for match in _OTHERS_LINE.finditer(plain)]
     return list(_sentences(_without_speech(plain), others))
 
 
-def declared(sentence: Sentence) -> str | None:
+def declared(sentence: MessageSentence) -> str | None:
     """Return the words of a sentence that state something; None where it only asks."""
     if sentence.theirs:
         return None

@@ -50,7 +50,7 @@ __all__ = [
     "HostItem",
     "Operation",
     "OperationItem",
-    "Refusal",
+    "RefusedPart",
     "command_batches",
     "command_candidates",
     "command_messages",
@@ -142,7 +142,7 @@ class CommandAnswer(_Strict):
     commands: list[CommandItems]
 
 
-class Refusal(NamedTuple):
+class RefusedPart(NamedTuple):
     """A part of an answer that is not let in."""
 
     uid: str  # of the episode; empty where the answer names none that was asked about
@@ -155,7 +155,7 @@ class CommandReading(NamedTuple):
     """What one answer comes to; every item of it is in `candidates` or in `refused`."""
 
     candidates: dict[str, list[Candidate]]  # by Episode.uid, of every episode that was answered
-    refused: list[Refusal]
+    refused: list[RefusedPart]
     unanswered: list[str]  # uids that the answer leaves out: they are to be asked about again
 
 
@@ -347,11 +347,11 @@ def command_candidates(
     for items in answer.commands:
         if not 1 <= items.id <= len(episodes):
             detail = f"there is no number {items.id} among {len(episodes)}"
-            reading.refused.append(Refusal("", "unknown_id", detail))
+            reading.refused.append(RefusedPart("", "unknown_id", detail))
         elif items.id in given:
             detail = f"number {items.id} is answered again; the first answer counts"
             uid = episodes[items.id - 1].uid
-            reading.refused.append(Refusal(uid, "duplicate", detail))
+            reading.refused.append(RefusedPart(uid, "duplicate", detail))
         else:
             given[items.id] = items
     for number, episode in enumerate(episodes, 1):
@@ -367,14 +367,14 @@ def command_candidates(
 
 def _read(
     items: CommandItems, episode: Episode, *, model: str, known: Collection[Candidate]
-) -> tuple[list[Candidate], list[Refusal]]:
+) -> tuple[list[Candidate], list[RefusedPart]]:
     shown = _readable(episode)
     if shown is None:
         raise ValueError(f"episode {episode.uid} holds no command and no prompt")
     taken = {_key(one.predicate, one.object) for one in known}
     seen: set[tuple[str, str]] = set()
     found: list[Candidate] = []
-    refused: list[Refusal] = []
+    refused: list[RefusedPart] = []
     for claim, reason in _claims(items, shown):
         start, end = (0, 0) if reason else _span(claim, shown)
         candidate = _candidate(claim, episode, shown, start, end, model=model)
@@ -391,7 +391,7 @@ def _read(
             }
             reason = next((name for name, is_so in known_as.items() if is_so), "")
         if reason:
-            refused.append(Refusal(episode.uid, reason, _WHY[reason], candidate))
+            refused.append(RefusedPart(episode.uid, reason, _WHY[reason], candidate))
         else:
             seen.add(key)
             found.append(candidate)
@@ -532,7 +532,7 @@ def _is_operand(text: str, start: int, end: int) -> bool:
     return False
 
 
-def _host_words(command: shell.Command) -> list[shell.Word]:
+def _host_words(command: shell.ShellCommand) -> list[shell.ShellWord]:
     """Return the words of a command that name machines, if its program takes any."""
     name, args = command.name, command.args
     if name in _CLIENTS:

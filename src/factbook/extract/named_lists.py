@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 from factbook.extract.known_names import (
-    Names,
+    KnownNames,
 )
 from factbook.extract.statements import MEMBER, ORDER, plain_words
 from factbook.extract.subject import (
@@ -95,7 +95,7 @@ class _Row(NamedTuple):
     problem: str
 
 
-def _rows(text: str, plain: str, names: Names, begin: int) -> dict[int, _Row]:
+def _rows(text: str, plain: str, names: KnownNames, begin: int) -> dict[int, _Row]:
     """Return the rows of the tables of a text, by where their lines begin.
 
     A table has a property of one thing in each row only where it has two columns and its head
@@ -144,7 +144,7 @@ def _is_property(head: Sequence[str]) -> bool:
     )
 
 
-def _table_problem(head: Sequence[str], names: Names) -> str:
+def _table_problem(head: Sequence[str], names: KnownNames) -> str:
     """Say why the rows of a table are not what its one thing has; "" where they are."""
     if len(head) != 2:
         return "its table has more than two columns" if len(head) > 2 else "it is no property"
@@ -159,7 +159,9 @@ def _table_problem(head: Sequence[str], names: Names) -> str:
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def items_under(text: str, plain: str, names: Names, title_entity: str, begin: int) -> list[Item]:
+def items_under(
+    text: str, plain: str, names: KnownNames, title_entity: str, begin: int
+) -> list[Item]:
     """Return the lines and the rows of tables that stand under the name of a known thing.
 
     They stand directly under it, as a heading or as the title. As `loose` a list of properties
@@ -214,13 +216,13 @@ def items_under(text: str, plain: str, names: Names, title_entity: str, begin: i
     return found
 
 
-def _is_name_line(words: str, names: Names) -> bool:
+def _is_name_line(words: str, names: KnownNames) -> bool:
     bare = words.strip(" :*_")
     places = names.find(bare)
     return len(places) == 1 and places[0][0] == 0 and places[0][1] == len(bare)
 
 
-def _heading_owner(words: str, names: Names, title_entity: str) -> str:
+def _heading_owner(words: str, names: KnownNames, title_entity: str) -> str:
     """Return whose lists stand under a heading: its name alone, or "Specifications"."""
     places = names.find(words)
     if len({owner for _, _, owner in places}) > 1:
@@ -233,7 +235,7 @@ def _heading_owner(words: str, names: Names, title_entity: str) -> str:
     return owner if all(word in ABOUT_IT for word in rest.lower().split()) else ""
 
 
-def item_problem(words: str, names: Names) -> str:
+def item_problem(words: str, names: KnownNames) -> str:
     """Say why a line under a name is no fact about it; "" where it is one."""
     pair = PAIR.match(words)
     if pair:

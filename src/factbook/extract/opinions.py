@@ -32,8 +32,8 @@ __all__ = [
     "PART",
     "SOMEONE",
     "UNREAL",
+    "NamePlace",
     "Opinion",
-    "Place",
     "is_object",
     "judged",
     "names_other_things",
@@ -463,7 +463,7 @@ def opens_clause(text: str, at: int) -> bool:
 # --- what "it" stands for -------------------------------------------------------------------------
 
 
-class Place(NamedTuple):
+class NamePlace(NamedTuple):
     """A name, and where it stands in its sentence."""
 
     name: str
@@ -529,7 +529,7 @@ def pronoun_at(words: str, at: int) -> re.Match[str] | None:
     return _PRONOUN_OBJECT.match(words, at)
 
 
-def referred(words: str, places: Sequence[Place], pronoun: str) -> Place | None:
+def referred(words: str, places: Sequence[NamePlace], pronoun: str) -> NamePlace | None:
     """Return the one thing that a pronoun behind some words means; None where it may be another.
 
     `places` are the names in the words. "My sister Klara loves Coldplay but I can't stand them"
@@ -550,7 +550,7 @@ def referred(words: str, places: Sequence[Place], pronoun: str) -> Place | None:
     return place
 
 
-def names_other_things(words: str, places: Sequence[Place] = ()) -> bool:
+def names_other_things(words: str, places: Sequence[NamePlace] = ()) -> bool:
     """Say whether words speak of a thing beside those that they name: "my car", "jazz and Muse"."""
     signs = list(words)
     for place in places:
@@ -570,7 +570,7 @@ def names_other_things(words: str, places: Sequence[Place] = ()) -> bool:
     )
 
 
-def _is_event(words: str, place: Place, pronoun: str) -> bool:
+def _is_event(words: str, place: NamePlace, pronoun: str) -> bool:
     """Say whether "it" may be what a thing did: "Coldplay broke up and I hate it"."""
     if pronoun.casefold() not in ("it", "this", "that") or not opens_clause(words, place.start):
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from factbook import policy
-from factbook.extract.base import Found, Rule, shorten
+from factbook.extract.base import Rule, RuleHit, shorten
 from factbook.model.facts import Episode
 
 __all__ = ["exit_code", "first_error"]
@@ -56,7 +56,7 @@ _REFUSED: Final = re.compile(
 _LINE_CHARS: Final = 2_000
 
 
-def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find a recorded exit code other than 0; `text` is the recorded value."""
     del rule
     code = text.strip()
@@ -65,14 +65,14 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
     whole = episode.text
     for match in _EXIT.finditer(whole):
         if match[1] == code:
-            yield Found(code, match.start(), match.end())
+            yield RuleHit(code, match.start(), match.end())
             return
     place = _first_line(whole)
     if place:
-        yield Found(code, *place)
+        yield RuleHit(code, *place)
 
 
-def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the line that says why the call failed, where the host marked it as failed."""
     del rule
     code = episode.attributes.get("exit_code", "0").strip()
@@ -87,7 +87,7 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
     if place:
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
-            yield Found(message, *place)
+            yield RuleHit(message, *place)
 
 
 def _finds(text: str, word: str) -> Iterator[int]:

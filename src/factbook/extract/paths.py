@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from factbook.extract import shell
-from factbook.extract.base import Found, Rule, word_set
+from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode
 
 __all__ = ["absolute_in_text", "in_command", "relative_in_text"]
@@ -68,7 +68,7 @@ _BARE_FILES: Final = word_set("""
 _SUFFIXED_NAMES: Final = word_set("js ts py net io")  # Node.js/Next.js, socket.io/...
 
 
-def absolute_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def absolute_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find absolute paths and those in the home folder, in what somebody wrote."""
     del rule, episode
     if "/" not in text and ":\\" not in text:
@@ -77,19 +77,19 @@ def absolute_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]
         if piece[0] in "/~":
             path = _absolute(piece)
             if path and not _is_route(text, start, end, path):
-                yield Found(path, start, start + len(path))
+                yield RuleHit(path, start, start + len(path))
         elif "/" in piece:
             at = _after_colon_or_at(piece)
             path = _absolute(piece[at:]) if at else ""
             if path and not _is_route(text, start, end, path):
-                yield Found(path, start + at, start + at + len(path))
+                yield RuleHit(path, start + at, start + at + len(path))
         elif ":\\" in piece:
             windows = _WINDOWS.match(piece)
             if windows:
-                yield Found(windows[0], start, start + windows.end())
+                yield RuleHit(windows[0], start, start + windows.end())
 
 
-def relative_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def relative_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find relative paths that have a folder and a file's extension, in what somebody wrote."""
     del rule, episode
     if "/" not in text:
@@ -100,7 +100,7 @@ def relative_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]
         at = 1 if piece[0] == "@" else 0
         path = _relative(piece[at:])
         if path:
-            yield Found(path, start + at, start + at + len(path))
+            yield RuleHit(path, start + at, start + at + len(path))
 
 
 @lru_cache(maxsize=2)
@@ -240,7 +240,7 @@ _FIRST_IS_PATTERN: Final = {
 _NO_PATHS: Final = frozenset({"", "gh", "echo", "printf", "export", "alias", "[["})
 
 
-def in_command(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def in_command(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the paths among the words of a command."""
     del rule, episode
     if "/" not in text:
@@ -254,7 +254,7 @@ def in_command(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
                 yield from _in_word(word)
 
 
-def _path_words(command: shell.Command) -> tuple[shell.Word, ...]:
+def _path_words(command: shell.ShellCommand) -> tuple[shell.ShellWord, ...]:
     """Return the words of a command that may name files: no patterns, no scripts."""
     valued = _FIRST_IS_PATTERN.get(command.name)
     if valued is None:
@@ -269,7 +269,7 @@ def _is_pattern_option(word: str) -> bool:
     return word.startswith(("-e", "-f", "--regexp", "--expression", "--file"))
 
 
-def _in_word(word: shell.Word) -> Iterator[Found]:
+def _in_word(word: shell.ShellWord) -> Iterator[RuleHit]:
     value = word.value
     if "://" in value or "$" in value or "`" in value:
         return
@@ -290,7 +290,7 @@ def _in_word(word: shell.Word) -> Iterator[Found]:
             path = _relative(part)
         if path:
             start, end = word.span(part_start, part_start + len(path))
-            yield Found(path, start, end)
+            yield RuleHit(path, start, end)
 
 
 def _mount_parts(value: str, at: int) -> Iterator[tuple[int, str]]:

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MIN_COUNT", "MIN_SESSIONS", "Command", "LearnedPredicate", "as_toml", "find_operations"]
+__all__ = [
+    "MIN_COUNT",
+    "MIN_SESSIONS",
+    "ExecutedCommand",
+    "LearnedPredicate",
+    "as_toml",
+    "find_operations",
+]
 
 MIN_COUNT: Final = 3  # ours: commands; fewer are chance
 MIN_SESSIONS: Final = 2  # ours: what recurs in one session only is that session's task
@@ -78,7 +85,7 @@ _TRIVIAL: Final = word_set("""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class ExecutedCommand:
     """A command that was executed, with the row of its vector."""
 
     uid: str  # of its episode; counts once
@@ -107,7 +114,7 @@ class _Head(NamedTuple):
 
 
 def find_operations(
-    commands: Sequence[Command],
+    commands: Sequence[ExecutedCommand],
     vectors: NDArray[np.floating[Any]],
     *,
     taken: Collection[str] = (),
@@ -129,7 +136,7 @@ def find_operations(
     if any(not 0 <= one.row < len(vectors) for one in commands):
         raise ValueError(f"a command names a row outside 0 to {len(vectors) - 1}")
     ordered = sorted(commands, key=lambda one: (one.text, one.uid, one.session))
-    by_text: dict[str, list[Command]] = {}
+    by_text: dict[str, list[ExecutedCommand]] = {}
     for one in ordered:
         by_text.setdefault(one.text, []).append(one)
     heads = {text: _heads(text) for text in by_text}
@@ -155,7 +162,7 @@ def find_operations(
 
 def _clusters(
     texts: Sequence[str],
-    by_text: dict[str, list[Command]],
+    by_text: dict[str, list[ExecutedCommand]],
     heads: dict[str, tuple[_Head, ...]],
     vectors: NDArray[np.floating[Any]],
 ) -> list[tuple[_Head, int]]:
@@ -195,7 +202,7 @@ def _heads(text: str) -> tuple[_Head, ...]:
     return tuple(found)
 
 
-def _head(command: shell.Command) -> _Head | None:
+def _head(command: shell.ShellCommand) -> _Head | None:
     program = command.name
     values = [word.value for word in command.args]
     if program in _MODULES and "-m" in values[:-1]:
@@ -226,7 +233,7 @@ def _is_word(value: str, pattern: re.Pattern[str] = _WORD) -> bool:
     return len(value) <= _MAX_WORD and bool(pattern.fullmatch(value)) and not _ID.search(value)
 
 
-def _proposal(head: _Head, commands: Sequence[Command]) -> LearnedPredicate:
+def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredicate:
     words = (head.program, *head.words)
     spoken = tuple(word for word in words if not word.startswith("-"))
     pattern = (
@@ -235,7 +242,7 @@ def _proposal(head: _Head, commands: Sequence[Command]) -> LearnedPredicate:
         + r")(?:[\s;&|)`]|$)"
     )
     compiled = compile_linear(pattern)
-    seen: dict[str, Command] = {}
+    seen: dict[str, ExecutedCommand] = {}
     for one in commands:
         if one.uid not in seen and compiled.search(_readable(one.text)):
             seen[one.uid] = one

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.message_sentences import Sentence, declared, sentences_of, spaced
+from factbook.extract.message_sentences import MessageSentence, declared, sentences_of, spaced
 from factbook.extract.name_tokens import (
     NameSpan,
     is_english,
@@ -29,8 +29,8 @@ from factbook.extract.opinions import (
     PART,
     SOMEONE,
     UNREAL,
+    NamePlace,
     Opinion,
-    Place,
     names_other_things,
     opinions,
     pronoun_at,
@@ -267,12 +267,12 @@ def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[Preferen
         return []
     found: dict[str, PreferenceSpan] = {}
     spans = names_in(text)
-    before: Place | None = None  # the one thing of the sentence before, in the whole text
+    before: NamePlace | None = None  # the one thing of the sentence before, in the whole text
     for sentence in sentences_of(plain):
         cancel.check()
         words = declared(sentence)
         within = [
-            Place(span.name, span.start - sentence.start, span.end - sentence.start)
+            NamePlace(span.name, span.start - sentence.start, span.end - sentence.start)
             for span in spans
             if 0 <= span.start - sentence.start < len(sentence.text)
         ]
@@ -315,8 +315,8 @@ _STATES: Final = word_set("""
 
 
 def _meant_in(
-    words: str, opinion: Opinion, places: Sequence[Place], last: Place | None
-) -> Place | None:
+    words: str, opinion: Opinion, places: Sequence[NamePlace], last: NamePlace | None
+) -> NamePlace | None:
     """Return what an opinion about "it" or "them" is about: of its sentence, or of the last one."""
     pronoun = pronoun_at(words, opinion.start)
     if pronoun is None or pronoun["pronoun"].casefold() in ("him", "her"):
@@ -328,14 +328,14 @@ def _meant_in(
     return None if last is None or names_other_things(lead) else last
 
 
-def _thing_of(sentence: Sentence, places: Sequence[Place]) -> Place | None:
+def _thing_of(sentence: MessageSentence, places: Sequence[NamePlace]) -> NamePlace | None:
     """Return the one thing that "it" in the next sentence means, with its place in the text."""
     if sentence.theirs:
         return None
     text, base = sentence.text, sentence.start
     if places:
         thing = referred(text, places, "it")
-        return thing and Place(thing.name, thing.start + base, thing.end + base)
+        return thing and NamePlace(thing.name, thing.start + base, thing.end + base)
     piece = text.strip().rstrip("?")
     alone = sentence.asks and not piece[-1:].isspace() and len(piece.split()) <= _SUBJECT_WORDS
     if not alone or SOMEONE.fullmatch(f" {piece}"):
@@ -349,4 +349,4 @@ def _thing_of(sentence: Sentence, places: Sequence[Place]) -> Place | None:
     if topic is None:
         return None
     begin = base + len(text) - len(text.lstrip()) + topic[1]
-    return Place(topic[0], begin, begin + len(piece) - topic[1])
+    return NamePlace(topic[0], begin, begin + len(piece) - topic[1])

@@ -53,8 +53,8 @@ __all__ = [
     "Asking",
     "Before",
     "OwnName",
+    "OwnerMentions",
     "Pronoun",
-    "Spoken",
     "as_things",
     "asking",
     "own_names_in",
@@ -199,7 +199,7 @@ def as_things(text: str, names: Sequence[str]) -> str:
     return text
 
 
-class Spoken(NamedTuple):
+class OwnerMentions(NamedTuple):
     """How a text speaks of its owner and their people."""
 
     kin: bool  # of somebody by what they are to them: "my wife"
@@ -208,14 +208,14 @@ class Spoken(NamedTuple):
     first_person: bool  # of who asks: "where do I live?"
 
 
-def spoken_in(asked: str, text: str, *, public: bool) -> Spoken:
+def spoken_in(asked: str, text: str, *, public: bool) -> OwnerMentions:
     """Return how a text speaks of its owner.
 
     `asked` is what it asks; `public` says that it names something public, which may be bought for
     somebody.
     """
     possessive = _is_possessive(asked)
-    return Spoken(
+    return OwnerMentions(
         kin=_BY_NAME.search(asked) is not None
         or _MY_PERSON.search(_FOR_PERSON.sub(" ", asked) if public else asked) is not None,
         recalls=_REMIND.search(asked) is not None,

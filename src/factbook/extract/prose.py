@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract.base import Found, Rule, shorten
+from factbook.extract.base import Rule, RuleHit, shorten
 from factbook.language.sentences import Span, markdown_sentences
 from factbook.model.facts import Episode
 
@@ -77,7 +77,7 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else "".join(c.lower()[:1] for c in text)
 
 
-def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the sentences that still hold one of the rule's words once its noise is taken out."""
     del episode
     lower = _lower(text)
@@ -112,7 +112,7 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 def _snippet(
     text: str, lower: str, place: Span, words: re.Pattern[str], noise: _Noise
-) -> Found | None:
+) -> RuleHit | None:
     """Judge one sentence; patterns see it in lower case, the snippet keeps its letters."""
     start, end = place
     first = words.search(lower, start, end)
@@ -141,14 +141,14 @@ def _snippet(
     snippet = lead + shorten(_EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS - len(lead))
     if snippet.count(" ") + 1 < MIN_SNIPPET_WORDS and snippet.isascii():
         return None
-    return Found(snippet, start, end)
+    return RuleHit(snippet, start, end)
 
 
 def _blanks(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the rule's words themselves, each once; the object is the word as the rule has it."""
     del episode
     lower = _lower(text)
@@ -157,7 +157,7 @@ def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[Found]
             continue
         hit = _system_pattern(word).search(text)
         if hit:
-            yield Found(word.lower(), hit.start(), hit.end())
+            yield RuleHit(word.lower(), hit.start(), hit.end())
 
 
 @lru_cache(maxsize=64)

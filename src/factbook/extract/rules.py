@@ -22,9 +22,9 @@ from factbook.extract.base import (
     STATEMENT_CHARS,
     TEXT_KINDS,
     Finder,
-    Found,
-    Place,
     Rule,
+    RuleHit,
+    SearchedPart,
     parse_place,
     parse_template,
     render,
@@ -45,14 +45,14 @@ _MAX_TOOLS: Final = 1_024
 _WILDCARDS: Final = frozenset("*?[")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _candidate: Final = fast_dataclass.by_name(Candidate)
-_Find = Callable[[str, Episode], Iterable[Found]]
+_Find = Callable[[str, Episode], Iterable[RuleHit]]
 
 
 class _Ready(NamedTuple):
     """A rule made ready to run."""
 
     rule: Rule
-    place: Place
+    place: SearchedPart
     find: _Find
     hints: tuple[str, ...]
     subjects: frozenset[str]
@@ -327,13 +327,13 @@ def _bind(find: Finder, rule: Rule) -> _Find:
     return lambda text, episode: find(text, rule, episode)
 
 
-def _whole(text: str, episode: Episode) -> Iterable[Found]:
+def _whole(text: str, episode: Episode) -> Iterable[RuleHit]:
     """Claim the whole part without the blanks around it."""
     del episode
     value = text.strip()
     if value:
         start = len(text) - len(text.lstrip())
-        yield Found(value, start, start + len(value))
+        yield RuleHit(value, start, start + len(value))
 
 
 def _pattern_finder(pattern: str) -> _Find:
@@ -341,12 +341,12 @@ def _pattern_finder(pattern: str) -> _Find:
     group = compiled.groupindex.get("object", 1 if compiled.groups else 0)
     names = tuple(compiled.groupindex)
 
-    def find(text: str, episode: Episode) -> Iterable[Found]:
+    def find(text: str, episode: Episode) -> Iterable[RuleHit]:
         del episode
         for match in compiled.finditer(text):
             details = {name: match[name] or "" for name in names} if names else None
             if match[group]:
-                yield Found(match[group], match.start(group), match.end(group), details)
+                yield RuleHit(match[group], match.start(group), match.end(group), details)
 
     return find
 
@@ -371,7 +371,7 @@ def _linear_finder(pattern: str) -> _Find:
     groups: dict[str, int] = dict(compiled.groupindex)
     group = groups.get("object", 1 if compiled.groups else 0)
 
-    def find(text: str, episode: Episode) -> Iterable[Found]:
+    def find(text: str, episode: Episode) -> Iterable[RuleHit]:
         del episode
         if not text.isascii():
             text = _SURROGATE.sub("\ufffd", text)  # RE2 reads UTF-8, which has no lone surrogates
@@ -379,7 +379,7 @@ def _linear_finder(pattern: str) -> _Find:
             start, end = match.span(group)
             if 0 <= start < end:
                 details = {name: match[number] or "" for name, number in groups.items()}
-                yield Found(text[start:end], start, end, details)
+                yield RuleHit(text[start:end], start, end, details)
 
     return find
 

@@ -23,9 +23,9 @@ __all__ = [
     "MAX_STATEMENT_WORDS",
     "MIN_STATEMENT_WORDS",
     "RULES",
-    "Ruling",
     "Sentence",
     "StatementRule",
+    "StatementVerdict",
     "content_words",
     "core",
     "markdown_table",
@@ -52,7 +52,7 @@ class Sentence(NamedTuple):
     end: int
 
 
-class Ruling(NamedTuple):
+class StatementVerdict(NamedTuple):
     """Whether a sentence is a statement worth keeping, and the rule that says so."""
 
     kept: bool
@@ -540,7 +540,7 @@ _ABOUT: Final = re.compile(
 
 
 @lru_cache(maxsize=4096)
-def ruling(text: str, *, recurring: bool = False) -> Ruling:
+def ruling(text: str, *, recurring: bool = False) -> StatementVerdict:
     """Say whether a sentence states something worth keeping, and by which rule.
 
     Beside the rows of `RULES`: `long` and `short` (its length), `vague` (no word of substance, or
@@ -553,19 +553,19 @@ def ruling(text: str, *, recurring: bool = False) -> Ruling:
     plain = " ".join(_plain(text).split())
     count = len(words(plain))
     if len(plain) > MAX_STATEMENT_CHARS or count > MAX_STATEMENT_WORDS:
-        return Ruling(False, "long")
+        return StatementVerdict(False, "long")
     if count < MIN_STATEMENT_WORDS:
-        return Ruling(False, "short")
+        return StatementVerdict(False, "short")
     for rule, pattern in _compiled():
         if pattern.match(plain):
             if rule.use == "refuse":
-                return Ruling(False, rule.name)
+                return StatementVerdict(False, rule.name)
             if plain.endswith(":") or not content_words(plain) - _WEAK_WORDS:
-                return Ruling(False, "vague")
-            return Ruling(True, rule.name)
+                return StatementVerdict(False, "vague")
+            return StatementVerdict(True, rule.name)
     if recurring and _names_its_subject(text) and _ABOUT.match(plain):
-        return Ruling(True, "about")
-    return Ruling(False, "other")
+        return StatementVerdict(True, "about")
+    return StatementVerdict(False, "other")
 
 
 def _names_its_subject(text: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 
-__all__ = ["MAX_DEPTH", "Command", "Word", "options_and_operands", "parse"]
+__all__ = ["MAX_DEPTH", "ShellCommand", "ShellWord", "options_and_operands", "parse"]
 
 MAX_DEPTH: Final = 16
 """Levels of `$(...)`, subshells and quoted commands that are followed."""
@@ -36,7 +36,7 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _KEYWORDS: Final = word_set("if then else elif do while until ! { } time fi done esac")
 
 
-class Word(NamedTuple):
+class ShellWord(NamedTuple):
     """One word of a command: its value without quotes, and its place."""
 
     value: str
@@ -51,20 +51,22 @@ class Word(NamedTuple):
         return self.inner + start, self.inner + end
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """One simple command, wrappers such as sudo taken off."""
 
     name: str  # base name of the program
-    args: tuple[Word, ...]
-    words: tuple[Word, ...]  # of the whole command as it was written, with wrappers and assignments
-    targets: tuple[Word, ...]  # files that it is redirected from or to
+    args: tuple[ShellWord, ...]
+    words: tuple[
+        ShellWord, ...
+    ]  # of the whole command as it was written, with wrappers and assignments
+    targets: tuple[ShellWord, ...]  # files that it is redirected from or to
     start: int  # of the program's word
     end: int  # of its last word
     heredocs: tuple[tuple[int, int], ...]  # places of the here-documents inside its words
 
 
 @lru_cache(maxsize=8)
-def parse(text: str) -> tuple[Command, ...]:
+def parse(text: str) -> tuple[ShellCommand, ...]:
     """Return every simple command of a text, nested ones included, in order of their end.
 
     Several rules ask about the same command one after the other, hence the small cache.
@@ -82,14 +84,14 @@ class _Reader:
         self.pos = start
         self.end = end
         self.depth = depth
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.waiting: list[tuple[str, bool]] = []  # here-documents that start on the next line
         self.heredocs: list[tuple[int, int]] = []
 
     def read_list(self, closer: str) -> None:
         """Read commands up to the closing bracket, or to the end."""
-        words: list[Word] = []
-        targets: list[Word] = []
+        words: list[ShellWord] = []
+        targets: list[ShellWord] = []
         text, end = self.text, self.end
         first_heredoc = len(self.heredocs)
         while self.pos < end:
@@ -99,7 +101,7 @@ class _Reader:
                 start, stop = simple.span(group)
                 self.pos = simple.end()
                 before = start if group == 1 else start - 1  # its opening quote
-                words.append(Word(text[start:stop], before, self.pos, start))
+                words.append(ShellWord(text[start:stop], before, self.pos, start))
                 continue
             blank = _BLANK.match(text, self.pos, end)
             if blank:
@@ -150,7 +152,7 @@ class _Reader:
         if not keep:
             del self.commands[count:]
 
-    def _redirect(self, targets: list[Word]) -> None:
+    def _redirect(self, targets: list[ShellWord]) -> None:
         match = _REDIRECT.match(self.text, self.pos, self.end)
         if match is None:
             self.pos += 1
@@ -189,7 +191,7 @@ class _Reader:
                 self.heredocs.append((start, self.end))
         self.waiting.clear()
 
-    def _word(self) -> Word:
+    def _word(self) -> ShellWord:
         """Read one word; always takes at least one character."""
         text, end = self.text, self.end
         start = self.pos
@@ -308,12 +310,12 @@ class _Reader:
         self.pos = min(stop + 1, self.end)
         pieces.append((start, self.pos))
 
-    def _finish(self, words: list[Word], targets: list[Word], first_heredoc: int) -> None:
+    def _finish(self, words: list[ShellWord], targets: list[ShellWord], first_heredoc: int) -> None:
         """Close the current command and take off what wraps the program."""
         if not words:
             if targets:
                 place = targets[0]
-                empty = Command("", (), (), tuple(targets), place.start, targets[-1].end, ())
+                empty = ShellCommand("", (), (), tuple(targets), place.start, targets[-1].end, ())
                 self.commands.append(empty)
                 targets.clear()
             return
@@ -326,9 +328,9 @@ class _Reader:
 
     def _add(
         self,
-        program: Sequence[Word],
-        all_words: tuple[Word, ...],
-        targets: tuple[Word, ...],
+        program: Sequence[ShellWord],
+        all_words: tuple[ShellWord, ...],
+        targets: tuple[ShellWord, ...],
         heredocs: tuple[tuple[int, int], ...],
         *,
         levels: int,
@@ -338,12 +340,12 @@ class _Reader:
         if not program:
             place = all_words[0]
             self.commands.append(
-                Command("", (), all_words, targets, place.start, all_words[-1].end, heredocs)
+                ShellCommand("", (), all_words, targets, place.start, all_words[-1].end, heredocs)
             )
             return
         name = _base_name(program[0].value)
         args = tuple(program[1:])
-        command = Command(
+        command = ShellCommand(
             name, args, all_words, targets, program[0].start, program[-1].end, heredocs
         )
         self.commands.append(command)
@@ -362,7 +364,7 @@ class _Reader:
                 # The words were listed with the outer command; only the program is another one.
                 self._add(remote, remote, (), (), levels=levels - 1)
 
-    def _add_text(self, word: Word) -> None:
+    def _add_text(self, word: ShellWord) -> None:
         """Read a word that is itself a command line, as `bash -c` and ssh take it."""
         if self.depth >= MAX_DEPTH or not word.value.strip():
             return
@@ -378,13 +380,13 @@ class _Reader:
         self.commands += [_pinned(command, word) for command in inner.commands]
 
 
-def _pinned(command: Command, place: Word) -> Command:
+def _pinned(command: ShellCommand, place: ShellWord) -> ShellCommand:
     """Give a command whose words have no places of their own the place of the word around it."""
 
-    def pin(words: tuple[Word, ...]) -> tuple[Word, ...]:
-        return tuple(Word(word.value, place.start, place.end, -1) for word in words)
+    def pin(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
+        return tuple(ShellWord(word.value, place.start, place.end, -1) for word in words)
 
-    return Command(
+    return ShellCommand(
         command.name,
         pin(command.args),
         pin(command.words),
@@ -395,14 +397,14 @@ def _pinned(command: Command, place: Word) -> Command:
     )
 
 
-def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> Word:
+def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> ShellWord:
     filled = [piece for piece in pieces if piece[0] < piece[1]]
     if not filled:
-        return Word("", start, end, -1)
+        return ShellWord("", start, end, -1)
     if all(before[1] == after[0] for before, after in pairwise(filled)):
         inner = filled[0][0]
-        return Word(text[inner : filled[-1][1]], start, end, inner)
-    return Word("".join(text[a:b] for a, b in filled), start, end, -1)
+        return ShellWord(text[inner : filled[-1][1]], start, end, inner)
+    return ShellWord("".join(text[a:b] for a, b in filled), start, end, -1)
 
 
 def _base_name(word: str) -> str:
@@ -444,7 +446,7 @@ _WRAPPERS: Final[dict[str, tuple[str, int]]] = {
 _MAX_WRAPPERS: Final = 8  # nobody stacks more, and each costs a copy of the words
 
 
-def _unwrap(words: Sequence[Word]) -> Sequence[Word]:
+def _unwrap(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
     """Take off shell keywords, assignments and wrappers, up to the program that really runs."""
     for _ in range(_MAX_WRAPPERS):
         at = 0
@@ -470,7 +472,7 @@ def _before_program(word: str) -> bool:
     return word in _KEYWORDS or _ASSIGNMENT.match(word) is not None
 
 
-def _after_options(words: Sequence[Word], *, valued: str) -> Sequence[Word] | None:
+def _after_options(words: Sequence[ShellWord], *, valued: str) -> Sequence[ShellWord] | None:
     """Return what follows the options of a wrapper; None where it will not run anything."""
     at = 0
     while at < len(words):
@@ -496,15 +498,15 @@ def _takes_next(option: str, valued: str) -> bool:
 
 
 def options_and_operands(
-    args: Sequence[Word], *, valued: str = "", long_valued: frozenset[str] = frozenset()
-) -> tuple[list[Word], list[Word]]:
+    args: Sequence[ShellWord], *, valued: str = "", long_valued: frozenset[str] = frozenset()
+) -> tuple[list[ShellWord], list[ShellWord]]:
     """Part the arguments of a command into options and operands.
 
     `valued` are the short options, `long_valued` the long ones, that take the next word as their
     value. Values count as neither.
     """
-    options: list[Word] = []
-    operands: list[Word] = []
+    options: list[ShellWord] = []
+    operands: list[ShellWord] = []
     at = 0
     while at < len(args):
         value = args[at].value
@@ -520,7 +522,7 @@ def options_and_operands(
     return options, operands
 
 
-def _shell_strings(args: Sequence[Word], *, operands: bool) -> list[Word]:
+def _shell_strings(args: Sequence[ShellWord], *, operands: bool) -> list[ShellWord]:
     """Return the word after `-c` (or `-lc` ...) of a shell; su may name a user before it."""
     for at, word in enumerate(args[:-1]):
         if not word.value.startswith("-"):
@@ -535,10 +537,12 @@ def _shell_strings(args: Sequence[Word], *, operands: bool) -> list[Word]:
 SSH_VALUED: Final = "BbcDEeFIiJLlmOoPpQRSWw"
 
 
-def ssh_parts(args: Sequence[Word], *, name: str = "ssh") -> tuple[Word | None, tuple[Word, ...]]:
+def ssh_parts(
+    args: Sequence[ShellWord], *, name: str = "ssh"
+) -> tuple[ShellWord | None, tuple[ShellWord, ...]]:
     """Return the destination of an ssh command and the words of the command that it runs there."""
     valued = SSH_VALUED + ("M" if name == "autossh" else "")
-    destination: Word | None = None
+    destination: ShellWord | None = None
     at = 0
     while at < len(args):
         value = args[at].value

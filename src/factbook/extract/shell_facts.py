@@ -12,7 +12,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract import shell
-from factbook.extract.base import Found, Rule, shorten, word_set
+from factbook.extract.base import Rule, RuleHit, shorten, word_set
 from factbook.model.facts import Episode
 
 __all__ = ["archives", "checks", "commits", "hosts", "packages"]
@@ -40,7 +40,7 @@ _COPY_LONG_VALUED: Final = word_set("""
 _URL_SCHEMES: Final = ("ssh://", "scp://", "sftp://", "rsync://")
 
 
-def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machines that the command logs in to or copies to and from."""
     del rule, episode
     for command in shell.parse(text):
@@ -62,10 +62,10 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             if found:
                 host, at = found
                 start, end = word.span(at, at + len(host))
-                yield Found(host, start, end, {"program": name})
+                yield RuleHit(host, start, end, {"program": name})
 
 
-def _destination(word: shell.Word, *, bare: bool) -> tuple[str, int] | None:
+def _destination(word: shell.ShellWord, *, bare: bool) -> tuple[str, int] | None:
     """Return the host of `[user@]host`, `[user@]host:path` or a URL, and where it stands.
 
     `bare` says that a word without a colon is a host (ssh) and not a local file (scp).
@@ -109,7 +109,7 @@ _UNPACK: Final = word_set(
 _TOGGLED: Final = word_set("gzip bzip2 xz zstd lz4 lzma pigz")  # -d turns them round
 
 
-def archives(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the commands that pack, unpack or list archives."""
     del episode
     programs = frozenset(rule.keywords)
@@ -118,7 +118,7 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             continue
         verb = _archive_verb(command)
         if verb:
-            yield Found(
+            yield RuleHit(
                 "archive_manipulation",
                 command.start,
                 command.end,
@@ -126,7 +126,7 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             )
 
 
-def _archive_verb(command: shell.Command) -> str:
+def _archive_verb(command: shell.ShellCommand) -> str:
     """Say what is done to the archive; empty where only help or the version is asked for."""
     name = command.name
     options = [word.value for word in command.args if word.value.startswith("-")]
@@ -150,7 +150,7 @@ def _archive_verb(command: shell.Command) -> str:
     return "packed"
 
 
-def _tar_verb(command: shell.Command, options: Sequence[str]) -> str:
+def _tar_verb(command: shell.ShellCommand, options: Sequence[str]) -> str:
     first = command.args[0].value
     letters = first if not first.startswith("-") else ""  # `tar xzf` has no dash
     letters += "".join(option[1:] for option in options if not option.startswith("--"))
@@ -193,12 +193,12 @@ _LAUNCHERS: Final = word_set("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 
-def checks(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the commands that check something: verification flags, checksums, tests."""
     del rule, episode
     for command in shell.parse(text):
         if command.name and command.name not in _QUOTES_OTHERS and _is_check(command):
-            yield Found(
+            yield RuleHit(
                 "verification",
                 command.start,
                 command.end,
@@ -206,7 +206,7 @@ def checks(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             )
 
 
-def _is_check(command: shell.Command) -> bool:
+def _is_check(command: shell.ShellCommand) -> bool:
     name, args = command.name, command.args
     values = [word.value for word in args]
     if any(value in _ONLY_ASKS for value in values):
@@ -254,7 +254,7 @@ def _runs_tests(name: str, values: Sequence[str]) -> bool:
 # --- commits --------------------------------------------------------------------------------------
 
 
-def commits(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the subject lines of the commits that the command makes."""
     del rule, episode
     for command in shell.parse(text):
@@ -281,10 +281,10 @@ def commits(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             at = text.find(subject, message.start, message.end)
             # Escapes in a message can make it differ from how it is written.
             place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
-            yield Found(shorten(subject, policy.SNIPPET_CHARS), *place)
+            yield RuleHit(shorten(subject, policy.SNIPPET_CHARS), *place)
 
 
-def _git_command(args: Sequence[shell.Word]) -> Sequence[shell.Word]:
+def _git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
     """Return the words from git's own subcommand on."""
     at = 0
     while at < len(args) and args[at].value.startswith("-"):
@@ -292,18 +292,18 @@ def _git_command(args: Sequence[shell.Word]) -> Sequence[shell.Word]:
     return args[at:]
 
 
-def _is_rehearsal(words: Sequence[shell.Word]) -> bool:
+def _is_rehearsal(words: Sequence[shell.ShellWord]) -> bool:
     return any(word.value == "--dry-run" for word in words)
 
 
-def _message(words: Sequence[shell.Word]) -> shell.Word | None:
+def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:
     """Return the word that holds the commit's message."""
     for at, word in enumerate(words):
         value = word.value
         if value.startswith("--message="):
             cut = len("--message=")
             inner = word.inner + cut if word.inner >= 0 else -1
-            return shell.Word(value[cut:], word.start, word.end, inner)
+            return shell.ShellWord(value[cut:], word.start, word.end, inner)
         is_flag = value == "--message" or re.fullmatch(r"-[a-zA-Z]*m", value) is not None
         if is_flag and at + 1 < len(words):
             return words[at + 1]
@@ -364,7 +364,7 @@ _FAMILY: Final = {
 }
 
 
-def packages(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
+def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the packages that a package manager is told to install by name."""
     del rule, episode
     for command in shell.parse(text):
@@ -384,7 +384,7 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[Found]:
             package = _VERSION.split(word.value, maxsplit=1)[0]
             if _PACKAGE.fullmatch(package) and not _is_place(name, word.value, package):
                 start, end = word.span(0, len(package))
-                yield Found(package, start, end, {"program": name})
+                yield RuleHit(package, start, end, {"program": name})
 
 
 def _is_place(program: str, value: str, package: str) -> bool:

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.known_names import Names
+from factbook.extract.known_names import KnownNames
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.language.nouns import is_plural, singular
@@ -228,7 +228,7 @@ def is_part(noun: str) -> bool:
     return noun in _PARTS or noun in _PROCESSES
 
 
-def _tokens(sentence: str, names: Names) -> list[_Token]:
+def _tokens(sentence: str, names: KnownNames) -> list[_Token]:
     found: list[_Token] = []
     at = 0
     for start, end, canonical in names.find(sentence):
@@ -311,7 +311,7 @@ _OPENERS: Final = _CONJUNCTIONS | word_set("""
     """)
 
 
-def subject_of(sentence: str, names: Names, *, topics: Collection[str] = ()) -> Subject:
+def subject_of(sentence: str, names: KnownNames, *, topics: Collection[str] = ()) -> Subject:
     """Return what a sentence is about; `names` are the known things.
 
     `topics` are those among them that are a kind or a matter and no single thing: what is said of

@@ -24,7 +24,7 @@ from factbook.extract.asked import (
     is_broad_word,
     wanted,
 )
-from factbook.extract.mentions import Named, hear
+from factbook.extract.mentions import Mention, hear
 from factbook.extract.name_tokens import (
     is_uncommon,
 )
@@ -36,7 +36,7 @@ from factbook.model.keys import entity_name
 
 __all__ = [
     "Earlier",
-    "Question",
+    "ThingQuestion",
     "Things",
     "asked_names",
     "is_broad",
@@ -178,7 +178,7 @@ def _named(
 _NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
 
 
-def _whole(message: str, one: Named, problem: Problem) -> str:
+def _whole(message: str, one: Mention, problem: Problem) -> str:
     """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
 
     What is asked about is looked up as it was written; a part of it is another thing.
@@ -230,7 +230,7 @@ def is_broad(message: str, surfaces: Sequence[Sequence[str]], unknown: Sequence[
     return is_bare(rest)
 
 
-class Question(NamedTuple):
+class ThingQuestion(NamedTuple):
     """What a message asks of one thing."""
 
     whole: str  # with the name of the thing
@@ -238,7 +238,9 @@ class Question(NamedTuple):
     amount: Amount | None  # what an answer has to hold
 
 
-def question_about(message: str, name: str, surfaces: Sequence[str], *, is_named: bool) -> Question:
+def question_about(
+    message: str, name: str, surfaces: Sequence[str], *, is_named: bool
+) -> ThingQuestion:
     """Return what a message asks of a thing that may be written as `surfaces`."""
     asked, whole = without_names(message, surfaces), message
     if is_named:  # in full, however it was called: "the Swift", "it"
@@ -247,4 +249,4 @@ def question_about(message: str, name: str, surfaces: Sequence[str], *, is_named
     amount = amount_asked(message)
     if amount is Amount.MONEY and is_bare(asked):  # "how much is it?" says less of what is meant
         asked, whole = "how much does it cost?", f"how much does the {name} cost?"
-    return Question(whole, asked, amount)
+    return ThingQuestion(whole, asked, amount)

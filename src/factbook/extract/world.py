@@ -19,7 +19,7 @@ from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
 from factbook.extract.known_names import (
-    Names,
+    KnownNames,
 )
 from factbook.extract.line_wrapping import may_be_name, unwrapped
 from factbook.extract.named_lists import (
@@ -138,13 +138,13 @@ def facts_about(
     `external` is for text of others; in a message of its owner advice to a reader and boilerplate
     are not looked for. A refusal is (the sentence, why), in words.
     """
-    return _Reader(text, Names(names), title, external=external).read()
+    return _Reader(text, KnownNames(names), title, external=external).read()
 
 
 class _Reader:
     """Reads one text from its beginning to its end, and remembers what it spoke of last."""
 
-    def __init__(self, text: str, names: Names, title: str, *, external: bool) -> None:
+    def __init__(self, text: str, names: KnownNames, title: str, *, external: bool) -> None:
         begin = 0
         if title and text.startswith(title) and text[len(title) : len(title) + 1] in ("", "\n"):
             begin = len(title)
@@ -436,7 +436,7 @@ _TITLE_LEAD: Final = re.compile(
 )
 
 
-def _title_entity(title: str, names: Names) -> str:
+def _title_entity(title: str, names: KnownNames) -> str:
     """Return the one known thing that a text is about by its title; "" for none or several."""
     places = names.find(title)
     if len({owner for _, _, owner in places}) != 1:
@@ -459,7 +459,7 @@ def _top_heading(text: str) -> str:
     return plain_words(without_marks(heading["words"])) if heading else ""
 
 
-def _short_names(names: Names, text: str) -> dict[str, str]:
+def _short_names(names: KnownNames, text: str) -> dict[str, str]:
     """Return by which shorter names a text may call the things that it names in full.
 
     What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
@@ -492,14 +492,14 @@ def is_kind(name: str, texts: Sequence[str]) -> bool | None:
 
     None where none of them names it, or only texts that have no capitals.
     """
-    names = Names({name: [name]})
+    names = KnownNames({name: [name]})
     text = "\n".join(texts)
     if not any(map(str.isupper, text)) or not names.find(text):
         return None
     return name in _topics(names, text)
 
 
-def _topics(names: Names, text: str) -> frozenset[str]:
+def _topics(names: KnownNames, text: str) -> frozenset[str]:
     """Return the known things that a text speaks of as a kind or a matter, in lower case.
 
     That tells only where the text has capitals: "the halden q40 stand" is written in haste.

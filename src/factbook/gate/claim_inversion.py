@@ -18,12 +18,12 @@ from typing import Final
 
 from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, kin
-from factbook.gate.grounding.claim import Claim, read_claim
-from factbook.gate.grounding.words import VALUES, Line, Token, read_line
+from factbook.gate.grounding.claim import ClaimSentence, read_claim
+from factbook.gate.grounding.words import VALUES, SentenceToken, SentenceWords, read_line
 from factbook.gate.lexicon import Sort
 from factbook.language.words import stem
 
-__all__ = ["TURNS", "Turn", "turned"]
+__all__ = ["TURNS", "Inversion", "turned"]
 
 CACHED_TEXTS: Final = 4_096  # a quote is the ground of several claims
 READ_CHARS: Final = 4_000  # ours: of what a claim rests on; longer sentences are no speech
@@ -108,7 +108,7 @@ class _Node:
 class _Text:
     """A text as its words that say something; the same object for the same text."""
 
-    line: Line
+    line: SentenceWords
     nodes: tuple[_Node, ...]
     parts: tuple[tuple[int, int], ...]  # where each part stands among the tokens
 
@@ -159,7 +159,7 @@ def _closest_part(claim: _Text, source: _Text) -> list[int]:
 # ------------------------------------------------------------------ the turns
 
 
-def _more(claim: _Text, source: _Text, _read_claim: Claim) -> str:
+def _more(claim: _Text, source: _Text, _read_claim: ClaimSentence) -> str:
     """Find that a claim says more, or more often, than its source."""
     said = [(_AMOUNTS[t.surface], t.surface) for t in claim.line.tokens if t.surface in _AMOUNTS]
     if not said:
@@ -180,7 +180,7 @@ def _more(claim: _Text, source: _Text, _read_claim: Claim) -> str:
     return ""
 
 
-def _linked(claim: _Text, source: _Text, _read_claim: Claim) -> str:
+def _linked(claim: _Text, source: _Text, _read_claim: ClaimSentence) -> str:
     """Find "with" where the source says "without", "from" where it says "to"."""
     for left, right in zip((None, *claim.nodes), claim.nodes, strict=False):
         for link in right.links:
@@ -197,7 +197,7 @@ def _linked(claim: _Text, source: _Text, _read_claim: Claim) -> str:
     return ""
 
 
-def _moved(claim: _Text, source: _Text, _read_claim: Claim) -> str:
+def _moved(claim: _Text, source: _Text, _read_claim: ClaimSentence) -> str:
     """Find a word that the source says of another thing: "blue bike" of a red bike and a blue car.
 
     Both words stand there, in parts of their own, and each with another word in the same place.
@@ -240,7 +240,7 @@ def _surface(text: _Text, node: _Node) -> str:
     return text.line.tokens[node.at].surface
 
 
-def _of_user(claim: _Text, read: Claim) -> bool:
+def _of_user(claim: _Text, read: ClaimSentence) -> bool:
     """Say whether the user is who does or is something in a claim: "Sings", "I sing"."""
     opening = [token.surface for token in claim.line.tokens[:3]]
     if opening[0] in {"i", "user"}:
@@ -260,7 +260,7 @@ _PAST: Final = frozenset(
 _MINE: Final = frozenset(words("i my me mine we us our ours"))
 
 
-def _anothers(claim: _Text, source: _Text, read: Claim) -> str:
+def _anothers(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that somebody else does or is what a claim says of the user."""
     if not _of_user(claim, read):
         return ""
@@ -273,7 +273,7 @@ def _anothers(claim: _Text, source: _Text, read: Claim) -> str:
     return f"the source says it of {found[0]}" if found else ""
 
 
-def _does(claim: _Text, source: _Text, part: int, read: Claim) -> str:
+def _does(claim: _Text, source: _Text, part: int, read: ClaimSentence) -> str:
     """Return who else does in a part of the source what a claim says; "" for the user."""
     begin = source.parts[part][0]
     tokens = source.line.tokens
@@ -303,7 +303,7 @@ def _does(claim: _Text, source: _Text, part: int, read: Claim) -> str:
     return _subject(tokens[begin:at], owned=owned) if at > begin else ""
 
 
-def _subject(tokens: Sequence[Token], *, owned: bool = False) -> str:
+def _subject(tokens: Sequence[SentenceToken], *, owned: bool = False) -> str:
     """Return the words before a verb where they name another one; "" where they do not.
 
     `owned` is for what something of the user's has: "My house has a garden".
@@ -334,7 +334,7 @@ def _subject(tokens: Sequence[Token], *, owned: bool = False) -> str:
     return " ".join(surfaces)
 
 
-def _theirs(claim: _Text, source: _Text, read: Claim) -> str:
+def _theirs(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that a thing without an owner in the claim is his or hers in what the user said."""
     if read.personal or not claim.nodes:
         return ""
@@ -352,7 +352,7 @@ def _theirs(claim: _Text, source: _Text, read: Claim) -> str:
     return ""
 
 
-def _own(claim: _Text, source: _Text, read: Claim) -> str:
+def _own(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that the user said it of themselves, and the claim says it of another one."""
     if read.personal:
         return ""
@@ -377,14 +377,14 @@ def _own(claim: _Text, source: _Text, read: Claim) -> str:
     return ""
 
 
-def _speaks_of_self(tokens: Sequence[Token]) -> bool:
+def _speaks_of_self(tokens: Sequence[SentenceToken]) -> bool:
     return any(
         token.surface == "i" and number and tokens[number - 1].surface != "and"
         for number, token in enumerate(tokens)
     )
 
 
-def _no_part(claim: _Text, source: _Text, read: Claim) -> str:
+def _no_part(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that what a claim says the user is, is only who does something in the source.
 
     "I work at a bank. The director was in the news" makes nobody a director.
@@ -409,7 +409,7 @@ def _acts(source: _Text, node: _Node) -> bool:
     )
 
 
-def _borrowed(claim: _Text, source: _Text, read: Claim) -> str:
+def _borrowed(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that a claim takes its verb from one sentence, and the rest from another's story."""
     if not read.personal or read.is_ or read.has or len(claim.nodes) < 2:
         return ""
@@ -438,62 +438,62 @@ def _in(key: str, source: _Text, part: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Inversion:
     """One way in which a claim turns round what its source says."""
 
     name: str
     source: str  # a text
     claim: str  # a claim of its words that it refuses
-    find: Callable[[_Text, _Text, Claim], str]  # what is wrong, in words; "" for nothing
+    find: Callable[[_Text, _Text, ClaimSentence], str]  # what is wrong, in words; "" for nothing
     of_patterns: bool = False  # also where a pattern of behaviour is claimed
 
 
-TURNS: Final[tuple[Turn, ...]] = (
-    Turn(
+TURNS: Final[tuple[Inversion, ...]] = (
+    Inversion(
         name="more",
         source="I like some operas",
         claim="Likes all operas",
         find=_more,
         of_patterns=True,
     ),
-    Turn(
+    Inversion(
         name="linked",
         source="I drink tea with milk",
         claim="Drinks tea without milk",
         find=_linked,
         of_patterns=True,
     ),
-    Turn(
+    Inversion(
         name="moved",
         source="I have a grey hat and a green scarf",
         claim="Has a green hat",
         find=_moved,
     ),
-    Turn(
+    Inversion(
         name="anothers",
         source="My landlord owns a mill",
         claim="Owns a mill",
         find=_anothers,
     ),
-    Turn(
+    Inversion(
         name="theirs",
         source="Her best dish is soup",
         claim="Best dish is soup",
         find=_theirs,
     ),
-    Turn(
+    Inversion(
         name="own",
         source="Next to my uncle I am poor",
         claim="Uncle is poor",
         find=_own,
     ),
-    Turn(
+    Inversion(
         name="no_part",
         source="I sing in a choir. The conductor was ill",
         claim="Is the conductor of a choir",
         find=_no_part,
     ),
-    Turn(
+    Inversion(
         name="borrowed",
         source="I study in Ghent. My cousins have a mill in Lier",
         claim="Studies in a mill in Lier",

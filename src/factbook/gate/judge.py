@@ -19,7 +19,7 @@ from typing import Final
 from factbook.gate import antonyms, grammar
 from factbook.gate.frames import frames_of, verdict_of
 from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
-from factbook.gate.reading import MAX_CHARS, Reading, read
+from factbook.gate.reading import MAX_CHARS, TextReading, read
 from factbook.gate.slots import (
     covered,
     one_date,
@@ -31,7 +31,7 @@ from factbook.gate.slots import (
 from factbook.language.words import base_of
 from factbook.model.facts import FactKind, Millis
 
-__all__ = ["Claim", "Judgement", "Reading", "Relation", "judge", "read"]
+__all__ = ["JudgedClaim", "Judgement", "Relation", "TextReading", "judge", "read"]
 
 LEAST_SIMILARITY: Final = 0.35  # ours: below it no rule is tried; two texts share too little
 SAME_WORDS_SIMILARITY: Final = 0.60  # ours: all content words are equal
@@ -61,7 +61,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class JudgedClaim:
     """What is judged of a fact."""
 
     text: str  # the statement
@@ -82,12 +82,12 @@ class Judgement:
 
 
 def judge(
-    older: Claim,
-    newer: Claim,
+    older: JudgedClaim,
+    newer: JudgedClaim,
     *,
     similarity: float,
-    older_reading: Reading | None = None,
-    newer_reading: Reading | None = None,
+    older_reading: TextReading | None = None,
+    newer_reading: TextReading | None = None,
 ) -> Judgement:
     """Say how the newer claim stands to the older one.
 
@@ -134,7 +134,7 @@ _CONTRAST: Final = re.compile(
 )  # "I live in Salzburg now, not Vienna"
 
 
-def _is_instead(older: Reading, newer: str) -> bool:
+def _is_instead(older: TextReading, newer: str) -> bool:
     """Tell whether the newer text puts something in the place of what the older one says."""
     if len(newer) > MAX_CHARS or older.denies or older.asks:
         return False
@@ -156,7 +156,7 @@ def _is_instead(older: Reading, newer: str) -> bool:
     )
 
 
-def _in_time(older: Claim, newer: Claim, judged: Judgement) -> Judgement:
+def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judgement:
     """Return the judgement; what was said before cannot say that the other has ended."""
     if (
         judged.relation is Relation.SUPERSEDES
@@ -198,7 +198,7 @@ _OTHER_KIND: Final = _fixed(
 _OTHER_EVENT: Final = _fixed(Relation.DIFFERENT, "other_event", "They are two observations.")
 
 
-def _observed(older: Claim, newer: Claim) -> Judgement:
+def _observed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
     """Judge observations: what happened never contradicts that something else happened too."""
     equal = (
         older.kind is newer.kind
@@ -209,7 +209,7 @@ def _observed(older: Claim, newer: Claim) -> Judgement:
     return _EQUAL_FACT if equal else _OTHER_EVENT
 
 
-def _keyed(older: Claim, newer: Claim) -> Judgement:
+def _keyed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
     """Judge values with a key: a key holds one value."""
     if older.kind is not newer.kind:
         return _OTHER_KIND
@@ -225,7 +225,7 @@ def _keyed(older: Claim, newer: Claim) -> Judgement:
     )
 
 
-def _foreign(one: Reading, other: Reading, similarity: float) -> Judgement:
+def _foreign(one: TextReading, other: TextReading, similarity: float) -> Judgement:
     """Judge texts whose grammar is unknown: the same only when every word is, in its place."""
     if (
         similarity >= SAME_FOREIGN_SIMILARITY
@@ -257,7 +257,7 @@ class _Match:
     mild: tuple[list[str], list[str]] = ([], [])  # light words that only one of them has
 
 
-def _match(one: Reading, other: Reading, table: Tables) -> _Match:
+def _match(one: TextReading, other: TextReading, table: Tables) -> _Match:
     """Match the content words of two texts."""
     keys, others = one.keys, other.keys
     left, right = keys - others, others - keys
@@ -293,7 +293,7 @@ def _match(one: Reading, other: Reading, table: Tables) -> _Match:
     )
 
 
-def _by_words(one: Reading, other: Reading, similarity: float) -> Judgement:
+def _by_words(one: TextReading, other: TextReading, similarity: float) -> Judgement:
     """Judge two English texts by what their words leave over."""
     table = tables()
     if other.cues:
@@ -343,7 +343,7 @@ def _by_words(one: Reading, other: Reading, similarity: float) -> Judgement:
 
 
 def _denial(
-    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement:
     """Judge two texts of which exactly one denies something."""
     denying, affirming = (one, other) if one.denies else (other, one)
@@ -378,7 +378,7 @@ def _denial(
 
 
 def _opposite(
-    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement | None:
     """Judge texts with the same polarity that differ in opposites; None where there are none."""
     clash: tuple[str, str, str] | None = None
@@ -420,7 +420,7 @@ def _opposite(
 
 
 def _opposed_direction(
-    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement | None:
     if one.particles == other.particles or match.left or match.right:
         return None
@@ -440,7 +440,9 @@ def _opposed_direction(
     return None
 
 
-def _other_value(one: Reading, other: Reading, match: _Match, similarity: float) -> Judgement:
+def _other_value(
+    one: TextReading, other: TextReading, match: _Match, similarity: float
+) -> Judgement:
     """Judge texts whose numbers, amounts, dates or times differ."""
     gone, come = _difference(one.values, other.values), _difference(other.values, one.values)
     detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come) or 'none'}."
@@ -463,7 +465,7 @@ def _other_value(one: Reading, other: Reading, match: _Match, similarity: float)
 _TURNED: Final = frozenset({"switched", "moved"})  # "from 3.11 to 3.12" names both
 
 
-def _conflict(newer: Reading, rule: str, detail: str) -> Judgement:
+def _conflict(newer: TextReading, rule: str, detail: str) -> Judgement:
     """Return a contradiction, or a supersession when the newer text says that things changed."""
     if newer.cues:
         return Judgement(relation=Relation.SUPERSEDES, rule=f"{rule}_changed", detail=detail)
@@ -471,7 +473,7 @@ def _conflict(newer: Reading, rule: str, detail: str) -> Judgement:
 
 
 def _other_words(
-    one: Reading, other: Reading, match: _Match, similarity: float, table: Tables
+    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement:
     """Judge texts that each have a word that the other one lacks."""
     left = [key for key in one.order if key in match.left and key not in one.cue_keys]
@@ -520,7 +522,7 @@ _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "l
 
 
 def _feelings(
-    one: Reading, other: Reading, left: list[str], right: list[str], table: Tables
+    one: TextReading, other: TextReading, left: list[str], right: list[str], table: Tables
 ) -> Judgement | None:
     """Judge opposite feelings toward the same thing by the library's lexicon."""
     lexicon = sentiment_lexicon()
@@ -541,7 +543,7 @@ def _feelings(
     )
 
 
-def _valence(reading: Reading, keys: Sequence[str], lexicon: Mapping[str, float]) -> float:
+def _valence(reading: TextReading, keys: Sequence[str], lexicon: Mapping[str, float]) -> float:
     return sum(
         lexicon.get(written, 0.0)
         for key, written in zip(reading.order, reading.written, strict=True)
@@ -553,7 +555,7 @@ def _valence(reading: Reading, keys: Sequence[str], lexicon: Mapping[str, float]
 
 
 def _blocked(
-    one: Reading, other: Reading, match: _Match, table: Tables
+    one: TextReading, other: TextReading, match: _Match, table: Tables
 ) -> tuple[Relation, str, str] | None:
     """Return why two texts whose words match are not the same all the same; None if they are."""
     if one.asks != other.asks:
@@ -606,13 +608,15 @@ _TENSES_APART: Final = frozenset(
 )
 
 
-def _denied_alike(one: Reading, other: Reading, table: Tables) -> bool:
+def _denied_alike(one: TextReading, other: TextReading, table: Tables) -> bool:
     return all(covered(key, other.denied, table) for key in one.denied) and all(
         covered(key, one.denied, table) for key in other.denied
     )
 
 
-def _names_alike(missing: AbstractSet[str], one: Reading, other: Reading, table: Tables) -> bool:
+def _names_alike(
+    missing: AbstractSet[str], one: TextReading, other: TextReading, table: Tables
+) -> bool:
     """Say whether the names that one text lacks stand there by another word: DB, database.
 
     That word must be no name itself: Oak Road is not Oak Street.
@@ -632,7 +636,7 @@ def _names_alike(missing: AbstractSet[str], one: Reading, other: Reading, table:
     return True
 
 
-def _forms_differ(one: Reading, other: Reading, table: Tables) -> bool:
+def _forms_differ(one: TextReading, other: TextReading, table: Tables) -> bool:
     """Say whether a shared stem stands for two words: "organ" and "organization"."""
     if one.written == other.written:
         return False
@@ -674,14 +678,14 @@ def _inflected(one: str, other: str) -> bool:
     )
 
 
-def _bindings_differ(one: Reading, other: Reading) -> bool:
+def _bindings_differ(one: TextReading, other: TextReading) -> bool:
     """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
     if len(one.bound) < 2:
         return False
     return _rebound(one, other) or _rebound(other, one)
 
 
-def _rebound(one: Reading, other: Reading) -> bool:
+def _rebound(one: TextReading, other: TextReading) -> bool:
     values, words = dict(other.bound), {word: value for value, word in other.bound if word}
     return any(
         word and words.get(word, value) != value and values.get(value, word) != word
@@ -689,7 +693,7 @@ def _rebound(one: Reading, other: Reading) -> bool:
     )
 
 
-def _swapped(one: Reading, other: Reading) -> bool:
+def _swapped(one: TextReading, other: TextReading) -> bool:
     """Say whether two words changed roles: "A sent B to C" and "C sent B to A"."""
     if bool(one.agent) != bool(other.agent):
         passive, active = (one, other) if one.agent else (other, one)
@@ -704,7 +708,7 @@ def _swapped(one: Reading, other: Reading) -> bool:
     return _exchanged(one, other) or _exchanged(other, one)
 
 
-def _exchanged(one: Reading, other: Reading) -> bool:
+def _exchanged(one: TextReading, other: TextReading) -> bool:
     """Say whether two words of the first text stand in each other's place in the second."""
     places = {key: index for index, (key, _) in enumerate(one.frame)}
     others = {key: index for index, (key, _) in enumerate(other.frame)}

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.gate.judge import Claim, Reading, Relation, judge, read
+from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
 from factbook.gate.restated import RESTATED_SIMILARITY, contains, restates
 from factbook.gate.same_entity import known_as, part_of
 from factbook.model.entities import ABOUT
 from factbook.model.facts import Fact, FactKind
 
-__all__ = ["Admission", "Nearest", "Said", "admit", "is_known", "nearest"]
+__all__ = ["Admission", "EntityClaim", "NearestKnown", "admit", "is_known", "nearest"]
 
 
 # --- things ---------------------------------------------------------------------------------------
@@ -62,28 +62,28 @@ def is_known(name: str, names: Collection[str]) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class Said:
+class EntityClaim:
     """What is said of a thing, ready to be compared."""
 
     fact: Fact | None = None  # None for what is not stored yet
     says: str  # the sentence as it was found
     text: str  # which can be read alone (`extract.world.statement_of`)
     vector: NDArray[np.float32]  # unit vector of `text`
-    reading: Reading = field(init=False)
+    reading: TextReading = field(init=False)
 
     def __post_init__(self) -> None:
         """Read it once for all comparisons."""
         self.reading = read(self.text)
 
 
-class Nearest(NamedTuple):
+class NearestKnown(NamedTuple):
     """How near a claim comes to what is known."""
 
     cosine: float | None  # the greatest one, or the twin's; None where nothing is known
-    twin: Said | None  # what says the same
+    twin: EntityClaim | None  # what says the same
 
 
-def nearest(entity: str, claim: Said, known: Sequence[Said]) -> Nearest:
+def nearest(entity: str, claim: EntityClaim, known: Sequence[EntityClaim]) -> NearestKnown:
     """Return how near a claim about an entity comes to what is known of it, and what it repeats.
 
     It is repeated word for word, as the judge of two claims says, or in other words
@@ -91,21 +91,21 @@ def nearest(entity: str, claim: Said, known: Sequence[Said]) -> Nearest:
     `policy.JUDGED_SIMILARITY`.
     """
     if not known:
-        return Nearest(None, None)
+        return NearestKnown(None, None)
     cosines = np.stack([one.vector for one in known]) @ claim.vector
     order = np.argsort(-cosines)
     for index in order[: policy.TOLD_NEIGHBOURS].tolist():
         cosine, one = float(cosines[index]), known[index]
         if one.text.casefold() == claim.text.casefold():
-            return Nearest(cosine, one)
+            return NearestKnown(cosine, one)
         if cosine < policy.JUDGED_SIMILARITY:
             break
         if _same(entity, one, claim, cosine):
-            return Nearest(cosine, one)
-    return Nearest(float(cosines[order[0]]), None)
+            return NearestKnown(cosine, one)
+    return NearestKnown(float(cosines[order[0]]), None)
 
 
-def _same(entity: str, known: Said, claim: Said, cosine: float) -> bool:
+def _same(entity: str, known: EntityClaim, claim: EntityClaim, cosine: float) -> bool:
     said = judge(
         _claim(entity, known.text),
         _claim(entity, claim.text),
@@ -124,5 +124,5 @@ def _same(entity: str, known: Said, claim: Said, cosine: float) -> bool:
     )
 
 
-def _claim(entity: str, text: str) -> Claim:
-    return Claim(text=text, subject=entity, predicate=ABOUT, object=text, kind=FactKind.WORLD)
+def _claim(entity: str, text: str) -> JudgedClaim:
+    return JudgedClaim(text=text, subject=entity, predicate=ABOUT, object=text, kind=FactKind.WORLD)

@@ -56,7 +56,7 @@ class Tense(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class LexiconEntry:
     """One word, or one phrase that means one thing."""
 
     surface: str  # as written, in lower case
@@ -86,7 +86,9 @@ class Tables:
     light: frozenset[str]  # keys that carry a sentence only
     forms: frozenset[tuple[str, str]]  # words with one stem that do say the same, both ways round
     faint: frozenset[str]  # keys that describe and may be left out where all else is close
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], Word], ...]]  # first stem -> rest, word
+    phrases: Mapping[
+        str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]
+    ]  # first stem -> rest, word
     opposed_prepositions: frozenset[tuple[str, str]]  # both ways round
     quantifier_clashes: frozenset[tuple[str, str]]  # both ways round
     known: frozenset[str]  # every key of the lists
@@ -230,14 +232,16 @@ def _both_ways(pairs: Iterable[tuple[str, ...]]) -> frozenset[tuple[str, str]]:
     return frozenset(both for one, other in pairs for both in ((one, other), (other, one)))
 
 
-def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], Word], ...]]:
+def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:
     """Return the phrases of all lists by their first stem, the longest first."""
-    found: dict[tuple[str, ...], Word] = {}
+    found: dict[tuple[str, ...], LexiconEntry] = {}
 
     def add(entry: str, sort: Sort, key: str | None = None) -> None:
         parts = tuple(stem(part) for part in entry.split("_"))
         if len(parts) > 1:
-            word = Word(surface=entry, stem="_".join(parts), sort=sort, key=key or "_".join(parts))
+            word = LexiconEntry(
+                surface=entry, stem="_".join(parts), sort=sort, key=key or "_".join(parts)
+            )
             found.setdefault(parts, word)
 
     for entry in grammar.NOT_DENIALS:
@@ -255,7 +259,7 @@ def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], W
             add(entry, sort, key)
     for entry in sorted(entries):
         add(entry, Sort.CONTENT)
-    by_first: defaultdict[str, list[tuple[tuple[str, ...], Word]]] = defaultdict(list)
+    by_first: defaultdict[str, list[tuple[tuple[str, ...], LexiconEntry]]] = defaultdict(list)
     for parts in sorted(found, key=lambda parts: (-len(parts), parts)):
         by_first[parts[0]].append((parts[1:], found[parts]))
     return {first: tuple(rest) for first, rest in by_first.items()}
@@ -308,14 +312,14 @@ _NOT_PAST: Final = frozenset({"hundred", "naked", "wicked", "sacred", "red", "be
 _SHOUTED: Final = frozenset({"US", "IT", "OR", "ME", "WHO", "MAY", "IS"})  # names, in capitals
 
 
-def words_of(chunk: str) -> tuple[Word, ...]:
+def words_of(chunk: str) -> tuple[LexiconEntry, ...]:
     """Return the words of a piece of text between blanks: none for punctuation alone."""
     if len(chunk) > LONGEST_CACHED:
         return _words_of(chunk)
     return _cached_words_of(chunk)
 
 
-def _words_of(chunk: str) -> tuple[Word, ...]:
+def _words_of(chunk: str) -> tuple[LexiconEntry, ...]:
     written = chunk.translate(_APOSTROPHES).lstrip(_OPENING)
     bare = written.rstrip(_CLOSING)
     mark = written[len(bare) :]
@@ -333,11 +337,11 @@ def _words_of(chunk: str) -> tuple[Word, ...]:
 _cached_words_of = functools.lru_cache(maxsize=CACHED_CHUNKS)(_words_of)
 
 
-def _ending(word: Word, mark: str) -> Word:
+def _ending(word: LexiconEntry, mark: str) -> LexiconEntry:
     return replace(word, ends=True, stops=not _STOPS.isdisjoint(mark))
 
 
-def _split(bare: str) -> tuple[Word, ...]:
+def _split(bare: str) -> tuple[LexiconEntry, ...]:
     """Cut a piece without punctuation around it into words."""
     if not bare:
         return ()
@@ -369,7 +373,7 @@ def _split(bare: str) -> tuple[Word, ...]:
     return (_identifier(bare),)
 
 
-def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
+def _plain(lower: str, *, capital: bool, shouted: bool = False) -> LexiconEntry:
     """Return the word of letters alone."""
     base = stem(lower)
     sort, key = Sort.CONTENT, base
@@ -415,7 +419,7 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
         tense = Tense.MAYBE_PAST
     elif lower in grammar.UNCHANGED_PARTICIPLES:
         tense = Tense.UNKNOWN
-    return Word(
+    return LexiconEntry(
         surface=lower,
         stem=base,
         sort=sort,
@@ -428,9 +432,9 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> Word:
     )
 
 
-_POSSESSIVE_WORD: Final = Word(surface="'s", stem="'s", sort=Sort.POSSESSIVE, key="'s")
-_SHORT: Final[Mapping[str, Word]] = {
-    tail: Word(
+_POSSESSIVE_WORD: Final = LexiconEntry(surface="'s", stem="'s", sort=Sort.POSSESSIVE, key="'s")
+_SHORT: Final[Mapping[str, LexiconEntry]] = {
+    tail: LexiconEntry(
         surface="'" + tail,
         stem="have" if tail == "ve" else "be",
         sort=Sort.MODAL if tail == "d" else Sort.FUNCTION,
@@ -441,11 +445,11 @@ _SHORT: Final[Mapping[str, Word]] = {
 }
 
 
-def _value(key: str, surface: str) -> Word:
-    return Word(surface=surface, stem=surface, sort=Sort.NUMBER, key=key)
+def _value(key: str, surface: str) -> LexiconEntry:
+    return LexiconEntry(surface=surface, stem=surface, sort=Sort.NUMBER, key=key)
 
 
-def _number(lower: str) -> tuple[Word, ...] | None:
+def _number(lower: str) -> tuple[LexiconEntry, ...] | None:
     """Read a number, a date, a time or an amount; None where it is none of them."""
     if not any(char.isdigit() for char in lower):
         return None
@@ -496,12 +500,12 @@ def clock(hour: int, minute: int, half: str) -> str:
     return f"t{hour:02d}:{minute:02d}"
 
 
-def _identifier(bare: str) -> Word:
+def _identifier(bare: str) -> LexiconEntry:
     """Return a word that is no plain word: a path, a host, a branch, a product with digits."""
     key = bare.lower() if bare.isascii() else bare
     if key[0] == "v" and key[1:2].isdigit() and (value := _number(key[1:])):
         return value[0]
-    return Word(surface=key, stem=key, sort=Sort.CONTENT, key=key, capital=True)
+    return LexiconEntry(surface=key, stem=key, sort=Sort.CONTENT, key=key, capital=True)
 
 
 # ------------------------------------------------------------------ sentiment

@@ -16,10 +16,10 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import Fact, Millis
 
-__all__ = ["Find", "Mode", "mode_of", "worth_telling"]
+__all__ = ["EnrichmentMode", "Find", "mode_of", "worth_telling"]
 
 
-class Mode(StrEnum):
+class EnrichmentMode(StrEnum):
     """Say what is done for an entity by itself (the rows of seed 003's adaptive table)."""
 
     BROAD = "broad"  # few facts: fill the gaps
@@ -28,7 +28,7 @@ class Mode(StrEnum):
     SKIP = "skip"  # its owner does not want it
 
 
-def mode_of(fact_count: int, interest: float) -> Mode:
+def mode_of(fact_count: int, interest: float) -> EnrichmentMode:
     """Return what is done for an entity: [0, 5) broad, [5, 15) targeted, from 15 on a briefing.
 
     The seed names 5 and 15 in two rows each; here they belong to the upper one. A negative
@@ -40,10 +40,10 @@ def mode_of(fact_count: int, interest: float) -> Mode:
             " count of 0 or more and a finite number."
         )
     if interest < 0:
-        return Mode.SKIP
+        return EnrichmentMode.SKIP
     if fact_count < policy.FEW_FACTS:
-        return Mode.BROAD
-    return Mode.TARGETED if fact_count < policy.MANY_FACTS else Mode.BRIEFING
+        return EnrichmentMode.BROAD
+    return EnrichmentMode.TARGETED if fact_count < policy.MANY_FACTS else EnrichmentMode.BRIEFING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Find:
 
 
 def worth_telling(
-    mode: Mode, new: Sequence[Find], *, briefed_at: Millis | None = None
+    mode: EnrichmentMode, new: Sequence[Find], *, briefed_at: Millis | None = None
 ) -> list[Fact]:
     """Return the new facts that a notice tells, in their order.
 
@@ -65,13 +65,13 @@ def worth_telling(
     that is newer than the last briefing (`briefed_at`, None where there was none); without a date
     of its source, a fact is as new as the moment when it was learned.
     """
-    if mode is Mode.SKIP:
+    if mode is EnrichmentMode.SKIP:
         return []
     return [
         find.fact
         for find in new
-        if mode is Mode.BROAD
-        or (_is_apart(find) and (mode is Mode.TARGETED or _is_newer(find, briefed_at)))
+        if mode is EnrichmentMode.BROAD
+        or (_is_apart(find) and (mode is EnrichmentMode.TARGETED or _is_newer(find, briefed_at)))
     ]
 
 

@@ -20,7 +20,7 @@ from factbook import policy
 __all__ = [
     "SEND_ANYWAY",
     "Matter",
-    "Verdict",
+    "OutgoingVerdict",
     "contacts_in",
     "may_leave",
     "without_contacts",
@@ -48,7 +48,7 @@ class Matter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class OutgoingVerdict:
     """Whether a text may leave, and why."""
 
     leaves: bool
@@ -62,14 +62,16 @@ class Verdict:
         return f"{about} is searched for: {self.why}; {SEND_ANYWAY}"
 
 
-def may_leave(matter: Matter) -> Verdict:
+def may_leave(matter: Matter) -> OutgoingVerdict:
     """Return whether a text may be sent, by what was read of it."""
     if matter.contacts:
         if matter.asked_for:
-            return Verdict(leaves=True, why="you asked for it; the address or number in it stays")
+            return OutgoingVerdict(
+                leaves=True, why="you asked for it; the address or number in it stays"
+            )
         return _stays("it holds an address or a number of somebody", of_owner=True)
     if matter.asked_for:
-        return Verdict(leaves=True, why="you asked for it")
+        return OutgoingVerdict(leaves=True, why="you asked for it")
     if matter.own:
         names = ", ".join(matter.own)
         return _stays(f"{names} is known from your own words alone", of_owner=True)
@@ -80,7 +82,7 @@ def may_leave(matter: Matter) -> Verdict:
     public = (*matter.read, *matter.marked)
     if matter.private is None:
         if public and not matter.possessive and not matter.told:
-            return Verdict(leaves=True, why=_of(public))
+            return OutgoingVerdict(leaves=True, why=_of(public))
         return _stays("nothing says that it is about something public")
     if matter.possessive and not public:
         limit = policy.LEAVES_POSSESSIVE
@@ -89,7 +91,7 @@ def may_leave(matter: Matter) -> Verdict:
     else:
         limit = policy.LEAVES_PUBLIC if public else policy.LEAVES_PLAIN
     if matter.private < limit:
-        return Verdict(leaves=True, why=_of(public) if public else "anybody could ask it")
+        return OutgoingVerdict(leaves=True, why=_of(public) if public else "anybody could ask it")
     if matter.told and matter.private < policy.LEAVES_PLAIN:
         return _stays(f"nobody but you has spoken of {', '.join(matter.told)}")
     if matter.possessive or matter.first_person:
@@ -101,8 +103,8 @@ def _of(public: tuple[str, ...]) -> str:
     return f"{', '.join(dict.fromkeys(public))} is public"
 
 
-def _stays(why: str, *, of_owner: bool = False) -> Verdict:
-    return Verdict(leaves=False, why=why, of_owner=of_owner)
+def _stays(why: str, *, of_owner: bool = False) -> OutgoingVerdict:
+    return OutgoingVerdict(leaves=False, why=why, of_owner=of_owner)
 
 
 _MAIL: Final = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"

@@ -3,7 +3,7 @@
 Knows: words and where they stand. Does not know: a second text, facts, a store. Pure.
 
 English is read in full. Of another language only words, numbers, names and a few negators are
-known; `Reading.foreign` says so, and the judge then asks for more.
+known; `TextReading.foreign` says so, and the judge then asks for more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from factbook.gate import grammar
-from factbook.gate.lexicon import Sort, Tense, Word, amount, clock, tables, words_of
+from factbook.gate.lexicon import LexiconEntry, Sort, Tense, amount, clock, tables, words_of
 from factbook.language.questions import ends_asking
 
 MAX_WORDS: Final = 160
@@ -24,7 +24,7 @@ MAX_CHARS: Final = 4_000  # the same bound for texts without blanks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TextReading:
     """What is worth knowing of one text when it is held against another one."""
 
     normal: str  # the text in one case, blanks and closing stop aside
@@ -77,12 +77,12 @@ _NAMEABLE: Final = frozenset({Sort.FUNCTION, Sort.MODAL})  # "I met Will": a nam
 _LOCATIVE: Final = frozenset({"in", "on", "at", "inside", "within", "upon"})
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> TextReading:
     """Return everything worth knowing of one text; any string is legal."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     chunks = text[:MAX_CHARS].split()
-    words: list[Word] = []
+    words: list[LexiconEntry] = []
     for chunk in chunks[:MAX_WORDS]:
         words += words_of(chunk)
     table = tables()
@@ -91,7 +91,7 @@ def read(text: str) -> Reading:
     walk.run()
     order, keys = walk.order, frozenset(walk.order)
     lowered = text.lower() if text.isascii() else text.casefold()
-    return Reading(
+    return TextReading(
         normal=" ".join(lowered.split()).rstrip(".! "),
         order=tuple(order),
         roles=tuple(walk.roles),
@@ -163,7 +163,7 @@ class _Walk:
         "written",
     )
 
-    def __init__(self, words: list[Word]) -> None:
+    def __init__(self, words: list[LexiconEntry]) -> None:
         self.words = words
         self.order: list[str] = []
         self.roles: list[str] = []
@@ -221,10 +221,10 @@ class _Walk:
                 return Tense.PAST if tense is Tense.MAYBE_PAST else tense
         return Tense.PERFECT if Tense.UNKNOWN in self.tenses else Tense.PRESENT
 
-    def _next(self, index: int) -> Word | None:
+    def _next(self, index: int) -> LexiconEntry | None:
         return self.words[index + 1] if index + 1 < len(self.words) else None
 
-    def _notice(self, word: Word, index: int) -> None:
+    def _notice(self, word: LexiconEntry, index: int) -> None:
         cue = _cue(self.words, index)
         if cue:
             self.cues.append(cue)
@@ -232,7 +232,7 @@ class _Walk:
             if word.sort is Sort.CONTENT:
                 self.cue_keys.append(word.key)
 
-    def _content(self, word: Word) -> None:
+    def _content(self, word: LexiconEntry) -> None:
         key, role = word.key, self.role
         if self.ending and not (self.cue_keys and self.cue_keys[-1] == key):
             self.ended.append(key)
@@ -251,12 +251,12 @@ class _Walk:
         if word.surface.endswith("ing"):
             self.gerund = True
 
-    def _preposition(self, word: Word, _index: int) -> None:
+    def _preposition(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         self.role = word.key
         self.particles.append(word.key)
 
-    def _number(self, word: Word, index: int) -> None:
+    def _number(self, word: LexiconEntry, index: int) -> None:
         following = self._next(index)
         value, self.skip = _amount(word, following)
         if following is not None and (day := _day(value)) is not None:
@@ -271,7 +271,7 @@ class _Walk:
         if self.skip or dated:
             self.role = ""  # else the preposition goes on to what is counted: "by two men"
 
-    def _month(self, word: Word, index: int) -> None:
+    def _month(self, word: LexiconEntry, index: int) -> None:
         if self.values and index > 1 and self.words[index - 1].key == "of":
             before = self.values[-1]
             if before.startswith(word.key + "-"):
@@ -287,7 +287,7 @@ class _Walk:
         self._value(value, dated=True)
         self.role = ""
 
-    def _weekday(self, word: Word, _index: int) -> None:
+    def _weekday(self, word: LexiconEntry, _index: int) -> None:
         self._value(word.key, dated=True)
         self.role = ""
 
@@ -297,25 +297,25 @@ class _Walk:
         if dated:
             self.dates.append(value)
 
-    def _negator(self, word: Word, _index: int) -> None:
+    def _negator(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         if word.surface == "no" and word.ends:
             return  # "No, it is" denies what someone else said; "No. 5" denies nothing
         self.negations += 1
         self.scope = True
 
-    def _modal(self, word: Word, index: int) -> None:
+    def _modal(self, word: LexiconEntry, index: int) -> None:
         self.known = True
         if word.key == "former" and index and self.words[index - 1].surface in _BE:
             return  # "is used to": a purpose or a habit, not the past
         self.modals.append(word.key)
 
-    def _quantifier(self, word: Word, _index: int) -> None:
+    def _quantifier(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         if word.key:
             self.quantifiers.append(word.key)
 
-    def _person(self, word: Word, index: int) -> None:
+    def _person(self, word: LexiconEntry, index: int) -> None:
         self.known = True
         self.persons.append(word.key)
         following = self._next(index)
@@ -334,12 +334,12 @@ class _Walk:
             self.agent = key
         self.role = ""
 
-    def _break(self, _word: Word, _index: int) -> None:
+    def _break(self, _word: LexiconEntry, _index: int) -> None:
         self.known = True
         self.scope = self.ending = False
         self.role = ""
 
-    def _possessive(self, _word: Word, index: int) -> None:
+    def _possessive(self, _word: LexiconEntry, index: int) -> None:
         self.known = True
         owns = bool(self.order) and self.frame[-1][0] == self.order[-1]
         if owns and not _is_verb_after(self.words, index):
@@ -349,7 +349,7 @@ class _Walk:
             self.tenses.add(Tense.PRESENT)
             self._is()
 
-    def _function(self, word: Word, _index: int) -> None:
+    def _function(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         surface = word.surface
         self.role = ""
@@ -367,7 +367,7 @@ class _Walk:
         if self.hinge < 0:
             self.hinge = len(self.order)
 
-    def _tense(self, word: Word, index: int) -> None:
+    def _tense(self, word: LexiconEntry, index: int) -> None:
         tense = word.tense
         if tense is Tense.PERFECT:
             following = self._next(index)
@@ -376,7 +376,7 @@ class _Walk:
         self.tenses.add(tense)
 
 
-_METHODS: Final[Mapping[Sort, Callable[[_Walk, Word, int], None]]] = {
+_METHODS: Final[Mapping[Sort, Callable[[_Walk, LexiconEntry, int], None]]] = {
     Sort.FUNCTION: _Walk._function,
     Sort.NEGATOR: _Walk._negator,
     Sort.MODAL: _Walk._modal,
@@ -391,7 +391,7 @@ _METHODS: Final[Mapping[Sort, Callable[[_Walk, Word, int], None]]] = {
 }
 
 
-def _definite(words: list[Word]) -> bool:
+def _definite(words: list[LexiconEntry]) -> bool:
     """Say whether a text begins with something definite: not with a scene's "a man"."""
     for word in words:
         if word.surface in grammar.INDEFINITE or word.surface == "there":
@@ -403,10 +403,11 @@ def _definite(words: list[Word]) -> bool:
 
 
 def _joined(
-    words: list[Word], phrases: Mapping[str, tuple[tuple[tuple[str, ...], Word], ...]]
-) -> list[Word]:
+    words: list[LexiconEntry],
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]],
+) -> list[LexiconEntry]:
     """Join the words of each known phrase to one, the longest phrase first."""
-    found: list[Word] = []
+    found: list[LexiconEntry] = []
     index, count = 0, len(words)
     while index < count:
         word = words[index]
@@ -423,7 +424,7 @@ def _joined(
                 last = words[index + size - 1]
                 tense = word.tense if joined.sort is Sort.CONTENT else Tense.NONE
                 if tense or last.ends or word.participle:
-                    joined = Word(
+                    joined = LexiconEntry(
                         surface=joined.surface,
                         stem=joined.stem,
                         sort=joined.sort,
@@ -440,7 +441,7 @@ def _joined(
     return found
 
 
-def _cue(words: list[Word], index: int) -> str:
+def _cue(words: list[LexiconEntry], index: int) -> str:
     """Return the class of the cue that begins at a word, "" for none; longer cues win."""
     surface = words[index].surface
     if surface not in _CUE_FIRST:
@@ -454,7 +455,7 @@ def _cue(words: list[Word], index: int) -> str:
     return grammar.ENDINGS.get(surface, "")
 
 
-def _amount(word: Word, following: Word | None) -> tuple[str, bool]:
+def _amount(word: LexiconEntry, following: LexiconEntry | None) -> tuple[str, bool]:
     """Return a number with the unit that follows, and whether that took the next word."""
     value = word.key
     if following is None or word.ends or not value[-1].isdigit() or value[0] == "#":
@@ -483,7 +484,7 @@ def _day(value: str) -> int | None:
     return None
 
 
-def _is_verb_after(words: list[Word], index: int) -> bool:
+def _is_verb_after(words: list[LexiconEntry], index: int) -> bool:
     """Say whether an 's is short for "is" or "has": what follows is no thing that is owned."""
     if index + 1 >= len(words):
         return False

@@ -6,7 +6,7 @@ the store, owners, what is written after a verdict. Pure, with no input and outp
 Two ways lead to a verdict. Bare names go by rules (`compare` without attributes): rare evidence is
 all there is, so numbers that differ always mean two things, and only what adds nothing is merged
 unasked. Descriptions with attributes are weighed as Fellegi and Sunter do ("A Theory for Record
-Linkage", 1969): the agreement of each attribute counts as often as it tells, which `Background`
+Linkage", 1969): the agreement of each attribute counts as often as it tells, which `TermRarity`
 estimates from the pairs at hand without any label. What two things share beside their names can
 make up only little for names that differ: the songs of one album are not one song.
 """
@@ -28,11 +28,11 @@ from factbook.language.nouns import singular
 from factbook.model.keys import entity_name
 
 __all__ = [
-    "Background",
     "Description",
-    "Match",
+    "NameMatch",
     "Same",
-    "Verdict",
+    "SameEntityVerdict",
+    "TermRarity",
     "best_match",
     "compare",
     "compare_all",
@@ -139,7 +139,7 @@ _LETTER_NUMERALS: Final = frozenset("ivx")
 _LEFT_BEFORE: Final = 1  # ours: words of a maker before a name with a model number
 
 
-class Verdict(StrEnum):
+class SameEntityVerdict(StrEnum):
     """Say what is to be done with two descriptions."""
 
     MERGE = "merge"  # one thing, without asking
@@ -160,7 +160,7 @@ class Description:
 class Same:
     """What two descriptions are to each other."""
 
-    verdict: Verdict
+    verdict: SameEntityVerdict
     score: float  # 0 to 1, how likely one thing; over 0.5 the better guess is that they are
     why: str  # one sentence for a person
 
@@ -171,11 +171,11 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class NameMatch:
     """How a new name stands to what is known."""
 
     index: int  # of the known one
-    verdict: Verdict  # merge or ask
+    verdict: SameEntityVerdict  # merge or ask
     score: float  # Same.score
     why: str  # one sentence for a person
 
@@ -191,7 +191,7 @@ _PRIOR_WEIGHTS: Final[Weights] = (
 )
 
 
-class Background:
+class TermRarity:
     """How rare each term is, and how much each attribute tells, among many descriptions."""
 
     __slots__ = ("_count", "_holding", "_weights")
@@ -207,7 +207,7 @@ class Background:
         cls,
         descriptions: Sequence[Description],
         pairs: Sequence[tuple[Description, Description]] = (),
-    ) -> Background:
+    ) -> TermRarity:
         """Count terms over descriptions, and estimate attributes from candidate pairs.
 
         Nothing says which pairs are of one thing: names alike teach how often each attribute agrees
@@ -240,7 +240,7 @@ class Background:
         return self._weights.get(attribute, _PRIOR_WEIGHTS)
 
 
-def _estimated(evidence: Sequence[_Evidence], known: Background) -> dict[str, Weights]:
+def _estimated(evidence: Sequence[_Evidence], known: TermRarity) -> dict[str, Weights]:
     """Return what each attribute tells, as the pairs that look the same now would have it."""
     same = [[PRIOR_SAME[n] * SAME_PRIOR_COUNT for n in range(3)]]
     other = [[PRIOR_OTHER[n] * OTHER_PRIOR_COUNT for n in range(3)]]
@@ -283,7 +283,7 @@ class _Evidence:
     missing: Sequence[str]  # attributes that only one of them has
     naming: frozenset[str]  # attributes that agree in a telephone or model number of its own
 
-    def doubted(self, known: Background) -> bool:
+    def doubted(self, known: TermRarity) -> bool:
         """Tell whether merging would be a guess: an attribute that tells much differs or lacks.
 
         A number of its own that both have makes good for what one of them does not say.
@@ -293,7 +293,7 @@ class _Evidence:
             told += self.missing
         return any(known.weights(name)[0] <= DOUBT for name in told)
 
-    def odds(self, known: Background) -> float:
+    def odds(self, known: TermRarity) -> float:
         """Return the log odds that both are one thing."""
         against = beside = naming = 0.0
         for name, level in self.levels.items():
@@ -316,7 +316,7 @@ def _all_terms(one: Description) -> list[Term]:
     return [*terms_of(one.name), *_rest(one)]
 
 
-def _evidence(a: Description, b: Description, known: Background) -> _Evidence:
+def _evidence(a: Description, b: Description, known: TermRarity) -> _Evidence:
     both = align(terms_of(a.name), terms_of(b.name))
     found_a, left_a = _elsewhere(both.only_a, _rest(b))
     found_b, left_b = _elsewhere(both.only_b, _rest(a))
@@ -402,7 +402,7 @@ def _texts_of_kind(terms: Sequence[Term], *kinds: TermKind) -> list[str]:
     return [term.text for term in terms if term.kind in kinds]
 
 
-def _is_naming(name: str, a: Description, b: Description, known: Background) -> bool:
+def _is_naming(name: str, a: Description, b: Description, known: TermRarity) -> bool:
     """Tell whether an attribute that agrees holds what few things have: a number of its own."""
     for one in (a, b):
         terms = terms_of(one.attributes.get(name, ""))
@@ -411,7 +411,7 @@ def _is_naming(name: str, a: Description, b: Description, known: Background) -> 
     return True
 
 
-def _is_own_number(term: Term, known: Background) -> bool:
+def _is_own_number(term: Term, known: TermRarity) -> bool:
     if term.kind not in (TermKind.PHONE, TermKind.CODE):
         return False
     return known.weight(term) >= OWN_NUMBER * KIND_WEIGHT[term.kind]
@@ -420,7 +420,7 @@ def _is_own_number(term: Term, known: Background) -> bool:
 # --- one attribute --------------------------------------------------------------------------------
 
 
-def _attribute(name: str, a: Description, b: Description, known: Background) -> float | None:
+def _attribute(name: str, a: Description, b: Description, known: TermRarity) -> float | None:
     """Say how alike an attribute is, 0 to 1; None where it cannot be told."""
     terms_a = terms_of(a.attributes.get(name, ""))
     terms_b = terms_of(b.attributes.get(name, ""))
@@ -447,7 +447,7 @@ def _attribute(name: str, a: Description, b: Description, known: Background) -> 
     return _alike(shared, only_a, only_b) if shared + only_a + only_b else None
 
 
-def _moved(terms: Sequence[Term], others: Sequence[Term], known: Background) -> float | None:
+def _moved(terms: Sequence[Term], others: Sequence[Term], known: TermRarity) -> float | None:
     """Look for an attribute that one side lacks in all that this side says.
 
     Where values stand under the wrong name, or in the name itself, they still agree. What is not
@@ -504,7 +504,7 @@ def compare(
     b: Description,
     *,
     cosine: float = math.nan,
-    background: Background | None = None,
+    background: TermRarity | None = None,
 ) -> Same:
     """Say whether two descriptions are of one thing.
 
@@ -513,13 +513,13 @@ def compare(
     """
     if not (a.attributes or b.attributes):
         return _by_names(a, b, cosine=cosine)
-    known = background if background is not None else Background()
+    known = background if background is not None else TermRarity()
     evidence = _evidence(a, b, known)
     return _weighed(evidence, evidence.odds(known), known)
 
 
 def compare_all(
-    pairs: Sequence[tuple[Description, Description]], *, background: Background
+    pairs: Sequence[tuple[Description, Description]], *, background: TermRarity
 ) -> list[Same]:
     """Compare candidate pairs that have attributes, in their order, each beside its rivals.
 
@@ -550,14 +550,14 @@ def _key(one: Description) -> object:
     return one.name, tuple(one.attributes.items())
 
 
-def _weighed(evidence: _Evidence, odds: float, known: Background) -> Same:
+def _weighed(evidence: _Evidence, odds: float, known: TermRarity) -> Same:
     agree = [name for name, level in evidence.levels.items() if level == AGREE]
     differ = [name for name, level in evidence.levels.items() if level == 0]
     why = f"The names are alike by {evidence.names:.2f}"
     why += f"; {', '.join(agree)} agree" if agree else ""
     why += f"; {', '.join(differ)} differ" if differ else ""
     why += f"; {evidence.clash}" if evidence.clash else ""
-    verdict = Verdict.DIFFERENT
+    verdict = SameEntityVerdict.DIFFERENT
     if odds > 0:
         sure = (
             odds >= MERGE_ODDS
@@ -565,7 +565,7 @@ def _weighed(evidence: _Evidence, odds: float, known: Background) -> Same:
             and not evidence.clash
             and not evidence.doubted(known)
         )
-        verdict = Verdict.MERGE if sure else Verdict.ASK
+        verdict = SameEntityVerdict.MERGE if sure else SameEntityVerdict.ASK
     return Same(verdict=verdict, score=round(_chance(odds), 4), why=why + ".")
 
 
@@ -582,28 +582,32 @@ def _by_names(a: Description, b: Description, *, cosine: float) -> Same:
 _SIGNS: Final = re.compile(r"[+#]+")
 
 
-def _says(verdict: Verdict, score: float, why: str) -> Same:
+def _says(verdict: SameEntityVerdict, score: float, why: str) -> Same:
     return Same(verdict=verdict, score=score, why=why)
 
 
 def _two_names(a: str, b: str, *, cosine: float) -> Same:
     first, second = entity_name(a), entity_name(b)
     if not first or not second:
-        return _says(Verdict.DIFFERENT, 0.0, "One of them has no name.")
+        return _says(SameEntityVerdict.DIFFERENT, 0.0, "One of them has no name.")
     if first == second:
-        return _says(Verdict.MERGE, 1.0, "It is the same name.")
+        return _says(SameEntityVerdict.MERGE, 1.0, "It is the same name.")
     terms_a = [term for term in terms_of(first) if term.text not in _ADDS_NOTHING]
     terms_b = [term for term in terms_of(second) if term.text not in _ADDS_NOTHING]
     if not terms_a or not terms_b:
-        return _says(Verdict.DIFFERENT, 0.0, "One of the names says nothing by itself.")
+        return _says(SameEntityVerdict.DIFFERENT, 0.0, "One of the names says nothing by itself.")
     if _SIGNS.findall(first) != _SIGNS.findall(second):
-        return _says(Verdict.DIFFERENT, 0.02, "The names differ in a sign, as C and C++ do.")
+        return _says(
+            SameEntityVerdict.DIFFERENT, 0.02, "The names differ in a sign, as C and C++ do."
+        )
     if "".join(t.text for t in terms_a) == "".join(t.text for t in terms_b):
-        return _says(Verdict.MERGE, 0.98, "The names differ only in how they are written.")
+        return _says(
+            SameEntityVerdict.MERGE, 0.98, "The names differ only in how they are written."
+        )
     both = align(terms_a, terms_b)
     clash = _number_clash(both)
     if clash:
-        return _says(Verdict.DIFFERENT, 0.02, f"The names differ in a number: {clash}.")
+        return _says(SameEntityVerdict.DIFFERENT, 0.02, f"The names differ in a number: {clash}.")
     near_cosine = cosine if -1.01 <= cosine <= 1.01 else 0.0  # false for NaN too
     smaller = min(len(set(terms_a)), len(set(terms_b)))
     contained = sum(value for *_, value in both.shared if value > INITIAL_IS_NO_WORD) / smaller
@@ -611,18 +615,18 @@ def _two_names(a: str, b: str, *, cosine: float) -> Same:
     longer = terms_a if both.only_a else terms_b
     one_sided = bool(left) and not (both.only_a and both.only_b)
     if one_sided and near_cosine >= MAKER_SIMILARITY and _maker_only(left, longer, both):
-        return _says(Verdict.MERGE, 0.9, "One name only says the maker of the model too.")
+        return _says(SameEntityVerdict.MERGE, 0.9, "One name only says the maker of the model too.")
     if not left and near_cosine >= SPELLING_SIMILARITY and _slips(both):
-        return _says(Verdict.MERGE, 0.9, "The names differ only in spelling.")
+        return _says(SameEntityVerdict.MERGE, 0.9, "The names differ only in spelling.")
     if contained < policy.SAME_NAME_TOKENS or near_cosine < policy.SAME_NAME_SIMILARITY:
         return _says(
-            Verdict.DIFFERENT,
+            SameEntityVerdict.DIFFERENT,
             round(min(0.45, max(0.0, contained * near_cosine / 2)), 4),
             f"The names share {contained:.2f} of their words at a cosine of {near_cosine:.2f}.",
         )
     more = ", ".join(term.text for term in left)
     why = f"One name says more: {more}." if more else "The names are spelled otherwise."
-    return _says(Verdict.ASK, 0.6, why)
+    return _says(SameEntityVerdict.ASK, 0.6, why)
 
 
 def _number_clash(both: Alignment) -> str:
@@ -716,7 +720,7 @@ def known_as(
     entities = sorted(set(known.values()))
     near = [math.nan if cosines is None else cosines.get(one, math.nan) for one in entities]
     match = best_match(name, entities, near)
-    if match is None or match.verdict is not Verdict.MERGE:
+    if match is None or match.verdict is not SameEntityVerdict.MERGE:
         return None
     return entities[match.index]
 
@@ -770,7 +774,7 @@ def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
 
 def best_match(
     name: str, known: Sequence[str | Description], cosines: Sequence[float] | None = None
-) -> Match | None:
+) -> NameMatch | None:
     """Return which known thing a new name means or may mean; None where it is a new one.
 
     `cosines` are those of the name and each known name, in their order. Two that fit equally well
@@ -778,18 +782,20 @@ def best_match(
     """
     given = [math.nan] * len(known) if cosines is None else cosines
     new = Description(name=name)
-    found: list[Match] = []
+    found: list[NameMatch] = []
     for index, (one, cosine) in enumerate(zip(known, given, strict=True)):
         other = Description(name=one) if isinstance(one, str) else one
         same = _by_names(new, other, cosine=cosine)
-        if same.verdict is not Verdict.DIFFERENT:
-            found.append(Match(index=index, verdict=same.verdict, score=same.score, why=same.why))
+        if same.verdict is not SameEntityVerdict.DIFFERENT:
+            found.append(
+                NameMatch(index=index, verdict=same.verdict, score=same.score, why=same.why)
+            )
     if not found:
         return None
     best = max(found, key=lambda match: match.score)
-    if best.verdict is Verdict.MERGE and best.score < 1.0:
+    if best.verdict is SameEntityVerdict.MERGE and best.score < 1.0:
         others = [one for one in found if one.score >= best.score and one is not best]
         if others:
             why = "Several known ones fit equally well."
-            return replace(best, verdict=Verdict.ASK, why=why)
+            return replace(best, verdict=SameEntityVerdict.ASK, why=why)
     return best

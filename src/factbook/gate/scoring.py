@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.gate.grounding import Grounding, Passage, Support, ground, read_passage
-from factbook.gate.judge import Claim, Relation, judge
+from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.gate.type_rules import (
     shared_clue,
 )
@@ -184,7 +184,7 @@ def contradicted(text: str, known: Sequence[str], *, embed: Embed | None = None)
     """
     if not known:
         return ""
-    newer = Claim(text=text)
+    newer = JudgedClaim(text=text)
     reading = reading_of(text)
     vectors = embed([text, *known]) if embed is not None else None
     for index, other in enumerate(known):
@@ -194,7 +194,7 @@ def contradicted(text: str, known: Sequence[str], *, embed: Embed | None = None)
         else:
             similarity = _likeness(reading.keys, older_reading.keys)
         judged = judge(
-            Claim(text=other),
+            JudgedClaim(text=other),
             newer,
             similarity=similarity,
             older_reading=older_reading,

@@ -11,7 +11,7 @@ from typing import Final
 
 from factbook.gate.grammar import words
 from factbook.gate.lexicon import Tables, Tense
-from factbook.gate.reading import Reading
+from factbook.gate.reading import TextReading
 from factbook.language.words import stem
 
 # Words that make a claim hold one thing at a time: a place, a name, a person.
@@ -58,14 +58,16 @@ ENDED_SHARE: Final = 0.5
 """How much of the older claim may stay unnamed when a newer text says that it is over."""
 
 
-def one_date(one: Reading, other: Reading) -> bool:
+def one_date(one: TextReading, other: TextReading) -> bool:
     """Say whether both texts date something definite that has one date."""
     if one.copular and other.copular and one.definite and other.definite:
         return True
     return _holds_one(one, other, ONE_DATE)
 
 
-def one_thing(one: Reading, other: Reading, left: Sequence[str], right: Sequence[str]) -> bool:
+def one_thing(
+    one: TextReading, other: TextReading, left: Sequence[str], right: Sequence[str]
+) -> bool:
     """Say whether what is left of two texts are two values of a slot that holds one.
 
     It must stand where a value stands, after "is" or after the verb, with the same preposition: who
@@ -85,7 +87,7 @@ def one_thing(one: Reading, other: Reading, left: Sequence[str], right: Sequence
     return (leading[0] or _follows(one, left)) and (leading[1] or _follows(other, right))
 
 
-def said_of_the_same(one: Reading, other: Reading, left: str, right: str) -> bool:
+def said_of_the_same(one: TextReading, other: TextReading, left: str, right: str) -> bool:
     """Say whether two words are said of one thing: "is hot" and "is cold", "a dark theme".
 
     Who likes hot tea may like it cold; the tea itself is one or the other.
@@ -96,7 +98,7 @@ def said_of_the_same(one: Reading, other: Reading, left: str, right: str) -> boo
     return _holds_one(one, other, ONE_THING)
 
 
-def _holds_one(one: Reading, other: Reading, words: Set[str]) -> bool:
+def _holds_one(one: TextReading, other: TextReading, words: Set[str]) -> bool:
     if not (one.definite and other.definite):
         return False
     if one.progressive or other.progressive:
@@ -106,24 +108,24 @@ def _holds_one(one: Reading, other: Reading, words: Set[str]) -> bool:
     return not (words.isdisjoint(one.keys) or words.isdisjoint(other.keys))
 
 
-def _roles_of(reading: Reading, keys: Sequence[str]) -> set[str]:
+def _roles_of(reading: TextReading, keys: Sequence[str]) -> set[str]:
     return {role for key, role in zip(reading.order, reading.roles, strict=True) if key in keys}
 
 
-def _follows(reading: Reading, keys: Sequence[str]) -> bool:
+def _follows(reading: TextReading, keys: Sequence[str]) -> bool:
     """Say whether keys stand in what is said of the subject, not in the subject."""
     return reading.first not in keys and not any(
         key in keys for key in reading.order[: reading.hinge]
     )
 
 
-def _leads(reading: Reading, keys: Sequence[str]) -> bool:
+def _leads(reading: TextReading, keys: Sequence[str]) -> bool:
     """Say whether keys are all that stands before "is": "Rex is the name of my dog"."""
     before = reading.order[: reading.hinge]
     return reading.copular and not reading.owned and bool(before) and set(before) == set(keys)
 
 
-def retired(older: Reading, newer: Reading, table: Tables) -> tuple[str, str] | None:
+def retired(older: TextReading, newer: TextReading, table: Tables) -> tuple[str, str] | None:
     """Return (rule, what is over) when a newer text says that the older claim has ended.
 
     Only a claim in the same slot is retired: what the newer text names as over must be what the
@@ -209,7 +211,7 @@ def unmatched(keys: Set[str], others: Set[str], table: Tables) -> set[str]:
     return found
 
 
-def same_people(one: Reading, other: Reading) -> bool:
+def same_people(one: TextReading, other: TextReading) -> bool:
     """Say whether nothing tells that two texts are about different persons: I, he, she."""
     mine, theirs = one.persons & _FIRM, other.persons & _FIRM
     return mine <= theirs or theirs <= mine
@@ -218,12 +220,12 @@ def same_people(one: Reading, other: Reading) -> bool:
 _FIRM: Final = frozenset({"1", "he", "she"})  # "we" and "they" may hold either of these
 
 
-def lost_values(one: Reading, other: Reading) -> bool:
+def lost_values(one: TextReading, other: TextReading) -> bool:
     """Say whether a text names a number or a date that the other does not."""
     return any(value not in other.values for value in one.values)
 
 
-def _subject_before(newer: Reading, ended: Set[str]) -> list[str]:
+def _subject_before(newer: TextReading, ended: Set[str]) -> list[str]:
     """Return the content words before what is over: who or what it is said of."""
     found = []
     for key in newer.order:
@@ -234,7 +236,7 @@ def _subject_before(newer: Reading, ended: Set[str]) -> list[str]:
     return found
 
 
-def _after_cue(newer: Reading) -> list[str]:
+def _after_cue(newer: TextReading) -> list[str]:
     """Return what directly follows the cue: "sold the car", "replaced Emacs with Zed"."""
     found: list[str] = []
     begun = False
@@ -248,7 +250,7 @@ def _after_cue(newer: Reading) -> list[str]:
     return found
 
 
-def _arrived(newer: Reading) -> set[str]:
+def _arrived(newer: TextReading) -> set[str]:
     """Return what came in place of it: after "to" or "with"."""
     return {
         key

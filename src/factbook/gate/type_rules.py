@@ -35,9 +35,9 @@ __all__ = [
     "NARRATIVE",
     "PATTERN",
     "RULES",
+    "Exclusion",
     "Pattern",
-    "Rule",
-    "Shown",
+    "Requirement",
     "any_of",
     "broken_rule",
     "is_over",
@@ -62,7 +62,7 @@ def _found(pattern: Pattern, quote: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Exclusion:
     """One thing that a memory of a type must not be."""
 
     name: str
@@ -96,7 +96,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Requirement:
     """One thing that a memory of a type must show."""
 
     name: str
@@ -604,9 +604,9 @@ def _orders(place: int, passage: Passage) -> _Orders:
 
 FACT, PATTERN, NARRATIVE = MemoryType
 
-RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
+RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     FACT: (
-        Rule(
+        Exclusion(
             name="order",
             type=FACT,
             refuses="what a text orders to be stored",
@@ -615,7 +615,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             in_claim=_ORDERS_OBEYED,
             also=_is_ordered,
         ),
-        Rule(
+        Exclusion(
             name="hypothetical",
             type=FACT,
             refuses="what is only imagined, wished or possible",
@@ -625,7 +625,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             in_source=_IMAGINED,
             unless=any_of(r"(?:\w+)?(?:would|'d) (?:rather|prefer)\b"),
         ),
-        Rule(
+        Exclusion(
             name="vague",
             type=FACT,
             refuses="a preference that is only half meant, and a question",
@@ -635,7 +635,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             in_source=_VAGUE,
             also=_vague_kind,
         ),
-        Rule(
+        Exclusion(
             name="opinion",
             type=FACT,
             refuses="a judgement of the world that is put as a fact",
@@ -645,7 +645,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             unless=any_of(r"(?:my|user's|his|her) best friend\b"),
             also=_judges_the_world,
         ),
-        Rule(
+        Exclusion(
             name="over",
             type=FACT,
             refuses="what the source says has ended, told as if it still held",
@@ -655,7 +655,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
         ),
     ),
     PATTERN: (
-        Rule(
+        Exclusion(
             name="order",
             type=PATTERN,
             refuses="what a text orders to be stored",
@@ -664,7 +664,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             in_claim=_ORDERS_OBEYED,
             also=_is_ordered,
         ),
-        Rule(
+        Exclusion(
             name="one_time_action",
             type=PATTERN,
             refuses="something that was done once",
@@ -674,7 +674,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             unless=HABIT,
             also=_one_event,
         ),
-        Rule(
+        Exclusion(
             name="transient_mood",
             type=PATTERN,
             refuses="how the user felt, or what held for a moment",
@@ -682,7 +682,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             allows="Gets impatient when answers are long",
             also=moody,
         ),
-        Rule(
+        Exclusion(
             name="speculation",
             type=PATTERN,
             refuses="a guess that nothing shows",
@@ -693,7 +693,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
         ),
     ),
     NARRATIVE: (
-        Rule(
+        Exclusion(
             name="order",
             type=NARRATIVE,
             refuses="what a text orders to be stored",
@@ -702,7 +702,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             in_claim=_ORDERS_OBEYED,
             also=_is_ordered,
         ),
-        Rule(
+        Exclusion(
             name="authority",
             type=NARRATIVE,
             refuses="an assertion that somebody's word decides",
@@ -710,7 +710,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             allows="You helped me with my taxes last year",
             in_claim=_AUTHORITY,
         ),
-        Rule(
+        Exclusion(
             name="binding",
             type=NARRATIVE,
             refuses="a promise or a rule for what is to come",
@@ -719,7 +719,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
             in_claim=_BINDING,
             in_source=_PROMISED,
         ),
-        Rule(
+        Exclusion(
             name="factual_claim",
             type=NARRATIVE,
             refuses="a claim about the world, or one with nothing shared in it",
@@ -733,7 +733,7 @@ RULES: Final[Mapping[MemoryType, tuple[Rule, ...]]] = {
 """What a memory of each type must not be, in the order in which it is asked."""
 
 
-def broken_rule(claim: TypedClaim, grounding: Grounding, passage: Passage) -> Rule | None:
+def broken_rule(claim: TypedClaim, grounding: Grounding, passage: Passage) -> Exclusion | None:
     """Return the first rule of its type that a claim breaks; None where it keeps them all."""
     for rule in RULES[claim.type]:
         if rule.breaks(claim, grounding, passage):

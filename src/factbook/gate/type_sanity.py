@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Final
 
-from factbook.gate.reading import Reading, read
+from factbook.gate.reading import TextReading, read
 from factbook.language.words import WORD
 
 __all__ = [
@@ -19,7 +19,7 @@ CACHED_READINGS: Final = 4_096  # a claim and its sentences are read by several 
 
 
 @functools.lru_cache(maxsize=CACHED_READINGS)
-def reading_of(text: str) -> Reading:
+def reading_of(text: str) -> TextReading:
     """Return what there is to know of a text, remembered for the rules that come next."""
     return read(text)
 

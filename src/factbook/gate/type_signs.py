@@ -21,7 +21,7 @@ from factbook.gate.type_rules import (
     PATTERN,
     RULES,
     Pattern,
-    Shown,
+    Requirement,
     any_of,
     is_over,
     moody,
@@ -88,21 +88,21 @@ def _has(pattern: Pattern) -> Callable[[TypedClaim, Grounding, Passage], bool]:
     return holds
 
 
-SHOWN: Final[Mapping[MemoryType, tuple[Shown, ...]]] = {
+SHOWN: Final[Mapping[MemoryType, tuple[Requirement, ...]]] = {
     FACT: (
-        Shown(name="explicit", type=FACT, asks="the user said it", holds=_is_explicit),
-        Shown(name="current", type=FACT, asks="it still holds", holds=_is_current),
-        Shown(name="factual", type=FACT, asks="it is a claim, no opinion", holds=_is_factual),
+        Requirement(name="explicit", type=FACT, asks="the user said it", holds=_is_explicit),
+        Requirement(name="current", type=FACT, asks="it still holds", holds=_is_current),
+        Requirement(name="factual", type=FACT, asks="it is a claim, no opinion", holds=_is_factual),
     ),
     PATTERN: (
-        Shown(name="observable", type=PATTERN, asks="it can be seen", holds=_is_observable),
-        Shown(
+        Requirement(name="observable", type=PATTERN, asks="it can be seen", holds=_is_observable),
+        Requirement(
             name="consistent",
             type=PATTERN,
             asks="it was seen at least twice, or is told of as a habit",
             holds=_is_consistent,
         ),
-        Shown(
+        Requirement(
             name="behavioural",
             type=PATTERN,
             asks="it is what the user does, no feeling",
@@ -110,9 +110,11 @@ SHOWN: Final[Mapping[MemoryType, tuple[Shown, ...]]] = {
         ),
     ),
     NARRATIVE: (
-        Shown(name="memory", type=NARRATIVE, asks="a shared memory", holds=_has(MEMORY)),
-        Shown(name="continuity", type=NARRATIVE, asks="that it goes on", holds=_has(CONTINUITY)),
-        Shown(name="connection", type=NARRATIVE, asks="a connection", holds=_has(CONNECTION)),
+        Requirement(name="memory", type=NARRATIVE, asks="a shared memory", holds=_has(MEMORY)),
+        Requirement(
+            name="continuity", type=NARRATIVE, asks="that it goes on", holds=_has(CONTINUITY)
+        ),
+        Requirement(name="connection", type=NARRATIVE, asks="a connection", holds=_has(CONNECTION)),
     ),
 }
 """What a memory of each type must show: a fact and a pattern all of it, a narrative at least one.

@@ -25,7 +25,7 @@ from factbook.gate.grounding import Grounding, Passage, Support
 from factbook.gate.paraphrase import preference_in_would, rewritten, swapped
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import (
-    Rule,
+    Exclusion,
     broken_rule,
     told_of_another,
 )
@@ -73,7 +73,7 @@ class TypedVerdict:
     final: float  # the confidence that the gate went by, Score.final
     score: Score
     grounding: Grounding
-    rule: Rule | None  # the rule of its type that it breaks
+    rule: Exclusion | None  # the rule of its type that it breaks
     shown: tuple[str, ...]  # what it shows of its type: explicit, current, factual ...
 
     @property
@@ -141,7 +141,7 @@ class _Refusal:
 
     reason: RejectionReason
     detail: str
-    rule: Rule | None = None
+    rule: Exclusion | None = None
 
 
 def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tuple[Grounding, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.gate.notices import Mode, mode_of
+from factbook.gate.notices import EnrichmentMode, mode_of
 from factbook.interests.notify import enrich_query
 from factbook.model.entities import Entity
 from factbook.model.facts import EVERYONE, Millis, Trigger
@@ -29,10 +29,10 @@ _HOUR: Final = 3600 * 1000
 _DAY: Final = 24 * _HOUR
 # Ours: an entity that was looked up rests, or one about which nothing can be found would be asked
 # for again and again, since its few facts keep it first.
-REST_MS: Final[Mapping[Mode, int]] = {
-    Mode.BROAD: 6 * _HOUR,
-    Mode.TARGETED: _DAY,
-    Mode.BRIEFING: 3 * _DAY,
+REST_MS: Final[Mapping[EnrichmentMode, int]] = {
+    EnrichmentMode.BROAD: 6 * _HOUR,
+    EnrichmentMode.TARGETED: _DAY,
+    EnrichmentMode.BRIEFING: 3 * _DAY,
 }
 FRUITLESS: Final = 5  # ours: each search without a new fact doubles the rest, this often
 
@@ -43,7 +43,7 @@ class Enriched:
 
     entity: str = ""
     query: str = ""
-    mode: Mode | None = None
+    mode: EnrichmentMode | None = None
     why: str = ""  # where none was queued
 
 
@@ -70,7 +70,7 @@ def enrich(
     waiting = {one.entity_id for one in search_tasks(store) if one.entity_id is not None}
     made_about = looked_up(store)
     scores: dict[str, Mapping[int, float]] = {}
-    ranked: list[tuple[float, int, Entity, Mode]] = []
+    ranked: list[tuple[float, int, Entity, EnrichmentMode]] = []
     for entity in entities_of(store, EVERYONE):
         if entity.owner not in scores:
             scores[entity.owner] = interests(entity.owner)
@@ -83,7 +83,7 @@ def enrich(
             continue
         interest = scores[entity.owner].get(entity.id, 0.0)
         mode = mode_of(entity.fact_count, interest)
-        if mode is Mode.SKIP or interest <= 0 or entity.id in waiting:
+        if mode is EnrichmentMode.SKIP or interest <= 0 or entity.id in waiting:
             continue
         if _rests(store, entity, mode, made_about.get(entity.id, ()), now):
             continue
@@ -123,7 +123,7 @@ def may_be_enriched(store: Store, entity: Entity) -> bool:
 def _rests(
     store: Store,
     entity: Entity,
-    mode: Mode,
+    mode: EnrichmentMode,
     made: Sequence[tuple[Millis, str]],
     now: Millis,
 ) -> bool:

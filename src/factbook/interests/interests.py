@@ -24,7 +24,7 @@ from factbook.gate.same_entity import known_as
 from factbook.interests.knowledge import knowledge
 from factbook.interests.learning import queries_for
 from factbook.interests.lookup import Lookup
-from factbook.interests.relate import Relation, is_family, related, shares
+from factbook.interests.relate import PreferenceRelation, is_family, related, shares
 from factbook.interests.score import interests
 from factbook.model.entities import (
     Engagement,
@@ -533,7 +533,7 @@ class Interests:
         return is_kind(name, [one.object for one in known])
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
-        return shares(Relation(*one) for one in self._relations(owner))
+        return shares(PreferenceRelation(*one) for one in self._relations(owner))
 
     def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
         known = {one.id: one for one in preferences_of(self._store, entity.owner)}

@@ -24,7 +24,7 @@ from factbook.interests.enrich import enrich
 from factbook.interests.learning import plan_learning
 from factbook.interests.lookup import Lookup
 from factbook.interests.notify_config import load_notify_config, open_channels
-from factbook.interests.scheduler import IDLE_MS, Budget, Loop, LoopResult, Worker, moved
+from factbook.interests.scheduler import IDLE_MS, Loop, LoopResult, StepBudget, Worker, moved
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.model.entities import SearchState, SearchTask
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from factbook.interests.enrich import Enriched
     from factbook.interests.interests import Interests
     from factbook.interests.lookup import LookupReport
-    from factbook.interests.scheduler import Step
+    from factbook.interests.scheduler import LoopStep
     from factbook.maintenance.cleaner import CleanReport
     from factbook.pipelines.world import ExtractionReport
 
@@ -173,7 +173,7 @@ class Background:
         *,
         off: Collection[str] = (),
         idle_ms: int | None = None,
-        on_step: Callable[[Step], object] | None = None,
+        on_step: Callable[[LoopStep], object] | None = None,
     ) -> Worker:
         """Return a worker that does the work behind when nobody acts; start it or let it serve.
 
@@ -245,8 +245,8 @@ def _loops_of(
         done = steps.clean()
         return LoopResult(did=done.merged + done.retired, note=done.note)
 
-    bound = Budget(steps=STEPS_PER_MINUTE, per_ms=60 * _SECOND)
-    daily = Budget(steps=policy.ENRICH_DAILY, per_ms=24 * _HOUR)
+    bound = StepBudget(steps=STEPS_PER_MINUTE, per_ms=60 * _SECOND)
+    daily = StepBudget(steps=policy.ENRICH_DAILY, per_ms=24 * _HOUR)
     loops = [
         Loop(name="searches", every_ms=_SECOND, run=searches, budget=bound),
         Loop(name="extraction", every_ms=_SECOND, run=extraction, budget=bound),

@@ -20,7 +20,7 @@ from factbook.extract.opinions import HEARD_CHARS, NO_MORE_OF_IT
 from factbook.extract.private_matters import Asking, asking
 from factbook.extract.things import is_broad, question_about, surfaces_of, without_names
 from factbook.gate.enough import bearing, is_enough
-from factbook.gate.outgoing import Verdict, may_leave
+from factbook.gate.outgoing import OutgoingVerdict, may_leave
 from factbook.interests.privacy import read_matter, things_about
 from factbook.model.entities import InQuestion, KnownFact
 from factbook.recall.known import READ, answering, facts_about, things_near, weighed
@@ -39,7 +39,7 @@ class Knowledge:
     """What is known of what a message asks about."""
 
     asking: Asking
-    verdict: Verdict  # whether it may be searched for
+    verdict: OutgoingVerdict  # whether it may be searched for
     entities: Sequence[InQuestion]  # in the order in which they are named, or nearest first
     unknown: Sequence[str]  # what it names and nobody brought in yet, canonical
     facts: Sequence[KnownFact]  # most relevant first

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from factbook import policy
 from factbook.errors import FactbookError, SearchError, SearchFailure, StoreError, TakenOver
-from factbook.gate.outgoing import Verdict, without_contacts
+from factbook.gate.outgoing import OutgoingVerdict, without_contacts
 from factbook.interests.enrich import may_be_enriched
 from factbook.interests.privacy import verdict_on
 from factbook.model.entities import SearchAnswer, SearchResult, SearchTask
@@ -194,7 +194,7 @@ class Lookup:
 
     def verdict(
         self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None
-    ) -> Verdict:
+    ) -> OutgoingVerdict:
         """Return whether a query may be sent to somebody, and why."""
         episode = None if cause is None else self._store.episodes_by_id([cause]).get(cause)
         if episode is not None and (episode.owner != owner or episode.role is not Role.USER):
@@ -202,15 +202,15 @@ class Lookup:
         if (task is not None and task.learn_prompt_id is not None) or (
             episode is not None and episode.kind is EpisodeKind.COMMAND
         ):  # "/learn", "/search", "/schedule": that is what the command is for
-            return Verdict(leaves=True, why="you asked for it")
+            return OutgoingVerdict(leaves=True, why="you asked for it")
         if task is not None and task.entity_id is not None:
             entity = next(
                 (one for one in entities_of(self._store, owner) if one.id == task.entity_id), None
             )
             if entity is not None and may_be_enriched(self._store, entity):
-                return Verdict(leaves=True, why=f"{entity.name} is public")
+                return OutgoingVerdict(leaves=True, why=f"{entity.name} is public")
             name = "what it was about" if entity is None else entity.name
-            return Verdict(leaves=False, why=f"nothing says that {name} is public")
+            return OutgoingVerdict(leaves=False, why=f"nothing says that {name} is public")
         message = query if episode is None else episode.text
         before = [] if episode is None else self._store.said_before(episode.id, limit=RECENT)
         return verdict_on(

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from factbook import policy
-from factbook.gate.notices import Mode
+from factbook.gate.notices import EnrichmentMode
 from factbook.model.entities import NoticeKind
 from factbook.model.facts import Millis
 from factbook.net.http import one_line
@@ -76,7 +76,7 @@ _CUES: Final = tuple(
 
 def enrich_query(
     entity: str,
-    mode: Mode,
+    mode: EnrichmentMode,
     known: Sequence[str] = (),
     since: Millis | None = None,
     *,
@@ -89,11 +89,11 @@ def enrich_query(
     the searches made before, come first: a caller who takes the first goes round all of them.
     """
     name = " ".join(entity.split())
-    if mode is Mode.SKIP or not name:
+    if mode is EnrichmentMode.SKIP or not name:
         return []
-    if mode is Mode.BROAD:
+    if mode is EnrichmentMode.BROAD:
         queries = [one.replace("{name}", name) for one in _BROAD]
-    elif mode is Mode.TARGETED:
+    elif mode is EnrichmentMode.TARGETED:
         queries = [f"{name} {aspect}" for aspect in _unknown(known)]
     elif since is None:
         queries = [f"what's new about {name}", f"{name} latest news"]

@@ -33,7 +33,7 @@ from factbook.extract.private_matters import (
 from factbook.extract.things import Earlier, Things, things_asked
 from factbook.extract.voice import own_words
 from factbook.gate.names import structural_problem
-from factbook.gate.outgoing import Matter, Verdict, contacts_in, may_leave
+from factbook.gate.outgoing import Matter, OutgoingVerdict, contacts_in, may_leave
 from factbook.language.words import words
 from factbook.recall.known import is_public, on_pages, said_about
 from factbook.store.derived.entities import known_names
@@ -58,7 +58,7 @@ def verdict_on(
     owner: str,
     recent: Sequence[str] = (),
     pasted: Sequence[tuple[int, int]] = (),
-) -> Verdict:
+) -> OutgoingVerdict:
     """Return whether a query may leave that is made for a message of its owner.
 
     The message has to be one that may, and so has what the query adds to it: a model that writes a

@@ -27,7 +27,7 @@ from factbook.language.nouns import is_plural
 
 __all__ = [
     "RELATED",
-    "Relation",
+    "PreferenceRelation",
     "is_family",
     "related",
     "share",
@@ -40,7 +40,7 @@ embedder by `python -m bench.interests --relations`: by names and facts, 97 % of
 right. A dislike that reaches the wrong thing is worse than one that misses some."""
 
 
-class Relation(NamedTuple):
+class PreferenceRelation(NamedTuple):
     """A preference and an entity that it is about."""
 
     preference_id: int
@@ -73,7 +73,7 @@ _OF_A_KIND: Final = re.compile(r"\s+(?:with|without|from|for|of|in|at|on|about|b
 
 def related(
     preferences: Vectors, entities: Vectors, *, threshold: float = RELATED
-) -> list[Relation]:
+) -> list[PreferenceRelation]:
     """Return every pair whose cosine reaches the threshold, the closest first.
 
     An entity may stand in several rows of the same id (its name, and what is known of it): the
@@ -91,7 +91,7 @@ def related(
     for row, column in np.argwhere(cosines >= threshold).tolist():
         pair = preferences.ids[row], entities.ids[column]
         best[pair] = max(best.get(pair, -1.0), float(cosines[row, column]))
-    found = [Relation(*pair, cosine) for pair, cosine in best.items()]
+    found = [PreferenceRelation(*pair, cosine) for pair, cosine in best.items()]
     return sorted(found, key=lambda one: (-one.cosine, one.preference_id, one.entity_id))
 
 
@@ -107,7 +107,7 @@ def share(cosine: float, *, threshold: float = RELATED) -> float:
     return min(1.0, cosine) if cosine >= threshold else 0.0
 
 
-def shares(relations: Iterable[Relation]) -> dict[int, dict[int, float]]:
+def shares(relations: Iterable[PreferenceRelation]) -> dict[int, dict[int, float]]:
     """Return the shares of relations in the shape that `score.interests` takes."""
     found: dict[int, dict[int, float]] = {}
     for one in relations:

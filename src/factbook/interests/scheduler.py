@@ -38,7 +38,16 @@ from factbook.model.facts import Millis
 from factbook.net.cancel import Cancel, Cancelled, cancelling, current
 from factbook.net.http import one_line
 
-__all__ = ["Budget", "Loop", "LoopReport", "LoopResult", "Outcome", "Step", "Worker", "moved"]
+__all__ = [
+    "Loop",
+    "LoopReport",
+    "LoopResult",
+    "LoopStep",
+    "StepBudget",
+    "StepOutcome",
+    "Worker",
+    "moved",
+]
 
 _LOG = logging.getLogger(__name__)
 
@@ -65,7 +74,7 @@ class LoopResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class StepBudget:
     """How many steps may do something within a while, in this process."""
 
     steps: int
@@ -82,10 +91,10 @@ class Loop:
     enabled: bool = True
     last_resort: bool = False  # only when all loops before it have just found nothing
     max_ms: int = STEP_MS  # a step that takes longer is ended
-    budget: Budget | None = None
+    budget: StepBudget | None = None
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """Say how a step ended."""
 
     DONE = "done"  # also where it found nothing to do
@@ -94,11 +103,11 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class LoopStep:
     """One step that was made."""
 
     loop: str
-    outcome: Outcome
+    outcome: StepOutcome
     did: int
     ms: float
     note: str = ""
@@ -166,7 +175,7 @@ class Worker:
         clock: Callable[[], Millis],
         idle_ms: int = IDLE_MS,
         foreground: Callable[[], object] | None = None,
-        on_step: Callable[[Step], object] | None = None,
+        on_step: Callable[[LoopStep], object] | None = None,
         prepare: Callable[[], object] | None = None,
     ) -> None:
         """Compose a worker; nothing runs yet.
@@ -284,14 +293,14 @@ class Worker:
         finally:
             self.close()
 
-    def drain(self, *, limit: int = DRAIN_STEPS) -> list[Step]:
+    def drain(self, *, limit: int = DRAIN_STEPS) -> list[LoopStep]:
         """Ask every loop now, and go on until none finds anything; return the steps.
 
         Loops whose time has not come are asked, too, and nobody's silence is waited for. It ends
         early where somebody acts, and after `limit` steps.
         """
         self._claim()
-        steps: list[Step] = []
+        steps: list[LoopStep] = []
         try:
             self._get_ready()
             self._look()
@@ -403,7 +412,7 @@ class Worker:
                 self._acted_at is not None and 0 <= self._clock() - self._acted_at < self._idle_ms
             )
 
-    def _round(self, actions: int) -> Iterator[Step]:
+    def _round(self, actions: int) -> Iterator[LoopStep]:
         """Make one step of each loop that is due; end where more than `actions` were noticed.
 
         A last resort that is due has all loops before it asked, also before their time; where one
@@ -451,7 +460,7 @@ class Worker:
 
     # --- one step -------------------------------------------------------------------------------
 
-    def _step(self, line: _Line, actions: int) -> Step | None:
+    def _step(self, line: _Line, actions: int) -> LoopStep | None:
         """Make one step and take down how it ended; None where somebody acted before it began."""
         token = Cancel()
         with self._lock:
@@ -493,13 +502,15 @@ class Worker:
 
     def _taken_down(
         self, line: _Line, work: Future[LoopResult], ms: float, *, stopped: bool, overdue: bool
-    ) -> Step:
+    ) -> LoopStep:
         error = work.exception()
         name = line.loop.name
         if error is None:
             result = work.result()
             self._went_well(line, result)
-            return Step(loop=name, outcome=Outcome.DONE, did=result.did, ms=ms, note=result.note)
+            return LoopStep(
+                loop=name, outcome=StepOutcome.DONE, did=result.did, ms=ms, note=result.note
+            )
         said = ""
         if overdue:
             said = f"it did not end within {line.loop.max_ms / 1000:g} seconds and was cancelled"
@@ -518,7 +529,7 @@ class Worker:
         if not overdue and (stopped or not said):
             line.cancelled += 1
             line.next_at = 0
-            return Step(loop=name, outcome=Outcome.CANCELLED, did=0, ms=ms, error=said)
+            return LoopStep(loop=name, outcome=StepOutcome.CANCELLED, did=0, ms=ms, error=said)
         line.failed += 1
         line.failing += 1
         line.quiet = False
@@ -526,7 +537,7 @@ class Worker:
         line.last_at = self._clock()
         pause = BACKOFF_MS << min(line.failing - 1, BACKOFF_MAX_MS.bit_length())
         line.next_at = line.last_at + min(pause, BACKOFF_MAX_MS)
-        return Step(loop=name, outcome=Outcome.FAILED, did=0, ms=ms, error=said)
+        return LoopStep(loop=name, outcome=StepOutcome.FAILED, did=0, ms=ms, error=said)
 
     def _went_well(self, line: _Line, result: LoopResult) -> None:
         now = self._clock()

@@ -5,6 +5,6 @@ becomes of it. This package itself is words alone (messages, calls, the protocol
 says which model, `llm.client` opens it, `llm.budget` says what it costs, `llm.probe` what it can.
 """
 
-from factbook.llm.base import LLM, Call, Message, Meter, Piece, Tool, ToolCall
+from factbook.llm.base import LLM, AnswerPart, Message, Meter, ModelCall, Tool, ToolCall
 
-__all__ = ["LLM", "Call", "Message", "Meter", "Piece", "Tool", "ToolCall"]
+__all__ = ["LLM", "AnswerPart", "Message", "Meter", "ModelCall", "Tool", "ToolCall"]

@@ -44,7 +44,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class AnswerPart:
     """A part of a streamed answer: text, or calls of tools."""
 
     text: str = ""
@@ -52,7 +52,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ModelCall:
     """One call of a model, as the meter counts it."""
 
     purpose: str  # typed, tell, plan, judge, commands, embed, chat or doctor
@@ -72,7 +72,7 @@ class Meter(Protocol):
     def before(self, purpose: str, model: str) -> None:
         """Let a call begin; raises ModelError of the kind over_budget where it may not."""
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         """Count a call, however it ended."""
 
 
@@ -95,5 +95,5 @@ class LLM(Protocol):
 
     def stream(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, purpose: str = "chat"
-    ) -> Iterator[Piece]:
+    ) -> Iterator[AnswerPart]:
         """Yield the parts of an answer as they come; raises ModelError."""

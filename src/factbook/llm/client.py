@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from factbook.errors import EmbedderError, ModelError, ModelFailure
 from factbook.llm.answers import read_answer
-from factbook.llm.base import Answer, Call, Message, Meter, Piece, Tool
+from factbook.llm.base import Answer, AnswerPart, Message, Meter, ModelCall, Tool
 from factbook.llm.budget import money_of
 from factbook.llm.config import EmbedConfig, ModelConfig, key_of
 from factbook.llm.ollama import Ollama
 from factbook.llm.openai import OpenAI
 from factbook.llm.schema import plain_schema
-from factbook.llm.wire import Dialect, Tally, check_status
+from factbook.llm.wire import Dialect, TokenUsage, check_status
 from factbook.model.facts import Millis
 from factbook.net.http import Endpoint, Failed, encodable, read_address, require_httpx
 
@@ -160,7 +160,7 @@ class Client:
 
     def stream(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, purpose: str = "chat"
-    ) -> Iterator[Piece]:
+    ) -> Iterator[AnswerPart]:
         """Yield the parts of an answer as they come; raises ModelError.
 
         A server may be silent for `timeout_s`; all together, with what the reader does between
@@ -219,7 +219,7 @@ class Client:
 
     def _counted(
         self, purpose: str, used: _Used, at: Millis, latency_ms: float, outcome: str, sent: int
-    ) -> Call:
+    ) -> ModelCall:
         tally = used.tally
         prompt, answer = tally.prompt_tokens, tally.answer_tokens
         estimated = prompt is None or answer is None
@@ -227,7 +227,7 @@ class Client:
             prompt = _tokens(sent)
         if answer is None:
             answer = _tokens(used.received)
-        return Call(
+        return ModelCall(
             purpose=purpose,
             model=self.id,
             at=at,
@@ -244,7 +244,7 @@ class Client:
 class _Used:
     """What a call has used so far."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: TokenUsage = field(default_factory=TokenUsage)
     received: int = 0  # bytes of the answer's text
 
 
@@ -268,7 +268,7 @@ class _EmbedWatch:
     ) -> None:
         count = _tokens(sent_bytes) if tokens is None else tokens
         self.meter.after(
-            Call(
+            ModelCall(
                 purpose="embed",
                 model=self.name,
                 at=self.clock(),

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import orjson
 
 from factbook.errors import ModelFailure
-from factbook.llm.base import Message, Piece, Tool, ToolCall
+from factbook.llm.base import AnswerPart, Message, Tool, ToolCall
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import (
-    Tally,
+    TokenUsage,
     clean,
     is_object,
     lines,
@@ -62,7 +62,7 @@ class Ollama:
             body["tools"] = [_tool(tool) for tool in tools]
         return body
 
-    def read(self, body: bytes, tally: Tally) -> str:
+    def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""
         found = read_object(body)
         tally.count(found.get("prompt_eval_count"), found.get("eval_count"))
@@ -72,7 +72,7 @@ class Ollama:
         stopped(found.get("done_reason"))
         return text
 
-    def pieces(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[Piece]:
+    def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
         """Yield the parts of a streamed answer; raises `Failed`."""
         number = 0
         for line in lines(chunks):
@@ -81,11 +81,11 @@ class Ollama:
             found = read_object(line)
             message = _message_of(found)
             if text := _text(message):
-                yield Piece(text=text)
+                yield AnswerPart(text=text)
             if calls := message.get("tool_calls"):
                 asked = [_call(call, number + at) for at, call in enumerate(_list(calls))]
                 number += len(asked)
-                yield Piece(calls=asked)
+                yield AnswerPart(calls=asked)
             if found.get("done") is True:
                 tally.count(found.get("prompt_eval_count"), found.get("eval_count"))
                 stopped(found.get("done_reason"))

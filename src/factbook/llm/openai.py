@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from factbook.errors import ModelFailure
-from factbook.llm.base import Message, Piece, Tool, ToolCall
+from factbook.llm.base import AnswerPart, Message, Tool, ToolCall
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import (
-    Tally,
+    TokenUsage,
     clean,
     declined,
     is_object,
@@ -62,7 +62,7 @@ class OpenAI:
             body["stream_options"] = {"include_usage": True}
         return body
 
-    def read(self, body: bytes, tally: Tally) -> str:
+    def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""
         found = read_object(body)
         _count(found, tally)
@@ -86,7 +86,7 @@ class OpenAI:
             not_protocol("has a message without text")
         return text
 
-    def pieces(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[Piece]:
+    def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
         """Yield the parts of a streamed answer; raises `Failed`."""
         calls: dict[int, _Growing] = {}
         refusal: list[str] = []
@@ -108,7 +108,7 @@ class OpenAI:
                 refusal.append(delta["refusal"])
             text = delta.get("content")
             if isinstance(text, str) and text:
-                yield Piece(text=text)
+                yield AnswerPart(text=text)
             for one in delta.get("tool_calls") or ():
                 _grow(calls, one)
             reason = choice.get("finish_reason") or reason
@@ -118,7 +118,7 @@ class OpenAI:
             raise Failed(ModelFailure.CONNECT, "the stream ended before the answer did")
         stopped(reason)
         if calls:
-            yield Piece(calls=[calls[at].done(at) for at in sorted(calls)])
+            yield AnswerPart(calls=[calls[at].done(at) for at in sorted(calls)])
 
 
 @dataclass(slots=True)
@@ -169,7 +169,7 @@ def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n".join(data)
 
 
-def _count(found: Mapping[str, Any], tally: Tally) -> None:
+def _count(found: Mapping[str, Any], tally: TokenUsage) -> None:
     usage = found.get("usage")
     if isinstance(usage, dict):
         tally.count(usage.get("prompt_tokens"), usage.get("completion_tokens"))

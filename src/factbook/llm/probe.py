@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from factbook.errors import EmbedderError, ModelError, ModelFailure
-from factbook.llm.base import Call, Message, Meter
+from factbook.llm.base import Message, Meter, ModelCall
 from factbook.llm.client import base_url, open_embedder, open_llm
 from factbook.llm.config import EmbedConfig, ModelConfig, key_of
 from factbook.llm.wire import check_status, read_object
@@ -29,7 +29,7 @@ PURPOSE: Final = "doctor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ProbeLine:
     """One line of what was found out."""
 
     name: str  # configured, reachable, model, context, answer, usage, privacy or embedding
@@ -41,7 +41,7 @@ class Finding:
 class Probe:
     """What was found out about a model."""
 
-    findings: Sequence[Finding]
+    findings: Sequence[ProbeLine]
 
     @property
     def ok(self) -> bool:
@@ -74,14 +74,14 @@ class _Watching:
     """Keeps what the calls used, and tells the real meter, where there is one."""
 
     def __init__(self, meter: Meter | None) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
         self._meter = meter
 
     def before(self, purpose: str, model: str) -> None:
         if self._meter is not None:
             self._meter.before(purpose, model)
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         self.calls.append(call)
         if self._meter is not None:
             self._meter.after(call)
@@ -121,13 +121,13 @@ def probe_embedder(
         embedder = open_embedder(config, meter=meter, environ=environ)
         embedder.embed(["a walk by the sea"])
     except EmbedderError as error:
-        return Probe(findings=[Finding(name="embedding", ok=False, text=str(error))])
+        return Probe(findings=[ProbeLine(name="embedding", ok=False, text=str(error))])
     took = time.perf_counter() - begun
     text = f"{embedder.id} gives vectors of {embedder.dim:,} numbers, in {took:.1f} seconds"
-    return Probe(findings=[Finding(name="embedding", ok=True, text=text)])
+    return Probe(findings=[ProbeLine(name="embedding", ok=True, text=text)])
 
 
-def _configured(config: ModelConfig) -> Finding:
+def _configured(config: ModelConfig) -> ProbeLine:
     key = f"the key in {config.key_env}" if config.key_env else "no key"
     limits = [
         f"{value:g} {what} a day"
@@ -142,7 +142,7 @@ def _configured(config: ModelConfig) -> Finding:
         f"{config.provider}:{config.model} at {config.url}, {key}, {config.timeout_s:g} seconds "
         f"a call, {config.num_ctx:,} tokens, budget: {', '.join(limits) or 'none'}"
     )
-    return Finding(name="configured", ok=True, text=text)
+    return ProbeLine(name="configured", ok=True, text=text)
 
 
 def _is_read_on_the_way(config: ModelConfig) -> bool:
@@ -150,12 +150,14 @@ def _is_read_on_the_way(config: ModelConfig) -> bool:
     return not address.tls and not address.loopback
 
 
-def _plain_http(url: str) -> Finding:
+def _plain_http(url: str) -> ProbeLine:
     text = f"what is sent to {url} travels by plain http, readable on the way; https is better"
-    return Finding(name="privacy", ok=None, text=text)
+    return ProbeLine(name="privacy", ok=None, text=text)
 
 
-def _reach(config: ModelConfig, endpoint: Endpoint) -> tuple[Finding, Sequence[Mapping[str, Any]]]:
+def _reach(
+    config: ModelConfig, endpoint: Endpoint
+) -> tuple[ProbeLine, Sequence[Mapping[str, Any]]]:
     """Ask for the list of models: what answers that is a server of this protocol."""
     ollama = config.provider == "ollama"
     begun = time.perf_counter()
@@ -163,14 +165,16 @@ def _reach(config: ModelConfig, endpoint: Endpoint) -> tuple[Finding, Sequence[M
         found = _get(endpoint, "/api/tags" if ollama else "/models", None, config.timeout_s)
     except Failed as failed:
         what = _what_to_do(failed, config)
-        return Finding(name="reachable", ok=False, text=f"{failed.reason}{what}"), ()
+        return ProbeLine(name="reachable", ok=False, text=f"{failed.reason}{what}"), ()
     took = (time.perf_counter() - begun) * 1000
     models = found.get("models" if ollama else "data")
     if not isinstance(models, list):
         text = f"{config.url} answers, but with no list of models: is {config.provider} right?"
-        return Finding(name="reachable", ok=False, text=text), ()
+        return ProbeLine(name="reachable", ok=False, text=text), ()
     text = f"{config.url} answers in {took:.0f} ms"
-    return Finding(name="reachable", ok=True, text=text), [m for m in models if isinstance(m, dict)]
+    return ProbeLine(name="reachable", ok=True, text=text), [
+        m for m in models if isinstance(m, dict)
+    ]
 
 
 def _what_to_do(failed: Failed, config: ModelConfig) -> str:
@@ -186,19 +190,19 @@ def _what_to_do(failed: Failed, config: ModelConfig) -> str:
     return ""
 
 
-def _listed(config: ModelConfig, models: Sequence[Mapping[str, Any]]) -> Finding:
+def _listed(config: ModelConfig, models: Sequence[Mapping[str, Any]]) -> ProbeLine:
     names = sorted(_name(model) for model in models)
     wanted = {config.model, f"{config.model}:latest", f"models/{config.model}"}
     if wanted & set(names):
-        return Finding(name="model", ok=True, text=f"{config.model} is there")
+        return ProbeLine(name="model", ok=True, text=f"{config.model} is there")
     shown = ", ".join(names[:SHOWN_MODELS]) or "none"
     more = f" and {len(names) - SHOWN_MODELS} more" if len(names) > SHOWN_MODELS else ""
     if config.provider == "ollama":
         text = f"{config.model} is not there (it has: {shown}{more}); `ollama pull {config.model}`"
-        return Finding(name="model", ok=False, text=text)
+        return ProbeLine(name="model", ok=False, text=text)
     # a compatible server may serve its one model under any name
     text = f"{config.model} is not in its list ({shown}{more})"
-    return Finding(name="model", ok=None, text=text)
+    return ProbeLine(name="model", ok=None, text=text)
 
 
 def _name(model: Mapping[str, Any]) -> str:
@@ -208,7 +212,7 @@ def _name(model: Mapping[str, Any]) -> str:
 
 def _context(
     config: ModelConfig, endpoint: Endpoint, models: Sequence[Mapping[str, Any]]
-) -> Finding:
+) -> ProbeLine:
     """Compare the configured context with what the server says of the model."""
     try:
         length = (
@@ -217,15 +221,15 @@ def _context(
             else _listed_length(config, models)
         )
     except Failed as failed:
-        return Finding(name="context", ok=None, text=f"not known: {failed.reason}")
+        return ProbeLine(name="context", ok=None, text=f"not known: {failed.reason}")
     if length is None:
         text = f"the server does not say; num_ctx says {config.num_ctx:,} tokens"
-        return Finding(name="context", ok=None, text=text)
+        return ProbeLine(name="context", ok=None, text=text)
     if config.num_ctx > length:
         text = f"num_ctx is {config.num_ctx:,}, but the model has {length:,} tokens; set num_ctx"
-        return Finding(name="context", ok=False, text=text)
+        return ProbeLine(name="context", ok=False, text=text)
     text = f"{config.num_ctx:,} of the {length:,} tokens that the model has are used (num_ctx)"
-    return Finding(name="context", ok=True, text=text)
+    return ProbeLine(name="context", ok=True, text=text)
 
 
 def _ollama_length(config: ModelConfig, endpoint: Endpoint) -> int | None:
@@ -251,7 +255,7 @@ def _listed_length(config: ModelConfig, models: Sequence[Mapping[str, Any]]) -> 
 
 def _answer(
     config: ModelConfig, meter: Meter | None, environ: Mapping[str, str]
-) -> Sequence[Finding]:
+) -> Sequence[ProbeLine]:
     """Ask for one small answer under a schema."""
     watching = _Watching(meter)
     llm = open_llm(config, meter=watching, environ=environ)
@@ -262,17 +266,19 @@ def _answer(
         text = f"{error.kind}: {error.details['reason']}"
         if error.kind is ModelFailure.TIMEOUT:
             text += "; a model that is loaded first takes longer: ask again, or raise timeout_s"
-        return [Finding(name="answer", ok=False, text=text)]
+        return [ProbeLine(name="answer", ok=False, text=text)]
     took = time.perf_counter() - begun
-    findings = [Finding(name="answer", ok=True, text=f"valid JSON by schema in {took:.1f} seconds")]
+    findings = [
+        ProbeLine(name="answer", ok=True, text=f"valid JSON by schema in {took:.1f} seconds")
+    ]
     call = watching.calls[-1]
     if call.estimated:
         text = "the server does not say how many tokens it used: 4 bytes are counted as one"
-        findings.append(Finding(name="usage", ok=None, text=text))
+        findings.append(ProbeLine(name="usage", ok=None, text=text))
     else:
         used = f"{call.prompt_tokens:,} tokens of prompt and {call.answer_tokens:,} of answer"
         cost = "" if call.money is None else f", {call.money:.6f} {config.currency}"
-        findings.append(Finding(name="usage", ok=True, text=f"{used}{cost}"))
+        findings.append(ProbeLine(name="usage", ok=True, text=f"{used}{cost}"))
     return findings
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, NoReturn, Protocol
 import orjson
 
 from factbook.errors import ModelFailure
-from factbook.llm.base import Message, Piece, Tool
-from factbook.net.http import Failed, Reply, encodable, one_line, said_in
+from factbook.llm.base import AnswerPart, Message, Tool
+from factbook.net.http import Failed, HTTPReply, encodable, one_line, said_in
 
 # How servers name a prompt that is larger than the context: OpenAI's code, llama.cpp's type, and
 # the words of Ollama and vLLM, which give neither.
@@ -25,7 +25,7 @@ _MAX_COUNT: Final = 10**9  # tokens of one call; a larger number is no count
 
 
 @dataclass(slots=True)
-class Tally:
+class TokenUsage:
     """What a server says that a call used; None where it says nothing."""
 
     prompt_tokens: int | None = None
@@ -58,10 +58,10 @@ class Dialect(Protocol):
     ) -> dict[str, object]:
         """Return the body of a request; `schema` is that of the answer, `name` its type's."""
 
-    def read(self, body: bytes, tally: Tally) -> str:
+    def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""
 
-    def pieces(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[Piece]:
+    def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
         """Yield the parts of a streamed answer; raises `Failed`, also for one that just stops."""
 
 
@@ -84,7 +84,7 @@ def not_protocol(what: str) -> NoReturn:
     raise Failed(ModelFailure.HTTP, f"the body of the reply {what}")
 
 
-def check_status(reply: Reply) -> None:
+def check_status(reply: HTTPReply) -> None:
     """Raise `Failed` where a reply has a status other than 2xx."""
     if reply.ok:
         return

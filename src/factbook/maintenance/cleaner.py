@@ -25,8 +25,8 @@ from pydantic import BaseModel, ConfigDict
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import ModelError, ModelFailure
-from factbook.gate.judge import Claim, Reading, Relation, judge, read
-from factbook.gate.same_entity import Description, Same, Verdict, compare
+from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
+from factbook.gate.same_entity import Description, Same, SameEntityVerdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
@@ -143,7 +143,7 @@ class _Cleaning:
         self._redact = context.redact
         self._interest = interest
         self._vectors: dict[str, Floats] = {}  # by name
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, TextReading] = {}
         self._parted: dict[int, set[int]] = {}
         self.report = CleanReport()
 
@@ -181,8 +181,8 @@ class _Cleaning:
         asking: list[_Pair] = []
         for _ in range(ROUNDS):
             pairs = self._pairs(entities_of(self._store, owner))
-            asking = [one for one in pairs if one.same.verdict is Verdict.ASK]
-            ops = _merges([one for one in pairs if one.same.verdict is Verdict.MERGE])
+            asking = [one for one in pairs if one.same.verdict is SameEntityVerdict.ASK]
+            ops = _merges([one for one in pairs if one.same.verdict is SameEntityVerdict.MERGE])
             if not ops:
                 break
             self._merge(ops)
@@ -202,7 +202,7 @@ class _Cleaning:
         likely = []
         for one, other in _candidates(entities):
             cancel.check()
-            near = _compared(one, other, OPTIMISTIC).verdict is not Verdict.DIFFERENT
+            near = _compared(one, other, OPTIMISTIC).verdict is not SameEntityVerdict.DIFFERENT
             if near and not self._is_parted(one, other):
                 likely.append((one, other))
         self._embed(name for pair in likely for one in pair for name in _names(one))
@@ -214,7 +214,7 @@ class _Cleaning:
                 for b in _names(other)
             )
             same = _compared(one, other, cosine)
-            if same.verdict is not Verdict.DIFFERENT:
+            if same.verdict is not SameEntityVerdict.DIFFERENT:
                 found.append(_Pair(one, other, same))
         found.sort(key=lambda pair: (-pair.same.score, pair.ids))
         return _unambiguous(found)
@@ -388,15 +388,15 @@ class _Cleaning:
             return False
         # The content alone: a merged entity's statements may begin with different names.
         found = judge(
-            Claim(text=winner.object, subject=winner.subject),
-            Claim(text=loser.object, subject=loser.subject),
+            JudgedClaim(text=winner.object, subject=winner.subject),
+            JudgedClaim(text=loser.object, subject=loser.subject),
             similarity=cosine,
             older_reading=self._reading(winner.object),
             newer_reading=self._reading(loser.object),
         )
         return found.relation is Relation.SAME
 
-    def _reading(self, text: str) -> Reading:
+    def _reading(self, text: str) -> TextReading:
         found = self._readings.get(text)
         if found is None:
             found = self._readings[text] = read(text)
@@ -499,17 +499,17 @@ def _unambiguous(pairs: Sequence[_Pair]) -> list[_Pair]:
     """Ask about an entity that fits two others which are not one thing themselves."""
     merging: dict[int, set[int]] = defaultdict(set)
     for pair in pairs:
-        if pair.same.verdict is Verdict.MERGE:
+        if pair.same.verdict is SameEntityVerdict.MERGE:
             merging[pair.one.id].add(pair.other.id)
             merging[pair.other.id].add(pair.one.id)
     found = []
     for pair in pairs:
         one, other = pair.ids
         rivals = (merging[one] - {other} - merging[other]) | (merging[other] - {one} - merging[one])
-        unsure = pair.same.verdict is Verdict.MERGE and pair.same.score < WRITTEN_ALIKE
+        unsure = pair.same.verdict is SameEntityVerdict.MERGE and pair.same.score < WRITTEN_ALIKE
         if unsure and rivals:
             why = "It fits several entities that are not one thing themselves."
-            asked = Same(verdict=Verdict.ASK, score=pair.same.score, why=why)
+            asked = Same(verdict=SameEntityVerdict.ASK, score=pair.same.score, why=why)
             found.append(pair._replace(same=asked))
         else:
             found.append(pair)

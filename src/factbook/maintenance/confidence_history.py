@@ -15,11 +15,11 @@ from typing import Any
 from factbook.model.confidence import value_at
 from factbook.model.facts import Event, Fact, FactKind, Millis
 
-__all__ = ["Course", "Standing", "Step", "course", "moved"]
+__all__ = ["ConfidenceBasis", "ConfidenceStep", "Course", "course", "moved"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ConfidenceBasis:
     """What a confidence depends on, as of a moment."""
 
     kind: FactKind
@@ -30,7 +30,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ConfidenceStep:
     """One event of a fact, and how sure the fact was before and after it."""
 
     at: Millis  # when it was written down
@@ -51,8 +51,8 @@ class Step:
 class Course:
     """The confidence of a fact over time."""
 
-    steps: Sequence[Step]
-    standings: Sequence[tuple[Millis, Standing]]  # what held from when on, the oldest first
+    steps: Sequence[ConfidenceStep]
+    standings: Sequence[tuple[Millis, ConfidenceBasis]]  # what held from when on, the oldest first
     end: Millis  # now, or when the fact retired
     value: float  # at the end
     retired: bool
@@ -75,7 +75,7 @@ class Course:
 def course(fact: Fact, history: Sequence[Event], *, now: Millis) -> Course:
     """Return the course of a fact, as the store holds it, from its history, oldest first."""
     standing = _first(fact, history)
-    steps: list[Step] = []
+    steps: list[ConfidenceStep] = []
     standings = [(standing.confidence_at, standing)]
     for event in history:
         if event.op == "embed":
@@ -123,8 +123,8 @@ def moved(
     return value_at(earlier, moment), value_at(standing, moment)
 
 
-def _now(fact: Fact) -> Standing:
-    return Standing(
+def _now(fact: Fact) -> ConfidenceBasis:
+    return ConfidenceBasis(
         kind=fact.kind,
         predicate=fact.predicate,
         pinned=fact.pinned,
@@ -133,7 +133,7 @@ def _now(fact: Fact) -> Standing:
     )
 
 
-def _first(fact: Fact, history: Sequence[Event]) -> Standing:
+def _first(fact: Fact, history: Sequence[Event]) -> ConfidenceBasis:
     """Return what a fact began with: what no event changed is as it is now."""
     began: dict[str, Any] = {}
     for event in history:
@@ -147,7 +147,9 @@ def _first(fact: Fact, history: Sequence[Event]) -> Standing:
     return _with(_now(fact), began)
 
 
-def _around(standing: Standing, detail: Mapping[str, object]) -> tuple[Standing, Standing]:
+def _around(
+    standing: ConfidenceBasis, detail: Mapping[str, object]
+) -> tuple[ConfidenceBasis, ConfidenceBasis]:
     before = _with(standing, _mapping(detail.get("before")))
     after = _with(before, _mapping(detail.get("after")))
     changed = detail.get("confidence")  # how a fact that does not fade tells of its growth
@@ -156,19 +158,19 @@ def _around(standing: Standing, detail: Mapping[str, object]) -> tuple[Standing,
     return before, after
 
 
-def _with(standing: Standing, parts: Mapping[str, Any]) -> Standing:
+def _with(standing: ConfidenceBasis, parts: Mapping[str, Any]) -> ConfidenceBasis:
     names = ("confidence", "confidence_at", "pinned")
     return replace(standing, **{name: parts[name] for name in names if name in parts})
 
 
-def _step(event: Event, *, as_of: Millis, before: float | None, after: float) -> Step:
+def _step(event: Event, *, as_of: Millis, before: float | None, after: float) -> ConfidenceStep:
     detail = event.detail
     others = [detail[name] for name in ("other", "loser") if isinstance(detail.get(name), int)]
     for name in ("merged_into_id", "superseded_by"):
         one = _mapping(detail.get("after")).get(name)
         if isinstance(one, int):
             others.append(one)
-    return Step(
+    return ConfidenceStep(
         at=event.at,
         as_of=as_of,
         op=event.op,

@@ -22,7 +22,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
-from factbook.gate.judge import Claim, Judgement, Reading, Relation, judge, read
+from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.embedding import EmbeddingQueue
@@ -39,9 +39,9 @@ from factbook.maintenance.learning import learning_ops
 from factbook.maintenance.verdict_queue import (
     MERGE_RULE,
     CallReport,
-    Question,
+    JudgeRulings,
+    PairQuestion,
     Resolver,
-    Ruling,
     category,
     settle,
     settle_pairs,
@@ -85,7 +85,7 @@ __all__ = [
     "PHASES",
     "AlreadyRunning",
     "Consolidation",
-    "Question",
+    "PairQuestion",
     "Resolver",
     "RunReport",
     "settle_pairs",
@@ -142,7 +142,7 @@ class Consolidation:
         self._resolver = resolver
         self._on_phase = on_phase
         self._holder = holder_name()
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, TextReading] = {}
         self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
         self._mark: At | None = None  # of the facts that this run has judged
         self._renew: Callable[[], None] = lambda: None  # the lease
@@ -502,7 +502,7 @@ class Consolidation:
             return
         finally:
             self._renew()  # a judge may take its time
-        ruling = answer if isinstance(answer, Ruling) else Ruling(verdicts=answer)
+        ruling = answer if isinstance(answer, JudgeRulings) else JudgeRulings(verdicts=answer)
         unsettled = settle(
             self._store,
             ruling.verdicts,
@@ -545,7 +545,7 @@ class Consolidation:
         rows = [n for n, one in enumerate(vectors.ids) if one in new]
         return [lives[one] for one in vectors.ids], vectors.rows, rows, fresh.last
 
-    def _reading(self, text: str) -> Reading:
+    def _reading(self, text: str) -> TextReading:
         found = self._readings.get(text)
         if found is None:
             if len(self._readings) > 200_000:
@@ -564,8 +564,8 @@ class Consolidation:
 
     def _relation(self, one: str, other: str, cosine: float) -> Relation:
         return judge(
-            Claim(text=one),
-            Claim(text=other),
+            JudgedClaim(text=one),
+            JudgedClaim(text=other),
             similarity=cosine,
             older_reading=self._reading(one),
             newer_reading=self._reading(other),

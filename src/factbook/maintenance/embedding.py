@@ -228,7 +228,7 @@ class EmbeddingQueue:
         self._context.write([op], Trigger.UPKEEP)
 
 
-class Worker:
+class EmbeddingWorker:
     """A thread that works off the queue until it is closed."""
 
     def __init__(self, queue: EmbeddingQueue, *, idle_seconds: float = 1.0) -> None:

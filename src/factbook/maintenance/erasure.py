@@ -24,7 +24,7 @@ from factbook.store.derived.entities import entities_of, entity_named
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.model.facts import Erasure as PastErasure
+    from factbook.model.facts import ErasureAct as PastErasure
     from factbook.model.facts import Scoured, Sighting
     from factbook.model.ops import Op
 

@@ -61,8 +61,8 @@ from factbook.maintenance.join_rows import (
     SAMPLE_RECALL,
     USED_PAIRS,
     Floats,
-    Found,
     Look,
+    PairCollector,
     Pairs,
     Progress,
     Vectors,
@@ -127,7 +127,7 @@ def near_pairs(
         rows = rows[closer.kept]
         crowds = crowds.then(closer)
         seen = None
-    found = Found(len(rows), threshold=threshold, nearest=nearest)
+    found = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     if seen is not None and seen.estimate > MAX_PAIRS:
         found.limit()
     told(total - len(rows))
@@ -191,7 +191,7 @@ def near_pairs_of(
     fresh = is_new[crowds.kept]
     asked = np.flatnonzero(fresh)
     told(len(wanted) - len(asked))
-    found = Found(len(rows), threshold=threshold, nearest=nearest)
+    found = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     for some in steps(len(asked), BLOCK_ROWS):
         at = asked[some]
         one = rows[at]
@@ -230,7 +230,7 @@ def cross_pairs(
         )
     told = progress or tell_nobody
     count = len(left)
-    found = Found(count + len(right), threshold=threshold, nearest=nearest)
+    found = PairCollector(count + len(right), threshold=threshold, nearest=nearest)
     others = unit_rows(right, np.arange(len(right)), "the right vectors")
     numbers = np.arange(count, count + len(right))  # both sides in one row of numbers
     for some in steps(count, BLOCK_ROWS):
@@ -298,7 +298,7 @@ def _wide(centres: Floats) -> int:
 
 
 def _plan(
-    rows: Floats, seen: Look, found: Found, recall: float, rng: np.random.Generator
+    rows: Floats, seen: Look, found: PairCollector, recall: float, rng: np.random.Generator
 ) -> tuple[Floats, float] | None:
     """Return centres and the margin; None where each row is better compared with each."""
     centres = _centres(rows, rng)
@@ -391,7 +391,7 @@ def _quantile(values: Floats, weights: NDArray[np.float64], share: float) -> flo
 
 
 def _join_by_lists(
-    rows: Floats, centres: Floats, margin: float, found: Found, told: Progress
+    rows: Floats, centres: Floats, margin: float, found: PairCollector, told: Progress
 ) -> None:
     """Compare each row with the lists that it looks into."""
     count, lists = len(rows), len(centres)
@@ -431,7 +431,7 @@ def _ends(numbers: NDArray[np.int32], lists: int) -> NDArray[np.intp]:
     return np.cumsum(np.bincount(numbers, minlength=lists))[:-1]
 
 
-def _join_exactly(rows: Floats, found: Found, told: Progress) -> None:
+def _join_exactly(rows: Floats, found: PairCollector, told: Progress) -> None:
     """Compare each row with all that follow it."""
     count = len(rows)
     for some in steps(count, BLOCK_ROWS):

@@ -26,8 +26,8 @@ __all__ = [
     "SAMPLE_RECALL",
     "USED_PAIRS",
     "Floats",
-    "Found",
     "Look",
+    "PairCollector",
     "Pairs",
     "Progress",
     "Vectors",
@@ -130,7 +130,7 @@ class Pairs:
 # --- what has been found --------------------------------------------------------------------------
 
 
-class Found:
+class PairCollector:
     """Collects pairs, at most `MAX_PAIRS`: then only the nearest of each row go on counting."""
 
     def __init__(self, rows: int, *, threshold: float, nearest: int | None) -> None:
@@ -238,7 +238,7 @@ class Found:
         self._size = kept
 
 
-def finish_pairs(found: Found, crowds: _Crowds, only: Mask | None = None) -> Pairs:
+def finish_pairs(found: PairCollector, crowds: _Crowds, only: Mask | None = None) -> Pairs:
     """Give the pairs the numbers of the caller's rows, and add those of the crowds."""
     left, right, cosine = found.pairs()
     left, right = crowds.kept[left], crowds.kept[right]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from factbook import policy
 from factbook.embed.halves import unpacked
-from factbook.extract.predicate_discovery import Command, as_toml, find_operations
+from factbook.extract.predicate_discovery import ExecutedCommand, as_toml, find_operations
 from factbook.model.facts import EVERYONE
 from factbook.model.ops import MarkProgress, Op, Propose
 from factbook.store.base import Filters, Store
@@ -31,7 +31,7 @@ def learning_ops(store: Store) -> list[Op]:
         return []
     row_of = {one: n for n, one in enumerate(vectors.ids)}
     commands = [
-        Command(
+        ExecutedCommand(
             uid=str(one.episode_id),
             session=one.session,
             text=one.object,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from factbook.context import part
 from factbook.extract.rule_noise import measure_noise
 from factbook.maintenance.consolidate import Consolidation
-from factbook.maintenance.embedding import EmbeddingQueue, Worker
+from factbook.maintenance.embedding import EmbeddingQueue, EmbeddingWorker
 from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
@@ -96,7 +96,7 @@ class Maintenance:
         """Compose over what the memory works with."""
         self._context = context
         self._store = context.store
-        self._worker: Worker | None = None
+        self._worker: EmbeddingWorker | None = None
 
     # --- embedding ------------------------------------------------------------------------------
 
@@ -113,11 +113,11 @@ class Maintenance:
     def _queue(self) -> EmbeddingQueue:
         return EmbeddingQueue(self._context)
 
-    def start_worker(self, *, idle_seconds: float = 1.0) -> Worker:
+    def start_worker(self, *, idle_seconds: float = 1.0) -> EmbeddingWorker:
         """Embed in a thread of this process until the memory is closed."""
         with _STARTING:
             if self._worker is None:
-                self._worker = Worker(self._queue(), idle_seconds=idle_seconds)
+                self._worker = EmbeddingWorker(self._queue(), idle_seconds=idle_seconds)
             return self._worker
 
     def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:

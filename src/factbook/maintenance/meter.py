@@ -12,14 +12,14 @@ from factbook.store.kinds import CALL, Least
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.llm import LLM, Call
+    from factbook.llm import LLM, ModelCall
     from factbook.llm.config import ModelConfig
     from factbook.store.base import Store
     from factbook.store.kinds import CallCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class DayBudget:
     """What a day may cost; None is no bound."""
 
     calls: int | None = None
@@ -35,7 +35,7 @@ class DayMeter:
     by one call each.
     """
 
-    def __init__(self, context: Context, *, budget: Budget) -> None:
+    def __init__(self, context: Context, *, budget: DayBudget) -> None:
         """Meter the calls of the context's store."""
         self._context = context
         self._budget = budget
@@ -55,7 +55,7 @@ class DayMeter:
             self._began.at,
         )
 
-    def after(self, call: Call) -> None:
+    def after(self, call: ModelCall) -> None:
         """Count a call that was reserved in this thread, however it ended."""
         self._write(
             EndCall(
@@ -105,5 +105,7 @@ def open_metered(context: Context, config: ModelConfig) -> LLM:
     """Return the model of a configuration, with its calls counted in the context's store."""
     from factbook.llm.client import open_llm
 
-    budget = Budget(calls=config.daily_calls, tokens=config.daily_tokens, money=config.daily_money)
+    budget = DayBudget(
+        calls=config.daily_calls, tokens=config.daily_tokens, money=config.daily_money
+    )
     return open_llm(config, clock=context.clock, meter=DayMeter(context, budget=budget))

@@ -14,7 +14,7 @@ from typing import Final
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.extract.sentences import Sentence, split, words
-from factbook.gate.judge import Claim, Reading, Relation, judge
+from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge
 from factbook.maintenance.join import cross_pairs
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
@@ -30,7 +30,7 @@ _SUPPORT_METHOD: Final = "An episode that says the same (cosine of 0.75 or more)
 _DOUBT_RULE: Final = "opposing_episode"
 
 
-def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading]) -> list[Op]:
+def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReading]) -> list[Op]:
     """Return the evidence that episodes since the last time give to facts, the oldest first."""
     mark = marked(store, "support")
     fresh = store.changed("vector:episode", mark)
@@ -77,14 +77,14 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], Reading])
 
 
 def _op(
-    life: Life, episode: StoredEpisode, cosine: float, reading: Callable[[str], Reading]
+    life: Life, episode: StoredEpisode, cosine: float, reading: Callable[[str], TextReading]
 ) -> SupportFact | DoubtFact | None:
     sentence = best_sentence(episode.text, life.statement)
     if sentence is None:
         return None
     found = judge(
-        Claim(text=life.statement, kind=life.kind, occurred_at=life.occurred_at),
-        Claim(text=sentence.text, occurred_at=episode.occurred_at),
+        JudgedClaim(text=life.statement, kind=life.kind, occurred_at=life.occurred_at),
+        JudgedClaim(text=sentence.text, occurred_at=episode.occurred_at),
         similarity=cosine,
         older_reading=reading(life.statement),
         newer_reading=reading(sentence.text),

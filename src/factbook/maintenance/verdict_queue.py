@@ -44,10 +44,10 @@ __all__ = [
     "TASK",
     "CallReport",
     "Ids",
+    "JudgeRulings",
     "Missed",
-    "Question",
+    "PairQuestion",
     "Resolver",
-    "Ruling",
     "Unsettled",
     "category",
     "settle",
@@ -64,7 +64,7 @@ _LOW_BITS: Final = 31  # a pair's number holds both ids in the 63 bits of the st
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class PairQuestion:
     """A pair that rules cannot decide, as a judge is asked about it."""
 
     low_id: int
@@ -128,7 +128,7 @@ class CallReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
+class JudgeRulings:
     """What a judge says of all questions, with an account of its calls."""
 
     verdicts: Mapping[Ids, str]  # each one of policy.VERDICTS
@@ -138,7 +138,7 @@ class Ruling:
     version: str = ""  # of the prompt
 
 
-Resolver = Callable[[Sequence[Question]], Mapping[Ids, str] | Ruling]
+Resolver = Callable[[Sequence[PairQuestion]], Mapping[Ids, str] | JudgeRulings]
 """Answers all questions at once: (low id, high id) -> one of policy.VERDICTS; what it leaves out
 waits on. It raises a FactbookError when it cannot answer; nothing is decided then."""
 
@@ -183,7 +183,9 @@ def _by_age(pairs: Iterable[Pair]) -> list[Pair]:
     return sorted(pairs, key=lambda one: (one.judged_at, one.low_id, one.high_id))
 
 
-def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]) -> list[Question]:
+def waiting_questions(
+    store: Store, *, now: Millis, redact: Callable[[str], str]
+) -> list[PairQuestion]:
     """Return every pair that waits for a verdict and whose facts are both current, oldest first."""
     pairs = waiting_pairs(store)
     facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
@@ -200,7 +202,7 @@ def waiting_questions(store: Store, *, now: Millis, redact: Callable[[str], str]
             continue
         task = tasks.get((pair.low_id, pair.high_id))
         found.append(
-            Question(
+            PairQuestion(
                 low_id=pair.low_id,
                 high_id=pair.high_id,
                 texts=(redact(low.statement), redact(high.statement)),
@@ -245,7 +247,7 @@ def _seen(fact: Fact | Life) -> str:
 
 def task_ops(
     store: Store,
-    ruling: Ruling,
+    ruling: JudgeRulings,
     settlement: Mapping[Ids, Unsettled],
     *,
     redact: Callable[[str], str],
@@ -292,7 +294,7 @@ def settle(
     *,
     now: Millis,
     write: Callable[[Sequence[Op]], None],
-    questions: Iterable[Question] = (),
+    questions: Iterable[PairQuestion] = (),
 ) -> dict[Ids, Unsettled]:
     """Do what follows from verdicts on waiting pairs, and say why others have no effect.
 
@@ -332,7 +334,7 @@ def settle(
 
 
 def _changed(
-    store: Store, verdicts: Mapping[Ids, str], questions: Iterable[Question]
+    store: Store, verdicts: Mapping[Ids, str], questions: Iterable[PairQuestion]
 ) -> dict[Ids, Unsettled]:
     asked = [one for one in questions if one.ids in verdicts]
     facts = lives_by_id(store, sorted({fact for one in asked for fact in one.ids}))

@@ -30,10 +30,10 @@ from factbook.maintenance.verdict_queue import (
     MERGE_RULE,
     CallReport,
     Ids,
+    JudgeRulings,
     Missed,
-    Question,
+    PairQuestion,
     Resolver,
-    Ruling,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def model_resolver(llm: LLM) -> Resolver:
     return lambda questions: judge_pairs(llm, questions)
 
 
-def judge_pairs(llm: LLM, questions: Sequence[Question]) -> Ruling:
+def judge_pairs(llm: LLM, questions: Sequence[PairQuestion]) -> JudgeRulings:
     """Ask a model about pairs, in two calls at most, and return what counts of its answers.
 
     Never raises ModelError: a call that fails is told in its report, and its pairs are missed.
@@ -127,7 +127,9 @@ def judge_pairs(llm: LLM, questions: Sequence[Question]) -> Ruling:
         about.update(dict.fromkeys(found, batch.report))
         calls.append(batch.report)
         missed += batch.missed
-    return Ruling(verdicts=ruling, calls=calls, missed=missed, about=about, version=PROMPT_VERSION)
+    return JudgeRulings(
+        verdicts=ruling, calls=calls, missed=missed, about=about, version=PROMPT_VERSION
+    )
 
 
 @dataclass(slots=True)
@@ -135,7 +137,7 @@ class _Batch:
     """The pairs of one call."""
 
     about: str
-    waiting: list[Question] = field(default_factory=list)
+    waiting: list[PairQuestion] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     report: CallReport = field(init=False)
 
@@ -172,7 +174,7 @@ def _ask(llm: LLM, batch: _Batch, *, waiting: set[Ids], owners: dict[int, str]) 
 def _read_answer(
     answer: VerdictAnswer,
     batch: _Batch,
-    asked: Sequence[Question],
+    asked: Sequence[PairQuestion],
     *,
     waiting: set[Ids],
     owners: dict[int, str],
@@ -231,14 +233,14 @@ def _why_unknown(ids: Ids | None, waiting: set[Ids], owners: dict[int, str]) -> 
 # --- the prompt -----------------------------------------------------------------------------------
 
 
-def verdict_messages(about: str, questions: Sequence[Question]) -> list[Message]:
+def verdict_messages(about: str, questions: Sequence[PairQuestion]) -> list[Message]:
     """Return the prompt of one call; `about` is CONTRADICTIONS or MERGES."""
     clusters = "".join(map(_cluster, questions))
     content = f"{_TASKS[about]}\n\n<clusters>\n{clusters}</clusters>\n\n{_ASK}"
     return [Message(role="system", content=_SYSTEM), Message(role="user", content=content)]
 
 
-def _cluster(question: Question) -> str:
+def _cluster(question: PairQuestion) -> str:
     lines = [
         f"- {quoted(text)} (conf: {sure:.2f}, {_date(at)})\n"
         for text, sure, at in zip(question.texts, question.confidences, question.dates, strict=True)
@@ -264,13 +266,15 @@ def _frame_tokens(about: str) -> int:
     return message_tokens(verdict_messages(about, [])) + _SCHEMA_TOKENS + _SPARE_TOKENS
 
 
-def _fitting(questions: Sequence[Question], *, room: int) -> tuple[list[Question], list[Question]]:
+def _fitting(
+    questions: Sequence[PairQuestion], *, room: int
+) -> tuple[list[PairQuestion], list[PairQuestion]]:
     """Return (the pairs that one call takes, those that no call could take), oldest first.
 
     `room` is what the window has, in tokens, for the pairs and for what is answered of them.
     """
-    taken: list[Question] = []
-    too_large: list[Question] = []
+    taken: list[PairQuestion] = []
+    too_large: list[PairQuestion] = []
     left = room
     for one in questions:
         tokens = estimate_tokens(_cluster(one)) + estimate_tokens(_answer_line(one))
@@ -287,7 +291,7 @@ def _fitting(questions: Sequence[Question], *, room: int) -> tuple[list[Question
     return taken, too_large
 
 
-def _answer_line(question: Question) -> str:
+def _answer_line(question: PairQuestion) -> str:
     """Return the longest that an answer says of a pair, with the blanks of an indented one."""
     return (
         f'\n    {{\n      "id": "{_id(question.ids)}",\n      "verdict": "CONTRADICTION"\n    }},'

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.extract.prompt_injection import hostile, taint
-from factbook.llm.base import Message, Piece, Tool, ToolCall
+from factbook.llm.base import AnswerPart, Message, Tool, ToolCall
 from factbook.llm.prompt import MESSAGE_TOKENS, estimate_tokens, quoted
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SYSTEM",
-    "Asked",
     "Prompt",
     "SearchArguments",
     "SearchMemoryArguments",
     "Sufficiency",
     "Talk",
+    "ToolCallShown",
     "ToolText",
     "Toolbox",
     "pages_as_data",
@@ -161,7 +161,7 @@ class Toolbox:
         """Return the tools as a model is told of them."""
         return [_SEARCH_MEMORY] if self.search is None else [_SEARCH_MEMORY, _SEARCH]
 
-    def use(self, call: ToolCall) -> tuple[Asked, str]:
+    def use(self, call: ToolCall) -> tuple[ToolCallShown, str]:
         """Make a call, if it is one; return it for the person, and what the model gets.
 
         What is wrong with a call is told to the model, in one sentence.
@@ -170,28 +170,32 @@ class Toolbox:
             if call.name == _SEARCH_MEMORY.name:
                 remembered = SearchMemoryArguments.model_validate_json(call.arguments)
                 found = self.search_memory(remembered)
-                return Asked(tool=call.name, query=remembered.query, said=found.said), found.text
+                return ToolCallShown(
+                    tool=call.name, query=remembered.query, said=found.said
+                ), found.text
             if call.name == _SEARCH.name and self.search is not None:
                 wanted = SearchArguments.model_validate_json(call.arguments)
                 found = self.search(wanted)
-                return Asked(tool=call.name, query=wanted.query, said=found.said), found.text
+                return ToolCallShown(
+                    tool=call.name, query=wanted.query, said=found.said
+                ), found.text
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the arguments"
             why = f"{where}: {first['msg']}"
             return (
-                Asked(tool=call.name, query="", said=f"not made: {why}"),
+                ToolCallShown(tool=call.name, query="", said=f"not made: {why}"),
                 f"error: {why}; give a JSON object with a query of 1 to {QUERY_CHARS} characters",
             )
         names = ", ".join(one.name for one in self.offered)
         return (
-            Asked(tool=call.name, query="", said="not made: there is no such tool"),
+            ToolCallShown(tool=call.name, query="", said="not made: there is no such tool"),
             f"error: there is no tool {quoted(call.name[:80])}; the tools are {names}",
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ToolCallShown:
     """A call of a tool that was made, or refused, for the person to see."""
 
     tool: str  # as the model calls it: unchecked
@@ -327,7 +331,7 @@ class Talk:
         needs = "search" if answer.needs == "memory" and not named else answer.needs
         return Sufficiency(needs=needs, facts=named, query=answer.query.strip())
 
-    def answer(self, prompt: Prompt, tools: Toolbox) -> Iterator[str | Asked]:
+    def answer(self, prompt: Prompt, tools: Toolbox) -> Iterator[str | ToolCallShown]:
         """Yield an answer as it comes, and each call of a tool once it was made.
 
         Raises ModelError, and UsageError where the message alone is larger than the window.
@@ -345,7 +349,7 @@ class Talk:
                 self._takes_tools = False  # a small model has none; it answers as it can
         yield from self._rounds(prompt, tools, 0)
 
-    def _rounds(self, prompt: Prompt, tools: Toolbox, rounds: int) -> Iterator[str | Asked]:
+    def _rounds(self, prompt: Prompt, tools: Toolbox, rounds: int) -> Iterator[str | ToolCallShown]:
         offered: Sequence[Tool] = tools.offered if rounds else ()
         limit = self._llm.context_tokens - _reserve(self._llm.context_tokens)
         limit -= _tool_tokens(offered)
@@ -384,7 +388,7 @@ class Talk:
                 room -= max(0, _tokens([reply]) - LEAST_REPLY)
                 messages.append(reply)
 
-    def _stream(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[Piece]:
+    def _stream(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[AnswerPart]:
         return self._llm.stream(messages, tools, purpose="chat")
 
     def _messages(self, prompt: Prompt, limit: int) -> list[Message]:

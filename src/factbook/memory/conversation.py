@@ -56,8 +56,8 @@ from factbook.store.kinds import COUNT, INJECTION, Least
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.gate.judge import Claim
-    from factbook.gate.reading import Reading
+    from factbook.gate.judge import JudgedClaim
+    from factbook.gate.reading import TextReading
     from factbook.memory.answering import Asked
     from factbook.memory.keyed import Keyed, Planner
     from factbook.memory.review import Review
@@ -568,23 +568,23 @@ class ClaimJudge:
 
     # imported when it is asked: its tables take longer than a search, and most need no judge
 
-    def read(self, hit: Hit) -> Sequence[tuple[Claim, Reading]]:
+    def read(self, hit: Hit) -> Sequence[tuple[JudgedClaim, TextReading]]:
         """Return what the first sentences of a hit claim; questions claim nothing."""
         from factbook.extract.sentences import split
-        from factbook.gate.judge import Claim
+        from factbook.gate.judge import JudgedClaim
         from factbook.gate.reading import read
 
         texts = [one.text.strip() for one in split(hit.text)]
         return [
-            (Claim(text=one, occurred_at=hit.occurred_at), read(one))
+            (JudgedClaim(text=one, occurred_at=hit.occurred_at), read(one))
             for one in texts
             if one and not ends_asking(one)
         ][:JUDGED_SENTENCES]
 
     def corrects(
         self,
-        older: Sequence[tuple[Claim, Reading]],
-        newer: Sequence[tuple[Claim, Reading]],
+        older: Sequence[tuple[JudgedClaim, TextReading]],
+        newer: Sequence[tuple[JudgedClaim, TextReading]],
         *,
         similarity: float,
         contradicting: bool,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import NotFound
-from factbook.interests.relate import Relation, shares
+from factbook.interests.relate import PreferenceRelation, shares
 from factbook.interests.score import DAY_MS, course, signed, weight
 from factbook.model.confidence import as_of
 from factbook.model.facts import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
@@ -161,7 +161,7 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
         back = one.preference_id is not None and (liked is None or liked.retired_at is not None)
         adds = 0.0 if back else signed(one) * weight(now - one.at)
         found.append(Part(engagement=one, adds=adds, preference=liked, taken_back=back))
-    near = shares(Relation(one.id, entity.id, cosine) for one, cosine in view.preferences)
+    near = shares(PreferenceRelation(one.id, entity.id, cosine) for one, cosine in view.preferences)
     for preference_id, part in near.items():
         found += [
             Part(

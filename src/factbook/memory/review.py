@@ -38,7 +38,7 @@ from factbook.store.kinds import PROPOSAL
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.maintenance.consolidate import Question
+    from factbook.maintenance.consolidate import PairQuestion
     from factbook.memory.keyed import Planner
     from factbook.model.facts import Proposal
 
@@ -59,7 +59,7 @@ class Review:
 
     # --- what waits -----------------------------------------------------------------------------
 
-    def questions(self, *, owner: str | Everyone = ME) -> list[Question]:
+    def questions(self, *, owner: str | Everyone = ME) -> list[PairQuestion]:
         """Return the pairs of an owner's facts that rules could not decide."""
         found = waiting_questions(
             self._store, now=self._context.clock(), redact=self._context.redact
@@ -71,8 +71,8 @@ class Review:
     ) -> Receipt:
         """Decide an owner's waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for (low id, high id).
 
-        What was only overheard against what was told (`Question.heard`) may also be answered with
-        ACCEPT, which makes it its owner's word in the place of the other, or REFUSE: it is wrong.
+        What was only overheard against what was told (`PairQuestion.heard`) may also be answered
+        with ACCEPT, which makes it its owner's word in the place of the other, or REFUSE: it is wrong.
         Raises UsageError, after deciding the others, for a pair that does not wait and for a
         verdict that is none; NotFound, before anything is decided, for a fact of another owner.
         """
@@ -97,7 +97,7 @@ class Review:
             raise UsageError(detail="; ".join(wrong))
         return total
 
-    def _hear_out(self, one: Question, *, accept: bool, receipt: Receipt) -> None:
+    def _hear_out(self, one: PairQuestion, *, accept: bool, receipt: Receipt) -> None:
         """Take an owner's answer to what was overheard against what was told."""
         told = next(fact for fact in one.ids if fact != one.heard)
         if accept:

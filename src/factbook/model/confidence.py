@@ -18,7 +18,7 @@ from factbook.model.facts import Fact, FactKind, Millis, Status, Trust
 DAY_MS = 24 * 3600 * 1000
 
 
-class Held(Protocol):
+class ConfidenceHolder(Protocol):
     """What a confidence depends on; `Fact` and the store's `Life` are such."""
 
     @property
@@ -42,17 +42,17 @@ class Held(Protocol):
         """The moment that the confidence is of."""
 
 
-def fades(fact: Held) -> bool:
+def fades(fact: ConfidenceHolder) -> bool:
     """Tell whether a fact fades: what happened stays true, and a setting holds until changed."""
     return not fact.pinned and fact.kind not in policy.LASTING_KINDS
 
 
-def hold_days(fact: Held) -> float:
+def hold_days(fact: ConfidenceHolder) -> float:
     """Return the days for which the confidence holds before it fades (seed 002's windows)."""
     return policy.HOLD_DAYS.get(fact.predicate, 0.0) if fact.kind is FactKind.TYPED else 0.0
 
 
-def value_at(fact: Held, now: Millis) -> float:
+def value_at(fact: ConfidenceHolder, now: Millis) -> float:
     """Return the confidence at a time, from 0 to 1; before its own moment it is as it was then."""
     if not fades(fact):
         return fact.confidence
@@ -69,7 +69,7 @@ def grown(confidence: float, *, cap: float = 1.0) -> float:
 
 
 def supported(
-    fact: Held, *, at: Millis | None, trust: Trust, now: Millis, own: float = 0.0
+    fact: ConfidenceHolder, *, at: Millis | None, trust: Trust, now: Millis, own: float = 0.0
 ) -> tuple[float, Millis]:
     """Return (confidence, its moment) after an episode of that time and channel supports the fact.
 
@@ -91,7 +91,7 @@ def supported(
     return max(fact.confidence + gain * left, own * left), fact.confidence_at
 
 
-def halved(fact: Held, *, at: Millis | None, now: Millis) -> tuple[float, Millis]:
+def halved(fact: ConfidenceHolder, *, at: Millis | None, now: Millis) -> tuple[float, Millis]:
     """Return (confidence, its moment) after a clear contradiction (seed 001: both lose half)."""
     moment = max(fact.confidence_at, now if at is None else min(at, now))
     return value_at(fact, moment) * policy.CONTRADICTION_FACTOR, moment

@@ -620,7 +620,7 @@ class Rejection:
     validation: Mapping[str, object] = field(default_factory=dict)
 
 
-class Erasure(NamedTuple):
+class ErasureAct(NamedTuple):
     """One act of erasing, as it is remembered."""
 
     id: int

@@ -159,7 +159,7 @@ def require_httpx(what: str, *, extra: str = "llm") -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class HTTPReply:
     """What came back, whole; of a status other than 2xx the first 64 KiB."""
 
     status: int
@@ -232,7 +232,7 @@ class Endpoint:
         *,
         timeout_s: float,
         max_bytes: int,
-    ) -> Reply:
+    ) -> HTTPReply:
         """Send one request and return the whole answer; without a body it is a GET.
 
         `path` follows the address as it is, and may end in a query. `timeout_s` is for everything
@@ -339,10 +339,10 @@ class Answering:
     def __iter__(self) -> Iterator[bytes]:
         return self._exchange.chunks()
 
-    def whole(self) -> Reply:
+    def whole(self) -> HTTPReply:
         """Wait for the end of the answer, and return all of it."""
         body = b"".join(self._exchange.chunks())
-        return Reply(status=self.status, location=self.location, body=body)
+        return HTTPReply(status=self.status, location=self.location, body=body)
 
 
 _BEFORE_SENDING: Final = frozenset(

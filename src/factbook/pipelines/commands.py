@@ -17,7 +17,7 @@ from factbook.errors import ModelError, ModelFailure
 from factbook.extract.model_reading import (
     PROMPT_VERSION,
     CommandAnswer,
-    Refusal,
+    RefusedPart,
     command_batches,
     command_candidates,
     command_messages,
@@ -152,7 +152,7 @@ def _batch(
 
 
 def _refusal(
-    one: Refusal, episodes: dict[str, Episode], redact: Callable[[str], str]
+    one: RefusedPart, episodes: dict[str, Episode], redact: Callable[[str], str]
 ) -> RejectCandidate | None:
     """Return the row of a refused item; what is of no episode stands under the first one."""
     episode = episodes[one.uid or next(iter(episodes))]

@@ -23,7 +23,7 @@ from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
 from factbook.model.facts import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
 from factbook.model.ops import Op
-from factbook.pipelines.steps import Step, propose
+from factbook.pipelines.steps import BatchStep, propose
 from factbook.pipelines.workers import Task, Workers, forks
 from factbook.redaction.base import Redacting
 from factbook.sources.files import file_key
@@ -187,7 +187,7 @@ class _Reading:
         if self._pool is not None:
             self._pool.close()
 
-    def steps(self, number: int) -> Iterator[Step]:
+    def steps(self, number: int) -> Iterator[BatchStep]:
         """Return the steps of one file."""
         if self._pool is not None and number in self._given:
             return self._pool.steps(number)
@@ -227,7 +227,7 @@ class _Pending:
         self._bytes = 0
         self._lines = LineCount()
 
-    def add(self, step: Step) -> None:
+    def add(self, step: BatchStep) -> None:
         if step.trigger is not self._trigger:
             self.flush()
             self._trigger = step.trigger

@@ -24,10 +24,10 @@ from factbook import policy
 from factbook.apply.facts import memory_key
 from factbook.embed.halves import unpacked
 from factbook.extract.clusters import (
-    Found,
     HandedOn,
     KnownCluster,
     Piece,
+    ProposedFact,
     find_clusters,
     find_statements,
     overheard_pieces,
@@ -36,7 +36,7 @@ from factbook.extract.clusters import (
 from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.gate.frames import frames_of
-from factbook.gate.judge import Claim, Relation, judge, read
+from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.model.confidence import DAY_MS
 from factbook.model.facts import (
     EVERYONE,
@@ -213,7 +213,7 @@ def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
 
 
 def _assertions(
-    owner: str, found: Found, pieces: Sequence[Piece], rule: str, method: str
+    owner: str, found: ProposedFact, pieces: Sequence[Piece], rule: str, method: str
 ) -> list[Op]:
     """Return one assertion of the statement for each episode that says it, the medoid's first."""
     members = [found.medoid, *(n for n in found.members if n != found.medoid)]
@@ -258,9 +258,9 @@ def _evidence(owner: str, piece: Piece) -> Witness:
     return Witness(piece.uid, owner, piece.trust, piece.text, piece.episode_id)
 
 
-def claim_of(life: Life) -> Claim:
+def claim_of(life: Life) -> JudgedClaim:
     """Return a fact as it is judged."""
-    return Claim(
+    return JudgedClaim(
         text=life.statement,
         subject=life.subject,
         predicate=life.predicate,
@@ -345,7 +345,7 @@ _CLAUSES: Final = re.compile(r"[,;:] |,? (?:and|but|so|because|since|while) ")
 
 
 def _opposes(text: str, told: str, cosine: float) -> bool:
-    judged = judge(Claim(text=told), Claim(text=text), similarity=cosine)
+    judged = judge(JudgedClaim(text=told), JudgedClaim(text=text), similarity=cosine)
     return judged.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
 
 

@@ -25,7 +25,7 @@ _record_episode: Final = fast_dataclass.by_name(RecordEpisode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class BatchStep:
     """What one batch of a file asks the store to do."""
 
     ops: list[Op]
@@ -37,7 +37,7 @@ class Step:
 
 def propose(
     file: LogFile, *, cursor: Cursor | None, rules: RuleSet | None, redactor: Redacting, now: Millis
-) -> Iterator[Step]:
+) -> Iterator[BatchStep]:
     """Read a file from its cursor on, and yield what each batch asks for.
 
     Without `rules` the episodes are yet to be asked what they say, by `episode_ops`.
@@ -63,7 +63,7 @@ def propose(
     for batch in batches:
         ops = batch_ops(batch, rules=rules, screen=screen, began=began)
         began = batch.cursor.offset
-        yield Step(
+        yield BatchStep(
             ops=ops,
             lines=batch.lines,
             read_bytes=batch.read_bytes,

@@ -33,7 +33,7 @@ from factbook.extract.rules import RuleSet
 from factbook.model import fast_dataclass
 from factbook.model.facts import Candidate, Cursor, Episode, Field, Millis
 from factbook.model.ops import AssertFact, Op, RecordEpisode
-from factbook.pipelines.steps import Step, episode_ops, propose
+from factbook.pipelines.steps import BatchStep, episode_ops, propose
 from factbook.redaction.base import Redacting
 from factbook.sources.session_log import LogFile
 
@@ -96,10 +96,10 @@ class _FlatStep(NamedTuple):
     episodes: list[tuple[Any, ...]]
     fields: list[tuple[tuple[str, int, int], ...]] | None  # theirs, where the rules need them yet
     claims: list[tuple[tuple[Any, ...], tuple[Any, ...]]]  # (candidate, what is said of it)
-    rest: Step  # with the other ops
+    rest: BatchStep  # with the other ops
 
 
-def _flat(step: Step, *, extracted: bool) -> _FlatStep:
+def _flat(step: BatchStep, *, extracted: bool) -> _FlatStep:
     fields: list[tuple[tuple[str, int, int], ...]] | None = None if extracted else []
     episodes: list[tuple[Any, ...]] = []
     claims: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
@@ -116,7 +116,7 @@ def _flat(step: Step, *, extracted: bool) -> _FlatStep:
     return _FlatStep(episodes, fields, claims, dataclasses.replace(step, ops=others))
 
 
-def _unflat(flat: _FlatStep, rules: RuleSet) -> Step:
+def _unflat(flat: _FlatStep, rules: RuleSet) -> BatchStep:
     # `apply` sorts the ops by kind anyway, so the order among the kinds need not be kept.
     ops = flat.rest.ops
     if flat.fields is None:
@@ -263,7 +263,7 @@ class Workers:
         for worker in self.workers:
             worker.close()
 
-    def steps(self, number: int) -> Iterator[Step]:
+    def steps(self, number: int) -> Iterator[BatchStep]:
         """Yield the steps of one file; raises what reading it raised."""
         results = self._results[number]
         while True:

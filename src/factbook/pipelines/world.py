@@ -49,9 +49,9 @@ from factbook.model.interest_ops import FailResult, Fence, MarkExtracted, MarkHe
 from factbook.model.ops import FailTask, FinishTask, Op
 from factbook.net import cancel
 from factbook.net.http import one_line
-from factbook.pipelines.world_facts import Facts, Gathered, Vectors, announcements, refusal
+from factbook.pipelines.world_facts import Facts, Gathered, TextVectors, announcements, refusal
 from factbook.pipelines.world_model import ModelReading
-from factbook.pipelines.world_names import Names, by_new_thing
+from factbook.pipelines.world_names import EntityIntake, by_new_thing
 from factbook.store.derived.entities import known_names
 from factbook.store.derived.searches import is_discovered, results_of, search_logs
 from factbook.store.derived.tasks import open_tasks, unheard
@@ -119,8 +119,8 @@ class WorldReading:
         self._clock = context.clock
         self._interests = interests
         self._lease = _Lease(context.store, context.clock)
-        self._vectors = Vectors(context)  # of one search or message
-        self._names = Names(context, self._vectors)
+        self._vectors = TextVectors(context)  # of one search or message
+        self._names = EntityIntake(context, self._vectors)
         self._facts = Facts(context, self._vectors)
         self._model = ModelReading(context, renew=self._lease.renew)
         self._input = ("", 0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.extract.world import WorldClaim, statement_of
-from factbook.gate.known import Said, nearest
+from factbook.gate.known import EntityClaim, nearest
 from factbook.gate.notices import Find, mode_of, worth_telling
 from factbook.model.entities import ABOUT, SearchLog
 from factbook.model.facts import Candidate, Fact, FactKind, Millis, StoredEpisode
@@ -33,7 +33,7 @@ from factbook.store.derived.searches import untold_finds
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Facts", "Gathered", "Vectors", "announcements", "refusal"]
+__all__ = ["Facts", "Gathered", "TextVectors", "announcements", "refusal"]
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Gathered:
     finds: list[NewFind] = field(default_factory=list)  # facts that it brings
 
 
-class Vectors:
+class TextVectors:
     """Vectors of texts, each made once, and those that the store has."""
 
     def __init__(self, context: Context) -> None:
@@ -99,11 +99,11 @@ class Vectors:
 class Facts:
     """Keeps what is said of known things, beside what is known of them."""
 
-    def __init__(self, context: Context, vectors: Vectors) -> None:
+    def __init__(self, context: Context, vectors: TextVectors) -> None:
         """Compose."""
         self._store = context.store
         self._vectors = vectors
-        self._known: dict[tuple[str, str], list[Said]] = {}  # of entities, for one piece
+        self._known: dict[tuple[str, str], list[EntityClaim]] = {}  # of entities, for one piece
 
     def clear(self) -> None:
         """Forget what was known: a piece was written since, by us or by others."""
@@ -114,7 +114,7 @@ class Facts:
         for one in claims:
             cancel.check()
             text = statement_of(one.entity, one.content)
-            claim = Said(says=one.content, text=text, vector=self._vectors.of([text])[0])
+            claim = EntityClaim(says=one.content, text=text, vector=self._vectors.of([text])[0])
             known = self._known_of(episode.owner, one.entity)
             cosine, twin = nearest(one.entity, claim, known)
             if twin is None:
@@ -127,13 +127,13 @@ class Facts:
             else:
                 found.ops.append(supported(twin.fact.id, _candidate(one), episode))
 
-    def _known_of(self, owner: str, name: str) -> list[Said]:
+    def _known_of(self, owner: str, name: str) -> list[EntityClaim]:
         key = (owner, name)
         if key not in self._known:
             facts = world_facts(self._store, owner, name)
             vectors = self._vectors.of_facts(facts)
             self._known[key] = [
-                Said(fact=one, says=one.object, text=one.statement, vector=vectors[one.id])
+                EntityClaim(fact=one, says=one.object, text=one.statement, vector=vectors[one.id])
                 for one in facts
             ]
         return self._known[key]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from factbook import policy
 from factbook.extract import entity_prompts
-from factbook.extract.mentions import Named, named_in
+from factbook.extract.mentions import Mention, named_in
 from factbook.extract.world import WorldClaim
 from factbook.gate.grounding import Support, ground, read_passage
 from factbook.model.entities import EngagementType, Valence
@@ -53,14 +53,16 @@ class ModelReading:
         seen = [SeenName(start=one.start, end=one.end) for one in names if one.name not in known]
         return [*ops, KeepSeen(search_id=log.id, episode_id=episode.id, names=seen)]
 
-    def heard(self, message: StoredEpisode, named: Sequence[Named], found: Gathered) -> list[Named]:
+    def heard(
+        self, message: StoredEpisode, named: Sequence[Mention], found: Gathered
+    ) -> list[Mention]:
         """Return what a message names beside what was `named` already."""
         names, ops = self._names("", message, found.names, full=True, external=False)
         found.ops += ops
         heard = {one.name for one in named}
         _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
         return [
-            Named(
+            Mention(
                 name=one.name,
                 start=one.start,
                 end=one.end,

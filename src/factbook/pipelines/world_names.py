@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from factbook import policy
-from factbook.extract.discovery import Discovery, ResultText, corroborated, discover
-from factbook.extract.mentions import Named, called
+from factbook.extract.discovery import NewThing, ResultText, corroborated, discover
+from factbook.extract.mentions import Mention, called
 from factbook.extract.opinions import NO_MORE_OF_IT
 from factbook.extract.topics import topic_of
 from factbook.gate.known import admit, is_known
@@ -30,20 +30,20 @@ from factbook.model.interest_ops import (
 )
 from factbook.model.keys import entity_name
 from factbook.model.ops import Op
-from factbook.pipelines.world_facts import Gathered, Vectors, refusal
+from factbook.pipelines.world_facts import Gathered, TextVectors, refusal
 from factbook.store.derived.entities import deleted_names, entity_named, known_names
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.store.kinds import ResultRow
 
-__all__ = ["Names", "by_new_thing", "engaged"]
+__all__ = ["EntityIntake", "by_new_thing", "engaged"]
 
 
-class Names:
+class EntityIntake:
     """Brings things in under their names, with what their owner did to bring them in."""
 
-    def __init__(self, context: Context, vectors: Vectors) -> None:
+    def __init__(self, context: Context, vectors: TextVectors) -> None:
         """Compose."""
         self._store = context.store
         self._vectors = vectors
@@ -85,7 +85,7 @@ class Names:
 
     def _discovered(
         self,
-        one: Discovery,
+        one: NewThing,
         log: SearchLog,
         episode: StoredEpisode,
         topic: str,
@@ -114,7 +114,7 @@ class Names:
 
     # --- of a message ---------------------------------------------------------------------------
 
-    def hear(self, one: Named, message: StoredEpisode, found: Gathered) -> None:
+    def hear(self, one: Mention, message: StoredEpisode, found: Gathered) -> None:
         """Note what an owner does about a thing that a message names."""
         owner, name = message.owner, one.name
         if not one.is_known and name not in found.names:
@@ -225,10 +225,10 @@ def _seen(
     states: Sequence[ResultRow],
     results: Sequence[StoredEpisode],
     texts: Sequence[ResultText],
-) -> list[Discovery]:
+) -> list[NewThing]:
     """Return the new names that a model saw in results."""
     return [
-        Discovery(
+        NewThing(
             name=entity_name(results[index].text[start:end]),
             surface=results[index].text[start:end],
             spans=[(index, start, end)],
@@ -240,7 +240,7 @@ def _seen(
     ]
 
 
-def _around(one: Discovery, episode: StoredEpisode) -> str:
+def _around(one: NewThing, episode: StoredEpisode) -> str:
     """Return the words around the place where an entity is named."""
     _, start, end = one.spans[0]
     return " ".join(episode.text[max(0, start - 80) : end + 80].split())

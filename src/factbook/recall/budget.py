@@ -56,7 +56,7 @@ __all__ = [
     "MEMORY_TAG",
     "Block",
     "ContextLimits",
-    "LeftOut",
+    "PieceLeftOut",
     "PromptContext",
     "Tier",
     "ToolResult",
@@ -195,7 +195,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class PieceLeftOut:
     """A piece that is not in the context, and why."""
 
     id: str
@@ -220,7 +220,7 @@ class PromptContext:
     text: str
     blocks: tuple[Block, ...]  # in the order of the text
     included: tuple[str, ...]  # ids of the memories in it, streamed or found by a tool
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[PieceLeftOut, ...]
     tokens: int  # of the whole text
     limit: int
 
@@ -519,7 +519,7 @@ class _Draft:
         self._now = now
         self._exact = exact  # every step is counted as a whole, instead of piece by piece
         self._parts: dict[Tier, _Part] = {}
-        self._left_out: list[LeftOut] = []
+        self._left_out: list[PieceLeftOut] = []
 
     def build(
         self,
@@ -599,7 +599,7 @@ class _Draft:
         return sum(self._tokens(part) for part in parts) <= room
 
     def _leave(self, id: str, why: str) -> None:
-        self._left_out.append(LeftOut(id=id, why=why))
+        self._left_out.append(PieceLeftOut(id=id, why=why))
 
     # --- the tiers ------------------------------------------------------------------------------
 

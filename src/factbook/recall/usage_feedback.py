@@ -25,7 +25,7 @@ MIN_VALUE_CHARS: Final = 3  # shorter values ("no", "12") stand in answers by ch
 How: TypeAlias = Literal["id", "words", "value", ""]
 
 
-class Shown(Protocol):
+class ShownMemory(Protocol):
     """What is needed of a memory; `Hit` is one."""
 
     @property
@@ -51,7 +51,7 @@ class Use:
         return self.how != ""
 
 
-def uses(memories: Sequence[Shown], answer: str) -> list[Use]:
+def uses(memories: Sequence[ShownMemory], answer: str) -> list[Use]:
     """Return for each memory, in their order, whether the answer cites it."""
     plain = _folded(answer)
     named = set(re.findall(r"(?<![\w/.-])[ef]\d+(?![\w-])", plain))
@@ -59,7 +59,7 @@ def uses(memories: Sequence[Shown], answer: str) -> list[Use]:
     return [Use(id=one.id, how=_how(one, plain, named, grams)) for one in memories]
 
 
-def _how(memory: Shown, plain: str, named: set[str], grams: set[tuple[str, ...]]) -> How:
+def _how(memory: ShownMemory, plain: str, named: set[str], grams: set[tuple[str, ...]]) -> How:
     if memory.id in named:
         return "id"
     if grams and not grams.isdisjoint(_grams(memory.text)):

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from factbook.redaction.belief import believe
 from factbook.redaction.headers import cookie_spans, credential_span
 from factbook.redaction.names import Name, classify
-from factbook.redaction.place import FIELD, Place
+from factbook.redaction.place import FIELD, ValuePlace
 from factbook.redaction.reading import (
     MAX_VALUE,
     Value,
@@ -43,7 +43,7 @@ __all__ = [
     "HINT",
     "LOOSE",
     "Joint",
-    "Named",
+    "SecretName",
     "assigned_spans",
     "field_kind",
     "read_joint",
@@ -146,7 +146,7 @@ def field_kind(key: str, value: str) -> str | None:
     return name.kind if believe(value, name, FIELD) else None
 
 
-class Named(NamedTuple):
+class SecretName(NamedTuple):
     """A name whose values tend to be secrets, in its text."""
 
     start: int  # first character
@@ -166,7 +166,7 @@ LOOSE: Final = frozenset({"said", "next", "blank", "comma", "call", "cell"})
 """Joints behind which the value of a name may stand further off."""
 
 
-def read_joint(text: str, named: Named) -> Joint | None:
+def read_joint(text: str, named: SecretName) -> Joint | None:
     """Read what joins a name to its value."""
     flag = text[named.start] == "-" and text[named.end : named.end + 1] != ":"
     found = (_FLAG_JOINT if flag else _JOINT).match(text, named.end, named.end + _JOINT_LIMIT)
@@ -175,7 +175,7 @@ def read_joint(text: str, named: Named) -> Joint | None:
     return Joint(kind="flag" if flag else found.lastgroup or "", text=found[0], end=found.end())
 
 
-def assigned_spans(text: str, named: Named, joint: Joint) -> Iterator[Span]:
+def assigned_spans(text: str, named: SecretName, joint: Joint) -> Iterator[Span]:
     """Give the secrets that stand right behind a name."""
     start, stop, name, kind = named.start, named.end, named.sense, joint.kind
     value = _read_value(text, joint.end, kind)
@@ -196,7 +196,7 @@ def assigned_spans(text: str, named: Named, joint: Joint) -> Iterator[Span]:
     braced = text.startswith("{", value.start) and text[start - 1 : start] == ";"  # PWD={hunter2};
     if not braced and _is_told(text, value, name, joint):  # most mentions of a secret end here
         return
-    place = Place(
+    place = ValuePlace(
         text=text,
         start=start,
         stop=stop,
@@ -245,7 +245,7 @@ def _is_told(text: str, value: Value, name: Name, joint: Joint) -> bool:
     return joint.text != "=" and word.isascii() and not _DIGIT.search(word) and is_code(word)
 
 
-def _read_again(text: str, start: int, value: Value, place: Place) -> Value:
+def _read_again(text: str, start: int, value: Value, place: ValuePlace) -> Value:
     """Read a bare value again by the rules of the place that its name stands in."""
     around = _quoted_around(text, start, value, place.before) if place.tight else None
     if around is not None:
@@ -284,7 +284,7 @@ def _quoted_around(text: str, start: int, value: Value, before: str) -> Value | 
     return Value(start=value.start, end=quoted.end, quote=quoted.quote, after=quoted.after)
 
 
-def read_name(text: str, at: int, end: int) -> Named | None:
+def read_name(text: str, at: int, end: int) -> SecretName | None:
     """Read the whole name around a hint and judge it; None when its values are no secrets."""
     low = max(0, at - _KEY_LIMIT)
     start = low + len(text[low:at].rstrip(_NAME_CHARS))
@@ -313,8 +313,8 @@ def read_name(text: str, at: int, end: int) -> Named | None:
         words = _TWO_WORDS.match(text, start, stop + 16)  # `API key: ...`, `seed phrase: ...`
         told = classify(f"{words[1]}_{words[2]}") if words is not None else None
         if words is not None and told is not None:
-            return Named(start=start, end=words.end(), sense=told)
-    return None if name is None else Named(start=start, end=stop, sense=name)
+            return SecretName(start=start, end=words.end(), sense=told)
+    return None if name is None else SecretName(start=start, end=stop, sense=name)
 
 
 def _read_value(text: str, pos: int, joint: str) -> Value | None:

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from factbook.redaction.names import Name
-from factbook.redaction.place import Place
+from factbook.redaction.place import ValuePlace
 from factbook.redaction.values import (
     has_both,
     is_algorithm,
@@ -54,7 +54,7 @@ _ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
 _DOTTED: Final = re.compile(r"^[a-z]{3,}(?:\.[a-z]{3,}){2,}$")
 
 
-def believe(word: str, name: Name, place: Place) -> bool:
+def believe(word: str, name: Name, place: ValuePlace) -> bool:
     """Decide whether a value, of which the beginning is enough, is what its name announces."""
     if is_stand_in(word) or is_stop_word(word):
         return False
@@ -76,7 +76,7 @@ def believe(word: str, name: Name, place: Place) -> bool:
     return _believe_bare(word, place)
 
 
-def _believe_short_name(word: str, place: Place) -> bool:
+def _believe_short_name(word: str, place: ValuePlace) -> bool:
     """Decide whether `pass`, `pw` or `pwd` means a password where it stands."""
     if place.upper and place.joint == "assign" and not place.tight:
         return False  # the PASS of a test's report
@@ -87,7 +87,7 @@ def _believe_short_name(word: str, place: Place) -> bool:
     return place.tight or place.joint == "flag" or is_jumbled(word) or has_both(word)
 
 
-def _believe_quoted(word: str, place: Place) -> bool:
+def _believe_quoted(word: str, place: ValuePlace) -> bool:
     """Decide about a password in quotes or between tags."""
     mixed = is_mixed(word)
     if " " in word.strip():
@@ -115,7 +115,7 @@ def _believe_quoted(word: str, place: Place) -> bool:
     return True
 
 
-def _believe_said(word: str, place: Place) -> bool:
+def _believe_said(word: str, place: ValuePlace) -> bool:
     """Decide about a bare word in a sentence such as `the password is hunter2`.
 
     Letters with digits or marks are believed. A plain word is only where it ends the sentence and
@@ -142,7 +142,7 @@ def _believe_said(word: str, place: Place) -> bool:
     return is_mixed(core) and len(core) >= 6 and _ASIDE.search(core) is None
 
 
-def _believe_bare(word: str, place: Place) -> bool:
+def _believe_bare(word: str, place: ValuePlace) -> bool:
     """Decide about a bare password in a setting, a flag, a parameter or a table."""
     if place.shell or place.query or place.listed:
         return not (is_code(word) and ("(" in word or place.listed))
@@ -163,7 +163,7 @@ def _believe_bare(word: str, place: Place) -> bool:
     return _believe_identifier(word, place)
 
 
-def _believe_identifier(word: str, place: Place) -> bool:
+def _believe_identifier(word: str, place: ValuePlace) -> bool:
     """Decide about a bare word that could as well be a variable of a program."""
     in_settings = place.tight and _AFTER_SETTING.search(place.before) is not None
     if (place.code and not in_settings) or place.after[:1] in {"(", "[", "{", "."}:
@@ -183,7 +183,7 @@ def _believe_identifier(word: str, place: Place) -> bool:
     return ends and not _SENTENCE.match(place.after)
 
 
-def _believe_drawn(word: str, name: Name, place: Place) -> bool:
+def _believe_drawn(word: str, name: Name, place: ValuePlace) -> bool:
     """Decide about a value that a machine draws: keys, tokens, secrets."""
     word = word.removeprefix("base64:")
     if word.split(None, 1) != [word]:

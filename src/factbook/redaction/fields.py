@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from factbook.redaction.assignments import Named
+from factbook.redaction.assignments import SecretName
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.reading import read_quoted
 from factbook.redaction.spans import Span
@@ -31,7 +31,7 @@ _ELEMENT: Final = Lazy(  # the rest of its tag, perhaps another tag, then the va
 _CLOSES: Final = frozenset("\\\"'>&")
 
 
-def field_spans(text: str, name: Named) -> Iterator[Span]:
+def field_spans(text: str, name: SecretName) -> Iterator[Span]:
     """Give the value of a named field when other fields or tags stand between name and value."""
     if text[name.end : name.end + 1] not in _CLOSES:
         return

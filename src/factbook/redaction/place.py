@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-__all__ = ["FIELD", "Place"]
+__all__ = ["FIELD", "ValuePlace"]
 
 # What may stand before a name that begins its line: the name of a file from grep, a line number, a
 # diff's or a list's mark, a prompt, the words of a shell.
@@ -61,16 +61,16 @@ class _Once(Generic[_T]):
     As `functools.cached_property` without its lock, which cost more than most of what is read.
     """
 
-    def __init__(self, read: Callable[[Place], _T]) -> None:
+    def __init__(self, read: Callable[[ValuePlace], _T]) -> None:
         self._read: Final = read
         self._name: Final = read.__name__
 
-    def __get__(self, place: Place, kind: type[Place]) -> _T:
+    def __get__(self, place: ValuePlace, kind: type[ValuePlace]) -> _T:
         value = place.__dict__[self._name] = self._read(place)
         return value
 
 
-class Place:
+class ValuePlace:
     """Where a value stands: what joins it to its name, what is before and behind them."""
 
     def __init__(
@@ -87,9 +87,9 @@ class Place:
         self._end: Final = end
         self._joined: Final = joined
 
-    def ending(self, end: int, *, quoted: bool) -> Place:
+    def ending(self, end: int, *, quoted: bool) -> ValuePlace:
         """Give the same place for a value that was read again and ends elsewhere."""
-        return Place(
+        return ValuePlace(
             text=self._text,
             start=self._start,
             stop=self._stop,
@@ -188,7 +188,7 @@ class Place:
         return _DECLARES.search(self._text[low : self._stop]) is not None
 
 
-class _Decoded(Place):
+class _Decoded(ValuePlace):
     """The place of a field of a decoded object, which is known without looking."""
 
     def __init__(self) -> None:
@@ -196,5 +196,5 @@ class _Decoded(Place):
         vars(self).update(alone=False, shell=False)
 
 
-FIELD: Final[Place] = _Decoded()
+FIELD: Final[ValuePlace] = _Decoded()
 """A field of a decoded object."""

@@ -65,7 +65,7 @@ _MARKS: Final = re.compile(r"[*_`\[<\\&]")  # without one a text is shown as it 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class DocumentPart:
     """A part of a document, about a screenful."""
 
     text: str
@@ -78,12 +78,12 @@ class Document:
     """What a file says."""
 
     title: str  # "" where it has none
-    passages: Sequence[Passage]
+    passages: Sequence[DocumentPart]
     image: str = ""  # the first public picture of it
     published_at: Millis | None = None  # where it says so itself
 
 
-class NotText(Exception):
+class NoTextFile(Exception):
     """The file is not what its name says; the message follows that name: "is no text"."""
 
 
@@ -119,7 +119,7 @@ def read_html(data: bytes, *, pulse: Pulse) -> Document:
 
 def read_pages(pages: Sequence[str], *, title: str, pulse: Pulse) -> Document:
     """Make a document of the texts of pages, as a PDF has them."""
-    passages: list[Passage] = []
+    passages: list[DocumentPart] = []
     for number, page in enumerate(pages, 1):
         pulse()
         lines = [_Line(number, line.rstrip()) for line in page.split("\n")]
@@ -132,7 +132,7 @@ def _decoded(data: bytes, *, html: bool) -> str:
         if data.startswith(bom):
             return data.decode(name, "replace")
     if _BINARY in data[:_SNIFFED]:
-        raise NotText("is no text")
+        raise NoTextFile("is no text")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -176,19 +176,19 @@ class _Building:
         self.lines.append(line)
         self.size += len(line.text) + 1
 
-    def done(self) -> Passage | None:
+    def done(self) -> DocumentPart | None:
         while self.lines and not self.lines[-1].text:
             self.lines.pop()
         if not self.lines:
             return None
-        return Passage(
+        return DocumentPart(
             text="\n".join(line.text for line in self.lines),
             place=f"{self.place}{self.lines[0].number}",
             headings=self.headings[-_HEADINGS:],
         )
 
 
-def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iterator[Passage]:
+def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iterator[DocumentPart]:
     """Fill passages with lines: a heading begins one, and a full one ends with its paragraph."""
     above: list[tuple[int, str]] = []
     at_hand = _Building(place)

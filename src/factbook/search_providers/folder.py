@@ -55,7 +55,7 @@ from factbook.search_providers.documents import (
     PDF_SUFFIX,
     TEXT_SUFFIXES,
     Document,
-    NotText,
+    NoTextFile,
     Pulse,
     read_html,
     read_pages,
@@ -227,7 +227,7 @@ class FolderSearch:
 
         try:
             document, digest = _document(file, pulse, until)
-        except NotText as error:
+        except NoTextFile as error:
             return _Known(file=file, trouble=str(error))
         except OSError as error:
             return _Known(file=file, trouble=f"cannot be read ({error.strerror or error})")
@@ -381,7 +381,7 @@ def _sort(
 def _document(file: _File, pulse: Pulse, until: float) -> tuple[Document, bytes]:
     """Read a file; return what it says, and a digest of its bytes."""
     if file.suffix == PDF_SUFFIX and find_spec("pypdf") is None:
-        raise NotText(_NO_PDF)
+        raise NoTextFile(_NO_PDF)
     data = _bytes(file)
     digest = blake2b(data, digest_size=16).digest()
     if file.suffix == PDF_SUFFIX:
@@ -425,9 +425,9 @@ def _pdf(data: bytes, until: float) -> tuple[str, list[str]]:
             process.kill()  # which does nothing where it has ended
     cancel.check()
     if process.returncode == pdf_text.LOCKED:
-        raise NotText("is locked by a password")
+        raise NoTextFile("is locked by a password")
     if process.returncode:
-        raise NotText("is no PDF that can be read")
+        raise NoTextFile("is no PDF that can be read")
     found = orjson.loads(out)
     return found["title"], found["pages"]
 

@@ -24,8 +24,8 @@ from factbook.sources.base import Batch
 from factbook.sources.conversation.turn import clean, own_text, within, worth_a_vector
 from factbook.sources.encoding import decoded
 from factbook.sources.files import NOTE, SUMMARY, SourceFile, file_key
-from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser, printable
-from factbook.sources.session_log.reader import Reading
+from factbook.sources.session_log.parser import BadRecord, LogFile, Parser, RecordOutcome, printable
+from factbook.sources.session_log.reader import FileReading
 from factbook.sources.session_log.reader import read as read_log
 from factbook.sources.session_log.text import cut_before, millis
 
@@ -108,7 +108,7 @@ class _NoteParser(Parser):
             title=self.title,
         )
 
-    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         raise BadRecord("a note has no records")  # it is read by `passage`
 
     def passage(self, one: _Passage, text: str, *, at: Millis | None, dated: str) -> None:
@@ -141,7 +141,7 @@ class _NoteParser(Parser):
         )
 
 
-def _read(reading: Reading) -> Iterator[Batch]:
+def _read(reading: FileReading) -> Iterator[Batch]:
     parser = reading.parser
     assert isinstance(parser, _NoteParser)
     size, mtime_ns = reading.state()
@@ -159,7 +159,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
     yield reading.batch(size=size, mtime_ns=mtime_ns)
 
 
-def _take(reading: Reading, parser: _NoteParser, data: bytes, changed_at: Millis) -> None:
+def _take(reading: FileReading, parser: _NoteParser, data: bytes, changed_at: Millis) -> None:
     text, repaired = decoded(data.removeprefix(codecs.BOM_UTF8))
     text = clean(text).replace("\r\n", "\n").replace("\r", "\n")
     if repaired:
@@ -167,7 +167,7 @@ def _take(reading: Reading, parser: _NoteParser, data: bytes, changed_at: Millis
     said = own_text(text)
     if not said:
         if text.strip():
-            reading.note(Outcome("ignored", "injected"))
+            reading.note(RecordOutcome("ignored", "injected"))
         return
     # All of it is redacted before it is taken apart: a secret may stand on several lines.
     redacted = parser.redactor.redact(said)
@@ -176,7 +176,7 @@ def _take(reading: Reading, parser: _NoteParser, data: bytes, changed_at: Millis
         if kind == "blank":
             reading.count.ignored["blank"] = times
         else:
-            reading.note(Outcome("ignored", kind), times)
+            reading.note(RecordOutcome("ignored", kind), times)
     name = parser.small(parser.file.path.stem)
     headings = [one.headings[0] for one in outline.passages if one.headings]
     parser.title = (outline.head.get("title") or next(iter(headings), "") or name)[:_HEADING_CHARS]
@@ -188,7 +188,7 @@ def _take(reading: Reading, parser: _NoteParser, data: bytes, changed_at: Millis
         at, dated = _date_of(one.headings) or general
         for piece in _split(one.text, SUMMARY_CHARS if parser.by_model else PARAGRAPH_CHARS):
             parser.passage(one, piece, at=at, dated=dated)
-        reading.note(Outcome("kept", one.kind))
+        reading.note(RecordOutcome("kept", one.kind))
 
 
 # --- taking a text apart --------------------------------------------------------------------------

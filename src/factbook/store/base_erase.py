@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from factbook.model.facts import Erasure, Millis, Scoured, Sighting
+from factbook.model.facts import ErasureAct, Millis, Scoured, Sighting
 
 
 def same_words(text: str) -> str:
@@ -111,7 +111,7 @@ class EraseWriter(Protocol):
 class EraseStore(Protocol):
     """The reads of what was erased, and the cleaning of the file."""
 
-    def erasures(self, *, limit: int = 100) -> list[Erasure]:
+    def erasures(self, *, limit: int = 100) -> list[ErasureAct]:
         """Return acts of erasing, newest first."""
 
     def last_scour(self) -> Scoured | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
 
-__all__ = ["Finding", "examine", "examine_model", "examine_searching"]
+__all__ = ["CheckResult", "examine", "examine_model", "examine_searching"]
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -39,7 +39,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CheckResult:
     """What one check found."""
 
     level: Level
@@ -47,7 +47,7 @@ class Finding:
     detail: str  # what was seen, and what to do where it is not well
 
 
-def examine(place: Path | str, *, clean: bool = False) -> Iterator[Finding]:
+def examine(place: Path | str, *, clean: bool = False) -> Iterator[CheckResult]:
     """Make every check, the cheap ones first, and yield each finding as it comes.
 
     With `clean` the files that killed processes left behind are deleted, and nothing else.
@@ -64,7 +64,7 @@ def examine(place: Path | str, *, clean: bool = False) -> Iterator[Finding]:
         yield from _disk(folder)
 
 
-def examine_searching() -> Iterator[Finding]:
+def examine_searching() -> Iterator[CheckResult]:
     """Say how searching and notices are set up, and ask the search provider one small thing.
 
     Neither is needed: off is no failure.
@@ -73,13 +73,13 @@ def examine_searching() -> Iterator[Finding]:
     yield from _notices()
 
 
-def examine_model(config: ModelConfig | None) -> Iterator[Finding]:
+def examine_model(config: ModelConfig | None) -> Iterator[CheckResult]:
     """Ask the configured language model what it is and what it can do.
 
     Without one there is one finding, which is no failure: a model is an option.
     """
     if config is None:
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="model",
             detail="off: nothing is configured; set FACTS_LLM_URL, FACTS_LLM_MODEL or another"
@@ -90,13 +90,13 @@ def examine_model(config: ModelConfig | None) -> Iterator[Finding]:
 
     levels: dict[bool | None, Level] = {True: "ok", False: "fail", None: "warn"}
     for one in probe(config).findings:
-        yield Finding(level=levels[one.ok], name=one.name, detail=one.text)
+        yield CheckResult(level=levels[one.ok], name=one.name, detail=one.text)
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[CheckResult]:
     from factbook import __version__
 
-    yield Finding(
+    yield CheckResult(
         level="ok",
         name="factbook",
         detail=f"{__version__}, Python {platform.python_version()} on {platform.system()}",
@@ -107,9 +107,9 @@ def _versions() -> Iterator[Finding]:
             found.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             missing.append(package)
-    yield Finding(level="ok", name="packages", detail=", ".join(found))
+    yield CheckResult(level="ok", name="packages", detail=", ".join(found))
     if missing:
-        yield Finding(
+        yield CheckResult(
             level="fail",
             name="packages",
             detail=f"{', '.join(missing)} cannot be found; install factbook again",
@@ -117,22 +117,22 @@ def _versions() -> Iterator[Finding]:
     try:
         import apsw
     except ImportError as error:
-        yield Finding(level="fail", name="sqlite", detail=f"apsw cannot be loaded ({error})")
+        yield CheckResult(level="fail", name="sqlite", detail=f"apsw cannot be loaded ({error})")
     else:
-        yield Finding(level="ok", name="sqlite", detail=_sqlite(apsw.sqlite_lib_version()))
+        yield CheckResult(level="ok", name="sqlite", detail=_sqlite(apsw.sqlite_lib_version()))
 
 
 def _sqlite(version: str) -> str:
     return f"{version} (Python's own is {sqlite3.sqlite_version} and is not used)"
 
 
-def _database(place: Path | str) -> Iterator[Finding]:
+def _database(place: Path | str) -> Iterator[CheckResult]:
     from factbook.memory import Memory
 
     try:
         memory = Memory(place, mode="read", actor="cli")
     except StoreMissing:
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="database",
             detail=f"there is none yet at {home_path(place)}; `factbook ingest` makes it",
@@ -140,13 +140,13 @@ def _database(place: Path | str) -> Iterator[Finding]:
         yield from _embedder(None)
         return
     except FactbookError as error:
-        yield Finding(level="fail", name="database", detail=str(error))
+        yield CheckResult(level="fail", name="database", detail=str(error))
         yield from _embedder(None)
         return
     with memory:
         path = memory.path
         held = f", {size(path.stat().st_size)}" if path.is_file() else ""
-        yield Finding(level="ok", name="database", detail=f"{home_path(path)} opens{held}")
+        yield CheckResult(level="ok", name="database", detail=f"{home_path(path)} opens{held}")
         if held:
             yield from _private(path, "database", "it can hold what you typed")
         yield from _audit(memory)
@@ -154,10 +154,10 @@ def _database(place: Path | str) -> Iterator[Finding]:
         yield from _readers(memory)
 
 
-def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
+def _private(path: Path, name: str, why: str) -> Iterator[CheckResult]:
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & _OTHERS:
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name=name,
             detail=f"{home_path(path)} can be read by others (mode {mode:04o}) and {why};"
@@ -165,7 +165,7 @@ def _private(path: Path, name: str, why: str) -> Iterator[Finding]:
         )
 
 
-def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
+def _left_behind(*folders: Path, clean: bool) -> Iterator[CheckResult]:
     """Name what a kill left of an export or a copy: it holds what the memory held."""
     from factbook.memory.export import left_behind
 
@@ -174,20 +174,22 @@ def _left_behind(*folders: Path, clean: bool) -> Iterator[Finding]:
         detail = f"{home_path(one)} holds stored text, and was left by a process that was killed"
         if not clean:
             detail += "; `factbook doctor --clean` deletes it"
-            yield Finding(level="warn", name="left behind", detail=detail)
+            yield CheckResult(level="warn", name="left behind", detail=detail)
             continue
         try:
             one.unlink()
         except OSError as error:
             reason = error.strerror or str(error)
-            yield Finding(level="fail", name="left behind", detail=f"{detail}; it stays: {reason}")
+            yield CheckResult(
+                level="fail", name="left behind", detail=f"{detail}; it stays: {reason}"
+            )
         else:
-            yield Finding(level="ok", name="left behind", detail=f"deleted {home_path(one)}")
+            yield CheckResult(level="ok", name="left behind", detail=f"deleted {home_path(one)}")
     if clean and not left:
-        yield Finding(level="ok", name="left behind", detail="nothing; nothing was deleted")
+        yield CheckResult(level="ok", name="left behind", detail="nothing; nothing was deleted")
 
 
-def _audit(memory: Memory) -> Iterator[Finding]:
+def _audit(memory: Memory) -> Iterator[CheckResult]:
     from factbook.memory.standing import NOT_SEEN
 
     began = time.perf_counter()
@@ -195,24 +197,26 @@ def _audit(memory: Memory) -> Iterator[Finding]:
         problems = memory.check()
         counts = memory.stats().counts
     except FactbookError as error:
-        yield Finding(level="fail", name="integrity", detail=str(error))
+        yield CheckResult(level="fail", name="integrity", detail=str(error))
         return
     if not problems:
-        yield Finding(
+        yield CheckResult(
             level="ok",
             name="integrity",
             detail=f"{count(counts['facts'], 'fact')}, {count(counts['episodes'], 'episode')} and"
             f" {count(counts['evidence'], 'piece')} of evidence agree"
             f" ({amount(time.perf_counter() - began)})",
         )
-        yield Finding(level="ok", name="integrity", detail=f"it cannot see {NOT_SEEN}")
+        yield CheckResult(level="ok", name="integrity", detail=f"it cannot see {NOT_SEEN}")
     for problem in problems[:_PROBLEMS_SHOWN]:
-        yield Finding(level="fail", name="integrity", detail=f"{problem.what}: {problem.detail}")
+        yield CheckResult(
+            level="fail", name="integrity", detail=f"{problem.what}: {problem.detail}"
+        )
     if len(problems) > _PROBLEMS_SHOWN:
         rest = count(len(problems) - _PROBLEMS_SHOWN, "more problem")
-        yield Finding(level="fail", name="integrity", detail=f"and {rest}")
+        yield CheckResult(level="fail", name="integrity", detail=f"and {rest}")
     if problems:
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="integrity",
             detail="copy the file away; `factbook export` saves what is still readable, and"
@@ -220,25 +224,25 @@ def _audit(memory: Memory) -> Iterator[Finding]:
         )
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
     if waiting:
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="waiting",
             detail=f"{count(waiting, 'row')} to embed, found by words alone until `factbook embed`"
             " has finished them",
         )
     else:
-        yield Finding(level="ok", name="waiting", detail="nothing waits to be embedded")
+        yield CheckResult(level="ok", name="waiting", detail="nothing waits to be embedded")
     yield from _passive(memory)
     yield from _unanswered(memory)
 
 
-def _passive(memory: Memory) -> Iterator[Finding]:
+def _passive(memory: Memory) -> Iterator[CheckResult]:
     """Say how many passive recalls have failed of late: the turns that they were for went on."""
     day = datetime.now(UTC) - timedelta(days=policy.FAILURES_TOLD_DAYS)
     failed = memory.conversations.failures(since=day.strftime("%Y-%m-%d"))
     if failed:
         kinds = ", ".join(f"{kind} {number}" for kind, number in failed.items())
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="passive recall",
             detail=f"{count(sum(failed.values()), 'recall')} of the last"
@@ -247,7 +251,7 @@ def _passive(memory: Memory) -> Iterator[Finding]:
         )
 
 
-def _unanswered(memory: Memory) -> Iterator[Finding]:
+def _unanswered(memory: Memory) -> Iterator[CheckResult]:
     """Name what a language model was asked about in vain, and what to do about it."""
     from factbook.memory.standing import unanswered
     from factbook.surface.views.model import tried
@@ -257,7 +261,7 @@ def _unanswered(memory: Memory) -> Iterator[Finding]:
         state = "is set aside" if one.aside else "waits"
         what = f" “{one.what}”" if one.what else ""
         why = f"; the last: {one.reason}" if one.reason else ""
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="unanswered",
             detail=f"{one.kind} {' '.join(one.ids)}{what} {state}, {tried(one)}; {one.command}"
@@ -265,14 +269,14 @@ def _unanswered(memory: Memory) -> Iterator[Finding]:
         )
     if len(found) > _PROBLEMS_SHOWN:
         rest = count(len(found) - _PROBLEMS_SHOWN, "more input")
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="unanswered",
             detail=f"and {rest} of the model; `factbook stats --json` names every one",
         )
 
 
-def _embedder(memory: Memory | None) -> Iterator[Finding]:
+def _embedder(memory: Memory | None) -> Iterator[CheckResult]:
     from factbook.embed import bundled
     from factbook.memory.standing import embedder_of
 
@@ -281,10 +285,10 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
         model = bundled()
         vector = model.embed(["The ferry to the island leaves at noon."])[0]
     except FactbookError as error:
-        yield Finding(level="fail", name="embedder", detail=str(error))
+        yield CheckResult(level="fail", name="embedder", detail=str(error))
         return
     except ImportError as error:
-        yield Finding(
+        yield CheckResult(
             level="fail",
             name="embedder",
             detail=f"a part of it cannot be loaded ({error}); install factbook again",
@@ -292,14 +296,14 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
         return
     length = float((vector.astype("float64") ** 2).sum() ** 0.5)
     if len(vector) != model.dim or not 0.99 < length < 1.01:
-        yield Finding(
+        yield CheckResult(
             level="fail",
             name="embedder",
             detail=f"{model.id} gave {len(vector)} numbers of length {length:.2f} where"
             f" {model.dim} of length 1 belong; install factbook again",
         )
         return
-    yield Finding(
+    yield CheckResult(
         level="ok",
         name="embedder",
         detail=f"{model.id} loads and embeds, {model.dim} dimensions"
@@ -307,14 +311,14 @@ def _embedder(memory: Memory | None) -> Iterator[Finding]:
     )
     held = embedder_of(memory) if memory is not None else None
     if held is not None and held[0] != model.id:
-        yield Finding(
+        yield CheckResult(
             level="fail",
             name="embedder",
             detail=f"the database holds vectors of {held[0]}; `factbook reembed` makes them anew",
         )
 
 
-def _readers(memory: Memory) -> Iterator[Finding]:
+def _readers(memory: Memory) -> Iterator[CheckResult]:
     """Say where texts were read by another redactor or by other rules than are in force now."""
     from factbook.context import rules_in_force
     from factbook.memory.standing import reader_versions, readers_used
@@ -323,7 +327,7 @@ def _readers(memory: Memory) -> Iterator[Finding]:
     try:
         now = reader_versions(memory, rules_in_force(None))
     except FactbookError as error:
-        yield Finding(level="fail", name="readers", detail=str(error))
+        yield CheckResult(level="fail", name="readers", detail=str(error))
         return
     told = {
         "redactor": "what it finds today is covered wherever it is shown, and stands in the file as"
@@ -333,7 +337,7 @@ def _readers(memory: Memory) -> Iterator[Finding]:
     others = [one for one in readers_used(memory) if one.version != now[one.part]]
     for one in others[:_PROBLEMS_SHOWN]:
         which = "no redactor" if one.version == "none" else f"{one.part} {one.version}"
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="readers",
             detail=f"{count(one.sources, 'source')} read with {which}, last on"
@@ -342,32 +346,34 @@ def _readers(memory: Memory) -> Iterator[Finding]:
         )
     if not others:
         both = ", ".join(f"{part} {version}" for part, version in now.items())
-        yield Finding(level="ok", name="readers", detail=f"{both}: nothing was read with others")
+        yield CheckResult(
+            level="ok", name="readers", detail=f"{both}: nothing was read with others"
+        )
 
 
-def _key_file() -> Iterator[Finding]:
+def _key_file() -> Iterator[CheckResult]:
     from factbook.context import default_key_file
 
     path = default_key_file()
     if not path.exists():
-        yield Finding(
+        yield CheckResult(
             level="ok",
             name="key",
             detail=f"none yet; it is made at {home_path(path)} when something is first redacted",
         )
         return
     if not os.access(path, os.R_OK):
-        yield Finding(
+        yield CheckResult(
             level="fail",
             name="key",
             detail=f"the redaction key {home_path(path)} cannot be read; check its permissions",
         )
         return
-    yield Finding(level="ok", name="key", detail=f"{home_path(path)} is there and readable")
+    yield CheckResult(level="ok", name="key", detail=f"{home_path(path)} is there and readable")
     yield from _private(path, "key", "it keys the digests of redacted secrets")
 
 
-def _folders() -> Iterator[Finding]:
+def _folders() -> Iterator[CheckResult]:
     from factbook.sources.session_log import default_folders
 
     found = False
@@ -378,18 +384,18 @@ def _folders() -> Iterator[Finding]:
         try:
             logs = sum(1 for path in folder.rglob("*.json*") if path.is_file())
         except OSError as error:
-            yield Finding(
+            yield CheckResult(
                 level="warn",
                 name="logs",
                 detail=f"{home_path(folder)} cannot be read ({error.strerror})",
             )
             continue
-        yield Finding(
+        yield CheckResult(
             level="ok", name="logs", detail=f"{home_path(folder)} holds {count(logs, 'file')}"
         )
     if not found:
         named = ", ".join(home_path(folder) for folder in default_folders())
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="logs",
             detail=f"none of the agents' own folders is here ({named}); name a folder:"
@@ -397,7 +403,7 @@ def _folders() -> Iterator[Finding]:
         )
 
 
-def _searching(*, ask: bool) -> Iterator[Finding]:
+def _searching(*, ask: bool) -> Iterator[CheckResult]:
     from factbook.errors import SearchError, UsageError
     from factbook.net.settings import config_path
     from factbook.search_providers import open_search
@@ -406,7 +412,7 @@ def _searching(*, ask: bool) -> Iterator[Finding]:
     try:
         config = load_search_config(os.environ, config_path(os.environ))
         if config is None:
-            yield Finding(
+            yield CheckResult(
                 level="ok",
                 name="search",
                 detail="off: nothing is configured, so `/learn` and lookups wait; set"
@@ -419,24 +425,24 @@ def _searching(*, ask: bool) -> Iterator[Finding]:
         provider = open_search(config)
         if not ask:
             detail = f"{what} is configured; `factbook doctor --search` tries it"
-            yield Finding(level="ok", name="search", detail=detail)
+            yield CheckResult(level="ok", name="search", detail=detail)
             return
         began = time.perf_counter()
         answer = provider.search(_TRIED, limit=_RESULTS_TRIED)
     except (SearchError, UsageError) as error:
-        yield Finding(level="fail", name="search", detail=str(error))
+        yield CheckResult(level="fail", name="search", detail=str(error))
         return
     found = f"{count(len(answer.results), 'result')} for {_TRIED!r}"
-    yield Finding(
+    yield CheckResult(
         level="ok",
         name="search",
         detail=f"{what} answers: {found} ({amount(time.perf_counter() - began)})",
     )
     for remark in answer.remarks[:_PROBLEMS_SHOWN]:
-        yield Finding(level="warn", name="search", detail=remark)
+        yield CheckResult(level="warn", name="search", detail=remark)
 
 
-def _notices() -> Iterator[Finding]:
+def _notices() -> Iterator[CheckResult]:
     from factbook.errors import UsageError
     from factbook.interests.notify_config import load_notify_config, open_channels
     from factbook.net.settings import config_path
@@ -445,32 +451,34 @@ def _notices() -> Iterator[Finding]:
         config = load_notify_config(os.environ, config_path(os.environ))
         channels = open_channels(config, os.environ)
     except UsageError as error:
-        yield Finding(level="fail", name="notices", detail=str(error))
+        yield CheckResult(level="fail", name="notices", detail=str(error))
         return
     if config is not None and config.desktop and "desktop" not in {one.id for one in channels}:
-        yield Finding(
+        yield CheckResult(
             level="warn",
             name="notices",
             detail="the desktop is asked for, and no program here shows notices on it",
         )
     named = ", ".join(one.id for one in channels)
-    yield Finding(
+    yield CheckResult(
         level="ok",
         name="notices",
         detail=f"told by {named}, and in an open chat" if named else "only in an open chat",
     )
 
 
-def _disk(folder: Path) -> Iterator[Finding]:
+def _disk(folder: Path) -> Iterator[CheckResult]:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        yield Finding(level="warn", name="disk", detail=f"{home_path(folder)}: {error.strerror}")
+        yield CheckResult(
+            level="warn", name="disk", detail=f"{home_path(folder)}: {error.strerror}"
+        )
         return
     level: Level = "fail" if free < _NO_ROOM else "warn" if free < _LITTLE_ROOM else "ok"
     advice = "" if level == "ok" else "; make some room"
-    yield Finding(
+    yield CheckResult(
         level=level, name="disk", detail=f"{size(free)} free at {home_path(folder)}{advice}"
     )

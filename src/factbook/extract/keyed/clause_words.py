@@ -42,8 +42,8 @@ __all__ = [
     "PICK",
     "PRONOUNS",
     "TRIALS",
-    "Found",
     "Refused",
+    "UnplacedOp",
     "attribute_key",
     "topic_in",
 ]
@@ -56,7 +56,7 @@ class Refused(Exception):  # an outcome of reading, turned into a reason by `phr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class UnplacedOp:
     """One operation before its list is known."""
 
     op: OpName

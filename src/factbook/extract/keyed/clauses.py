@@ -28,8 +28,8 @@ from factbook.extract.keyed.clause_words import (
     PICK,
     PRONOUNS,
     TRIALS,
-    Found,
     Refused,
+    UnplacedOp,
     attribute_key,
     topic_in,
 )
@@ -55,7 +55,7 @@ from factbook.model.keys import (
 )
 
 __all__ = [
-    "Reader",
+    "ClauseReader",
 ]
 
 _JOINTS: Final = 60  # places where one sentence may be two; more is no sentence
@@ -87,10 +87,12 @@ class _Rule:
 
     head: re.Pattern[str]
     hinge: re.Pattern[str] | None
-    build: Callable[[Reader, _Parts], list[Found] | None]  # None: these words are another rule's
+    build: Callable[
+        [ClauseReader, _Parts], list[UnplacedOp] | None
+    ]  # None: these words are another rule's
 
 
-class Reader:
+class ClauseReader:
     """Reads the sentences of one message."""
 
     def __init__(self, message: str, known: frozenset[str]) -> None:
@@ -100,17 +102,17 @@ class Reader:
         self._refusal = ""
         self._trials = 0
 
-    def read(self) -> list[Found]:
+    def read(self) -> list[UnplacedOp]:
         """Return what the message asks for; raises Refused for a sentence that sets nothing."""
         # Lines below "My favorite films are:" are its list and no sentences of their own.
         introduced = re.match(r"[^\n]*:[ \t]*\n", self.masked)
         whole = [Span(start=0, end=len(self.message))]
-        found: list[Found] = []
+        found: list[UnplacedOp] = []
         for sentence in whole if introduced else sentences(self.masked):
             found += self._sentence(sentence)
         return found
 
-    def _sentence(self, sentence: Span) -> list[Found]:
+    def _sentence(self, sentence: Span) -> list[UnplacedOp]:
         text = sentence.of(self.message)
         if FILLERS.fullmatch(text.strip()):
             return []
@@ -132,8 +134,8 @@ class Reader:
         return found
 
     def _clauses(
-        self, span: Span, seen: dict[int, list[Found] | None], *, first: bool
-    ) -> list[Found] | None:
+        self, span: Span, seen: dict[int, list[UnplacedOp] | None], *, first: bool
+    ) -> list[UnplacedOp] | None:
         """Read a span as one clause, or as one and what follows a joint."""
         if span.start in seen:
             return seen[span.start]
@@ -152,7 +154,7 @@ class Reader:
         seen[span.start] = found
         return found
 
-    def _clause(self, span: Span, *, first: bool) -> list[Found] | None:
+    def _clause(self, span: Span, *, first: bool) -> list[UnplacedOp] | None:
         """Read one clause by the first rule that fits, without what leads in ("please") or with."""
         starts = [self._past(POLITE, span.start, span.end)]
         led = self._past(LEADING_WORDS, starts[0], span.end)
@@ -169,7 +171,7 @@ class Reader:
         match = pattern.match(self.message, start, end)
         return match.end() if match else start
 
-    def _by(self, rule: _Rule, clause: Span) -> list[Found] | None:
+    def _by(self, rule: _Rule, clause: Span) -> list[UnplacedOp] | None:
         head = rule.head.match(self.masked, clause.start, clause.end)
         if head is None:
             return None
@@ -187,7 +189,7 @@ class Reader:
                 return found
         return None
 
-    def _built(self, rule: _Rule, parts: _Parts) -> list[Found] | None:
+    def _built(self, rule: _Rule, parts: _Parts) -> list[UnplacedOp] | None:
         self._trials += 1
         if self._trials > TRIALS:
             return None
@@ -306,8 +308,8 @@ _SURE_RANK: Final = re.compile(r"(?i)#|(?:number|no|nr|rank|position|place|spot|
 
 
 def _place(
-    reader: Reader, parts: _Parts, words: str, value: Span, topic: str | None, around: Span
-) -> list[Found]:
+    reader: ClauseReader, parts: _Parts, words: str, value: Span, topic: str | None, around: Span
+) -> list[UnplacedOp]:
     """Return the setting of a rank, where the words say that it is one of a list of favorites.
 
     "Rex is my second dog" is none: a bare ordinal needs "favorite", "pick" or a list that is there.
@@ -319,7 +321,7 @@ def _place(
             f" say 'my {words} favorite ...'"
         )
     return [
-        Found(
+        UnplacedOp(
             op="ranked_list_set",
             clause=parts.clause,
             topic=topic,
@@ -329,21 +331,25 @@ def _place(
     ]
 
 
-def _top(parts: _Parts, value: Span, topic: str | None) -> list[Found]:
-    return [Found(op="ranked_list_set", clause=parts.clause, topic=topic, rank=1, values=(value,))]
+def _top(parts: _Parts, value: Span, topic: str | None) -> list[UnplacedOp]:
+    return [
+        UnplacedOp(op="ranked_list_set", clause=parts.clause, topic=topic, rank=1, values=(value,))
+    ]
 
 
-def _all(parts: _Parts, values: list[tuple[Span, int | None]], topic: str | None) -> list[Found]:
+def _all(
+    parts: _Parts, values: list[tuple[Span, int | None]], topic: str | None
+) -> list[UnplacedOp]:
     """Return an appending of values, or their setting where numbers stand before them."""
     if all(rank is not None for _, rank in values):
         return [
-            Found(
+            UnplacedOp(
                 op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
             )
             for value, rank in values
         ]
     spans = tuple(value for value, _ in values)
-    return [Found(op="ranked_list_append", clause=parts.clause, topic=topic, values=spans)]
+    return [UnplacedOp(op="ranked_list_append", clause=parts.clause, topic=topic, values=spans)]
 
 
 def _speaks_of_many(topic: str | None, *, words: str) -> bool:
@@ -353,7 +359,7 @@ def _speaks_of_many(topic: str | None, *, words: str) -> bool:
     return topic is not None and is_plural(topic.lower().split()[-1])
 
 
-def _value_is_mine(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _value_is_mine(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "BTC is my #1 favorite crypto" and "Dune and Alien are my favorite movies"."""
     assert parts.hinge is not None
     fits, topic = reader.topic(parts.right)
@@ -370,7 +376,7 @@ def _value_is_mine(reader: Reader, parts: _Parts) -> list[Found] | None:
     return _top(parts, reader.one(parts.left, leads=True), topic)
 
 
-def _value_in_mine(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _value_in_mine(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "BTC is #1 on my crypto list"."""
     assert parts.hinge is not None
     is_list, topic = reader.list_named(parts.right)
@@ -379,11 +385,13 @@ def _value_in_mine(reader: Reader, parts: _Parts) -> list[Found] | None:
     value = reader.one(parts.left, leads=True)
     rank = rank_value(parts.hinge["rank"])
     return [
-        Found(op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,))
+        UnplacedOp(
+            op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
+        )
     ]
 
 
-def _mine_is_value(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _mine_is_value(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "My #1 favorite crypto is BTC" and "My favorite countries are Spain and Greece"."""
     assert parts.hinge is not None
     fits, topic = reader.topic(parts.left)
@@ -402,7 +410,7 @@ def _mine_is_value(reader: Reader, parts: _Parts) -> list[Found] | None:
     return _top(parts, reader.one(parts.right), topic)
 
 
-def _top_n(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _top_n(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "My top 3 movies are Dune, Alien and Heat"."""
     fits, topic = reader.topic(parts.left)
     if not fits:
@@ -417,7 +425,7 @@ def _top_n(reader: Reader, parts: _Parts) -> list[Found] | None:
     return _all(parts, list(numbered), topic)
 
 
-def _make(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _make(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Make BTC my #1", "Put BTC at #1 in my favorite cryptos", "Make BTC my favorite"."""
     assert parts.hinge is not None
     fits, topic = reader.topic(parts.right)
@@ -426,7 +434,7 @@ def _make(reader: Reader, parts: _Parts) -> list[Found] | None:
     if parts.hinge["rank"]:
         value = reader.one(parts.left)
         rank = rank_value(parts.hinge["rank"])
-        found = Found(
+        found = UnplacedOp(
             op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
         )
         return [found]
@@ -435,7 +443,7 @@ def _make(reader: Reader, parts: _Parts) -> list[Found] | None:
     return _top(parts, reader.one(parts.left), topic)
 
 
-def _change(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _change(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Change my favorite color to green" and "Set my #2 movie to Alien"."""
     fits, topic = reader.topic(parts.left)
     if not fits:
@@ -443,11 +451,13 @@ def _change(reader: Reader, parts: _Parts) -> list[Found] | None:
     value = reader.one(parts.right)
     rank = rank_value(parts.head["rank"]) if parts.head["rank"] else 1
     return [
-        Found(op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,))
+        UnplacedOp(
+            op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
+        )
     ]
 
 
-def _add(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _add(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Add Dune and Emma to my favorite books"."""
     is_list, topic = reader.list_named(parts.right)
     left = parts.left.of(reader.message)
@@ -457,26 +467,26 @@ def _add(reader: Reader, parts: _Parts) -> list[Found] | None:
     return _all(parts, list(values), topic)
 
 
-def _one_of_mine(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _one_of_mine(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Dune is one of my favorite books"."""
     fits, topic = reader.topic(parts.right)
     return _all(parts, reader.several(parts.left, leads=True), topic) if fits else None
 
 
-def _mine_include(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _mine_include(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "One of my favorite books is Dune" and "My favorite books include Dune"."""
     fits, topic = reader.topic(parts.left)
     return _all(parts, reader.several(parts.right), topic) if fits else None
 
 
-def _insert(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _insert(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Insert Emma at #2 in my favorite books"."""
     assert parts.hinge is not None
     fits, topic = reader.topic(parts.right)
     if not fits:
         return None
     return [
-        Found(
+        UnplacedOp(
             op="ranked_list_insert",
             clause=parts.clause,
             topic=topic,
@@ -490,7 +500,7 @@ _BARE_RANK: Final = re.compile(rf"(?:(?:my|the)\s+)?({RANK})", re.IGNORECASE)
 _WITHIN: Final = re.compile(r"\s+(?:in|on|from|of|within)\s+my\s+", re.IGNORECASE)
 
 
-def _move(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _move(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Move BTC to #3 in my favorite cryptos" and "Move #5 to #2"."""
     assert parts.hinge is not None
     fits, topic = reader.topic(parts.right)
@@ -509,7 +519,7 @@ def _move(reader: Reader, parts: _Parts) -> list[Found] | None:
         inside, named = reader.topic(Span(start=bare.end(), end=left.end))
         if inside and not (named and topic):
             return [
-                Found(
+                UnplacedOp(
                     op="ranked_list_move",
                     clause=parts.clause,
                     topic=topic or named,
@@ -519,11 +529,13 @@ def _move(reader: Reader, parts: _Parts) -> list[Found] | None:
             ]
     value = reader.one(left)
     return [
-        Found(op="ranked_list_move", clause=parts.clause, topic=topic, rank=to, values=(value,))
+        UnplacedOp(
+            op="ranked_list_move", clause=parts.clause, topic=topic, rank=to, values=(value,)
+        )
     ]
 
 
-def _remove(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _remove(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Remove BTC from my favorite cryptos" and "Remove #3 from my favorite movies"."""
     is_list, topic = reader.list_named(parts.right)
     if not is_list:
@@ -531,46 +543,48 @@ def _remove(reader: Reader, parts: _Parts) -> list[Found] | None:
     bare = _BARE_RANK.fullmatch(reader.masked, parts.left.start, parts.left.end)
     if bare:
         rank = rank_value(bare[1])
-        return [Found(op="ranked_list_remove", clause=parts.clause, topic=topic, rank=rank)]
+        return [UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic, rank=rank)]
     return [
-        Found(op="ranked_list_remove", clause=parts.clause, topic=topic, values=(value,))
+        UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic, values=(value,))
         for value, _ in reader.several(parts.left)
     ]
 
 
-def _remove_rank(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _remove_rank(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Remove my #3 favorite movie"."""
     fits, topic = reader.topic(parts.left)
     if not fits:
         return None
     rank = rank_value(parts.head["rank"])
-    return [Found(op="ranked_list_remove", clause=parts.clause, topic=topic, rank=rank)]
+    return [UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic, rank=rank)]
 
 
-def _clear(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _clear(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Clear my favorite movies" and "Forget my timezone"."""
     words = parts.left.of(reader.message)
     key = attribute_key(LATER_WORDS.sub("", words))
     if key is not None:
-        return [Found(op="clear", clause=parts.clause, key=key)]
+        return [UnplacedOp(op="clear", clause=parts.clause, key=key)]
     is_list, topic = reader.list_named(parts.left)
-    return [Found(op="ranked_list_clear", clause=parts.clause, topic=topic)] if is_list else None
+    return (
+        [UnplacedOp(op="ranked_list_clear", clause=parts.clause, topic=topic)] if is_list else None
+    )
 
 
-def _attribute(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _attribute(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "My timezone is Europe/Athens"."""
     key = attribute_key(parts.left.of(reader.message))
     if key is None:
         return None
-    return [Found(op="set", clause=parts.clause, key=key, values=(reader.value(parts.right),))]
+    return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(reader.value(parts.right),))]
 
 
-def _about_me(key: str) -> Callable[[Reader, _Parts], list[Found] | None]:
+def _about_me(key: str) -> Callable[[ClauseReader, _Parts], list[UnplacedOp] | None]:
     """Return what reads "I live in ..." and its like."""
 
-    def build(reader: Reader, parts: _Parts) -> list[Found] | None:
+    def build(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
         value = reader.value(parts.right)
-        return [Found(op="set", clause=parts.clause, key=key, values=(value,))]
+        return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(value,))]
 
     return build
 
@@ -578,15 +592,15 @@ def _about_me(key: str) -> Callable[[Reader, _Parts], list[Found] | None]:
 _BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
 
 
-def _born_in(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _born_in(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "I was born in Athens" and "I was born in May 1990"."""
     value = reader.value(parts.right)
     dated = _BY_DATE.match(value.of(reader.message))
     key = "user.birthday" if dated else "user.birthplace"
-    return [Found(op="set", clause=parts.clause, key=key, values=(value,))]
+    return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(value,))]
 
 
-def _key_to(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _key_to(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Set user.editor.theme to dark" and "user.timezone = Europe/Athens"."""
     if parts.hinge is None or parts.left.start != parts.left.end:
         return None
@@ -598,9 +612,9 @@ def _key_to(reader: Reader, parts: _Parts) -> list[Found] | None:
     ranked = split_rank_key(key)
     value = reader.value(parts.right)
     if ranked is None:
-        return [Found(op="set", clause=parts.clause, key=key, values=(value,))]
+        return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(value,))]
     return [
-        Found(
+        UnplacedOp(
             op="ranked_list_set",
             clause=parts.clause,
             topic=ranked[0],
@@ -610,7 +624,7 @@ def _key_to(reader: Reader, parts: _Parts) -> list[Found] | None:
     ]
 
 
-def _key_away(reader: Reader, parts: _Parts) -> list[Found] | None:
+def _key_away(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Forget user.timezone" and "Clear user.favorites.crypto"."""
     if parts.left.of(reader.message).strip():
         return None
@@ -618,11 +632,13 @@ def _key_away(reader: Reader, parts: _Parts) -> list[Found] | None:
     ranked = split_rank_key(key)
     if ranked is not None:
         return [
-            Found(op="ranked_list_remove", clause=parts.clause, topic=ranked[0], rank=ranked[1])
+            UnplacedOp(
+                op="ranked_list_remove", clause=parts.clause, topic=ranked[0], rank=ranked[1]
+            )
         ]
     if key.startswith("user.favorites."):
-        return [Found(op="ranked_list_clear", clause=parts.clause, topic=key)]
-    return [Found(op="clear", clause=parts.clause, key=key)]
+        return [UnplacedOp(op="ranked_list_clear", clause=parts.clause, topic=key)]
+    return [UnplacedOp(op="clear", clause=parts.clause, key=key)]
 
 
 def _tail(parts: _Parts) -> Span:
@@ -632,7 +648,7 @@ def _tail(parts: _Parts) -> Span:
 
 
 def _rule(
-    head: str, hinge: str | None, build: Callable[[Reader, _Parts], list[Found] | None]
+    head: str, hinge: str | None, build: Callable[[ClauseReader, _Parts], list[UnplacedOp] | None]
 ) -> _Rule:
     return _Rule(
         head=re.compile(head, re.IGNORECASE),

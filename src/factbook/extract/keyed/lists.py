@@ -5,8 +5,8 @@ where two values are the same when they differ in case and blanks only.
 
 | step | what happens |
 |---|---|
-| `Place` (replace) | what stood at that rank leaves the list, no other rank changes; a value that stood elsewhere moves and leaves a gap behind |
-| `Place` (insert) | what stood there moves one down, and so on to the first gap; a value that stood elsewhere is taken out first, as by `Remove` |
+| `PutAtRank` (replace) | what stood at that rank leaves the list, no other rank changes; a value that stood elsewhere moves and leaves a gap behind |
+| `PutAtRank` (insert) | what stood there moves one down, and so on to the first gap; a value that stood elsewhere is taken out first, as by `Remove` |
 | `Append` | each new value takes the rank after the last one; values that stand there already stay |
 | `Move` | the same as inserting a value that the list holds |
 | `Remove` | the value leaves, and those right behind it move up to close the gap; behind the next gap all stay, since somebody gave them their numbers |
@@ -30,7 +30,7 @@ __all__ = [
     "Arithmetic",
     "Clear",
     "Move",
-    "Place",
+    "PutAtRank",
     "RankChange",
     "Ranks",
     "Remove",
@@ -45,7 +45,7 @@ Ranks: TypeAlias = Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PutAtRank:
     """Put a value at a rank."""
 
     rank: int
@@ -82,7 +82,7 @@ class Clear:
     """Take all out."""
 
 
-Step: TypeAlias = Place | Append | Move | Remove | Clear
+Step: TypeAlias = PutAtRank | Append | Move | Remove | Clear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ def _stepped(ranks: dict[int, str], step: Step) -> dict[int, str]:
             return {}
         case Append(values=values):
             return _appended(ranks, values)
-        case Place(rank=rank, value=value, mode=mode):
+        case PutAtRank(rank=rank, value=value, mode=mode):
             _check(rank, value)
             return _placed(ranks, rank, value, insert=mode == "insert")
         case Move(to=to):

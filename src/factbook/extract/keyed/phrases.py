@@ -16,17 +16,17 @@ from typing import Final
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
 from factbook.extract.keyed.clause_words import (
-    Found,
     Refused,
+    UnplacedOp,
 )
 from factbook.extract.keyed.clauses import (
-    Reader,
+    ClauseReader,
 )
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, batch_problems
-from factbook.extract.keyed.questions import Asked, parse_ask
+from factbook.extract.keyed.questions import ReadQuestion, parse_ask
 from factbook.model.keys import canonical_list_key
 
-__all__ = ["MESSAGE_CHARS", "Asked", "ParsedOp", "Told", "parse_ask", "parse_tell"]
+__all__ = ["MESSAGE_CHARS", "ParsedOp", "ReadMessage", "ReadQuestion", "parse_ask", "parse_tell"]
 
 MESSAGE_CHARS: Final = 4_000
 """The longest message that the rules read: nobody states a favorite in more."""
@@ -45,7 +45,7 @@ class ParsedOp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ReadMessage:
     """What the rules made of a message."""
 
     ops: tuple[ParsedOp, ...] = ()
@@ -70,42 +70,42 @@ class Told:
 # --- the message ----------------------------------------------------------------------------------
 
 
-def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> Told:
+def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadMessage:
     """Return the operations that a message asks for, or why there are none.
 
     `lists` are the owner's lists, `{"user.favorites.crypto": {1: "BTC"}}`: a message that names no
     topic means the only one, and is asked back where there are more.
     """
     if not message.strip():
-        return Told(reason="the message is empty")
+        return ReadMessage(reason="the message is empty")
     if len(message) > MESSAGE_CHARS:
-        return Told(
+        return ReadMessage(
             reason=f"the message has {len(message)} characters; the rules read up to"
             f" {MESSAGE_CHARS}, so say it in fewer words"
         )
     known = list(dict.fromkeys(map(canonical_list_key, lists)))
     try:
-        found = Reader(message, frozenset(known)).read()
+        found = ClauseReader(message, frozenset(known)).read()
     except Refused as refused:
-        return Told(reason=str(refused))
+        return ReadMessage(reason=str(refused))
     if not found:
-        return Told(reason="there is nothing to set in the message")
+        return ReadMessage(reason="there is nothing to set in the message")
     return _resolved(message, found, known)
 
 
-def _resolved(message: str, found: Sequence[Found], known: Sequence[str]) -> Told:
+def _resolved(message: str, found: Sequence[UnplacedOp], known: Sequence[str]) -> ReadMessage:
     """Give every operation its list, ask back where that would be a guess."""
     named = list(dict.fromkeys(canonical_list_key(one.topic) for one in found if one.topic))
     default = named[0] if len(named) == 1 else None
     if default is None and not named and len(known) == 1:
         default = known[0]
     if default is None and any(not one.key and one.topic is None for one in found):
-        return Told(needs_clarification=(clarification(dict.fromkeys([*named, *known])),))
+        return ReadMessage(needs_clarification=(clarification(dict.fromkeys([*named, *known])),))
     parsed: list[ParsedOp] = []
     for one in found:
         op = _op(message, one, default)
         if isinstance(op, str):
-            return Told(reason=op)
+            return ReadMessage(reason=op)
         places = tuple((span.start, span.end) for span in one.values)
         parsed.append(
             ParsedOp(
@@ -119,13 +119,15 @@ def _resolved(message: str, found: Sequence[Found], known: Sequence[str]) -> Tol
         )
     problems = batch_problems([one.op for one in parsed])
     if problems:
-        return Told(reason=next(iter(problems.values())))
+        return ReadMessage(reason=next(iter(problems.values())))
     if len(parsed) > policy.MAX_OPS:
-        return Told(reason=f"the message asks for more than {policy.MAX_OPS} changes at once")
-    return Told(ops=tuple(parsed))
+        return ReadMessage(
+            reason=f"the message asks for more than {policy.MAX_OPS} changes at once"
+        )
+    return ReadMessage(ops=tuple(parsed))
 
 
-def _op(message: str, one: Found, default: str | None) -> FactsOp | str:
+def _op(message: str, one: UnplacedOp, default: str | None) -> FactsOp | str:
     """Return an operation, or why it is none."""
     texts = [span.of(message) for span in one.values]
     for text in texts:

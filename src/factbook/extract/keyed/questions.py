@@ -31,7 +31,7 @@ from factbook.model.keys import (
     split_rank_key,
 )
 
-__all__ = ["QUESTION_CHARS", "Asked", "TimeWindow", "parse_ask"]
+__all__ = ["QUESTION_CHARS", "ReadQuestion", "TimeWindow", "parse_ask"]
 
 QUESTION_CHARS: Final = 1_000
 """The longest question that the rules read."""
@@ -61,7 +61,7 @@ class FindWindow(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ReadQuestion:
     """What the rules made of a question: a plan, or a question back, or a reason for neither."""
 
     plan: FactsQueryPlan | None = None
@@ -105,7 +105,7 @@ def parse_ask(
     now: Millis,
     when: FindWindow | None = None,
     keys: Collection[str] = (),
-) -> Asked:
+) -> ReadQuestion:
     """Return the plan for a question, or why there is none.
 
     `lists` are the owner's lists, `{"user.favorites.crypto": {1: "BTC"}}`; `keys` further keys that
@@ -115,9 +115,9 @@ def parse_ask(
     text = _LEAD.sub("", " ".join(question.split()), count=1)
     text = _TRAIL.sub("", text).strip()
     if not text:
-        return Asked(reason="the question is empty")
+        return ReadQuestion(reason="the question is empty")
     if len(text) > QUESTION_CHARS:
-        return Asked(
+        return ReadQuestion(
             reason=f"the question has {len(text)} characters; the rules read up to"
             f" {QUESTION_CHARS}, so ask in fewer words"
         )
@@ -132,7 +132,7 @@ def parse_ask(
         found = build(asked, match) if match else None
         if found is not None:
             return found
-    return Asked(
+    return ReadQuestion(
         reason=f"{_shown(text)} is none of the questions that the rules know; ask like 'what are my"
         " favorite movies' or 'what is my timezone', or search instead"
     )
@@ -141,15 +141,15 @@ def parse_ask(
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def _list_plan(asked: _Question, topic: str | None, *, limit: int | None = None) -> Asked:
+def _list_plan(asked: _Question, topic: str | None, *, limit: int | None = None) -> ReadQuestion:
     """Return the plan for a list: the one that is named, or the only one."""
     if topic is None:
         if len(asked.lists) != 1:
-            return Asked(needs_clarification=(clarification(asked.lists),))
+            return ReadQuestion(needs_clarification=(clarification(asked.lists),))
         key = asked.lists[0]
     else:
         key = canonical_list_key(topic)
-    return Asked(
+    return ReadQuestion(
         plan=FactsQueryPlan(
             intent="facts_get_ranked_list",
             list_key=key,
@@ -159,35 +159,37 @@ def _list_plan(asked: _Question, topic: str | None, *, limit: int | None = None)
     )
 
 
-def _favorites(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _favorites(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What are my favorite cryptos", "who is my favorite author", "list my top 3 movies"."""
     words = match["rest"]
     said = match.groupdict().get("count")
     count = rank_value(said) if said else None
     if count is not None and not 1 <= count <= policy.PAGE_MAX:
-        return Asked(reason=f"a list shows 1 to {policy.PAGE_MAX} values, not {count}")
+        return ReadQuestion(reason=f"a list shows 1 to {policy.PAGE_MAX} values, not {count}")
     if asked.window is not None and asked.window.phrase in words:
-        return Asked(reason="the rules read a list as it is now, not as it was at another time")
+        return ReadQuestion(
+            reason="the rules read a list as it is now, not as it was at another time"
+        )
     fits, topic = topic_in(words, asked.known)
     if not fits:
         parts = split_spoken_list(words)
         if len(parts) > 1 and all(topic_in(part, asked.known)[0] for part in parts):
-            return Asked(reason="the question asks for several lists; ask for one at a time")
+            return ReadQuestion(reason="the question asks for several lists; ask for one at a time")
         return None
     if topic is None and count is None:
         return _everything()  # "what are my favorites": all the lists
     return _list_plan(asked, topic, limit=count)
 
 
-def _everything() -> Asked:
-    return Asked(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix=FAVORITES))
+def _everything() -> ReadQuestion:
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix=FAVORITES))
 
 
-def _everything_listed(_asked: _Question, _match: re.Match[str]) -> Asked:
+def _everything_listed(_asked: _Question, _match: re.Match[str]) -> ReadQuestion:
     return _everything()
 
 
-def _ranked(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _ranked(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What's my #2 movie" and "which crypto is my number one"."""
     before = match.groupdict().get("before") or ""
     fits, topic = topic_in(match["rest"], asked.known)
@@ -199,21 +201,21 @@ def _ranked(asked: _Question, match: re.Match[str]) -> Asked | None:
             return None
     rank = rank_value(match["rank"])
     if not 1 <= rank <= policy.MAX_RANK:
-        return Asked(reason=f"there is no rank {rank}; ranks are 1 to {policy.MAX_RANK}")
+        return ReadQuestion(reason=f"there is no rank {rank}; ranks are 1 to {policy.MAX_RANK}")
     listed = _list_plan(asked, topic)
     if listed.plan is None or listed.plan.list_key is None:
         return listed
     key = canonical_rank_key(listed.plan.list_key, rank)
-    return Asked(plan=FactsQueryPlan(intent="facts_get_exact_key", fact_key=key))
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_exact_key", fact_key=key))
 
 
-def _place_of(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _place_of(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "Where is BTC in my favorite cryptos": the list shows it."""
     fits, topic = topic_in(match["rest"], asked.known)
     return _list_plan(asked, topic) if fits else None
 
 
-def _my_list(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _my_list(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "Show my movies" and "what is on my movie list" of a list that is there."""
     fits, topic = topic_in(match["rest"], asked.known)
     if not fits or topic is None or canonical_list_key(topic) not in asked.known:
@@ -224,7 +226,7 @@ def _my_list(asked: _Question, match: re.Match[str]) -> Asked | None:
 # --- keys -----------------------------------------------------------------------------------------
 
 
-def _attribute(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _attribute(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What is my timezone", and "what is my X" where a key of that name holds something."""
     words = match["rest"]
     key = attribute_key(words)
@@ -233,46 +235,50 @@ def _attribute(asked: _Question, match: re.Match[str]) -> Asked | None:
         key = named if named in asked.keys else None
     if key is None:
         return None
-    return Asked(plan=FactsQueryPlan(intent="facts_get_exact_key", fact_key=key))
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_exact_key", fact_key=key))
 
 
-def _fixed(key: str) -> Callable[[_Question, re.Match[str]], Asked]:
+def _fixed(key: str) -> Callable[[_Question, re.Match[str]], ReadQuestion]:
     plan = FactsQueryPlan(intent="facts_get_exact_key", fact_key=key)
-    return lambda _asked, _match: Asked(plan=plan)
+    return lambda _asked, _match: ReadQuestion(plan=plan)
 
 
-def _key(_asked: _Question, match: re.Match[str]) -> Asked | None:
+def _key(_asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What is user.editor.theme": a list, a rank of it, or one key."""
     key = normalize_fact_key(match["key"])[0]
     if key == FAVORITES:
         return _everything()
     if key.startswith(FAVORITES + ".") and split_rank_key(key) is None:
         topic = extract_topic_from_list_key(key)
-        return Asked(plan=FactsQueryPlan(intent="facts_get_ranked_list", list_key=key, topic=topic))
-    return Asked(plan=FactsQueryPlan(intent="facts_get_exact_key", fact_key=key))
+        return ReadQuestion(
+            plan=FactsQueryPlan(intent="facts_get_ranked_list", list_key=key, topic=topic)
+        )
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_exact_key", fact_key=key))
 
 
-def _prefix(_asked: _Question, match: re.Match[str]) -> Asked | None:
+def _prefix(_asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "Everything under user.favorites" and "show user.editor.*"."""
     if not names_something(match["key"]):
         return None
     key = normalize_fact_key(match["key"])[0]
-    return Asked(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix=key))
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix=key))
 
 
-def _about_me(_asked: _Question, _match: re.Match[str]) -> Asked:
-    return Asked(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix="user"))
+def _about_me(_asked: _Question, _match: re.Match[str]) -> ReadQuestion:
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix="user"))
 
 
 # --- what was said --------------------------------------------------------------------------------
 
 
-def _predicate(_asked: _Question, match: re.Match[str]) -> Asked | None:
+def _predicate(_asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "All facts with the predicate used_tool"."""
-    return Asked(plan=FactsQueryPlan(intent="facts_get_by_predicate", predicate=match["predicate"]))
+    return ReadQuestion(
+        plan=FactsQueryPlan(intent="facts_get_by_predicate", predicate=match["predicate"])
+    )
 
 
-def _entity(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _entity(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What did I tell you about Rex", with a time too."""
     since = until = None
     words = match["rest"]
@@ -282,12 +288,12 @@ def _entity(asked: _Question, match: re.Match[str]) -> Asked | None:
     words = re.sub(r"(?i)^(?:my\s+|the\s+)", "", " ".join(words.split())).strip(" ,\"“”'")
     if not names_something(words) or words.lower() in ("it", "that", "this", "them", "him", "her"):
         return None
-    return Asked(
+    return ReadQuestion(
         plan=FactsQueryPlan(intent="facts_get_by_entity", entity=words, since=since, until=until)
     )
 
 
-def _time(asked: _Question, match: re.Match[str]) -> Asked | None:
+def _time(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What did I set last week": nothing may be left of it but the time."""
     if asked.window is None:
         return None
@@ -296,7 +302,7 @@ def _time(asked: _Question, match: re.Match[str]) -> Asked | None:
     if rest.strip(" ,"):
         return None
     since, until = _moments(asked.window)
-    return Asked(plan=FactsQueryPlan(intent="facts_get_by_time", since=since, until=until))
+    return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_by_time", since=since, until=until))
 
 
 def _moments(window: TimeWindow) -> tuple[str | None, str | None]:
@@ -319,10 +325,10 @@ _EVERYTHING: Final = (
 _COUNT: Final = rf"(?:top\s+(?P<count>\d{{1,4}}|(?:{NUMBER_WORD}))\s*)"
 _SAID: Final = r"(?:set|change[d]?|add|store[d]?|save[d]?|say|tell|told|update[d]?|said|mention)"
 
-_Rule = tuple[re.Pattern[str], Callable[[_Question, re.Match[str]], Asked | None]]
+_Rule = tuple[re.Pattern[str], Callable[[_Question, re.Match[str]], ReadQuestion | None]]
 
 
-def _rule(pattern: str, build: Callable[[_Question, re.Match[str]], Asked | None]) -> _Rule:
+def _rule(pattern: str, build: Callable[[_Question, re.Match[str]], ReadQuestion | None]) -> _Rule:
     return re.compile(pattern, re.IGNORECASE), build
 
 

@@ -10,16 +10,16 @@ from typing import Final, NamedTuple
 
 from factbook.gate import grammar
 from factbook.gate.grammar import words
-from factbook.gate.grounding.claim import Claim
-from factbook.gate.grounding.words import Line
+from factbook.gate.grounding.claim import ClaimSentence
+from factbook.gate.grounding.words import SentenceWords
 from factbook.gate.lexicon import Sort, tables
 
 
-class Match(NamedTuple):
+class WordMatch(NamedTuple):
     """A word of a claim, and where the passage says it."""
 
     key: str
-    line: Line
+    line: SentenceWords
     at: int  # among the keys of the line
 
 
@@ -44,7 +44,7 @@ _THEIR: Final = frozenset({"his", "her", "their"})
 _THEIRS: Final = _THEIR | {"him", "them"}
 
 
-def objection(claim: Claim, matches: Sequence[Match], pattern: bool) -> Objection:
+def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool) -> Objection:
     """Return the first thing that speaks against a claim.
 
     What is over, or denied on one side alone, speaks against any claim; a question, a supposition,
@@ -77,7 +77,7 @@ def objection(claim: Claim, matches: Sequence[Match], pattern: bool) -> Objectio
     return NOTHING
 
 
-def _unreal_before(line: Line, place: int) -> set[str]:
+def _unreal_before(line: SentenceWords, place: int) -> set[str]:
     """Return the classes of modals that stand before a word in its clause."""
     found = set()
     tokens = line.tokens
@@ -97,7 +97,7 @@ def _unreal_before(line: Line, place: int) -> set[str]:
     return found
 
 
-def _other_subject(line: Line, place: int) -> str:
+def _other_subject(line: SentenceWords, place: int) -> str:
     """Return who else than the user does what a word of a line says; "" for the user."""
     tokens = line.tokens
     about_user = any(token.surface in {"user", "users"} for token in tokens[:place])
@@ -131,7 +131,7 @@ def _other_subject(line: Line, place: int) -> str:
     return ""
 
 
-def _is_name(line: Line, place: int) -> bool:
+def _is_name(line: SentenceWords, place: int) -> bool:
     """Say whether the word before a verb is a name; the first of a sentence only for its verb."""
     token = line.tokens[place]
     if token.key in line.names:

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding.words import Line, read_lines
+from factbook.gate.grounding.words import SentenceWords, read_lines
 from factbook.gate.lexicon import Sort, tables
 
 CACHED_CLAIMS: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimSentence:
     """One sentence of a claim."""
 
-    line: Line
+    line: SentenceWords
     phrases: tuple[str, ...]  # keys that must be supported
     surfaces: tuple[str, ...]  # the same as written
     first: str  # the first of them, where the claim is about the user: mostly its verb
@@ -55,7 +55,7 @@ _OPENING: Final = frozenset({"has", "is", "was", "had", "does", "been", "being"}
 
 
 @functools.lru_cache(maxsize=CACHED_CLAIMS)
-def read_claim(text: str, pattern: bool) -> tuple[Claim, ...]:
+def read_claim(text: str, pattern: bool) -> tuple[ClaimSentence, ...]:
     """Read the sentences of a claim; the verbs of a `pattern` need no support."""
     return tuple(_claim_of(line, pattern) for line in read_lines(text))
 
@@ -70,7 +70,7 @@ def is_pattern(text: str) -> bool:
     )
 
 
-def _claim_of(line: Line, pattern: bool) -> Claim:
+def _claim_of(line: SentenceWords, pattern: bool) -> ClaimSentence:
     mild = tables().mild
     phrases, surfaces = [], []
     for key, place in zip(line.keys, line.places, strict=True):
@@ -84,7 +84,7 @@ def _claim_of(line: Line, pattern: bool) -> Claim:
     told = any(token.sort is Sort.PERSON and token.key == "1" for token in line.tokens[:3])
     personal = told or _has_no_subject(line)
     verb = next((t.surface for t in line.tokens if t.sort is not Sort.ARTICLE and t.key != "1"), "")
-    return Claim(
+    return ClaimSentence(
         line=line,
         phrases=tuple(phrases),
         surfaces=tuple(surfaces),
@@ -96,7 +96,7 @@ def _claim_of(line: Line, pattern: bool) -> Claim:
     )
 
 
-def _has_no_subject(line: Line) -> bool:
+def _has_no_subject(line: SentenceWords) -> bool:
     """Say whether a sentence begins with its verb, as "Loves fettuccini" does."""
     if not line.tokens:
         return False

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.gate.grammar import words
 from factbook.gate.grounding import kin
-from factbook.gate.grounding.against import Match, objection
-from factbook.gate.grounding.claim import Claim, is_pattern, read_claim
+from factbook.gate.grounding.against import WordMatch, objection
+from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
 from factbook.gate.grounding.index import Index, index_of
-from factbook.gate.grounding.passage import Passage, Spoken, read_passage
+from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
 from factbook.gate.grounding.summary import judge_summary
 from factbook.gate.grounding.words import MAX_CHARS, MAX_CLAIM_CHARS
 from factbook.gate.lexicon import Sort
@@ -233,7 +233,7 @@ def _windows(index: Index, allowed: tuple[int, ...], *, across: bool) -> list[tu
     return known
 
 
-def _best_fit(claim: Claim, index: Index, allowed: tuple[int, ...], pattern: bool) -> _Fit:
+def _best_fit(claim: ClaimSentence, index: Index, allowed: tuple[int, ...], pattern: bool) -> _Fit:
     """Return the sentences that lack least: the fewest, and the first of these.
 
     How much a window lacks at least is counted by bits, and those that lack least by this count are
@@ -271,7 +271,7 @@ def _best_fit(claim: Claim, index: Index, allowed: tuple[int, ...], pattern: boo
     return best
 
 
-def _held(claim: Claim, index: Index) -> dict[int, int]:
+def _held(claim: ClaimSentence, index: Index) -> dict[int, int]:
     """Return a bit by sentence for each phrase that it supports, and for each value that it has."""
     held: dict[int, int] = {}
     bit = 1
@@ -287,10 +287,10 @@ def _held(claim: Claim, index: Index) -> dict[int, int]:
     return held
 
 
-def _fit(claim: Claim, index: Index, window: tuple[int, ...], pattern: bool) -> _Fit:
+def _fit(claim: ClaimSentence, index: Index, window: tuple[int, ...], pattern: bool) -> _Fit:
     lines = [index.lines[number] for number in window]
     missing: list[str] = []
-    matches: list[Match] = []
+    matches: list[WordMatch] = []
     conflict = detail = ""
     for key, surface in zip(claim.phrases, claim.surfaces, strict=True):
         where = index.supporters(key)
@@ -309,7 +309,7 @@ def _fit(claim: Claim, index: Index, window: tuple[int, ...], pattern: bool) -> 
                 detail = f"{surface} / {opposite}"
             continue
         if where[best].at >= 0:
-            matches.append(Match(key, index.lines[best], where[best].at))
+            matches.append(WordMatch(key, index.lines[best], where[best].at))
     absent = claim.line.values.difference(*(line.values for line in lines))
     if absent:
         conflict, detail = "number", ", ".join(map(claim.line.written, sorted(absent)))
@@ -324,7 +324,7 @@ def _fit(claim: Claim, index: Index, window: tuple[int, ...], pattern: bool) -> 
     return _Fit(window, tuple(missing), conflict, detail)
 
 
-def _beside(claim: Claim, matches: list[Match]) -> list[Match]:
+def _beside(claim: ClaimSentence, matches: list[WordMatch]) -> list[WordMatch]:
     """Take the occurrence of the verb that stands nearest to what it is about."""
     if len(matches) < 2 or matches[0].key != claim.first:
         return matches
@@ -335,7 +335,7 @@ def _beside(claim: Claim, matches: list[Match]) -> list[Match]:
     strength = kin.support(key, line.keys[at])
     places = [one for one, said in enumerate(line.keys) if kin.support(key, said) == strength]
     nearest = min(places, key=lambda one: (abs(one - about), one), default=at)
-    return [Match(key, line, nearest), *matches[1:]]
+    return [WordMatch(key, line, nearest), *matches[1:]]
 
 
 def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> bool:
@@ -355,7 +355,7 @@ def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> boo
     return False
 
 
-def _mentions(claim: Claim, index: Index, allowed: tuple[int, ...]) -> int:
+def _mentions(claim: ClaimSentence, index: Index, allowed: tuple[int, ...]) -> int:
     """Count the sentences that hold at least half of a claim's key phrases."""
     enough = len(claim.phrases)
     counts = Counter(number for key in claim.phrases for number in index.supporters(key))
@@ -381,7 +381,9 @@ def _similarity(
     return float(cosines[best]), windows[best]
 
 
-def _near(word: str, claims: Sequence[Claim], spoken: Sequence[Spoken], embed: Embed) -> bool:
+def _near(
+    word: str, claims: Sequence[ClaimSentence], spoken: Sequence[SpokenSentence], embed: Embed
+) -> bool:
     """Say whether a word without support is close to one that the most similar sentences say.
 
     A name never is, nor a word of which they say the opposite or a rival.

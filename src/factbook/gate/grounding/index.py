@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from factbook.gate.grounding import kin
-from factbook.gate.grounding.passage import Passage, Spoken
-from factbook.gate.grounding.words import Line, read_line
+from factbook.gate.grounding.passage import Passage, SpokenSentence
+from factbook.gate.grounding.words import SentenceWords, read_line
 from factbook.gate.lexicon import Sort
 
 SUPPORTED: Final = kin.GENERAL  # a word with less has no support
 
 
-class Place(NamedTuple):
+class SupportPlace(NamedTuple):
     """Where a word of the passage supports one of a claim, and how well."""
 
     strength: float
@@ -30,8 +30,8 @@ class Index:
     """The words of a passage by their sentences."""
 
     def __init__(self, passage: Passage) -> None:
-        self.spoken: tuple[Spoken, ...] = passage.lines
-        self.lines: tuple[Line, ...] = tuple(spoken.line for spoken in passage.lines)
+        self.spoken: tuple[SpokenSentence, ...] = passage.lines
+        self.lines: tuple[SentenceWords, ...] = tuple(spoken.line for spoken in passage.lines)
         places: defaultdict[str, dict[int, int]] = defaultdict(dict)
         named: defaultdict[str, set[int]] = defaultdict(set)
         names = set()
@@ -55,22 +55,22 @@ class Index:
         self.surfaces = frozenset(t.surface for line in self.lines for t in line.tokens)
         self.speakers = len(names)
         self.memo: dict[Any, Any] = {}  # vectors of the sentences, by who may speak and embedder
-        self._support: dict[str, Mapping[int, Place]] = {}
+        self._support: dict[str, Mapping[int, SupportPlace]] = {}
         self._opposites: dict[str, Mapping[int, str]] = {}
         self._against: dict[str, tuple[tuple[str, str], ...]] = {}
         self._initials: dict[int, frozenset[str]] = {}
 
-    def supporters(self, key: str) -> Mapping[int, Place]:
+    def supporters(self, key: str) -> Mapping[int, SupportPlace]:
         """Return the sentences with a word that supports this one, each with the best of its."""
         known = self._support.get(key)
         if known is None:
-            found = {number: Place(kin.SAME, -1) for number in self.named.get(key, ())}
+            found = {number: SupportPlace(kin.SAME, -1) for number in self.named.get(key, ())}
             for said in self._said(kin.may_support(key), (kin.root(key),)):
                 strength = kin.support(key, said)
                 if strength >= SUPPORTED:
                     for number, at in self.places[said].items():
                         if number not in found or found[number].strength < strength:
-                            found[number] = Place(strength, at)
+                            found[number] = SupportPlace(strength, at)
             known = self._support[key] = found
         return known
 

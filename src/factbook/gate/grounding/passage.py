@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding.words import MAX_CHARS, Line, read_lines
+from factbook.gate.grounding.words import MAX_CHARS, SentenceWords, read_lines
 
 Speaker = Literal["owner", "assistant", "other", ""]
 
@@ -55,10 +55,10 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenSentence:
     """One sentence with the one who said it."""
 
-    line: Line
+    line: SentenceWords
     speaker: Speaker
     name: str
     turn: int  # number of its utterance
@@ -70,7 +70,7 @@ class Passage:
 
     text: str
     utterances: tuple[Utterance, ...]
-    lines: tuple[Spoken, ...] = field(repr=False)
+    lines: tuple[SpokenSentence, ...] = field(repr=False)
     lower: str = field(repr=False)  # the text in lower case, same length where that is possible
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)  # what was found
 
@@ -101,7 +101,7 @@ def read_passage(text: str, *, owner_names: Iterable[str] = ()) -> Passage:
             speaker = one.speaker
             if not speaker and _ABOUT_ASSISTANT.match(line.text):
                 speaker = "assistant"
-            lines.append(Spoken(line, speaker, one.name, number))
+            lines.append(SpokenSentence(line, speaker, one.name, number))
     lower = text.lower()
     return Passage(text=text, utterances=utterances, lines=tuple(lines), lower=lower)
 

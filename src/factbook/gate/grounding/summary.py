@@ -23,7 +23,7 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import kin
 from factbook.gate.grounding.index import SUPPORTED, Index, index_of
 from factbook.gate.grounding.passage import Passage
-from factbook.gate.grounding.words import VALUES, Line, Token, read_lines
+from factbook.gate.grounding.words import VALUES, SentenceToken, SentenceWords, read_lines
 from factbook.gate.lexicon import Sort
 
 ALIGNED: Final = 3  # sentences of the document that a sentence of the summary is compared with
@@ -96,14 +96,14 @@ _ALIASES: Final = tuple(
 class _View:
     """A sentence of a summary beside the sentences of the document that are closest to it."""
 
-    line: Line
+    line: SentenceWords
     index: Index
-    beside: tuple[Line, ...]
+    beside: tuple[SentenceWords, ...]
     numbers: tuple[int, ...]  # of these sentences
     keys: frozenset[str]  # content words of the whole summary
 
 
-def _closest(line: Line, index: Index) -> list[int]:
+def _closest(line: SentenceWords, index: Index) -> list[int]:
     """Return the sentences that share most words with a line, rare words first."""
     scores: defaultdict[int, float] = defaultdict(float)
     for key in set(line.keys):
@@ -120,17 +120,17 @@ def _closest(line: Line, index: Index) -> list[int]:
     return ranked[:ALIGNED]
 
 
-def _denies(token: Token) -> bool:
+def _denies(token: SentenceToken) -> bool:
     return token.sort is Sort.NEGATOR or token.surface in _REFUSALS
 
 
-def _governed(line: Line, place: int, count: int) -> list[str]:
+def _governed(line: SentenceWords, place: int, count: int) -> list[str]:
     """Return the content words right behind a place, as written."""
     after = line.tokens[place + 1 : place + 1 + count]
     return [token.surface for token in after if token.sort is Sort.CONTENT]
 
 
-def _around(line: Line, place: int, reach: int) -> set[str]:
+def _around(line: SentenceWords, place: int, reach: int) -> set[str]:
     """Return the content words and numbers near a place."""
     low, high = max(0, place - reach), place + reach + 1
     return {
@@ -146,7 +146,7 @@ def _shared(mine: Iterable[str], theirs: Iterable[str]) -> int:
     return sum(any(kin.support(one, other) >= SUPPORTED for other in others) for one in mine)
 
 
-def _closely_denied(line: Line, place: int) -> bool:
+def _closely_denied(line: SentenceWords, place: int) -> bool:
     """Say whether a negator stands before a word with at most one content word between."""
     between = 0
     for at in range(place - 1, -1, -1):
@@ -266,8 +266,8 @@ def _limit(view: _View) -> str:
 class _Gap:
     """What two sentences have in one place of equal surroundings."""
 
-    here: tuple[Token, ...]
-    there: tuple[Token, ...]
+    here: tuple[SentenceToken, ...]
+    there: tuple[SentenceToken, ...]
     closed: bool  # content words are equal on both sides of it, not on one only
 
 
@@ -294,7 +294,7 @@ def _gaps(view: _View) -> Iterator[_Gap]:
                 yield _Gap(tuple(mine[low:high]), tuple(theirs[begin:end]), all(held))
 
 
-def _spelled(token: Token, keys: frozenset[str]) -> str:
+def _spelled(token: SentenceToken, keys: frozenset[str]) -> str:
     """Return a token's key, or the summary's word that it supports, so that both look alike."""
     if token.sort is not Sort.CONTENT:
         return token.surface if token.sort is Sort.FUNCTION else token.key
@@ -393,7 +393,7 @@ RULES: Final[tuple[SummaryRule, ...]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SummaryFindings:
     """What the rules find in a summary."""
 
     start: int  # of the sentences of the passage that it was compared with first
@@ -404,7 +404,7 @@ class Found:
     speaker: str
 
 
-def judge_summary(text: str, passage: Passage) -> Found:
+def judge_summary(text: str, passage: Passage) -> SummaryFindings:
     """Hold each sentence of a summary against a passage; the first conflict decides."""
     index = index_of(passage)
     lines = list(read_lines(text))
@@ -434,7 +434,7 @@ def judge_summary(text: str, passage: Passage) -> Found:
         best = index.lines[shown.numbers[0]]
         start, end = best.start, best.end
         speaker = index.spoken[shown.numbers[0]].speaker
-    return Found(
+    return SummaryFindings(
         start=start,
         end=end,
         conflict=refused[1].conflict if refused else "",

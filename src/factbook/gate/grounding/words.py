@@ -41,7 +41,7 @@ _CLOCK: Final = re.compile(r"(\d{1,2})[:.h](\d{2})(?::\d{2})?(am|pm)?", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SentenceToken:
     """One word of a sentence."""
 
     surface: str  # in lower case
@@ -53,13 +53,13 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SentenceWords:
     """One sentence and what is worth knowing of it."""
 
     start: int
     end: int
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[SentenceToken, ...]
     keys: tuple[str, ...]  # content words in their order, names among them
     places: tuple[int, ...]  # where each of them stands among the tokens
     names: frozenset[str]  # those of the keys that are written as a name
@@ -83,7 +83,7 @@ _QUARTER: Final = re.compile(r"[qQ]([1-4])")
 
 
 @functools.lru_cache(maxsize=65_536)
-def tokens_of(chunk: str) -> tuple[Token, ...]:
+def tokens_of(chunk: str) -> tuple[SentenceToken, ...]:
     """Return the tokens of one piece of text between blanks."""
     if match := _GLUED.match(chunk):
         return tokens_of(match[1] + chunk[match.end() :])  # "never-ending" denies nothing
@@ -92,7 +92,7 @@ def tokens_of(chunk: str) -> tuple[Token, ...]:
     bare = chunk.strip(".,;:!?\"'”’»)]*`“‘")
     if match := _QUARTER.fullmatch(bare):
         return (
-            Token("#" + match[1], "#" + match[1], Sort.NUMBER, False, False),
+            SentenceToken("#" + match[1], "#" + match[1], Sort.NUMBER, False, False),
             *tokens_of("quarter"),
         )
     mark = chunk[len(chunk.rstrip(".,;:!?\"'”’»)]*`")) :]
@@ -109,7 +109,7 @@ def tokens_of(chunk: str) -> tuple[Token, ...]:
         if word.sort is Sort.CONTENT and word.surface != word.stem and "-" in key:
             key = key.strip("-")
         found.append(
-            Token(
+            SentenceToken(
                 surface=word.surface,
                 key=key,
                 sort=word.sort,
@@ -120,7 +120,7 @@ def tokens_of(chunk: str) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def _number(bare: str, *, ends: bool) -> tuple[Token, ...]:
+def _number(bare: str, *, ends: bool) -> tuple[SentenceToken, ...]:
     """Read a piece of text that is a number with what is glued to it."""
     if not bare or not any(char.isdigit() for char in bare):
         return ()
@@ -147,7 +147,9 @@ def _number(bare: str, *, ends: bool) -> tuple[Token, ...]:
         tail = [rest, *tail]
     if tail and tail[0].lower() in SCALES:
         value *= SCALES[tail.pop(0).lower()]
-    first = Token(key or f"{value:.12g}", key or f"{value:.12g}", Sort.NUMBER, False, ends, unit)
+    first = SentenceToken(
+        key or f"{value:.12g}", key or f"{value:.12g}", Sort.NUMBER, False, ends, unit
+    )
     words = [word for part in tail for word in tokens_of(part)]
     return (first, *words)
 
@@ -165,12 +167,12 @@ _BE: Final = frozenset({"am", "is", "are", "was", "were", "be", "been", "being",
 _EMPTY: Final = frozenset({"be", "do", "have", "get", "thing", "something", "own"})
 
 
-def tokenise(text: str) -> list[Token]:
+def tokenise(text: str) -> list[SentenceToken]:
     """Return the tokens of a sentence, numbers joined with their scale and unit."""
-    flat: list[Token] = []
+    flat: list[SentenceToken] = []
     for chunk in _CHUNK.findall(text):
         flat += tokens_of(chunk[:MAX_WORD])
-    found: list[Token] = []
+    found: list[SentenceToken] = []
     for token in flat:
         last = found[-1] if found else None
         if last is not None and last.sort is Sort.NUMBER and not last.ends:
@@ -180,9 +182,9 @@ def tokenise(text: str) -> list[Token]:
                 continue
         surface = token.surface
         if surface in _ROUGH:
-            token = Token(surface, "~" + surface, Sort.NUMBER, False, token.ends)
+            token = SentenceToken(surface, "~" + surface, Sort.NUMBER, False, token.ends)
         elif surface == "second" and (last is None or last.sort is not Sort.NUMBER):
-            token = Token(surface, "#2", Sort.NUMBER, False, token.ends)
+            token = SentenceToken(surface, "#2", Sort.NUMBER, False, token.ends)
         found.append(token)
     return found
 
@@ -190,20 +192,20 @@ def tokenise(text: str) -> list[Token]:
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
-def _joined(number: Token, token: Token) -> Token | None:
+def _joined(number: SentenceToken, token: SentenceToken) -> SentenceToken | None:
     """Join "5" with "billion", "20" with "five", "3" with "percent"."""
     if not _PLAIN.fullmatch(number.key):
         return None
     surface = token.surface
     if surface in SCALES and len(surface) > 1:
         key = f"{float(number.key) * SCALES[surface]:.12g}"
-        return Token(key, key, Sort.NUMBER, False, token.ends, number.unit)
+        return SentenceToken(key, key, Sort.NUMBER, False, token.ends, number.unit)
     if surface in {"cent", "cents"} and not number.unit:
         key = f"{float(number.key) / 100:.12g}"
-        return Token(key, key, Sort.NUMBER, False, token.ends, "usd")
+        return SentenceToken(key, key, Sort.NUMBER, False, token.ends, "usd")
     if surface in _UNIT_WORDS:
         unit = _UNIT_WORDS[surface]
-        return Token(number.surface, number.key, Sort.NUMBER, False, token.ends, unit)
+        return SentenceToken(number.surface, number.key, Sort.NUMBER, False, token.ends, unit)
     if (
         token.sort is Sort.NUMBER
         and number.surface.isalpha()
@@ -213,11 +215,11 @@ def _joined(number: Token, token: Token) -> Token | None:
         and int(token.key) < 10
     ):
         key = str(int(number.key) + int(token.key))
-        return Token(key, key, Sort.NUMBER, False, token.ends)
+        return SentenceToken(key, key, Sort.NUMBER, False, token.ends)
     return None
 
 
-def read_lines(text: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
+def read_lines(text: str, start: int = 0, end: int | None = None) -> Iterator[SentenceWords]:
     """Read the sentences of a text; the number of an item belongs to none."""
     stop = min(len(text), MAX_CHARS) if end is None else end
     for one in sentences(text, start, stop):
@@ -230,7 +232,7 @@ def read_lines(text: str, start: int = 0, end: int | None = None) -> Iterator[Li
 _LIST_NUMBER: Final = re.compile(r"[(\[]?\d{1,3}\.[)\]]*(?:\s+|$)")
 
 
-def read_line(text: str, start: int = 0) -> Line:
+def read_line(text: str, start: int = 0) -> SentenceWords:
     """Read one sentence, which begins at `start` of a larger text."""
     tokens = tokenise(text)
     keys: list[str] = []
@@ -287,7 +289,7 @@ def read_line(text: str, start: int = 0) -> Line:
         if token.ends:
             scope = ending = False
         sentence_start = False
-    return Line(
+    return SentenceWords(
         start=start,
         end=start + len(text),
         text=text,
@@ -304,7 +306,7 @@ def read_line(text: str, start: int = 0) -> Line:
     )
 
 
-def _value(token: Token) -> str:
+def _value(token: SentenceToken) -> str:
     if token.sort is Sort.MONTH:
         return "m" + token.key
     return token.key

@@ -33,10 +33,10 @@ from factbook.sources.imports import (
 from factbook.sources.imports.base import moment
 from factbook.sources.session_log.parser import (
     BadRecord,
-    Call,
     LogFile,
-    Outcome,
+    OpenCall,
     Parser,
+    RecordOutcome,
     printable,
 )
 from factbook.sources.session_log.text import MAX_ID_CHARS, kind_name
@@ -106,16 +106,16 @@ class ChatParser(Parser):
     def small(self, text: object) -> str:
         return super().small(clean(text) if isinstance(text, str) else text)
 
-    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         self.place(position, offset, None)
         conversation = conversation_of(record)
         if conversation is not None:
             self._conversation(conversation)
             if conversation.messages:
-                return Outcome("kept", "conversation")
-            return Outcome("ignored", "empty conversation")
+                return RecordOutcome("kept", "conversation")
+            return RecordOutcome("ignored", "empty conversation")
         if not chat.is_part(record):
-            return Outcome("unknown", kind_name(record.get("type")))
+            return RecordOutcome("unknown", kind_name(record.get("type")))
         self._step()
         message = chat.message(record)
         if isinstance(message, BadMessage):
@@ -223,14 +223,14 @@ class ChatParser(Parser):
         said: Counter[str] | None,
         *,
         dated: object = None,
-    ) -> Outcome:
+    ) -> RecordOutcome:
         """Add what one message says, and return what became of it."""
         if one.skip:
-            return Outcome("ignored", one.skip)
+            return RecordOutcome("ignored", one.skip)
         if one.role is None:
-            return Outcome("unknown", f"role {kind_name(one.role_name)}")
+            return RecordOutcome("unknown", f"role {kind_name(one.role_name)}")
         if one.role is Role.SYSTEM:
-            return Outcome("ignored", "system")
+            return RecordOutcome("ignored", "system")
         at, attributes = moment(one.at), dict[str, str]()
         if at is None and (at := moment(dated)) is not None:
             attributes = dict(_UNDATED)
@@ -250,8 +250,8 @@ class ChatParser(Parser):
         kinds += self._calls(one, saying, uid)
         kinds += self._results(one, saying, uid)
         if not kinds:
-            return Outcome("ignored", f"{one.role.value}: empty")
-        return Outcome("kept", kinds[0])
+            return RecordOutcome("ignored", f"{one.role.value}: empty")
+        return RecordOutcome("kept", kinds[0])
 
     def _nth(self, one: Message, at: Millis | None, said: Counter[str] | None) -> int | None:
         """Return how often the same was said before, where no id tells two sayings apart."""
@@ -291,7 +291,7 @@ class ChatParser(Parser):
         for number, call in enumerate(one.said.calls):
             tool = self.small(call.name)
             rendered = render_call(tool, _given(call.given), self.redactor)
-            self.awaits(call.id, Call(tool, f"action_{uid}", is_ours(tool)))
+            self.awaits(call.id, OpenCall(tool, f"action_{uid}", is_ours(tool)))
             self._keep(
                 saying.place,
                 Episode(
@@ -341,7 +341,7 @@ class ChatParser(Parser):
                 kinds.append("injected" if episode.injected else result.kind)
         return kinds
 
-    def _answered(self, call_id: str, role: Role) -> Call | None:
+    def _answered(self, call_id: str, role: Role) -> OpenCall | None:
         return self.calls.pop(call_id, None) if role is Role.TOOL else None
 
     def _episode(

@@ -29,8 +29,8 @@ from factbook.sources.conversation.parser import ChatParser
 from factbook.sources.encoding import open_utf8, utf8
 from factbook.sources.files import ZIP, may_be_chat
 from factbook.sources.imports import chat, conversation_of, host_of
-from factbook.sources.session_log.parser import LogFile, Outcome
-from factbook.sources.session_log.reader import Reading, is_document
+from factbook.sources.session_log.parser import LogFile, RecordOutcome
+from factbook.sources.session_log.reader import FileReading, is_document
 from factbook.sources.session_log.reader import read as read_log
 
 _LOOKED_AT: Final = 20  # records at the beginning of a file that may tell what it is
@@ -126,7 +126,7 @@ def read(
     Raises PathMissing and PathUnreadable.
     """
 
-    def document(reading: Reading) -> Iterator[Batch]:
+    def document(reading: FileReading) -> Iterator[Batch]:
         yield from _documents(reading, batch_bytes)
 
     return read_log(
@@ -152,7 +152,7 @@ def _is_whole(path: Path) -> bool:
         return False  # the reader opens it again, and says what is wrong
 
 
-def _documents(reading: Reading, batch_bytes: int) -> Iterator[Batch]:
+def _documents(reading: FileReading, batch_bytes: int) -> Iterator[Batch]:
     """Read a document, or those of an archive one after the other."""
     assert isinstance(reading.parser, ChatParser)
     reading.parser.as_document = True
@@ -175,7 +175,7 @@ def _documents(reading: Reading, batch_bytes: int) -> Iterator[Batch]:
                     )
                 start += int(info.file_size * scale)
             if not found:
-                reading.note(Outcome("ignored", "archive without conversations"))
+                reading.note(RecordOutcome("ignored", "archive without conversations"))
     except Unreadable as error:
         reading.reject("not_json", str(error), "", position=reading.line + 1, offset=0)
     reading.offset = size
@@ -183,7 +183,7 @@ def _documents(reading: Reading, batch_bytes: int) -> Iterator[Batch]:
 
 
 def _elements(
-    reading: Reading, elements: Elements, batch_bytes: int, *, start: int, scale: float
+    reading: FileReading, elements: Elements, batch_bytes: int, *, start: int, scale: float
 ) -> Iterator[Batch]:
     """Take all values of one document; each of its bytes is `scale` bytes of the file."""
     before = reading.line
@@ -204,7 +204,7 @@ def _elements(
     reading.line = before + elements.lines
 
 
-def _take(reading: Reading, element: Element) -> None:
+def _take(reading: FileReading, element: Element) -> None:
     if element.reason:
         reading.reject(
             element.reason, element.detail, element.text, position=_next(reading), offset=0
@@ -213,7 +213,7 @@ def _take(reading: Reading, element: Element) -> None:
         reading.value(_whole(element.value), position=_next(reading), offset=0)
 
 
-def _next(reading: Reading) -> int:
+def _next(reading: FileReading) -> int:
     """Return the number of the message that comes next, which is where a bad value stands."""
     assert isinstance(reading.parser, ChatParser)
     return reading.parser.number + 1

@@ -37,7 +37,7 @@ _MEDIA: Final = ("image", "audio", "video", "file", "document")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ImportedCall:
     """A tool call inside a message."""
 
     name: str
@@ -56,11 +56,11 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ContentParts:
     """What the blocks of a content amount to."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ImportedCall, ...] = ()
     results: tuple[Result, ...] = ()
 
 
@@ -71,7 +71,7 @@ class Message:
     raw: object  # the record itself
     role: Role | None  # None where the file names a role that nobody knows
     role_name: str = ""  # as the file names it
-    said: Said = field(default_factory=Said)
+    said: ContentParts = field(default_factory=ContentParts)
     id: str = ""  # its own id, empty without one
     at: object = None  # its time, as the file has it
     name: str = ""  # who says it, or which tool answers
@@ -154,17 +154,17 @@ def moment(value: object) -> Millis | None:
     return millis(value)
 
 
-def read_blocks(content: object) -> Said:
+def read_blocks(content: object) -> ContentParts:
     """Return what a content says: a text, a block, or a list of either."""
     texts: list[str] = []
-    calls: list[Call] = []
+    calls: list[ImportedCall] = []
     results: list[Result] = []
     _walk(content, texts, calls, results, depth=0)
-    return Said(text="\n".join(texts), calls=tuple(calls), results=tuple(results))
+    return ContentParts(text="\n".join(texts), calls=tuple(calls), results=tuple(results))
 
 
 def _walk(
-    block: object, texts: list[str], calls: list[Call], results: list[Result], *, depth: int
+    block: object, texts: list[str], calls: list[ImportedCall], results: list[Result], *, depth: int
 ) -> None:
     if isinstance(block, str):
         if block:
@@ -197,8 +197,8 @@ def _walk(
             texts.append(mark)  # the words of a recording stand before it
 
 
-def _call(block: Fields) -> Call:
-    return Call(
+def _call(block: Fields) -> ImportedCall:
+    return ImportedCall(
         name=name_of(block.get("name")),
         given=first(block, ("input", "arguments")),
         id=id_of(block, ("call_id", "id")),

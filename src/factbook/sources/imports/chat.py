@@ -12,11 +12,11 @@ from typing import Final
 from factbook.model.facts import Role
 from factbook.sources.imports.base import (
     BadMessage,
-    Call,
+    ContentParts,
     Conversation,
     Fields,
+    ImportedCall,
     Message,
-    Said,
     first,
     id_of,
     name_of,
@@ -56,7 +56,7 @@ _TITLE: Final = ("title", "name")
 _LISTS: Final = ("messages", "conversations", "conversation", "turns", "dialog", "dialogue")
 _LOOKED_AT: Final = 20  # messages of a list that are looked at to know it for a conversation
 
-_EMPTY: Final = Said()
+_EMPTY: Final = ContentParts()
 
 
 def is_message(record: Fields) -> bool:
@@ -110,12 +110,12 @@ def message(record: object) -> Message | BadMessage:
     if content is None and not calls and not any(key in record for key in _CONTENT):
         return BadMessage(raw=record, detail="a message without a content")
     if word in ("function_call", "tool_call") and said.text and not calls:
-        calls, said = (Call(name=name, given=said.text),), _EMPTY
+        calls, said = (ImportedCall(name=name, given=said.text),), _EMPTY
     return Message(
         raw=record,
         role=role,
         role_name=word if isinstance(word, str) else "",
-        said=Said(text=said.text, calls=calls, results=said.results),
+        said=ContentParts(text=said.text, calls=calls, results=said.results),
         id=id_of(record, _ID),
         at=first(record, _TIME),
         name=name,
@@ -158,16 +158,16 @@ def _has_calls(record: Fields) -> bool:
     )
 
 
-def _calls(record: Fields) -> tuple[Call, ...]:
+def _calls(record: Fields) -> tuple[ImportedCall, ...]:
     """Return the tool calls that stand beside the content."""
-    found: list[Call] = []
+    found: list[ImportedCall] = []
     beside = record.get("tool_calls")
     for one in beside if isinstance(beside, list) else []:
         if isinstance(one, Mapping):
             function = one.get("function")
             inner = function if isinstance(function, Mapping) else one
             found.append(
-                Call(
+                ImportedCall(
                     name=name_of(inner.get("name")),
                     given=first(inner, ("arguments", "input")),
                     id=id_of(one, ("id",)),
@@ -175,5 +175,5 @@ def _calls(record: Fields) -> tuple[Call, ...]:
             )
     single = record.get("function_call")
     if isinstance(single, Mapping):
-        found.append(Call(name=name_of(single.get("name")), given=single.get("arguments")))
+        found.append(ImportedCall(name=name_of(single.get("name")), given=single.get("arguments")))
     return tuple(found)

@@ -12,12 +12,12 @@ from typing import Final
 from factbook.model.facts import Role
 from factbook.sources.imports.base import (
     BadMessage,
-    Call,
+    ContentParts,
     Conversation,
     Fields,
+    ImportedCall,
     Message,
     Result,
-    Said,
     first,
     id_of,
     name_of,
@@ -127,7 +127,7 @@ def _message(node: object, *, beside: bool) -> Message | BadMessage | None:
         raw=record,
         role=role,
         role_name=word,
-        said=Said(text=text, calls=said.calls, results=said.results),
+        said=ContentParts(text=text, calls=said.calls, results=said.results),
         id=id_of(record, ("id",)) or id_of(node, ("id",)),
         at=record.get("create_time"),
         # The name of a person is the account's; that of a tool says which one answers.
@@ -136,24 +136,26 @@ def _message(node: object, *, beside: bool) -> Message | BadMessage | None:
     )
 
 
-def _said(content: Fields | str, record: Fields, role: Role | None) -> tuple[Said, str]:
+def _said(content: Fields | str, record: Fields, role: Role | None) -> tuple[ContentParts, str]:
     """Return what a content says, and why it is left out where it is."""
     if isinstance(content, str):
-        return Said(text=content), ""
+        return ContentParts(text=content), ""
     kind = content.get("content_type")
     kind = kind if isinstance(kind, str) else ""
     if kind in _CONTEXT:
-        return Said(), kind
+        return ContentParts(), kind
     if kind in _THOUGHTS:
-        return Said(), "thoughts"
+        return ContentParts(), "thoughts"
     if kind == "tether_quote":  # a page or file that was quoted, whoever the record says wrote it
         name = id_of(content, ("title", "domain", "url"))
-        return Said(results=(Result(name=name, text=read_blocks(content.get("text")).text),)), ""
+        return ContentParts(
+            results=(Result(name=name, text=read_blocks(content.get("text")).text),)
+        ), ""
     text = _words(content)
     recipient = record.get("recipient")
     if role is Role.ASSISTANT and isinstance(recipient, str) and recipient not in ("", _EVERYBODY):
-        return Said(calls=(Call(name=recipient, given=text),)), ""
-    return Said(text=text), ""
+        return ContentParts(calls=(ImportedCall(name=recipient, given=text),)), ""
+    return ContentParts(text=text), ""
 
 
 def _words(content: Fields) -> str:

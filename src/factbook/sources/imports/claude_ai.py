@@ -7,11 +7,11 @@ from typing import Final
 
 from factbook.sources.imports.base import (
     BadMessage,
+    ContentParts,
     Conversation,
     Fields,
     Message,
     Result,
-    Said,
     first,
     id_of,
     name_of,
@@ -59,7 +59,7 @@ def _message(record: object, *, beside: bool) -> Message | BadMessage:
         raw=record,
         role=role_of(word),
         role_name=word,
-        said=Said(
+        said=ContentParts(
             text="\n".join(part for part in (text, *marks) if part),
             calls=said.calls,
             results=(*said.results, *attached),

@@ -18,10 +18,10 @@ from factbook.model.facts import EpisodeKind, Millis, Role, Trust
 from factbook.redaction.base import Redacting
 from factbook.sources.session_log.parser import (
     BadRecord,
-    Call,
     LogFile,
-    Outcome,
+    OpenCall,
     Parser,
+    RecordOutcome,
 )
 from factbook.sources.session_log.text import (
     abridge,
@@ -65,10 +65,10 @@ _IGNORED: Final[Mapping[str, str]] = {
     "started": "workflow started",
 }
 
-_PROGRESS: Final = Outcome("ignored", "progress")  # a sixth of all records, none of its own
-_CALL: Final = Outcome("kept", "assistant: tool call")
-_REPLY: Final = Outcome("kept", "assistant: text")
-_RESULT: Final = Outcome("kept", "tool result")
+_PROGRESS: Final = RecordOutcome("ignored", "progress")  # a sixth of all records, none of its own
+_CALL: Final = RecordOutcome("kept", "assistant: tool call")
+_REPLY: Final = RecordOutcome("kept", "assistant: text")
+_RESULT: Final = RecordOutcome("kept", "tool result")
 
 _SYSTEM_IGNORED: Final = frozenset(
     {
@@ -173,7 +173,7 @@ class ClaudeParser(Parser):
         inner = record.get("loglines")
         return inner if isinstance(inner, list) else None
 
-    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         kind = record.get("type")
         if kind == "progress":
             return _PROGRESS
@@ -184,11 +184,11 @@ class ClaudeParser(Parser):
             return self._user(record)
         if isinstance(kind, str):
             if kind in _IGNORED:
-                return Outcome("ignored", _IGNORED[kind])
+                return RecordOutcome("ignored", _IGNORED[kind])
             handler = _HANDLERS.get(kind)
             if handler is not None:
                 return handler(self, record)
-        return Outcome("unknown", kind_name(kind))
+        return RecordOutcome("unknown", kind_name(kind))
 
     # --- where a record stands -------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ class ClaudeParser(Parser):
 
     # --- assistant records -----------------------------------------------------------------------
 
-    def _assistant(self, record: dict[str, object]) -> Outcome:
+    def _assistant(self, record: dict[str, object]) -> RecordOutcome:
         message = record.get("message")
         if not isinstance(message, dict):
             raise BadRecord("an assistant record whose message is not an object")
@@ -238,7 +238,7 @@ class ClaudeParser(Parser):
         if not isinstance(content, list):
             raise BadRecord("an assistant record whose message has no content")
         if record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
-            return Outcome("ignored", "assistant: message of the client")
+            return RecordOutcome("ignored", "assistant: message of the client")
         base = self._base(record)
         subject = self._subject("action", record)
         group = ident(message.get("id"))
@@ -266,7 +266,7 @@ class ClaudeParser(Parser):
             else:
                 other = other or f"assistant block {kind_name(kind)}"
         if texts and calls:
-            return Outcome("kept", "assistant: text and tool call")
+            return RecordOutcome("kept", "assistant: text and tool call")
         if calls:
             return _CALL
         if texts:
@@ -274,10 +274,10 @@ class ClaudeParser(Parser):
         if results:
             return _RESULT
         if other:
-            return Outcome("unknown", other)
+            return RecordOutcome("unknown", other)
         if thought:
-            return Outcome("ignored", "assistant: thinking")
-        return Outcome("ignored", "assistant: warm-up" if self._warm else "assistant: empty")
+            return RecordOutcome("ignored", "assistant: thinking")
+        return RecordOutcome("ignored", "assistant: warm-up" if self._warm else "assistant: empty")
 
     def _call(
         self, part: dict[str, object], base: str, count: int, subject: str, group: str
@@ -295,7 +295,7 @@ class ClaudeParser(Parser):
 
     # --- user records ----------------------------------------------------------------------------
 
-    def _user(self, record: dict[str, object]) -> Outcome:
+    def _user(self, record: dict[str, object]) -> RecordOutcome:
         message = record.get("message")
         if not isinstance(message, dict):
             raise BadRecord("a user record whose message is not an object")
@@ -328,15 +328,15 @@ class ClaudeParser(Parser):
                     self._typed("\n\n".join(texts), record)
                 if kept:
                     return _RESULT
-                return Outcome("ignored", "tool result without text")
+                return RecordOutcome("ignored", "tool result without text")
             if other and not texts:
-                return Outcome("unknown", other)
+                return RecordOutcome("unknown", other)
             content = "\n\n".join(texts)
         if not isinstance(content, str):
             raise BadRecord("a user record whose message has no content")
         return self._typed(content, record)
 
-    def _typed(self, text: str, record: dict[str, object]) -> Outcome:
+    def _typed(self, text: str, record: dict[str, object]) -> RecordOutcome:
         """Take a text that stands where the user speaks."""
         base = self._base(record)
         subject = self._subject("task", record)
@@ -344,19 +344,19 @@ class ClaudeParser(Parser):
             session = f"session_{self.named}"
             return _kept(self.summary(text, uid=base, subject=session), "compaction summary")
         if record.get("isMeta") is True:
-            return Outcome("ignored", "user: meta")
+            return RecordOutcome("ignored", "user: meta")
         if text.startswith(_INTERRUPTED) and "\n" not in text:
-            return Outcome("ignored", "user: interrupted")
+            return RecordOutcome("ignored", "user: interrupted")
         if text.startswith(_CAVEAT):
-            return Outcome("ignored", "user: meta")
+            return RecordOutcome("ignored", "user: meta")
         for tag in _CONTEXT_TAGS:
             text = without(text, tag)
         bare = text.strip()
         if not bare:
-            return Outcome("ignored", "user: injected context only")
+            return RecordOutcome("ignored", "user: injected context only")
         self._warm = bare in policy.WARMUP_PROMPTS
         if self._warm:
-            return Outcome("ignored", "user: warm-up")
+            return RecordOutcome("ignored", "user: warm-up")
         if bare.startswith("<"):
             outcome = self._tagged(bare, base, subject)
             if outcome is not None:
@@ -364,13 +364,13 @@ class ClaudeParser(Parser):
         if record.get("planContent"):
             plan = {"form": "plan"}
             self.prompt(bare, uid=base, subject=subject, by_model=True, attributes=plan)
-            return Outcome("kept", "plan")
+            return RecordOutcome("kept", "plan")
         if self.agent:
             kept = self.prompt(bare, uid=base, subject=subject, by_model=True)
             return _kept(kept, "prompt of a sub-agent")
         return _kept(self.prompt(bare, uid=base, subject=subject), "prompt")
 
-    def _tagged(self, text: str, base: str, subject: str) -> Outcome | None:
+    def _tagged(self, text: str, base: str, subject: str) -> RecordOutcome | None:
         """Take a text that the host wrote in tags, or return None where it is none of the known."""
         if text.startswith("<command-"):
             name = block(text, "command-name")
@@ -386,9 +386,9 @@ class ClaudeParser(Parser):
         if text.startswith("<bash-input"):
             command = (block(text, "bash-input") or "").strip()
             if not command:
-                return Outcome("ignored", "user: empty command")
+                return RecordOutcome("ignored", "user: empty command")
             self.shell_prompt(command, uid=base, subject=subject)
-            return Outcome("kept", "command that the user ran")
+            return RecordOutcome("kept", "command that the user ran")
         if text.startswith("<bash-std"):
             output = "\n".join(
                 inner.strip()
@@ -402,7 +402,7 @@ class ClaudeParser(Parser):
             return self._teammates(text, base, subject)
         return None
 
-    def _slash_command(self, name: str, args: str | None, base: str, subject: str) -> Outcome:
+    def _slash_command(self, name: str, args: str | None, base: str, subject: str) -> RecordOutcome:
         name = name.strip()
         name = name if name.startswith("/") else f"/{name}"
         typed = f"{name} {(args or '').strip()}".strip()
@@ -410,27 +410,27 @@ class ClaudeParser(Parser):
         # A bare /clear or /model says nothing that a question would look for.
         embed = typed != name
         self.prompt(typed, uid=base, subject=subject, attributes=attributes, embed=embed)
-        return Outcome("kept", "slash command")
+        return RecordOutcome("kept", "slash command")
 
-    def _local_output(self, output: str, base: str, kind: str) -> Outcome:
+    def _local_output(self, output: str, base: str, kind: str) -> RecordOutcome:
         if output.strip() in _NOTHING:
-            return Outcome("ignored", f"{kind}: empty")
+            return RecordOutcome("ignored", f"{kind}: empty")
         subject = self.task or f"session_{self.named}"
-        return _kept(self.result(output, Call("", subject), call_id="", uid=base), kind)
+        return _kept(self.result(output, OpenCall("", subject), call_id="", uid=base), kind)
 
-    def _notification(self, text: str, base: str) -> Outcome:
+    def _notification(self, text: str, base: str) -> RecordOutcome:
         """Take the end of a background task; only one that brings its result says anything."""
         result = block(text, "result")
         if not result or not result.strip():
-            return Outcome("ignored", "task notification")
+            return RecordOutcome("ignored", "task notification")
         call_id = (block(text, "tool-use-id") or "").strip()
         known = self.calls.get(call_id)
-        call = known or Call("", self.task or f"session_{self.named}")
+        call = known or OpenCall("", self.task or f"session_{self.named}")
         summary = (block(text, "summary") or "").strip()
         self.result(f"{summary}\n{result}".strip(), call, call_id=ident(call_id), uid=base)
-        return Outcome("kept", "result of a background task")
+        return RecordOutcome("kept", "result of a background task")
 
-    def _teammates(self, text: str, base: str, subject: str) -> Outcome:
+    def _teammates(self, text: str, base: str, subject: str) -> RecordOutcome:
         """Take messages of other agents, which stand where the user speaks."""
         said = [
             inner.strip()
@@ -453,7 +453,7 @@ class ClaudeParser(Parser):
         call = self.calls.pop(call_id, None) if call_id else None
         if call is None:
             parent = ident(record.get("sourceToolAssistantUUID")) or ident(record.get("parentUuid"))
-            call = Call("", f"action_{parent or self.here()}")
+            call = OpenCall("", f"action_{parent or self.here()}")
         text = _result_text(part.get("content"))
         is_error = part.get("is_error") is True
         attributes: dict[str, str] = {}
@@ -489,7 +489,7 @@ class ClaudeParser(Parser):
 
     # --- other records ---------------------------------------------------------------------------
 
-    def _system(self, record: dict[str, object]) -> Outcome:
+    def _system(self, record: dict[str, object]) -> RecordOutcome:
         subtype = record.get("subtype")
         content = record.get("content")
         if subtype == "away_summary":
@@ -506,14 +506,14 @@ class ClaudeParser(Parser):
                 outcome = self._tagged(text, self._base(record), self._subject("task", record))
                 if outcome is not None:
                     return outcome
-            return Outcome("ignored", "system: local_command")
+            return RecordOutcome("ignored", "system: local_command")
         if subtype is None:
-            return Outcome("ignored", "system: notice")
+            return RecordOutcome("ignored", "system: notice")
         if isinstance(subtype, str) and subtype in _SYSTEM_IGNORED:
-            return Outcome("ignored", f"system: {subtype}")
-        return Outcome("unknown", f"system: {kind_name(subtype)}")
+            return RecordOutcome("ignored", f"system: {subtype}")
+        return RecordOutcome("unknown", f"system: {kind_name(subtype)}")
 
-    def _attachment(self, record: dict[str, object]) -> Outcome:
+    def _attachment(self, record: dict[str, object]) -> RecordOutcome:
         attachment = record.get("attachment")
         if not isinstance(attachment, dict):
             raise BadRecord("an attachment record without an attachment")
@@ -521,30 +521,34 @@ class ClaudeParser(Parser):
         if kind == "queued_command":
             return self._queued_command(attachment, record)
         if isinstance(kind, str) and kind in _ATTACHMENTS_IGNORED:
-            return Outcome("ignored", f"attachment: {kind}")
-        return Outcome("unknown", f"attachment: {kind_name(kind)}")
+            return RecordOutcome("ignored", f"attachment: {kind}")
+        return RecordOutcome("unknown", f"attachment: {kind_name(kind)}")
 
-    def _queued_command(self, attachment: dict[str, object], record: dict[str, object]) -> Outcome:
+    def _queued_command(
+        self, attachment: dict[str, object], record: dict[str, object]
+    ) -> RecordOutcome:
         """Take a prompt that the user typed while the agent was busy; it has no user record."""
         text = _joined(attachment.get("prompt"))
         mode = attachment.get("commandMode")
         if mode == "task-notification" or not text.strip():
-            return Outcome("ignored", "attachment: queued_command without a prompt")
+            return RecordOutcome("ignored", "attachment: queued_command without a prompt")
         told = self._told(text)
         if told in self._sent:
             self._sent.remove(told)
-            return Outcome("ignored", "attachment: queued_command (a copy)")
+            return RecordOutcome("ignored", "attachment: queued_command (a copy)")
         for entry in self._queue:
             if entry.text == told:
                 entry.told = True
                 break
         if mode == "bash":
             self.shell_prompt(text, uid=self._base(record), subject=self._subject("task", record))
-            return Outcome("kept", "command that the user ran")
+            return RecordOutcome("kept", "command that the user ran")
         outcome = self._typed(text, record)
-        return Outcome(outcome.where, "queued prompt") if outcome.kind == "prompt" else outcome
+        return (
+            RecordOutcome(outcome.where, "queued prompt") if outcome.kind == "prompt" else outcome
+        )
 
-    def _queue_operation(self, record: dict[str, object]) -> Outcome:
+    def _queue_operation(self, record: dict[str, object]) -> RecordOutcome:
         """Follow the queue of prompts: one that was taken out while the agent worked has no record.
 
         A prompt that is dequeued comes again as a user record. One that is removed was handed to
@@ -564,21 +568,23 @@ class ClaudeParser(Parser):
             )
             self._queue.append(entry)
             del self._queue[:-QUEUED]
-            return Outcome("ignored", "queue: prompt" if waiting else "queue: task notification")
+            return RecordOutcome(
+                "ignored", "queue: prompt" if waiting else "queue: task notification"
+            )
         if operation == "dequeue":
             del self._queue[:1]
-            return Outcome("ignored", "queue: dequeue")
+            return RecordOutcome("ignored", "queue: dequeue")
         if operation == "popAll":
             self._queue.clear()
-            return Outcome("ignored", "queue: popAll")
+            return RecordOutcome("ignored", "queue: popAll")
         if operation == "remove":
             return self._removed()
-        return Outcome("unknown", f"queue: {kind_name(operation)}")
+        return RecordOutcome("unknown", f"queue: {kind_name(operation)}")
 
-    def _removed(self) -> Outcome:
+    def _removed(self) -> RecordOutcome:
         entry = self._queue.pop(0) if self._queue else None
         if entry is None or entry.told or not entry.text:
-            return Outcome("ignored", "queue: remove")
+            return RecordOutcome("ignored", "queue: remove")
         # The episode stands where it was typed, which is the line that shows it.
         position, offset, timestamp = self.position, self.offset, self.timestamp
         self.place(entry.position, entry.offset, entry.timestamp)
@@ -586,7 +592,7 @@ class ClaudeParser(Parser):
         self.place(position, offset, timestamp)
         self._sent.append(entry.text)
         del self._sent[:-QUEUED]
-        return Outcome("kept", "queued prompt")
+        return RecordOutcome("kept", "queued prompt")
 
     def _state_queued(self, text: str) -> None:
         """Add a queued prompt whose text is redacted and bounded already."""
@@ -612,11 +618,11 @@ class ClaudeParser(Parser):
         redacted = storable(self.redactor.redact(text.strip()))
         return abridge(redacted, policy.PROMPT_CHARS)[0]
 
-    def _summary(self, record: dict[str, object]) -> Outcome:
+    def _summary(self, record: dict[str, object]) -> RecordOutcome:
         """Take a title that a model gave, mostly to another session: the one of `leafUuid`."""
         text = record.get("summary")
         if not isinstance(text, str) or not text.strip():
-            return Outcome("ignored", "summary: empty")
+            return RecordOutcome("ignored", "summary: empty")
         leaf = ident(record.get("leafUuid"))
         title = self.small(text.strip())
         if leaf:
@@ -633,17 +639,21 @@ class ClaudeParser(Parser):
             session="" if leaf else None,
             attributes={"form": "title", "leaf": leaf} if leaf else {"form": "title"},
         )
-        return Outcome("kept", "summary (title)")
+        return RecordOutcome("kept", "summary (title)")
 
-    def _title(self, record: dict[str, object]) -> Outcome:
+    def _title(self, record: dict[str, object]) -> RecordOutcome:
         kind = str(record["type"])
         key = {"ai-title": "aiTitle", "custom-title": "customTitle", "agent-name": "agentName"}[
             kind
         ]
         new = self.note_title(record.get(key), kind, by_user=kind == "custom-title")
-        return Outcome("kept", f"title ({kind})") if new else Outcome("ignored", f"{kind}: again")
+        return (
+            RecordOutcome("kept", f"title ({kind})")
+            if new
+            else RecordOutcome("ignored", f"{kind}: again")
+        )
 
-    def _pull_request(self, record: dict[str, object]) -> Outcome:
+    def _pull_request(self, record: dict[str, object]) -> RecordOutcome:
         url = self.small(record.get("prUrl"))
         values = {
             "pr_url": url,
@@ -663,14 +673,14 @@ class ClaudeParser(Parser):
                 "pr_repository": "repository",
             },
         )
-        return Outcome("kept", "pull request link")
+        return RecordOutcome("kept", "pull request link")
 
-    def _workflow_result(self, record: dict[str, object]) -> Outcome:
+    def _workflow_result(self, record: dict[str, object]) -> RecordOutcome:
         """Take what an agent of a workflow reported back (journal.jsonl)."""
         result = record.get("result")
         agent = ident(record.get("agentId"))
         if not agent or result is None:
-            return Outcome("unknown", "result")
+            return RecordOutcome("unknown", "result")
         text = result if isinstance(result, str) else _flat(self.redactor.redact_value(result))
         self.agent = agent
         kept = self.summary(
@@ -682,7 +692,7 @@ class ClaudeParser(Parser):
         return _kept(kept, "report of a sub-agent")
 
 
-_HANDLERS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], Outcome]]] = {
+_HANDLERS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], RecordOutcome]]] = {
     "agent-name": ClaudeParser._title,
     "ai-title": ClaudeParser._title,
     "attachment": ClaudeParser._attachment,
@@ -736,8 +746,12 @@ def _pairs(value: object) -> dict[str, str]:
     return {str(key): one for key, one in value.items() if isinstance(one, str)}
 
 
-def _kept(kept: bool, kind: str) -> Outcome:
-    return Outcome("kept", kind) if kept else Outcome("ignored", f"{kind}: no text of its own")
+def _kept(kept: bool, kind: str) -> RecordOutcome:
+    return (
+        RecordOutcome("kept", kind)
+        if kept
+        else RecordOutcome("ignored", f"{kind}: no text of its own")
+    )
 
 
 def _has(value: object, key: str, *, is_true: bool = False) -> bool:

@@ -17,7 +17,7 @@ import orjson
 from factbook import policy
 from factbook.model.facts import Millis
 from factbook.redaction.base import Redacting
-from factbook.sources.session_log.parser import BadRecord, Call, LogFile, Outcome, Parser
+from factbook.sources.session_log.parser import BadRecord, LogFile, OpenCall, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line
 
@@ -170,7 +170,7 @@ class CodexParser(Parser):
     def file_agent(self) -> str:
         return self.session if self._by_model else ""
 
-    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         self.place(position, offset, record.get("timestamp"))
         kind = record.get("type")
         payload = record.get("payload")
@@ -182,7 +182,7 @@ class CodexParser(Parser):
             return self._event(payload)
         if kind == "turn_context":
             self._folder(payload.get("cwd"))
-            return Outcome("ignored", "turn context")
+            return RecordOutcome("ignored", "turn context")
         if kind == "session_meta":
             return self._meta(payload)
         if kind == "compacted":
@@ -191,27 +191,27 @@ class CodexParser(Parser):
                 text, uid=f"{self.somewhere()}:summary", subject=f"session_{self.named}"
             )
             return (
-                Outcome("kept", "compaction summary")
+                RecordOutcome("kept", "compaction summary")
                 if kept
-                else Outcome("ignored", "compaction summary: no text of its own")
+                else RecordOutcome("ignored", "compaction summary: no text of its own")
             )
-        return Outcome("unknown", kind_name(kind))
+        return RecordOutcome("unknown", kind_name(kind))
 
-    def _bare(self, record: dict[str, object], kind: object) -> Outcome:
+    def _bare(self, record: dict[str, object], kind: object) -> RecordOutcome:
         """Take a record of the first versions, which had no envelope."""
         if isinstance(kind, str) and kind in ITEMS:
             return self._item(record)
         if record.get("record_type") == "state":
-            return Outcome("ignored", "state")
+            return RecordOutcome("ignored", "state")
         if kind is None and "id" in record and ("git" in record or "instructions" in record):
             return self._meta(record)
         if isinstance(kind, str) and kind in ENVELOPES:
             raise BadRecord(f"a {kind} record without a payload")
-        return Outcome("unknown", kind_name(kind))
+        return RecordOutcome("unknown", kind_name(kind))
 
     # --- the session -----------------------------------------------------------------------------
 
-    def _meta(self, payload: dict[str, object]) -> Outcome:
+    def _meta(self, payload: dict[str, object]) -> RecordOutcome:
         """Take the head of the session; a fork repeats the head of the session it came from."""
         own = ident(payload.get("id"))
         if not self.session:
@@ -223,7 +223,7 @@ class CodexParser(Parser):
                 self._by_model = True
                 self.agent = own
         elif own and own != self.session:
-            return Outcome("ignored", "head of the session that this one came from")
+            return RecordOutcome("ignored", "head of the session that this one came from")
         self._folder(payload.get("cwd"))
         git = payload.get("git")
         before = len(self.episodes)
@@ -235,8 +235,8 @@ class CodexParser(Parser):
                 if self.first_time(uid):
                     self.record(uid, {"repository": repository})
         if len(self.episodes) > before:
-            return Outcome("kept", "session head")
-        return Outcome("ignored", "session head")
+            return RecordOutcome("kept", "session head")
+        return RecordOutcome("ignored", "session head")
 
     def _folder(self, cwd: object) -> None:
         if cwd:
@@ -252,7 +252,7 @@ class CodexParser(Parser):
 
     # --- events ----------------------------------------------------------------------------------
 
-    def _event(self, payload: dict[str, object]) -> Outcome:
+    def _event(self, payload: dict[str, object]) -> RecordOutcome:
         kind = payload.get("type")
         self._events = True
         if kind == "user_message":
@@ -262,17 +262,17 @@ class CodexParser(Parser):
         if isinstance(kind, str):
             if kind in _TURN_STARTS:
                 self._start_turn(payload)
-                return Outcome("ignored", "event: task_started")
+                return RecordOutcome("ignored", "event: task_started")
             if kind in _IGNORED_EVENTS:
                 if kind in {"task_complete", "turn_aborted", "turn_complete"}:
                     self._release()
-                return Outcome("ignored", f"event: {kind}")
+                return RecordOutcome("ignored", f"event: {kind}")
             handler = _EVENTS.get(kind)
             if handler is not None:
                 return handler(self, payload)
-        return Outcome("unknown", f"event: {kind_name(kind)}")
+        return RecordOutcome("unknown", f"event: {kind_name(kind)}")
 
-    def _exec_end(self, payload: dict[str, object]) -> Outcome:
+    def _exec_end(self, payload: dict[str, object]) -> RecordOutcome:
         """Take the end of a command: its exit code, which the output may not state."""
         call_id = ident(payload.get("call_id"))
         code = ident(payload.get("exit_code"))
@@ -282,34 +282,38 @@ class CodexParser(Parser):
             self._codes[call_id] = code
             if len(self._codes) > _CODES:
                 del self._codes[next(iter(self._codes))]
-        return Outcome("ignored", "event: exec_command_end")
+        return RecordOutcome("ignored", "event: exec_command_end")
 
-    def _user_shell(self, payload: dict[str, object], call_id: str, code: str) -> Outcome:
+    def _user_shell(self, payload: dict[str, object], call_id: str, code: str) -> RecordOutcome:
         command = payload.get("command")
         text = command_line(command) if isinstance(command, list) else str(command or "")
         if not text.strip():
-            return Outcome("ignored", "event: exec_command_end")
+            return RecordOutcome("ignored", "event: exec_command_end")
         name = call_id or self.here()
         subject = f"task_{name}"
         self.shell_prompt(text, uid=f"shell:{call_id or self.somewhere()}", subject=subject)
         output = payload.get("aggregated_output")
         self.result(
             output if isinstance(output, str) else "",
-            Call("", subject),
+            OpenCall("", subject),
             call_id=call_id,
             uid=f"result:{call_id or self.somewhere()}",
             is_error=code not in {"", "0"},
             code=code,
         )
-        return Outcome("kept", "command that the user ran")
+        return RecordOutcome("kept", "command that the user ran")
 
-    def _thread_name(self, payload: dict[str, object]) -> Outcome:
+    def _thread_name(self, payload: dict[str, object]) -> RecordOutcome:
         new = self.note_title(payload.get("thread_name"), "thread-name")
-        return Outcome("kept", "title") if new else Outcome("ignored", "event: thread_name_updated")
+        return (
+            RecordOutcome("kept", "title")
+            if new
+            else RecordOutcome("ignored", "event: thread_name_updated")
+        )
 
     # --- what was said ---------------------------------------------------------------------------
 
-    def _prompt(self, text: str) -> Outcome:
+    def _prompt(self, text: str) -> RecordOutcome:
         text = _without_context(text)
         scope = self._turn or self.scope
         number = self._prompts
@@ -323,9 +327,13 @@ class CodexParser(Parser):
             by_model=self._by_model,
         )
         kind = "prompt of a sub-agent" if self._by_model else "prompt"
-        return Outcome("kept", kind) if kept else Outcome("ignored", f"{kind}: no text of its own")
+        return (
+            RecordOutcome("kept", kind)
+            if kept
+            else RecordOutcome("ignored", f"{kind}: no text of its own")
+        )
 
-    def _user_item(self, payload: dict[str, object]) -> Outcome:
+    def _user_item(self, payload: dict[str, object]) -> RecordOutcome:
         """Take the model's copy of a prompt, which counts only in files without the event.
 
         Where the file has events, the copy is held back until the event or the answer comes.
@@ -333,7 +341,7 @@ class CodexParser(Parser):
         text = _without_context(_content_text(payload.get("content")))
         if not text or self._heard:
             kind = "context or copy of a prompt"
-            return Outcome("ignored", f"item: user message ({kind})")
+            return RecordOutcome("ignored", f"item: user message ({kind})")
         if not self._events:
             return self._prompt(text)
         self._held.append(
@@ -345,7 +353,7 @@ class CodexParser(Parser):
             )
         )
         del self._held[:-_HELD]
-        return Outcome("ignored", "item: user message (context or copy of a prompt)")
+        return RecordOutcome("ignored", "item: user message (context or copy of a prompt)")
 
     def _release(self) -> None:
         """Count the held copies of prompts as prompts: the answer came, and no event before it."""
@@ -360,26 +368,26 @@ class CodexParser(Parser):
 
     # --- items -----------------------------------------------------------------------------------
 
-    def _item(self, payload: dict[str, object]) -> Outcome:
+    def _item(self, payload: dict[str, object]) -> RecordOutcome:
         kind = payload.get("type")
         if not isinstance(kind, str):
-            return Outcome("unknown", f"item: {kind_name(kind)}")
+            return RecordOutcome("unknown", f"item: {kind_name(kind)}")
         if kind == "message":
             return self._message(payload)
         if kind in _IGNORED_ITEMS:
-            return Outcome("ignored", f"item: {kind}")
+            return RecordOutcome("ignored", f"item: {kind}")
         handler = _ITEMS.get(kind)
         if handler is not None:
             self._release()
             return handler(self, payload)
-        return Outcome("unknown", f"item: {kind_name(kind)}")
+        return RecordOutcome("unknown", f"item: {kind_name(kind)}")
 
-    def _message(self, payload: dict[str, object]) -> Outcome:
+    def _message(self, payload: dict[str, object]) -> RecordOutcome:
         role = payload.get("role")
         if role == "user":
             return self._user_item(payload)
         if role != "assistant":
-            return Outcome("ignored", f"item: {kind_name(role)} message")
+            return RecordOutcome("ignored", f"item: {kind_name(role)} message")
         self._release()
         number = self._replies
         self._replies += 1
@@ -392,10 +400,10 @@ class CodexParser(Parser):
             group=self._turn,
         )
         if kept:
-            return Outcome("kept", "assistant: text")
-        return Outcome("ignored", "assistant: empty")
+            return RecordOutcome("kept", "assistant: text")
+        return RecordOutcome("ignored", "assistant: empty")
 
-    def _take_call(self, name: str, given: object, payload: dict[str, object]) -> Outcome:
+    def _take_call(self, name: str, given: object, payload: dict[str, object]) -> RecordOutcome:
         call_id = ident(payload.get("call_id"))
         known = call_id or ident(payload.get("id"))
         namespace = self.small(payload.get("namespace"))
@@ -409,25 +417,25 @@ class CodexParser(Parser):
             namespace=namespace,
             attributes={"namespace": namespace} if namespace else None,
         )
-        return Outcome("kept", "assistant: tool call")
+        return RecordOutcome("kept", "assistant: tool call")
 
-    def _function_call(self, payload: dict[str, object]) -> Outcome:
+    def _function_call(self, payload: dict[str, object]) -> RecordOutcome:
         name = payload.get("name")
         return self._take_call(
             name if isinstance(name, str) else "", _arguments(payload.get("arguments")), payload
         )
 
-    def _custom_call(self, payload: dict[str, object]) -> Outcome:
+    def _custom_call(self, payload: dict[str, object]) -> RecordOutcome:
         name = payload.get("name")
         return self._take_call(name if isinstance(name, str) else "", payload.get("input"), payload)
 
-    def _shell_call(self, payload: dict[str, object]) -> Outcome:
+    def _shell_call(self, payload: dict[str, object]) -> RecordOutcome:
         action = payload.get("action")
         given = dict(action) if isinstance(action, dict) else {}
         given.pop("type", None)
         return self._take_call("local_shell", given, payload)
 
-    def _web_search(self, payload: dict[str, object]) -> Outcome:
+    def _web_search(self, payload: dict[str, object]) -> RecordOutcome:
         action = payload.get("action")
         given = dict(action) if isinstance(action, dict) else {}
         if given.get("type") == "search":
@@ -436,14 +444,14 @@ class CodexParser(Parser):
             del given["queries"]
         return self._take_call("web_search", given, payload)
 
-    def _tool_search(self, payload: dict[str, object]) -> Outcome:
+    def _tool_search(self, payload: dict[str, object]) -> RecordOutcome:
         return self._take_call("tool_search", _arguments(payload.get("arguments")), payload)
 
-    def _output(self, payload: dict[str, object]) -> Outcome:
+    def _output(self, payload: dict[str, object]) -> RecordOutcome:
         call_id = ident(payload.get("call_id"))
         call = self.calls.pop(call_id, None) if call_id else None
         if call is None:
-            call = Call("", f"action_{call_id or self.here()}")
+            call = OpenCall("", f"action_{call_id or self.here()}")
         text, code = _output_text(payload.get("output"))
         structured = self._codes.pop(call_id, "")
         text, stated = _unwrapped(text)
@@ -459,16 +467,16 @@ class CodexParser(Parser):
             code=code,
         )
         if kept:
-            return Outcome("kept", "tool result")
-        return Outcome("ignored", "tool result without text")
+            return RecordOutcome("kept", "tool result")
+        return RecordOutcome("ignored", "tool result without text")
 
 
-_EVENTS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], Outcome]]] = {
+_EVENTS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], RecordOutcome]]] = {
     "exec_command_end": CodexParser._exec_end,
     "thread_name_updated": CodexParser._thread_name,
 }
 
-_ITEMS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], Outcome]]] = {
+_ITEMS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], RecordOutcome]]] = {
     "custom_tool_call": CodexParser._custom_call,
     "custom_tool_call_output": CodexParser._output,
     "function_call": CodexParser._function_call,

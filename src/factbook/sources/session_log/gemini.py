@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from factbook.model.facts import Millis
 from factbook.redaction.base import Redacting
-from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
+from factbook.sources.session_log.parser import BadRecord, LogFile, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name
 
 _NOTICES: Final = frozenset({"error", "info", "warning"})
@@ -54,7 +54,7 @@ class GeminiParser(Parser):
         self._header(record)
         return messages
 
-    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         self.place(position, offset, record.get("timestamp"))
         kind = record.get("type")
         if kind == "user":
@@ -63,17 +63,17 @@ class GeminiParser(Parser):
             return self._gemini(record)
         if isinstance(kind, str):
             if kind in _NOTICES:
-                return Outcome("ignored", f"message: {kind}")
-            return Outcome("unknown", kind_name(kind))
+                return RecordOutcome("ignored", f"message: {kind}")
+            return RecordOutcome("unknown", kind_name(kind))
         changed = record.get("$set")
         if isinstance(changed, dict):
             return self._set(changed)
         if "$rewindTo" in record:
-            return Outcome("ignored", "rewind")
+            return RecordOutcome("ignored", "rewind")
         if "sessionId" in record:
             self._header(record)
-            return Outcome("ignored", "session head")
-        return Outcome("unknown", kind_name(kind))
+            return RecordOutcome("ignored", "session head")
+        return RecordOutcome("unknown", kind_name(kind))
 
     def _header(self, record: Mapping[str, object]) -> None:
         session = ident(record.get("sessionId"))
@@ -89,18 +89,18 @@ class GeminiParser(Parser):
         if record.get("summary"):
             self.note_title(record.get("summary"), "summary")
 
-    def _set(self, changed: Mapping[str, object]) -> Outcome:
+    def _set(self, changed: Mapping[str, object]) -> RecordOutcome:
         self._header(changed)
         messages = changed.get("messages")
         if not isinstance(messages, list):
-            return Outcome("ignored", "change of the session head")
+            return RecordOutcome("ignored", "change of the session head")
         before = len(self.episodes)
         for message in messages:
             if isinstance(message, dict) and "$set" not in message:
                 self.feed(message, self.position, self.offset)
         if len(self.episodes) > before:
-            return Outcome("kept", "rewritten history")
-        return Outcome("ignored", "rewritten history")
+            return RecordOutcome("kept", "rewritten history")
+        return RecordOutcome("ignored", "rewritten history")
 
     def _uid(self, record: Mapping[str, object]) -> str:
         own = ident(record.get("id"))
@@ -108,7 +108,7 @@ class GeminiParser(Parser):
             return self.somewhere()
         return own if _GLOBAL_ID.fullmatch(own) else f"{self.scope}:{own}"
 
-    def _user(self, record: dict[str, object]) -> Outcome:
+    def _user(self, record: dict[str, object]) -> RecordOutcome:
         content = record.get("displayContent") or record.get("content")
         if content is None:
             raise BadRecord("a user message without content")
@@ -117,9 +117,13 @@ class GeminiParser(Parser):
         kept = self.prompt(
             text, uid=self._uid(record), subject=f"task_{self.here()}", by_model=self._by_model
         )
-        return Outcome("kept", kind) if kept else Outcome("ignored", f"{kind}: no text of its own")
+        return (
+            RecordOutcome("kept", kind)
+            if kept
+            else RecordOutcome("ignored", f"{kind}: no text of its own")
+        )
 
-    def _gemini(self, record: dict[str, object]) -> Outcome:
+    def _gemini(self, record: dict[str, object]) -> RecordOutcome:
         uid = self._uid(record)
         group = ident(record.get("id"))
         said = self.reply(
@@ -135,12 +139,12 @@ class GeminiParser(Parser):
                 self._call(call, uid, count, group)
                 count += 1
         if said and count:
-            return Outcome("kept", "assistant: text and tool call")
+            return RecordOutcome("kept", "assistant: text and tool call")
         if count:
-            return Outcome("kept", "assistant: tool call")
+            return RecordOutcome("kept", "assistant: tool call")
         if said:
-            return Outcome("kept", "assistant: text")
-        return Outcome("ignored", "assistant: empty")
+            return RecordOutcome("kept", "assistant: text")
+        return RecordOutcome("ignored", "assistant: empty")
 
     def _call(self, call: dict[str, object], uid: str, count: int, group: str) -> None:
         name = call.get("name")

@@ -30,7 +30,7 @@ _TRIES_LONG: Final = 4
 _INT_DIGITS: Final = 18  # more do not fit 64 bits
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One physical line."""
 
     number: int  # from 1
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     too_long: bool
 
 
-class Piece(NamedTuple):
+class RefusedPart(NamedTuple):
     """What stands on a line that the fast way refused: a value, or a part that cannot be read."""
 
     value: object
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
     repaired: tuple[str, ...]  # what was mended in the value
 
 
-def split_lines(file: BinaryIO, *, offset: int, number: int) -> Iterator[Line]:
+def split_lines(file: BinaryIO, *, offset: int, number: int) -> Iterator[LogLine]:
     """Iterate over the lines of a file from where it stands; `number` lines came before."""
     readline = file.readline
     limit = policy.MAX_LINE_BYTES + 1
@@ -62,16 +62,16 @@ def split_lines(file: BinaryIO, *, offset: int, number: int) -> Iterator[Line]:
         offset += len(data)
         complete = data.endswith(b"\n")
         if len(data) < limit or complete:
-            yield Line(number, start, data, offset, complete, False)
+            yield LogLine(number, start, data, offset, complete, False)
             continue
         data = data[:_EXCERPT_BYTES]
         while not complete and (rest := readline(_SKIP_BYTES)):
             offset += len(rest)
             complete = rest.endswith(b"\n")
-        yield Line(number, start, data, offset, complete, True)
+        yield LogLine(number, start, data, offset, complete, True)
 
 
-def decode_slowly(data: bytes) -> Iterator[Piece]:
+def decode_slowly(data: bytes) -> Iterator[RefusedPart]:
     """Iterate over the JSON values of a line, and over the parts of it that cannot be read.
 
     Takes what strict JSON does not: several values in a row, bytes that are no UTF-8, control
@@ -94,14 +94,14 @@ def decode_slowly(data: bytes) -> Iterator[Piece]:
                 if changed:
                     mended.append("lone surrogate")
         except RecursionError:
-            yield Piece(None, "too_deep", "nested too deep to be read", at, text[at:], ())
+            yield RefusedPart(None, "too_deep", "nested too deep to be read", at, text[at:], ())
             return
         except ValueError as error:
             # JSONDecodeError says where; its message holds nothing of the text.
             detail = getattr(error, "msg", "not a JSON value")
             resumed = _resume(text, at)
             torn = text[at : resumed if resumed >= 0 else len(text)]
-            yield Piece(None, "not_json", detail, at, torn, ())
+            yield RefusedPart(None, "not_json", detail, at, torn, ())
             if resumed < 0:
                 return
             at = resumed
@@ -110,12 +110,12 @@ def decode_slowly(data: bytes) -> Iterator[Piece]:
         following = _next(text, end)
         glued = count > 0 or following < len(text)
         notes = (*mended, "glued records") if glued else tuple(mended)
-        yield Piece(value, "", "", at, "", notes)
+        yield RefusedPart(value, "", "", at, "", notes)
         mended = [note for note in mended if note != "lone surrogate"]
         at = following
         count += 1
     if count == 0 and "\x00" in text:
-        yield Piece(None, "not_json", "nothing but NUL bytes", 0, "", ())
+        yield RefusedPart(None, "not_json", "nothing but NUL bytes", 0, "", ())
 
 
 def is_blank(data: bytes, *, finished: bool, continues: bool) -> bool:

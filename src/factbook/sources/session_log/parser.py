@@ -50,7 +50,7 @@ _episode: Final = fast_dataclass.by_name(Episode)
 _field: Final = fast_dataclass.by_name(Field)
 
 
-class Outcome(NamedTuple):
+class RecordOutcome(NamedTuple):
     """What became of a record."""
 
     where: Literal["kept", "ignored", "unknown"]
@@ -83,7 +83,7 @@ _OUR_PREFIXES: Final = frozenset({"task_", "action_", "session_", "call:", "resu
 
 
 @dataclass(slots=True)
-class Call:
+class OpenCall:
     """A tool call whose result has not come yet."""
 
     tool: str
@@ -109,7 +109,7 @@ class Parser(ABC):
         self.redactor = redactor
         self.episodes: list[Episode] = []
         # What a record that holds others made of them, beside its own outcome.
-        self.inner: dict[Outcome, int] = {}
+        self.inner: dict[RecordOutcome, int] = {}
         self.refused: list[tuple[str, object]] = []  # (what is wrong, the inner record)
         self._latest = now + policy.CLOCK_SKEW_MS
         self._small: dict[str, str] = {}
@@ -127,8 +127,8 @@ class Parser(ABC):
         self.task = _text(state, "task")
         self.title = _text(state, "title")
         self.home = _text(state, "home")  # the working folder that the file names first
-        self.calls: dict[str, Call] = {
-            call_id: Call(str(one[0]), str(one[1]), bool(one[2]))
+        self.calls: dict[str, OpenCall] = {
+            call_id: OpenCall(str(one[0]), str(one[1]), bool(one[2]))
             for call_id, one in _items(state, "calls")
             if isinstance(one, list) and len(one) == 3
         }
@@ -137,7 +137,7 @@ class Parser(ABC):
     # --- to be given by each host ----------------------------------------------------------------
 
     @abstractmethod
-    def feed(self, record: dict[str, object], position: int, offset: int) -> Outcome:
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         """Take one record; raise BadRecord where a required part is missing."""
 
     def expand(self, record: dict[str, object]) -> list[object] | None:
@@ -278,7 +278,7 @@ class Parser(ABC):
             return [self.safe(one) for one in value]
         return value
 
-    def awaits(self, call_id: str, call: Call) -> None:
+    def awaits(self, call_id: str, call: OpenCall) -> None:
         """Remember a call until its result comes."""
         if not call_id:
             return
@@ -453,7 +453,7 @@ class Parser(ABC):
         group: str = "",
         namespace: str = "",
         attributes: Mapping[str, str] | None = None,
-    ) -> Call:
+    ) -> OpenCall:
         """Add a tool call, and return what its result needs to know of it."""
         tool = self.small(storable(tool))
         rendered = render_call(tool, given, self.redactor)
@@ -461,7 +461,7 @@ class Parser(ABC):
         for part in rendered.fields:
             if part.name == "command" and asks_us(rendered.text[part.start : part.end]):
                 ours = True
-        call = Call(tool, subject, ours)
+        call = OpenCall(tool, subject, ours)
         self.awaits(call_id, call)
         self.add(
             EpisodeKind.TOOL_CALL,
@@ -483,7 +483,7 @@ class Parser(ABC):
     def result(
         self,
         text: str,
-        call: Call,
+        call: OpenCall,
         *,
         call_id: str,
         uid: str,

@@ -24,8 +24,14 @@ from factbook.sources.encoding import WESTERN, Transcoded, decoded, open_utf8, s
 from factbook.sources.session_log.claude import ClaudeParser
 from factbook.sources.session_log.codex import CodexParser
 from factbook.sources.session_log.gemini import GeminiParser
-from factbook.sources.session_log.jsonl import Line, Piece, decode_slowly, is_blank, split_lines
-from factbook.sources.session_log.parser import BadRecord, LogFile, Outcome, Parser
+from factbook.sources.session_log.jsonl import (
+    LogLine,
+    RefusedPart,
+    decode_slowly,
+    is_blank,
+    split_lines,
+)
+from factbook.sources.session_log.parser import BadRecord, LogFile, Parser, RecordOutcome
 from factbook.sources.session_log.text import storable
 
 _CHUNK: Final = 1024 * 1024  # bytes read at once
@@ -46,7 +52,7 @@ def read(
     now: Millis,
     batch_bytes: int = policy.BATCH_BYTES,
     parser: type[Parser] | None = None,
-    document: Callable[[Reading], Iterator[Batch]] | None = None,
+    document: Callable[[FileReading], Iterator[Batch]] | None = None,
 ) -> Iterator[Batch]:
     """Iterate over what a log says beyond its cursor, in batches of about `batch_bytes` bytes.
 
@@ -67,7 +73,7 @@ def read(
                 return
             cursor, restart = found
             ready = parser(file, redactor=redactor, now=now, state=cursor.state)
-            reading = Reading(handle, ready, cursor=cursor, restart=restart)
+            reading = FileReading(handle, ready, cursor=cursor, restart=restart)
             if document is not None:
                 yield from document(reading)
             elif whole:
@@ -99,7 +105,7 @@ def _beginning(
     return cursor, False
 
 
-class Reading:
+class FileReading:
     """One file being read: what the batch at hand holds, and where it began."""
 
     def __init__(self, handle: BinaryIO, parser: Parser, *, cursor: Cursor, restart: bool) -> None:
@@ -115,7 +121,7 @@ class Reading:
         self.count = LineCount()
         if isinstance(handle, Transcoded) and handle.guessed and not cursor.offset:
             _more(self.count.repaired, handle.guessed)  # once for the file
-        self._outcomes: dict[Outcome, int] = {}
+        self._outcomes: dict[RecordOutcome, int] = {}
         self._rejected: list[RejectedLine] = []
 
     def state(self) -> tuple[int, int]:
@@ -174,7 +180,7 @@ class Reading:
 
     # --- one line --------------------------------------------------------------------------------
 
-    def _take(self, line: Line, offset: int, *, continues: bool) -> bool:
+    def _take(self, line: LogLine, offset: int, *, continues: bool) -> bool:
         """Account for a line; return False for one that is not finished yet."""
         count = self.count
         number, data = line.number, line.data
@@ -242,7 +248,7 @@ class Reading:
             at = piece.start
             self.piece(piece, position=position, offset=offset)
 
-    def piece(self, piece: Piece, *, position: int, offset: int) -> None:
+    def piece(self, piece: RefusedPart, *, position: int, offset: int) -> None:
         for note in piece.repaired:
             _more(self.count.repaired, note)
         if piece.reason:
@@ -279,7 +285,7 @@ class Reading:
         parser = self.parser
         before = len(parser.episodes)
         try:
-            outcome: Outcome = parser.feed(record, position, offset)
+            outcome: RecordOutcome = parser.feed(record, position, offset)
         except BadRecord as error:
             self.reject("bad_record", str(error), _sample(record), position=position, offset=offset)
             return
@@ -297,7 +303,7 @@ class Reading:
             self.reject("bad_record", detail, _sample(part), position=position, offset=offset)
         parser.refused = []
 
-    def note(self, outcome: Outcome, times: int = 1) -> None:
+    def note(self, outcome: RecordOutcome, times: int = 1) -> None:
         """Count what became of a record."""
         self._outcomes[outcome] = self._outcomes.get(outcome, 0) + times
 

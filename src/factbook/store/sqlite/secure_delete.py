@@ -18,7 +18,7 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.model.facts import Erasure, Scoured, Sighting, Taken
+from factbook.model.facts import ErasureAct, Scoured, Sighting, Taken
 from factbook.store.partial_files import left_behind
 from factbook.store.sqlite.erasing import FTS
 from factbook.store.sqlite.file import busy_timeout_ms, translated
@@ -74,7 +74,7 @@ class EraseReads(Rows):
     def _alone(self) -> AbstractContextManager[None]:
         raise NotImplementedError
 
-    def erasures(self, *, limit: int = 100) -> list[Erasure]:
+    def erasures(self, *, limit: int = 100) -> list[ErasureAct]:
         """Return acts of erasing, newest first."""
         rows = self._rows(
             "SELECT id, at, actor, what, counts, clean, allowed_at FROM erasure_row"
@@ -82,7 +82,7 @@ class EraseReads(Rows):
             (limit,),
         )
         return [
-            Erasure._make((*row[:4], orjson.loads(row[4]), bool(row[5]), row[6])) for row in rows
+            ErasureAct._make((*row[:4], orjson.loads(row[4]), bool(row[5]), row[6])) for row in rows
         ]
 
     def last_scour(self) -> Scoured | None:

@@ -47,14 +47,14 @@ from factbook.errors import (
 )
 from factbook.interests.deliver import ChatChannel
 from factbook.interests.knowledge import Asking, Knowledge
-from factbook.interests.scheduler import LoopResult, Step, Worker
+from factbook.interests.scheduler import LoopResult, LoopStep, Worker
 from factbook.memory.chat_model import (
-    Asked,
     Prompt,
     SearchArguments,
     SearchMemoryArguments,
     Talk,
     Toolbox,
+    ToolCallShown,
     ToolText,
     pages_as_data,
 )
@@ -455,7 +455,7 @@ class Chat:
         broken: ModelError | None = None
         try:
             for part in self._talk.answer(prompt, self._tools(answer)):
-                if isinstance(part, Asked):
+                if isinstance(part, ToolCallShown):
                     self._view.asked(part.tool, part.query, part.said)
                     if said and not said[-1].endswith("\n"):
                         said.append("\n")
@@ -627,7 +627,7 @@ class Chat:
 
         self._view.problem(type(error).__name__, _ON_COMMAND_LINE.sub(typed, said))
 
-    def _remark(self, step: Step) -> None:
+    def _remark(self, step: LoopStep) -> None:
         """Say what a search that was made behind ran into, once."""
         if step.loop == "searches" and step.note and step.note not in self._remarked:
             self._remarked.add(step.note)

@@ -27,13 +27,13 @@ from factbook.surface.text import one_line
 if TYPE_CHECKING:
     from factbook.memory import Memory
 
-__all__ = ["COMMANDS", "Reply", "invoke", "is_command", "parse", "run"]
+__all__ = ["COMMANDS", "SlashReply", "invoke", "is_command", "parse", "run"]
 
 _NEAR: Final = 0.6  # how alike a mistyped command must be to the one that is suggested
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class SlashReply:
     """What a command answers."""
 
     text: str  # for people: no markup, and nothing in it that a terminal obeys
@@ -75,7 +75,7 @@ def parse(line: str) -> tuple[Operation, str]:
     raise UsageError(detail=f"{shown!r} is no command; {hint}")
 
 
-def run(memory: Memory, line: str, *, owner: str = ME, look: Page | None = None) -> Reply:
+def run(memory: Memory, line: str, *, owner: str = ME, look: Page | None = None) -> SlashReply:
     """Do what a line that a person typed commands, and note that the person did something.
 
     Raises UsageError for what is no command, and what the command itself raises.
@@ -88,7 +88,7 @@ def run(memory: Memory, line: str, *, owner: str = ME, look: Page | None = None)
 
 def invoke(
     memory: Memory, name: str, argument: str = "", *, owner: str = ME, look: Page | None = None
-) -> Reply:
+) -> SlashReply:
     """Do what a command does without noting that somebody acted: for reading by a program.
 
     Raises UsageError for a name that is no command, and what the command itself raises.
@@ -97,7 +97,7 @@ def invoke(
     return _done(memory, command, said, owner, look or Page())
 
 
-def _done(memory: Memory, command: Operation, argument: str, owner: str, look: Page) -> Reply:
+def _done(memory: Memory, command: Operation, argument: str, owner: str, look: Page) -> SlashReply:
     given = command.words(argument)
     if any(one.name == "owner" for one in command.parameters):
         given["owner"] = owner
@@ -105,7 +105,7 @@ def _done(memory: Memory, command: Operation, argument: str, owner: str, look: P
     outcome = command.call(Run(page, memory=memory), **command.bind(given))
     assert outcome is not None
     show(outcome, page)
-    return Reply(
+    return SlashReply(
         text=page.written,
         data=outcome.record,
         notes=outcome.notes,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from factbook.interests.deliver import Delivery
     from factbook.memory.chat_turns import Basis
     from factbook.model.entities import SearchAnswer
-    from factbook.surface.chat.slash import Reply
+    from factbook.surface.chat.slash import SlashReply
     from factbook.surface.output import Screen
 
 __all__ = [
@@ -96,7 +96,7 @@ class View(Protocol):
     def heard(self, line: str) -> None:
         """Begin a turn with what was typed, redacted."""
 
-    def replied(self, command: str, reply: Reply) -> None:
+    def replied(self, command: str, reply: SlashReply) -> None:
         """Show what a command answers."""
 
     def based(self, basis: Basis) -> None:
@@ -247,7 +247,7 @@ class TerminalView:
 
     # --- out ------------------------------------------------------------------------------------
 
-    def replied(self, command: str, reply: Reply) -> None:
+    def replied(self, command: str, reply: SlashReply) -> None:
         """Show what a command answers."""
         del command
         for one in reply.notes:
@@ -535,7 +535,7 @@ class JsonView:
         """Begin a turn."""
         self._event("said", text=line)
 
-    def replied(self, command: str, reply: Reply) -> None:
+    def replied(self, command: str, reply: SlashReply) -> None:
         """Write what a command answers."""
         self._event(
             "reply", command=command, text=reply.text, data=dict(reply.data), notes=[*reply.notes]

@@ -22,7 +22,7 @@ from factbook.surface.text import every, one_line
 if TYPE_CHECKING:
     from types import FrameType
 
-    from factbook.interests.scheduler import LoopReport, Step, Worker
+    from factbook.interests.scheduler import LoopReport, LoopStep, Worker
     from factbook.surface.output import Page, Screen
     from factbook.surface.progress import Say
 
@@ -321,7 +321,7 @@ class _Progress:
         self.total[loop] += did
         self._new[loop] += did
 
-    def note(self, step: Step) -> None:
+    def note(self, step: LoopStep) -> None:
         """Take down a step; the worker calls this."""
         self.add(step.loop, step.did)
         if step.note and step.note != self._notes.get(step.loop):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from factbook.maintenance.erasure import Erased, Standing
     from factbook.maintenance.meter import CostLine
     from factbook.maintenance.metrics import Metrics, Share
-    from factbook.maintenance.verdict_queue import Question
+    from factbook.maintenance.verdict_queue import PairQuestion
     from factbook.memory.refused import RejectionSummary
     from factbook.memory.standing import Living, Successor, Unanswered
     from factbook.model.facts import Proposal, Run
@@ -121,7 +121,7 @@ def proposal(one: Proposal) -> Record:
     return fields(one, "id kind title payload reason state proposed_at decided_at")
 
 
-def question(one: Question) -> Record:
+def question(one: PairQuestion) -> Record:
     """Return a pair of facts that rules could not decide."""
     return {
         **fields(one, "low=low_id:f high=high_id:f texts sources"),

@@ -12,9 +12,9 @@ from factbook.surface.views.tables import rows_of
 
 if TYPE_CHECKING:
     from factbook.maintenance.changes_report import Account, Moved
-    from factbook.maintenance.confidence_history import Course, Step
+    from factbook.maintenance.confidence_history import ConfidenceStep, Course
     from factbook.maintenance.metrics import Metrics, Share
-    from factbook.maintenance.verdict_queue import Question
+    from factbook.maintenance.verdict_queue import PairQuestion
     from factbook.memory.standing import Living, Successor
     from factbook.model.facts import Evidence, Fact, Millis, Proposal, Run
     from factbook.surface.output import Page
@@ -105,7 +105,7 @@ def history(page: Page, found: Course, *, evidence: Sequence[Evidence]) -> None:
     _moment_line(page, found.end, found.value, f"{found.value:.2f}", said)
 
 
-def _step(page: Page, step: Step, *, quotes: Mapping[int, str]) -> None:
+def _step(page: Page, step: ConfidenceStep, *, quotes: Mapping[int, str]) -> None:
     value = f"{step.after:.2f}"
     if step.before is not None and abs(step.after - step.before) >= 0.00005:
         value = _from_to(step.before, step.after)
@@ -147,7 +147,7 @@ def _moment_line(page: Page, at: Millis, value: float, shown: str, said: str) ->
     page.line(f"  {when}  {bar}  {shown:<14}  " + page.paint(text.one_line(said), "bold"))
 
 
-def _words(step: Step) -> str:
+def _words(step: ConfidenceStep) -> str:
     others = ", ".join(f"f{one}" for one in step.others) or "another fact"
     if step.op == "rate":
         return _RATED.get(step.why, "rated by its owner")
@@ -331,7 +331,7 @@ def _counts(one: Run) -> str:
 
 
 def review(
-    page: Page, proposals: Sequence[Proposal], questions: Sequence[Question], *, all_: bool
+    page: Page, proposals: Sequence[Proposal], questions: Sequence[PairQuestion], *, all_: bool
 ) -> None:
     """Show what waits for a person, and what to type."""
     if not proposals and not questions:
@@ -358,7 +358,7 @@ def review(
         page.say("--all shows every one.", "dim")
 
 
-def _pair(page: Page, number: int, pair: Question) -> None:
+def _pair(page: Page, number: int, pair: PairQuestion) -> None:
     lead = f"  {number}. "
     sides = zip(pair.ids, pair.texts, pair.confidences, pair.sources, strict=True)
     for fact, said, sure, source in sides:
